@@ -1,0 +1,28 @@
+/** One HTTP request, as it goes on the wire. */
+export interface HttpRequest {
+  readonly method: string;
+  /** Absolute URL. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** One HTTP answer. The body must be read to its end or discarded. */
+export interface HttpResponse {
+  readonly status: number;
+  /** Names in lower case; a header that came more than once is an array. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The bytes as they came, still encoded as `content-encoding` says. */
+  readonly body: AsyncIterable<Uint8Array>;
+  discard(): void;
+}
+
+/**
+ * Sends one request and resolves with the head of its answer. No retry, no redirect, no decoding.
+ * @throws whatever the network fails with; the signal's reason when aborted
+ */
+export interface Transport {
+  (request: HttpRequest): Promise<HttpResponse>;
+}

@@ -1,0 +1,101 @@
+import type { ExitCodeName } from './exit-codes.ts';
+
+/** The Error body of the service, as far as it sent one. */
+export interface ServiceError {
+  readonly code: string;
+  readonly message: string;
+  /** HTTP status, 100 to 599. */
+  readonly status: number;
+}
+
+export interface ErrorDetails {
+  /** What to do, as a command that can be run: `petstock config set-key --env staging`. */
+  readonly hint?: string | undefined;
+  /** HTTP status of the answer, where there was one. */
+  readonly status?: number | undefined;
+  /** The Error body as the service sent it. */
+  readonly service?: ServiceError | undefined;
+  /** Seconds until the same command works again. */
+  readonly retryAfterSeconds?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** The root of every failure that petstock expects. `exit` names its exit code. */
+export abstract class PetstockError extends Error {
+  abstract readonly exit: ExitCodeName;
+  /** Machine-readable, lower snake case; in JSON output the service's own code goes before it. */
+  abstract readonly code: string;
+  readonly hint: string | undefined;
+  readonly status: number | undefined;
+  readonly service: ServiceError | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = new.target.name;
+    this.hint = details.hint;
+    this.status = details.status;
+    this.service = details.service;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+}
+
+/** Arguments, settings or a confirmation: the person at the keyboard can mend it. Nothing was sent. */
+export class UsageError extends PetstockError {
+  readonly exit = 'usage';
+  readonly code = 'usage';
+}
+
+/** No key, or the service answered 401. */
+export class AuthError extends PetstockError {
+  readonly exit = 'auth';
+  readonly code = 'unauthorized';
+}
+
+/** The network failed, a request timed out, or the service answered 5xx, after all retries. */
+export class UnavailableError extends PetstockError {
+  readonly exit = 'unavailable';
+  readonly code = 'unavailable';
+}
+
+/** The rate limit stands in the way for longer than the command may wait. */
+export class RateLimitedError extends PetstockError {
+  readonly exit = 'rateLimited';
+  readonly code = 'rate_limited';
+}
+
+/** The stock is not what was expected; nothing was written. */
+export class ConflictError extends PetstockError {
+  readonly exit = 'conflict';
+  readonly code = 'conflict';
+}
+
+/** 404, or no such pet in the list. */
+export class NotFoundError extends PetstockError {
+  readonly exit = 'notFound';
+  readonly code = 'not_found';
+}
+
+/** The service refused the request: 400 or another 4xx. */
+export class RejectedError extends PetstockError {
+  readonly exit = 'rejected';
+  readonly code = 'rejected';
+}
+
+/** An answer that makes no sense, a full disk, a defect. */
+export class FailureError extends PetstockError {
+  readonly exit = 'failure';
+  readonly code = 'failure';
+}
+
+/** Ctrl-C, SIGTERM. */
+export class InterruptedError extends PetstockError {
+  readonly exit = 'interrupted';
+  readonly code = 'interrupted';
+}
+
+/** The reader of stdout went away (`| head`). Not a failure: the command ends quietly. */
+export class ClosedPipeError extends PetstockError {
+  readonly exit = 'ok';
+  readonly code = 'closed_pipe';
+}
