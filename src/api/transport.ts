@@ -23,6 +23,4 @@ export interface HttpResponse {
  * Sends one request and resolves with the head of its answer. No retry, no redirect, no decoding.
  * @throws whatever the network fails with; the signal's reason when aborted
  */
-export interface Transport {
-  (request: HttpRequest): Promise<HttpResponse>;
-}
+export type Transport = (request: HttpRequest) => Promise<HttpResponse>;

@@ -1,0 +1,57 @@
+import { FailureError } from '../errors.ts';
+import type { InventoryItem } from '../inventory/items.ts';
+import { isJsonObject, type Json, parseJson, toInteger } from './json.ts';
+
+const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+const safe = { min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE_INTEGER) };
+
+/** Where an answer came from, for the message when it makes no sense. */
+export interface Operation {
+  /** `GET /inventory` */
+  readonly name: string;
+  /** Its shape may change, says the service. */
+  readonly experimental?: boolean;
+}
+
+/** @throws FailureError that names the operation, where the text is no JSON */
+export function decodeJson(text: string, operation: Operation): Json {
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    const what = text.trim() === '' ? 'is empty' : text.trimStart().startsWith('<') ? 'is HTML' : 'is not valid JSON';
+    throw nonsense(operation, `${what}, where JSON was expected`, cause);
+  }
+}
+
+/** @throws FailureError that names the first item and field that is missing or of the wrong type */
+export function decodeItems(value: Json, operation: Operation): InventoryItem[] {
+  if (!Array.isArray(value)) throw nonsense(operation, 'is not an array of inventory items');
+  return value.map((item: Json, index) => decodeItem(item, operation, `item ${index + 1} of `));
+}
+
+/** @throws FailureError that names the field that is missing or of the wrong type */
+export function decodeItem(value: Json, operation: Operation, where = ''): InventoryItem {
+  if (!isJsonObject(value)) throw nonsense(operation, `has no object for ${where}the inventory item`);
+  const petId = toInteger(value.petId);
+  if (petId === undefined || petId < int64.min || petId > int64.max) {
+    throw wrongField('petId', 'an int64', value.petId, operation, where);
+  }
+  const quantity = toInteger(value.quantity);
+  if (quantity === undefined || quantity < safe.min || quantity > safe.max) {
+    throw wrongField('quantity', 'an integer', value.quantity, operation, where);
+  }
+  if (typeof value.status !== 'string') throw wrongField('status', 'a string', value.status, operation, where);
+  return { petId, quantity: Number(quantity), status: value.status };
+}
+
+function wrongField(field: string, type: string, value: Json | undefined, operation: Operation, where: string) {
+  const fault = value === undefined ? 'is missing' : `is not ${type}`;
+  return nonsense(operation, `makes no sense: "${field}" in ${where}the answer ${fault}`);
+}
+
+function nonsense(operation: Operation, what: string, cause?: unknown): FailureError {
+  const advice = operation.experimental
+    ? '. This operation is marked experimental: the service may have changed its shape'
+    : '';
+  return new FailureError(`The answer to ${operation.name} ${what}${advice}`, { cause });
+}

@@ -1,0 +1,37 @@
+import { isLosslessNumber, type LosslessNumber, parse } from 'lossless-json';
+
+/** A parsed JSON value whose numbers keep every digit. */
+export type Json = null | boolean | string | LosslessNumber | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
+
+/** @throws SyntaxError */
+export function parseJson(text: string): Json {
+  try {
+    return parse(text) as Json;
+  } catch (error) {
+    // Nesting deep enough to overflow the stack is no answer either.
+    throw error instanceof SyntaxError ? error : new SyntaxError((error as Error).message);
+  }
+}
+
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+}
+
+/**
+ * Reads a JSON number as an exact integer. `5.0` and `5e0` are integers in JSON.
+ * @returns undefined where it is no number, or none without a fraction
+ */
+export function toInteger(value: Json | undefined): bigint | undefined {
+  if (!isLosslessNumber(value)) return undefined;
+  const text = value.toString();
+  if (/^-?\d{1,40}$/.test(text)) return BigInt(text);
+  const match = /^(-?\d{1,40})(?:\.(\d{1,40}))?(?:[eE]\+?(\d{1,2}))?$/.exec(text);
+  if (!match) return undefined;
+  const [, whole = '', fraction = '', exponent = '0'] = match;
+  const digits = fraction.padEnd(Number(exponent), '0');
+  if (/[1-9]/.test(digits.slice(Number(exponent)))) return undefined;
+  return BigInt(whole + digits.slice(0, Number(exponent)));
+}

@@ -1,0 +1,149 @@
+import { FailureError, RateLimitedError, type ServiceError, UnavailableError } from '../errors.ts';
+import { maxRetries, waitBeforeRetry } from '../governor/backoff.ts';
+import type { Governor } from '../governor/governor.ts';
+import { parseDate, parseRetryAfter } from '../governor/headers.ts';
+import { errorOfAnswer, parseServiceError } from './error-answer.ts';
+import { type Answer, type ExchangeOptions, exchange, NetworkFault } from './exchange.ts';
+import type { HttpRequest } from './transport.ts';
+
+export interface Outgoing extends Omit<HttpRequest, 'signal'> {
+  /** Sending it twice does the same as sending it once: a GET, or a PATCH that sets an absolute quantity. */
+  readonly repeatable: boolean;
+}
+
+export interface SendOptions extends ExchangeOptions {
+  readonly governor: Governor;
+  random(): number;
+}
+
+/** Gateways answer these when the service itself did not. */
+const retriedStatuses = new Set([502, 503, 504]);
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+const maxRedirects = 5;
+
+/** What became of one try. */
+type Outcome<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'refused'; readonly service: ServiceError | undefined }
+  | { readonly kind: 'moved'; readonly url: string }
+  | { readonly kind: 'failed'; readonly error: Error; readonly retryAfter: number | undefined };
+
+/**
+ * Sends a request through the governor until it has an answer: a 429 is waited for, a network fault, 502, 503 and 504
+ * are tried again where the request is repeatable, a redirect to the same origin is followed.
+ *
+ * @param use reads any other answer; what it throws is thrown, unless the network failed while it read
+ * @throws RateLimitedError, UnavailableError, FailureError (a redirect that can't be followed)
+ */
+export async function send<T>(
+  request: Outgoing,
+  options: SendOptions,
+  use: (answer: Answer) => Promise<T>,
+): Promise<T> {
+  let current = request;
+  let refusal: ServiceError | undefined;
+  let retries = 0;
+  let redirects = 0;
+  for (;;) {
+    const outcome = await attempt(current, options, use).catch((error) => {
+      throw error instanceof RateLimitedError ? withRefusal(error, refusal) : error;
+    });
+    switch (outcome.kind) {
+      case 'done':
+        return outcome.value;
+      case 'refused':
+        refusal = outcome.service;
+        break;
+      case 'moved':
+        redirects += 1;
+        if (redirects > maxRedirects)
+          throw new FailureError(`The service redirects in a circle, last to ${outcome.url}`);
+        current = { ...current, url: outcome.url };
+        break;
+      case 'failed': {
+        retries += 1;
+        if (!request.repeatable || retries > maxRetries) throw outcome.error;
+        const wait = waitBeforeRetry(retries, outcome.retryAfter, options.random());
+        await options.clock.sleep(wait, options.interrupted);
+      }
+    }
+  }
+}
+
+async function attempt<T>(
+  request: Outgoing,
+  options: SendOptions,
+  use: (answer: Answer) => Promise<T>,
+): Promise<Outcome<T>> {
+  const permit = await options.governor.admit(options.interrupted);
+  let answered = false;
+  const observe = (answer: Answer): Promise<Outcome<T>> => {
+    answered = true;
+    permit.answered(answer);
+    return judge(request, answer, options, use);
+  };
+  try {
+    return await exchange(request, options, observe);
+  } catch (error) {
+    if (!(error instanceof NetworkFault)) throw error;
+    const { origin } = new URL(request.url);
+    const failure = new UnavailableError(`Can't reach the service at ${origin}: ${error.message}`, { cause: error });
+    return { kind: 'failed', error: failure, retryAfter: undefined };
+  } finally {
+    if (!answered) permit.lost();
+  }
+}
+
+async function judge<T>(
+  request: Outgoing,
+  answer: Answer,
+  options: SendOptions,
+  use: (answer: Answer) => Promise<T>,
+): Promise<Outcome<T>> {
+  const { status, headers } = answer;
+  if (status === 429) return { kind: 'refused', service: parseServiceError(await textOrNothing(answer), status) };
+  if (retriedStatuses.has(status)) {
+    const now = options.clock.now();
+    const retryAfter = parseRetryAfter(headers, parseDate(headers, now) ?? now);
+    return { kind: 'failed', error: errorOfAnswer(status, await textOrNothing(answer)), retryAfter };
+  }
+  if (redirectStatuses.has(status)) return { kind: 'moved', url: redirectTarget(request, answer) };
+  return { kind: 'done', value: await use(answer) };
+}
+
+/** The body of a refusal only words it: where it can't be read, the status says enough. */
+function textOrNothing(answer: Answer): Promise<string> {
+  return answer.text().catch(() => '');
+}
+
+/** @throws FailureError for a redirect that would show the key to another origin, or turn a write into something else */
+function redirectTarget(request: Outgoing, answer: Answer): string {
+  const location = answer.headers.location;
+  if (typeof location !== 'string' || !URL.canParse(location, request.url)) {
+    throw new FailureError(`The service answered ${answer.status} without a usable Location`, {
+      status: answer.status,
+    });
+  }
+  const from = new URL(request.url);
+  const to = new URL(location, request.url);
+  if (to.origin !== from.origin) {
+    throw new FailureError(
+      `The service redirects to another address, ${to.origin}. It was not followed, since that would show it the key`,
+      { status: answer.status },
+    );
+  }
+  const keepsMethod = answer.status === 307 || answer.status === 308 || ['GET', 'HEAD'].includes(request.method);
+  if (!keepsMethod) {
+    throw new FailureError(`The service redirects a ${request.method} with ${answer.status}, which can't be followed`, {
+      status: answer.status,
+    });
+  }
+  return to.href;
+}
+
+/** The service's own words about why it refuses, where it sent some. */
+function withRefusal(error: RateLimitedError, service: ServiceError | undefined): RateLimitedError {
+  if (service === undefined) return error;
+  const { retryAfterSeconds } = error;
+  return new RateLimitedError(service.message, { service, status: 429, retryAfterSeconds, cause: error });
+}

@@ -1,0 +1,26 @@
+/**
+ * How long to wait after a 429 before anything is sent again.
+ *
+ * @param asked milliseconds that the service asked for, by Retry-After or by the end of the window
+ * @param episode 1 for the first 429, 2 when the first request after the wait met another, and so on
+ * @param random a number in [0, 1)
+ * @returns milliseconds: never less than asked, at least 1 s doubled with each episode, plus jitter of up to a tenth
+ *   of the wait, at most 5 s
+ */
+export function waitAfterRefusal(asked: number, episode: number, random: number): number {
+  const wait = Math.max(asked, 1000 * 2 ** (episode - 1));
+  return wait + random * Math.min(wait / 10, 5000);
+}
+
+/** How many times a request is sent again after a network fault, 502, 503 or 504. */
+export const maxRetries = 4;
+
+/**
+ * Full jitter: anything from 0 up to 0.5 s, doubled with each retry, at most 8 s; never less than what a 503 asked for.
+ *
+ * @param retry 1 for the first retry
+ * @returns milliseconds
+ */
+export function waitBeforeRetry(retry: number, asked: number | undefined, random: number): number {
+  return Math.max(asked ?? 0, random * Math.min(500 * 2 ** (retry - 1), 8000));
+}
