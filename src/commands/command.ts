@@ -1,0 +1,33 @@
+import { Command } from 'commander';
+import { UsageError } from '../errors.ts';
+
+/**
+ * Commander's command with two habits of ours: what it can't parse is a UsageError like any other, and `help` is a
+ * command of the program alone.
+ */
+export class PetstockCommand extends Command {
+  override createCommand(name?: string): Command {
+    return new PetstockCommand(name).helpCommand(false);
+  }
+
+  override error(message: string): never {
+    const [fault = '', ...suggestions] = message.replace(/^error: /, '').split('\n');
+    const told = fault.charAt(0).toUpperCase() + fault.slice(1);
+    throw new UsageError([told, ...suggestions].join(' '), { hint: `${commandPath(this)} --help` });
+  }
+}
+
+/** `petstock inventory set` */
+export function commandPath(command: Command): string {
+  const parents = command.parent ? `${commandPath(command.parent)} ` : '';
+  return parents + command.name();
+}
+
+/** The examples under a command's help. Each is a command line and, where it needs one, what it does. */
+export function examples(lines: readonly (readonly [command: string, does?: string])[]): string {
+  const width = Math.max(...lines.map(([command]) => command.length));
+  const shown = lines.map(([command, does]) =>
+    does === undefined ? `  ${command}` : `  ${command.padEnd(width)}  # ${does}`,
+  );
+  return ['', 'Examples:', ...shown].join('\n');
+}

@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { examples } from '../command.ts';
+import type { Invocation, Run } from '../invocation.ts';
+import { entryColumns, entryName, entryNames, readEntry } from './entries.ts';
+
+const shown = examples([
+  ['petstock config get default-env'],
+  ['petstock config get url --env production'],
+  ['petstock config get low-stock --json', 'name, value and source as JSON'],
+]);
+
+const help = `
+Names: ${entryNames.join(', ')};
+\`url\` and \`key\` alone are those of the chosen environment. Of a key, only the last 4 characters are shown.
+${shown}`;
+
+export function registerGet(config: Command, run: Run): void {
+  config
+    .command('get')
+    .argument('<name>', 'a setting, url.<env> or key.<env>')
+    .summary('print one value')
+    .description(
+      'Prints the value that counts: from the environment, the configuration file, or the default. Not set: prints nothing.',
+    )
+    .addHelpText('after', help)
+    .action(run((invocation, _options, name) => printEntry(invocation, name)));
+}
+
+async function printEntry(invocation: Invocation, text: string): Promise<void> {
+  const { context, config, environment, wantsJson } = invocation;
+  const entry = readEntry(entryName(text, environment.value), context.env, config);
+  if (wantsJson) {
+    await invocation.print({ columns: entryColumns, rows: [[{ ...entry }]], shape: 'one' });
+  } else if (entry.value !== null) {
+    await invocation.write(`${entry.value}\n`);
+  }
+  if (entry.value === null) await invocation.note(`${entry.name} is not set`);
+}

@@ -1,0 +1,82 @@
+import { type Client, createClient } from '../api/client.ts';
+import type { Transport } from '../api/transport.ts';
+import type { Context } from '../context.ts';
+import { AuthError, UsageError } from '../errors.ts';
+import type { Governor } from '../governor/governor.ts';
+import { createFileMemory, scopeOf } from '../governor/memory-file.ts';
+import { createGovernor } from '../governor/simple-governor.ts';
+import { resolveBaseUrl, resolveKey } from '../settings/resolve.ts';
+import type { EnvironmentName, StoredConfig } from '../settings/settings.ts';
+import { version } from '../version.ts';
+
+/** A client, what it talks to, and what has to be closed behind it. */
+export interface Connection {
+  readonly client: Client;
+  readonly environment: EnvironmentName;
+  readonly baseUrl: string;
+  readonly governor: Governor;
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  readonly context: Context;
+  readonly environment: EnvironmentName;
+  readonly config: StoredConfig;
+  /** In milliseconds, for one request. */
+  readonly timeout: number;
+  /** In milliseconds, for all waits of the command. */
+  readonly maxWait: number;
+  /** Wraps the transport, to show requests with `--debug`. */
+  wrap(transport: Transport): Transport;
+  onWait(ms: number): void;
+  warn(line: string): void;
+}
+
+/** Where requests go and with which key. */
+interface Target {
+  readonly baseUrl: string;
+  readonly key: string;
+  /** What the key's limits are remembered under: the origin, which for the sandbox would change with every start. */
+  readonly service: string;
+  close(): Promise<void>;
+}
+
+/** @throws UsageError without a base URL, AuthError without a key; each names the command that sets it */
+export async function connect(options: ConnectOptions): Promise<Connection> {
+  const { context, environment } = options;
+  const target = environment === 'sandbox' ? await sandboxTarget(context) : remoteTarget(environment, options);
+  const { baseUrl, key } = target;
+  const memory = createFileMemory(context.folders.state, scopeOf(target.service, key), (reason) => {
+    options.warn(`limits can't be kept for the next command: ${reason.message}`);
+  });
+  const random = context.random;
+  const { clock, interrupted } = context;
+  const governor = createGovernor({ clock, memory, random, env: environment, ...options });
+  const transport = options.wrap(context.transport);
+  const userAgent = `petstock/${version}`;
+  const { timeout } = options;
+  const client = createClient({ baseUrl, key, userAgent, transport, governor, clock, interrupted, random, timeout });
+  return { client, environment, baseUrl, governor, close: target.close };
+}
+
+async function sandboxTarget(context: Context): Promise<Target> {
+  const { startSandbox } = await import('../sandbox.ts');
+  const service = await startSandbox(context);
+  return { baseUrl: service.url, key: service.key, service: 'sandbox', close: service.close };
+}
+
+function remoteTarget(environment: 'staging' | 'production', { context, config }: ConnectOptions): Target {
+  const url = resolveBaseUrl(environment, context.env, config);
+  if (url === undefined) {
+    throw new UsageError(`No address is known for ${environment}`, {
+      hint: `petstock config set-url https://<your-store>/v1 --env ${environment}`,
+    });
+  }
+  const key = resolveKey(environment, context.env, config);
+  if (key === undefined) {
+    throw new AuthError(`No API key is known for ${environment}`, {
+      hint: `petstock config set-key --env ${environment}`,
+    });
+  }
+  return { baseUrl: url.value, key: key.value, service: new URL(url.value).origin, close: async () => {} };
+}

@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import { UsageError } from '../../errors.ts';
+import type { Run } from '../invocation.ts';
+
+export const topicNames = ['exit-codes', 'environment', 'output', 'files'] as const;
+
+export function registerHelp(program: Command, run: Run, writeOut: (text: string) => void): void {
+  program
+    .command('help')
+    .argument('[words...]', `a command, or ${topicNames.join(', ')}`)
+    .summary('show help for a command or a topic')
+    .description(`Shows help for a command, or for one of the topics ${topicNames.join(', ')}.`)
+    .action(
+      run(async (_invocation, _options, ...operands) => {
+        const words = operands.flat();
+        const topic = topicNames.find((name) => words.length === 1 && name === words[0]);
+        if (topic) {
+          const { topics } = await import('./topics.ts');
+          writeOut(topics[topic]);
+        } else {
+          writeOut(find(program, words).helpInformation());
+        }
+      }),
+    );
+}
+
+function find(program: Command, words: readonly string[]): Command {
+  return words.reduce((command, word) => {
+    const child = command.commands.find((candidate) => candidate.name() === word);
+    if (child) return child;
+    throw new UsageError(`There is no help for "${words.join(' ')}"; the topics are ${topicNames.join(', ')}`, {
+      hint: 'petstock --help',
+    });
+  }, program);
+}

@@ -1,0 +1,57 @@
+import type { Client } from '../api/client.ts';
+import type { Context } from '../context.ts';
+import type { View } from '../output/view.ts';
+import type { EnvironmentName, Sourced, StoredConfig } from '../settings/settings.ts';
+import type { Connection } from './connect.ts';
+
+/** The global options as Commander parsed them; not yet validated against settings. */
+export interface GlobalOptions {
+  readonly env?: string;
+  readonly output?: string;
+  readonly json?: boolean;
+  readonly yes?: boolean;
+  readonly quiet?: boolean;
+  readonly debug?: boolean;
+  readonly color?: string;
+  readonly timeout?: string;
+  readonly maxWait?: string;
+}
+
+/** What one run of one command is given. */
+export interface Invocation {
+  readonly context: Context;
+  readonly globals: GlobalOptions;
+  readonly environment: Sourced<EnvironmentName>;
+  /** The configuration file as it was when the command began. */
+  readonly config: StoredConfig;
+  /** True where a program reads the result: `json` and `ndjson`. */
+  readonly wantsJson: boolean;
+  /** Writes a result to stdout in the chosen format. */
+  print(view: View, options?: { readonly header?: boolean | undefined }): Promise<void>;
+  /** Writes plain text or bytes to stdout, for a result that has no format of its own. */
+  write(text: string | Uint8Array): Promise<void>;
+  /** A line for the person on stderr; silent with `--quiet`. */
+  note(line: string): Promise<void>;
+  /** A line on stderr that starts with `Warning:`; silent with `--quiet`. */
+  warn(line: string): Promise<void>;
+  /**
+   * The connection to the chosen environment, made once. Nothing is sent yet.
+   * @throws UsageError without a base URL, AuthError without a key
+   */
+  connect(): Promise<Connection>;
+  /**
+   * To be called before a write: says on stderr where it goes, and asks where the setting `confirm` wants that.
+   * @param question ends in a question mark
+   * @throws UsageError where the answer is no, or where nobody can be asked and `--yes` is missing
+   */
+  beginWrite(question: string): Promise<Client>;
+}
+
+export type Action<Options extends object> = (
+  invocation: Invocation,
+  options: Options,
+  ...operands: string[]
+) => Promise<void>;
+
+/** Turns an action into what Commander's `.action()` takes: `.action(run(async (invocation, options, petId) => …))`. */
+export type Run = <Options extends object>(action: Action<Options>) => (...args: unknown[]) => Promise<void>;

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import type { KeyState } from '../governor/memory.ts';
+import { readAllLimits } from '../governor/memory-file.ts';
+import type { Row, View } from '../output/view.ts';
+import { isoTime } from './clock-time.ts';
+import { examples } from './command.ts';
+import type { Run } from './invocation.ts';
+
+interface LimitsOptions {
+  readonly refresh?: boolean;
+}
+
+export function registerLimits(program: Command, run: Run): void {
+  program
+    .command('limits')
+    .summary('show what is left of the rate limit, without a request')
+    .description('Shows the last known limits of each key that was used on this machine. Sends nothing.')
+    .option('--refresh', 'ask the service first, for the chosen environment; takes one request')
+    .addHelpText('after', examples([['petstock limits'], ['petstock limits --refresh --env production']]))
+    .action(
+      run<LimitsOptions>(async (invocation, { refresh }) => {
+        const { state } = invocation.context.folders;
+        if (refresh) await (await invocation.connect()).client.probe();
+        const known = readAllLimits(state);
+        if (known.length === 0) {
+          await invocation.note('No limits are known yet: the service tells them with its first answer.');
+        }
+        await invocation.print(limitsView(known));
+      }),
+    );
+}
+
+function limitsView(known: readonly KeyState[]): View {
+  const rows: Row[] = known.map(({ env, limit, remaining, resetAt, asOf }) => ({
+    env,
+    limit,
+    remaining,
+    resetAt: isoTime(resetAt),
+    asOf: isoTime(asOf),
+  }));
+  return {
+    shape: 'list',
+    columns: [
+      { field: 'env', title: 'Environment' },
+      { field: 'limit', title: 'Limit', align: 'right' },
+      { field: 'remaining', title: 'Left', align: 'right' },
+      { field: 'resetAt', title: 'Resets at' },
+      { field: 'asOf', title: 'As of' },
+    ],
+    rows: [rows],
+  };
+}

@@ -1,0 +1,117 @@
+import type { Client } from '../api/client.ts';
+import type { Context, Output } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import { formatDuration } from '../output/duration.ts';
+import { createPaint, type Paint, wantsColor } from '../output/paint.ts';
+import { rateLimitLine } from '../output/rate-limit-line.ts';
+import { renderers } from '../output/renderers.ts';
+import { stripControls } from '../output/sanitize.ts';
+import type { View } from '../output/view.ts';
+import { readConfig } from '../settings/config-file.ts';
+import { privacyWarnings } from '../settings/private-files.ts';
+import { resolveEnvironment } from '../settings/resolve.ts';
+import { localTime } from './clock-time.ts';
+import { type Connection, connect } from './connect.ts';
+import { debugTransport } from './debug-log.ts';
+import { resolveColorFlag, resolveFormat, resolveMaxWait, resolveTimeout } from './globals.ts';
+import type { GlobalOptions, Invocation } from './invocation.ts';
+
+/** An invocation with the end that the command itself does not see. */
+export interface OpenInvocation extends Invocation {
+  /** Shows what is left of the rate limit, where the service told it. */
+  showRateLimit(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Reads the configuration and the global options for one run of a command.
+ * @throws UsageError for an option or a setting that makes no sense
+ */
+export async function openInvocation(context: Context, globals: GlobalOptions): Promise<OpenInvocation> {
+  const { stdout, stderr } = context;
+  const found = readConfig(context.folders.config);
+  const { config } = found;
+  const environment = resolveEnvironment(globals.env, context.env, config.settings);
+  const format = resolveFormat(globals, config, stdout.isTerminal);
+  const timeout = resolveTimeout(globals.timeout);
+  const maxWait = resolveMaxWait(globals.maxWait);
+  const flag = resolveColorFlag(globals.color);
+  const paintFor = (output: Output): Promise<Paint> =>
+    createPaint(wantsColor({ flag, env: context.env, isTerminal: output.isTerminal }));
+
+  const say = async (line: string) => stderr.write(`${line}\n`);
+  const note = async (line: string) => (globals.quiet ? undefined : say(stripControls(line)));
+  const warn = (line: string) => note(`Warning: ${line}`);
+  for (const warning of privacyWarnings(found)) await note(warning);
+
+  let connection: Promise<Connection> | undefined;
+  const open = () =>
+    connect({
+      context,
+      environment: environment.value,
+      config,
+      timeout,
+      maxWait,
+      wrap: (transport) =>
+        globals.debug ? debugTransport(transport, context.clock, (line) => void say(stripControls(line))) : transport,
+      onWait: (ms) => {
+        const at = localTime(context.clock.now() + ms);
+        const wait = formatDuration(Math.ceil(ms / 1000));
+        void note(`Rate limited: going on in ${wait} (${at}). Ctrl-C stops; nothing is lost.`);
+      },
+      warn: (line) => void warn(line),
+    });
+  const connectOnce = () => {
+    connection ??= open();
+    return connection;
+  };
+
+  return {
+    context,
+    globals,
+    environment,
+    config,
+    wantsJson: format === 'json' || format === 'ndjson',
+    write: (text) => stdout.write(text),
+    note,
+    warn,
+    connect: connectOnce,
+    print: async (view: View, { header }: { readonly header?: boolean | undefined } = {}) => {
+      const width = stdout.isTerminal ? stdout.columns : undefined;
+      for await (const text of renderers[format](view, { header, width, paint: await paintFor(stdout) })) {
+        context.interrupted.throwIfAborted();
+        await stdout.write(text);
+      }
+    },
+    beginWrite: async (question): Promise<Client> => {
+      const { client, baseUrl, environment: name } = await connectOnce();
+      const paint = await paintFor(stderr);
+      const shown = name === 'production' ? paint.bold(paint.red(name)) : paint.bold(name);
+      if (!globals.quiet) await say(`▸ ${shown} · ${stripControls(baseUrl)}`);
+      if (config.settings.confirm === 'always') await ask(context, globals, question);
+      return client;
+    },
+    showRateLimit: async () => {
+      const seen = (await connection?.catch(() => undefined))?.governor.lastSeen;
+      if (seen === undefined) return;
+      const { limit, remaining } = seen;
+      const resetIn = Math.max(0, seen.asOf + seen.resetIn - context.clock.now());
+      await note(rateLimitLine({ limit, remaining, resetInSeconds: Math.ceil(resetIn / 1000) }));
+    },
+    close: async () => (await connection?.catch(() => undefined))?.close(),
+  };
+}
+
+/** Asks on a terminal; elsewhere only `--yes` is an answer. */
+async function ask(context: Context, globals: GlobalOptions, question: string): Promise<void> {
+  if (globals.yes) return;
+  if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
+    throw new UsageError(
+      'This write wants a confirmation (setting "confirm"), and nobody can be asked here: add --yes',
+      {
+        hint: 'petstock config set confirm bulk',
+      },
+    );
+  }
+  if (!(await context.prompts.confirm(question))) throw new UsageError('Not confirmed; nothing was written');
+}

@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { NotFoundError } from '../errors.ts';
+import { examples } from './command.ts';
+import type { Run } from './invocation.ts';
+import { printPayload } from './payload.ts';
+import { petIdOf } from './values.ts';
+
+export function registerPets(program: Command, run: Run): void {
+  const pets = program.command('pets').summary('look at pet records (deprecated by the service)');
+  pets.description('Looks at pet records. The service has deprecated this operation.');
+  pets
+    .command('get')
+    .argument('<petId>', 'the pet, by its id')
+    .summary('show the record of one pet')
+    .description('Shows the record of one pet, as the service sends it. Deprecated by the service. Takes one request.')
+    .addHelpText('after', examples([['petstock pets get 42'], ['petstock pets get 42 --json']]))
+    .action(
+      run(async (invocation, _options, petIdText) => {
+        const petId = petIdOf(petIdText);
+        const { client } = await invocation.connect();
+        const { value, headers } = await client.getPet(petId).catch((error) => {
+          if (!(error instanceof NotFoundError && error.service)) throw error;
+          const { status, service } = error;
+          const message = `There is no pet ${petId} in ${invocation.environment.value}`;
+          throw new NotFoundError(message, { status, service, cause: error });
+        });
+        const sunset = typeof headers.sunset === 'string' ? ` and goes away on ${headers.sunset}` : '';
+        await invocation.warn(`GET /pets/{petId} is deprecated by the service${sunset}`);
+        await printPayload(invocation, value);
+      }),
+    );
+}

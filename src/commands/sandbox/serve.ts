@@ -1,0 +1,139 @@
+import type { Command } from 'commander';
+import { UsageError } from '../../errors.ts';
+import { parseQuantity } from '../../inventory/values.ts';
+import { openSandbox, sandboxFile, sandboxPlan } from '../../sandbox.ts';
+import type { ServiceOptions } from '../../service/index.ts';
+import { examples } from '../command.ts';
+import type { Run } from '../invocation.ts';
+import { collect, required } from '../values.ts';
+
+const plans = ['free', 'pro', 'business'] as const;
+const defaultPort = 4010;
+
+interface ServeOptions {
+  readonly port?: string;
+  readonly host?: string;
+  readonly file?: string;
+  readonly pets?: string;
+  readonly seed?: string;
+  readonly plan?: string;
+  readonly limitMinute?: string;
+  readonly limitDay?: string;
+  readonly windowSeconds?: string;
+  readonly ban?: boolean;
+  readonly banStrikes?: string;
+  readonly banSeconds?: string;
+  readonly minQuantity?: string;
+  readonly maxQuantity?: string;
+  readonly fault?: readonly string[];
+  readonly adminPort?: string;
+}
+
+export function registerServe(sandbox: Command, run: Run): void {
+  sandbox
+    .command('serve')
+    .summary('serve the embedded service on a port, for any client')
+    .description('Serves the embedded service on a port, for any client, until Ctrl-C.')
+    .option('--port <n>', `port; 0 takes a free one (default: ${defaultPort})`)
+    .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+    .option('--file <path>', 'database file; :memory: keeps nothing (default: that of --env sandbox)')
+    .option('--pets <n>', 'how many pets a fresh stock has (default: 24)')
+    .option('--seed <n>', 'seed of a fresh stock; the same seed gives the same stock (default: 1)')
+    .option('--plan <plan>', `${plans.join(', ')} (default: ${sandboxPlan})`)
+    .option('--limit-minute <n>', 'requests per minute, for an enterprise key')
+    .option('--limit-day <n>', 'requests per day, for an enterprise key')
+    .option('--window-seconds <n>', 'length of a minute, for tests (default: 60)')
+    .option('--no-ban', 'never ban a key')
+    .option('--ban-strikes <n>', 'refused requests in a minute before a ban (default: 10)')
+    .option('--ban-seconds <n>', 'length of a ban (default: 300)')
+    .option('--min-quantity <n>', 'smallest quantity that is accepted (default: none)')
+    .option('--max-quantity <n>', 'largest quantity that is accepted (default: none)')
+    .option('--fault <spec>', 'a fault to answer with, for people who test clients; may be given again', collect)
+    .option('--admin-port <n>', 'a port for health, faults, the journal and the clock; 0 takes a free one')
+    .addHelpText(
+      'after',
+      examples([
+        ['petstock sandbox serve'],
+        ['petstock sandbox serve --port 0 --file :memory: --json', 'for a script: one line with url and key'],
+        ['petstock sandbox serve --limit-minute 20 --window-seconds 4', 'to see a rate limit at work'],
+      ]),
+    )
+    .action(
+      run<ServeOptions>(async (invocation, options) => {
+        const { context, wantsJson } = invocation;
+        const parsed = parseOptions(options);
+        const { key, file } = await openSandbox(context.folders.state);
+        const own = options.pets === undefined && options.seed === undefined;
+        const kept = own ? file : sandboxFile(context.folders.state, parsed.pets, parsed.seed);
+        const { startService } = await import('../../service/index.ts');
+        const service = await startService({ file: kept, key, clock: context.clock, ...parsed });
+        const { url, adminUrl: admin } = service;
+        await invocation.note(`Serving at ${url}. The key is ${service.key}. Ctrl-C ends it.`);
+        if (admin !== null) await invocation.note(`Administration at ${admin}.`);
+        if (wantsJson) await invocation.write(`${JSON.stringify({ url, key: service.key, admin })}\n`);
+        await ended(context.interrupted);
+        await service.close();
+      }),
+    );
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+type ParsedOptions = Omit<ServiceOptions, 'file' | 'key' | 'clock'> & { readonly file?: string };
+
+/** @throws UsageError for the first option that makes no sense */
+function parseOptions(options: ServeOptions): ParsedOptions {
+  const plan = plans.find((known) => known === (options.plan ?? sandboxPlan));
+  if (plan === undefined) throw new UsageError(`--plan takes ${plans.join(', ')}; "${options.plan}" is none of them`);
+  const minute = count('--limit-minute', options.limitMinute, 0);
+  const day = count('--limit-day', options.limitDay, 0);
+  const enterprise = minute !== undefined || day !== undefined;
+  const min = quantity('--min-quantity', options.minQuantity);
+  const max = quantity('--max-quantity', options.maxQuantity);
+  return present({
+    port: count('--port', options.port, 0, 65_535) ?? defaultPort,
+    host: options.host,
+    file: options.file,
+    pets: count('--pets', options.pets, 0, 100_000_000),
+    seed: count('--seed', options.seed, 0),
+    plan,
+    limits: enterprise ? { minute: minute ?? unlimited, day: day ?? unlimited } : undefined,
+    windowSeconds: count('--window-seconds', options.windowSeconds, 1, 86_400),
+    ban:
+      options.ban === false
+        ? (false as const)
+        : {
+            strikes: count('--ban-strikes', options.banStrikes, 0) ?? 10,
+            seconds: count('--ban-seconds', options.banSeconds, 1) ?? 300,
+          },
+    quantityBounds: present({ min, max }),
+    faults: options.fault,
+    adminPort: count('--admin-port', options.adminPort, 0, 65_535),
+  });
+}
+
+const unlimited = Number.MAX_SAFE_INTEGER;
+
+function count(option: string, text: string | undefined, least: number, most = unlimited): number | undefined {
+  if (text === undefined) return undefined;
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  const range = most === unlimited ? `from ${least}` : `from ${least} to ${most}`;
+  throw new UsageError(`${option} takes a whole number ${range}; "${text}" is none`);
+}
+
+function quantity(option: string, text: string | undefined): bigint | undefined {
+  return text === undefined ? undefined : BigInt(required(parseQuantity(text), option));
+}
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The object without its undefined values. */
+function present<T extends object>(object: T): Present<T> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Present<T>;
+}

@@ -1,0 +1,120 @@
+import type { Command } from 'commander';
+import { AuthError, type PetstockError, UnavailableError } from '../errors.ts';
+import type { Row, Scalar, View } from '../output/view.ts';
+import { maskKey } from '../settings/keys.ts';
+import { describeShadows, resolveBaseUrl, resolveKey } from '../settings/resolve.ts';
+import { isoTime } from './clock-time.ts';
+import { examples } from './command.ts';
+import type { Invocation, Run } from './invocation.ts';
+
+interface StatusOptions {
+  readonly offline?: boolean;
+}
+
+export function registerStatus(program: Command, run: Run): void {
+  program
+    .command('status')
+    .summary('check the environment, its address and its key')
+    .description(
+      'Shows the environment, its address, where its key comes from, and whether the service answers and accepts the ' +
+        'key. Takes one request.',
+    )
+    .option('--offline', 'send nothing')
+    .addHelpText('after', examples([['petstock status'], ['petstock status --env production --json']]))
+    .action(
+      run<StatusOptions>(async (invocation, { offline }) => {
+        for (const line of describeShadows(invocation.context.env, invocation.config)) await invocation.warn(line);
+        const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit: null };
+        if (offline) return invocation.print(statusView(report));
+        const { findings, error } = await probe(invocation);
+        await invocation.print(statusView({ ...report, ...findings }));
+        if (error !== undefined) throw error;
+      }),
+    );
+}
+
+interface StatusReport {
+  readonly env: string;
+  readonly envSource: string;
+  readonly url: string | null;
+  readonly urlSource: string | null;
+  /** Masked to its last 4 characters. */
+  readonly key: string | null;
+  readonly keySource: string | null;
+  /** null: not known. */
+  readonly reachable: boolean | null;
+  readonly keyAccepted: boolean | null;
+  readonly rateLimit: { readonly limit: bigint; readonly remaining: bigint; readonly resetAt: string } | null;
+}
+
+function describeSettings({ environment, context, config }: Invocation) {
+  const env = environment.value;
+  const where = { env, envSource: environment.source };
+  if (env === 'sandbox') {
+    const source = 'made by the sandbox';
+    return { ...where, url: null, urlSource: 'a free port for each command', key: null, keySource: source };
+  }
+  const url = resolveBaseUrl(env, context.env, config);
+  const key = resolveKey(env, context.env, config);
+  return {
+    ...where,
+    url: url?.value ?? null,
+    urlSource: url?.source ?? null,
+    key: key ? maskKey(key.value) : null,
+    keySource: key?.source ?? null,
+  };
+}
+
+/** One request. What went wrong is a finding first, and an error after the report. */
+async function probe(invocation: Invocation): Promise<{ findings: Partial<StatusReport>; error?: PetstockError }> {
+  try {
+    const { client, governor, baseUrl } = await invocation.connect();
+    await client.probe();
+    const seen = governor.lastSeen;
+    const rateLimit = seen
+      ? { limit: seen.limit, remaining: seen.remaining, resetAt: isoTime(seen.asOf + seen.resetIn) }
+      : null;
+    return { findings: { url: baseUrl, reachable: true, keyAccepted: true, rateLimit } };
+  } catch (thrown) {
+    const error = thrown as PetstockError;
+    return { findings: judge(error), error };
+  }
+}
+
+function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccepted'> {
+  if (error instanceof AuthError && error.status === 401) return { reachable: true, keyAccepted: false };
+  if (error instanceof UnavailableError) return { reachable: error.status !== undefined, keyAccepted: null };
+  return { reachable: error.status === undefined ? null : true, keyAccepted: null };
+}
+
+/** Line by line in a table, CSV and TSV; one object in JSON. */
+function statusView(report: StatusReport): View {
+  const { rateLimit } = report;
+  const limits = rateLimit && `${rateLimit.remaining} of ${rateLimit.limit} left, resets at ${rateLimit.resetAt}`;
+  const rows: Row[] = [
+    row('environment', report.env, report.envSource),
+    row('url', report.url ?? 'not set', report.urlSource),
+    row('key', report.key ?? (report.env === 'sandbox' ? 'set' : 'not set'), report.keySource),
+    row('reachable', yesNo(report.reachable), null),
+    row('key accepted', yesNo(report.keyAccepted), null),
+    row('rate limit', limits ?? 'not known', null),
+  ];
+  return {
+    shape: 'list',
+    columns: [
+      { field: 'name', title: 'Name' },
+      { field: 'value', title: 'Value' },
+      { field: 'source', title: 'Source' },
+    ],
+    rows: [rows],
+    json: report,
+  };
+}
+
+function row(name: string, value: Scalar, source: string | null): Row {
+  return { name, value, source };
+}
+
+function yesNo(value: boolean | null): string {
+  return value === null ? 'not known' : value ? 'yes' : 'no';
+}

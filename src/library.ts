@@ -1,0 +1,75 @@
+import { type Client, createClient } from './api/client.ts';
+import type { Transport } from './api/transport.ts';
+import { createUndiciTransport } from './api/undici.ts';
+import type { Clock } from './context.ts';
+import { UsageError } from './errors.ts';
+import { createTransientMemory } from './governor/memory.ts';
+import { createFileMemory, scopeOf } from './governor/memory-file.ts';
+import { createGovernor } from './governor/simple-governor.ts';
+import { parseBaseUrl } from './settings/base-url.ts';
+import { parseKey } from './settings/keys.ts';
+import { createSystemClock } from './system-clock.ts';
+import { version } from './version.ts';
+
+export interface PetstoreClientOptions {
+  /** Ends in `/v1`; https, or http on a loopback address. */
+  readonly baseUrl: string;
+  readonly key: string;
+  /**
+   * Where limits and gates are remembered, shared with every process that names the same folder. Without it they are
+   * remembered for this client alone.
+   */
+  readonly stateFolder?: string;
+  /** Under which name the limits are remembered; default: the origin. */
+  readonly name?: string;
+  /** For one request, in milliseconds; default 30,000. */
+  readonly timeout?: number;
+  /** The longest total wait for the rate limit, in milliseconds; default 90,000. */
+  readonly maxWait?: number;
+  /** Ends waits and requests. */
+  readonly signal?: AbortSignal;
+  /** Told before each wait, with its length in milliseconds. */
+  onWait?(ms: number): void;
+  /** Default: undici. */
+  readonly transport?: Transport;
+  /** Default: the clock of this machine. */
+  readonly clock?: Clock;
+}
+
+export type PetstoreClient = Client;
+
+/** @throws UsageError for a base URL or a key that can't be used */
+export function createPetstoreClient(options: PetstoreClientOptions): PetstoreClient {
+  const baseUrl = usable('baseUrl', parseBaseUrl(options.baseUrl));
+  const key = usable('key', parseKey(options.key));
+  const clock = options.clock ?? createSystemClock();
+  const { origin } = new URL(baseUrl);
+  const memory =
+    options.stateFolder === undefined
+      ? createTransientMemory()
+      : createFileMemory(options.stateFolder, scopeOf(origin, key), () => {});
+  const governor = createGovernor({
+    clock,
+    memory,
+    env: options.name ?? origin,
+    maxWait: options.maxWait ?? 90_000,
+    random: Math.random,
+    onWait: (ms) => options.onWait?.(ms),
+  });
+  return createClient({
+    baseUrl,
+    key,
+    userAgent: `petstock/${version}`,
+    transport: options.transport ?? createUndiciTransport(),
+    governor,
+    clock,
+    timeout: options.timeout ?? 30_000,
+    interrupted: options.signal ?? new AbortController().signal,
+    random: Math.random,
+  });
+}
+
+function usable(name: string, parsed: ReturnType<typeof parseBaseUrl>): string {
+  if (parsed.ok) return parsed.value;
+  throw new UsageError(`${name}: ${parsed.fault}`);
+}

@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import { registerApi } from './commands/api.ts';
+import { PetstockCommand } from './commands/command.ts';
+import { registerConfig } from './commands/config/index.ts';
+import { registerHelp } from './commands/help/index.ts';
+import { registerInventory } from './commands/inventory/index.ts';
+import type { Run } from './commands/invocation.ts';
+import { registerLimits } from './commands/limits.ts';
+import { registerOrders } from './commands/orders.ts';
+import { registerPets } from './commands/pets.ts';
+import { registerSandbox } from './commands/sandbox/index.ts';
+import { registerStatus } from './commands/status.ts';
+import { version } from './version.ts';
+
+export interface ProgramOptions {
+  /** Takes the text of help and version. */
+  writeOut(text: string): void;
+  /** Characters that fit on a line. */
+  readonly width: number;
+  readonly run: Run;
+}
+
+/** The tree of commands. Made anew for every run, so nothing of one run is left in the next. */
+export function createProgram({ writeOut, width, run }: ProgramOptions): Command {
+  const program = new PetstockCommand('petstock')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut,
+      writeErr: writeOut,
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
+    .description('Looks at and adjusts the stock of a pet store from the command line.')
+    .version(version, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show help')
+    .option('-e, --env <name>', 'staging, production or sandbox (default: staging)')
+    .option('-o, --output <format>', 'table, json, ndjson, csv or tsv (default: table on a terminal, else tsv)')
+    .option('--json', 'the same as -o json')
+    .option('-y, --yes', 'answer every confirmation with yes')
+    .option('-q, --quiet', 'show nothing but errors on stderr')
+    .option('--debug', 'show each request and answer on stderr')
+    .option('--color <when>', 'auto, always or never')
+    .option('--timeout <seconds>', 'for one request (default: 30)')
+    .option('--max-wait <seconds>', 'longest total wait for a rate limit (default: 90)')
+    .addHelpText('after', firstSteps);
+  registerInventory(program, run);
+  registerLimits(program, run);
+  registerStatus(program, run);
+  registerConfig(program, run);
+  registerPets(program, run);
+  registerOrders(program, run);
+  registerApi(program, run);
+  registerSandbox(program, run);
+  registerHelp(program, run, writeOut);
+  return program;
+}
+
+const firstSteps = `
+First steps:
+  petstock --env sandbox inventory list           # try it: no key, no address, nothing to install
+  petstock config set-url https://<your-store>/v1  # where your store's service is
+  petstock config set-key                          # its API key; it is not shown
+  petstock inventory list
+  petstock inventory set 42 12
+
+Global options go before or after the command. Help topics: petstock help exit-codes | environment | output | files`;

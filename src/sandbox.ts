@@ -1,0 +1,71 @@
+import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Context } from './context.ts';
+import { FailureError } from './errors.ts';
+import type { RunningService, ServiceOptions } from './service/index.ts';
+
+/** The plan of the sandbox's key, unless `sandbox serve` says otherwise. */
+export const sandboxPlan = 'business';
+
+/** The sandbox on this machine: a database and a key that stay between commands. */
+export interface Sandbox {
+  readonly file: string;
+  readonly key: string;
+}
+
+/** Starts the embedded service for one command, on a free loopback port. */
+export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
+  const { startService } = await import('./service/index.ts');
+  const { file, key } = await openSandbox(context.folders.state);
+  return startService({ file, key, clock: context.clock, plan: sandboxPlan, ...options });
+}
+
+/** The file and the key; the key is made on first use. */
+export async function openSandbox(stateFolder: string): Promise<Sandbox> {
+  const keyFile = join(stateFolder, 'sandbox.key');
+  const key = readKey(keyFile) ?? (await makeKey(stateFolder, keyFile));
+  return { file: sandboxFile(stateFolder), key };
+}
+
+/** @param pets,seed what the file is seeded with, where that is not the default: each such stock has a file of its own */
+export function sandboxFile(stateFolder: string, pets?: number, seed?: number): string {
+  const variant = pets === undefined && seed === undefined ? '' : `-${pets ?? 24}-${seed ?? 1}`;
+  return join(stateFolder, `sandbox${variant}.db`);
+}
+
+/** Removes the database, so that the next start seeds a fresh one. The key stays. */
+export function removeSandbox(stateFolder: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(sandboxFile(stateFolder) + suffix, { force: true });
+}
+
+/** Several first commands may run at once: the first one to put its key in place has made it for all. */
+async function makeKey(stateFolder: string, keyFile: string): Promise<string> {
+  const { generateKey } = await import('./service/index.ts');
+  const own = `${keyFile}.${generateKey().slice(-8)}`;
+  try {
+    mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
+    chmodSync(stateFolder, 0o700);
+    writeFileSync(own, generateKey(), { mode: 0o600 });
+    linkSync(own, keyFile);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new FailureError(`The sandbox can't be kept in ${stateFolder}: ${(error as Error).message}`, {
+        cause: error,
+        hint: 'PETSTOCK_STATE_DIR=/a/folder/of/yours petstock --env sandbox inventory list',
+      });
+    }
+  } finally {
+    rmSync(own, { force: true });
+  }
+  const key = readKey(keyFile);
+  if (key === undefined) throw new FailureError(`The sandbox key in ${keyFile} can't be read`);
+  return key;
+}
+
+function readKey(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
