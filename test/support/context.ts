@@ -1,0 +1,107 @@
+import type { HttpRequest, Transport } from '../../src/api/transport.ts';
+import { createUndiciTransport } from '../../src/api/undici.ts';
+import type { Clock, Context, Folders, Input, Output, Prompts } from '../../src/context.ts';
+import { main } from '../../src/main.ts';
+
+/** A request as it left, without the headers that are the same on all. */
+export interface RecordedRequest {
+  readonly method: string;
+  /** With the query, without the origin: `/v1/inventory/7`. */
+  readonly path: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/** What a run of a command line leaves behind. */
+export interface RunResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly requests: readonly RecordedRequest[];
+}
+
+export interface RunOptions {
+  readonly clock: Clock;
+  readonly folders: Folders;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** What stdin holds; absent: it ends at once. */
+  readonly stdin?: string | Uint8Array | undefined;
+  /** stdin, stdout and stderr are a terminal of this width. */
+  readonly terminal?: number | undefined;
+  /** Which streams are the terminal; default: all three. */
+  readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[] | undefined;
+  /** Answers to questions; without it every question is a failure of the test. */
+  readonly prompts?: Partial<Prompts> | undefined;
+  readonly interrupted?: AbortSignal | undefined;
+  /** Called when a request leaves. */
+  onSent?(request: RecordedRequest): void;
+  /** A number in [0, 1); default 0.5. */
+  random?(): number;
+}
+
+const transport = createUndiciTransport();
+
+/** Runs a command line in this process, against real files and real sockets. */
+export async function runMain(argv: readonly string[], options: RunOptions): Promise<RunResult> {
+  const requests: RecordedRequest[] = [];
+  const { terminal, terminals = ['stdin', 'stdout', 'stderr'] } = options;
+  const isTerminal = (name: 'stdin' | 'stdout' | 'stderr') => terminal !== undefined && terminals.includes(name);
+  const stdout = collector(isTerminal('stdout'), terminal);
+  const stderr = collector(isTerminal('stderr'), terminal);
+  const context: Context = {
+    argv,
+    env: options.env ?? {},
+    stdin: input(options.stdin, isTerminal('stdin')),
+    stdout,
+    stderr,
+    clock: options.clock,
+    transport: recording(requests, options),
+    folders: options.folders,
+    prompts: { password: unasked, confirm: unasked, ...options.prompts },
+    interrupted: options.interrupted ?? new AbortController().signal,
+    random: options.random ?? (() => 0.5),
+  };
+  const code = await main(context);
+  return { code, stdout: stdout.text(), stderr: stderr.text(), requests };
+}
+
+function recording(requests: RecordedRequest[], options: RunOptions): Transport {
+  return (request: HttpRequest) => {
+    const { pathname, search } = new URL(request.url);
+    const body = request.body === undefined ? undefined : Buffer.from(request.body).toString('utf8');
+    const { method, url, headers } = request;
+    const recorded = { method, path: pathname + search, url, headers, body };
+    requests.push(recorded);
+    const answer = transport(request);
+    options.onSent?.(recorded);
+    return answer;
+  };
+}
+
+function collector(isTerminal: boolean, columns: number | undefined): Output & { text(): string } {
+  const chunks: Buffer[] = [];
+  return {
+    isTerminal,
+    columns: isTerminal ? columns : undefined,
+    write: async (chunk) => {
+      chunks.push(Buffer.from(chunk));
+    },
+    text: () => Buffer.concat(chunks).toString('utf8'),
+  };
+}
+
+function input(content: string | Uint8Array | undefined, isTerminal: boolean): Input {
+  return {
+    isTerminal,
+    chunks: {
+      async *[Symbol.asyncIterator]() {
+        if (content !== undefined) yield Buffer.from(content);
+      },
+    },
+  };
+}
+
+function unasked(question: string): Promise<never> {
+  throw new Error(`the test did not expect a question: ${question}`);
+}
