@@ -40,8 +40,8 @@ export function registerApi(program: Command, run: Run): void {
           throw new UsageError(`A ${method} has no body: leave --data out`);
         }
         const body = data === '-' ? await readAll(invocation.context.stdin) : data;
-        const client = readingMethods.has(method)
-          ? (await invocation.connect()).client
+        const { client } = readingMethods.has(method)
+          ? await invocation.connect()
           : await invocation.beginWrite(`Send ${method} ${path}?`);
         const answer = await client.request(method, path, body);
         const failed = answer.status < 200 || answer.status > 299;

@@ -5,6 +5,7 @@ import { AuthError, UsageError } from '../errors.ts';
 import type { Governor } from '../governor/governor.ts';
 import { createFileMemory, scopeOf } from '../governor/memory-file.ts';
 import { createGovernor } from '../governor/simple-governor.ts';
+import { maskKey } from '../settings/keys.ts';
 import { resolveBaseUrl, resolveKey } from '../settings/resolve.ts';
 import type { EnvironmentName, StoredConfig } from '../settings/settings.ts';
 import { version } from '../version.ts';
@@ -15,6 +16,10 @@ export interface Connection {
   readonly environment: EnvironmentName;
   readonly baseUrl: string;
   readonly governor: Governor;
+  /** Masked to its last 4 characters. */
+  readonly maskedKey: string;
+  /** A hash that stands for the service and the key. */
+  readonly scope: string;
   close(): Promise<void>;
 }
 
@@ -46,7 +51,8 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const { context, environment } = options;
   const target = environment === 'sandbox' ? await sandboxTarget(context) : remoteTarget(environment, options);
   const { baseUrl, key } = target;
-  const memory = createFileMemory(context.folders.state, scopeOf(target.service, key), (reason) => {
+  const scope = scopeOf(target.service, key);
+  const memory = createFileMemory(context.folders.state, scope, (reason) => {
     options.warn(`limits can't be kept for the next command: ${reason.message}`);
   });
   const random = context.random;
@@ -56,7 +62,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const userAgent = `petstock/${version}`;
   const { timeout } = options;
   const client = createClient({ baseUrl, key, userAgent, transport, governor, clock, interrupted, random, timeout });
-  return { client, environment, baseUrl, governor, close: target.close };
+  return { client, environment, baseUrl, governor, maskedKey: maskKey(key), scope, close: target.close };
 }
 
 async function sandboxTarget(context: Context): Promise<Target> {

@@ -1,4 +1,3 @@
-import type { Client } from '../api/client.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/view.ts';
 import type { EnvironmentName, Sourced, StoredConfig } from '../settings/settings.ts';
@@ -44,7 +43,7 @@ export interface Invocation {
    * @param question ends in a question mark
    * @throws UsageError where the answer is no, or where nobody can be asked and `--yes` is missing
    */
-  beginWrite(question: string): Promise<Client>;
+  beginWrite(question: string): Promise<Connection>;
 }
 
 export type Action<Options extends object> = (

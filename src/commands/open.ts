@@ -1,4 +1,3 @@
-import type { Client } from '../api/client.ts';
 import type { Context, Output } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { formatDuration } from '../output/duration.ts';
@@ -42,7 +41,7 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
   const say = async (line: string) => stderr.write(`${line}\n`);
   const note = async (line: string) => (globals.quiet ? undefined : say(stripControls(line)));
   const warn = (line: string) => note(`Warning: ${line}`);
-  for (const warning of privacyWarnings(found)) await note(warning);
+  for (const warning of privacyWarnings(found)) await warn(warning);
 
   let connection: Promise<Connection> | undefined;
   const open = () =>
@@ -83,13 +82,14 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
         await stdout.write(text);
       }
     },
-    beginWrite: async (question): Promise<Client> => {
-      const { client, baseUrl, environment: name } = await connectOnce();
+    beginWrite: async (question) => {
+      const connected = await connectOnce();
+      const { baseUrl, environment: name } = connected;
       const paint = await paintFor(stderr);
       const shown = name === 'production' ? paint.bold(paint.red(name)) : paint.bold(name);
       if (!globals.quiet) await say(`▸ ${shown} · ${stripControls(baseUrl)}`);
       if (config.settings.confirm === 'always') await ask(context, globals, question);
-      return client;
+      return connected;
     },
     showRateLimit: async () => {
       const seen = (await connection?.catch(() => undefined))?.governor.lastSeen;

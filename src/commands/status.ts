@@ -68,13 +68,13 @@ function describeSettings({ environment, context, config }: Invocation) {
 /** One request. What went wrong is a finding first, and an error after the report. */
 async function probe(invocation: Invocation): Promise<{ findings: Partial<StatusReport>; error?: PetstockError }> {
   try {
-    const { client, governor, baseUrl } = await invocation.connect();
+    const { client, governor, baseUrl, maskedKey } = await invocation.connect();
     await client.probe();
     const seen = governor.lastSeen;
     const rateLimit = seen
       ? { limit: seen.limit, remaining: seen.remaining, resetAt: isoTime(seen.asOf + seen.resetIn) }
       : null;
-    return { findings: { url: baseUrl, reachable: true, keyAccepted: true, rateLimit } };
+    return { findings: { url: baseUrl, key: maskedKey, reachable: true, keyAccepted: true, rateLimit } };
   } catch (thrown) {
     const error = thrown as PetstockError;
     return { findings: judge(error), error };

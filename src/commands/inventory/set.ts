@@ -48,7 +48,7 @@ export function registerSet(inventory: Command, run: Run): void {
           }
         }
         const { reason, ref } = options;
-        const item = await writeStock(invocation, { petId, before, quantity, reason, ref });
+        const item = await writeStock(invocation, { command: 'inventory set', petId, before, quantity, reason, ref });
         await invocation.print(inventoryItemView(item, { lowStock: lowStockOf(invocation) }));
       }),
     );

@@ -1,9 +1,13 @@
-import { FailureError, InterruptedError, NotFoundError, UnavailableError } from '../../errors.ts';
+import { FailureError, InterruptedError, NotFoundError, PetstockError, UnavailableError } from '../../errors.ts';
+import { type Journal, openJournal } from '../../history/journal.ts';
 import type { InventoryItem } from '../../inventory/items.ts';
+import type { Connection } from '../connect.ts';
 import type { Invocation } from '../invocation.ts';
 import { noSuchPet, warnOfStatus } from './stock.ts';
 
 export interface StockWrite {
+  /** For the history: `inventory set` */
+  readonly command: string;
   readonly petId: bigint;
   /** The stock that was read before, where it was. */
   readonly before: number | undefined;
@@ -13,24 +17,56 @@ export interface StockWrite {
 }
 
 /**
- * Sets the stock of one pet, with the banner before it and what can be said about a failure after it.
+ * Sets the stock of one pet: the banner, the intent in the history, the request, its outcome in the history.
  * @returns the item as the service answered it
  */
 export async function writeStock(invocation: Invocation, write: StockWrite): Promise<InventoryItem> {
   const { petId, before, quantity } = write;
   const change = before === undefined ? `to ${quantity}` : `from ${before} to ${quantity}`;
-  const client = await invocation.beginWrite(`Set the stock of pet ${petId} ${change}?`);
-  const item = await client.updateInventory(petId, quantity).catch((error) => {
-    throw worded(invocation, petId, error);
-  });
-  if (item.petId !== petId) {
-    throw new FailureError(`Pet ${petId} was to be set, but the service answered with pet ${item.petId}`);
-  }
+  const connection = await invocation.beginWrite(`Set the stock of pet ${petId} ${change}?`);
+  const item = await journaled(invocation, connection, write);
   if (item.quantity !== quantity) {
     await invocation.warn(`the service set the stock of pet ${petId} to ${item.quantity}, not to ${quantity}`);
   }
   await warnOfStatus(invocation, item);
   return item;
+}
+
+async function journaled(invocation: Invocation, connection: Connection, write: StockWrite): Promise<InventoryItem> {
+  const { command, petId, before, quantity, reason, ref } = write;
+  const journal = open(invocation, connection, command);
+  try {
+    journal.intent({ row: 1, petId, before, after: quantity, reason, ref });
+    const item = await update(connection, petId, quantity).catch((error) => {
+      journal.outcome({ row: 1, ...failureOf(error) });
+      throw worded(invocation, petId, error);
+    });
+    journal.outcome({ row: 1, result: 'applied', quantity: item.quantity });
+    return item;
+  } finally {
+    journal.close();
+  }
+}
+
+function open({ context }: Invocation, { environment, baseUrl, scope }: Connection, command: string): Journal {
+  const { clock, random, folders, env } = context;
+  const user = env.USER ?? env.LOGNAME ?? env.USERNAME;
+  const head = { command, env: environment, baseUrl, key: scope, user };
+  return openJournal(head, { stateFolder: folders.state, now: () => clock.now(), random });
+}
+
+async function update({ client }: Connection, petId: bigint, quantity: number): Promise<InventoryItem> {
+  const item = await client.updateInventory(petId, quantity);
+  if (item.petId === petId) return item;
+  throw new FailureError(`Pet ${petId} was to be set, but the service answered with pet ${item.petId}`);
+}
+
+/** A 4xx says that nothing was written. After anything else it may have been. */
+function failureOf(error: unknown) {
+  if (!(error instanceof PetstockError)) return { result: 'unknown' as const };
+  const { code, message, status } = { ...error, message: error.message, ...error.service };
+  const refused = error.status !== undefined && error.status >= 400 && error.status < 500;
+  return { result: refused ? ('failed' as const) : ('unknown' as const), error: { code, message, status } };
 }
 
 /** Says which pet it was, and where the outcome is open, that it is. */

@@ -1,0 +1,50 @@
+import path from 'node:path';
+import type { Folders } from '../context.ts';
+import { type Environment, variable } from './variables.ts';
+
+export interface FolderSources {
+  readonly env: Environment;
+  /** As `process.platform` says it. */
+  readonly platform: string;
+  /** The home folder, as `os.homedir()` says it. */
+  readonly home: string;
+}
+
+/**
+ * Where the configuration and the state live. `PETSTOCK_CONFIG_DIR` and `PETSTOCK_STATE_DIR` win (a relative one is
+ * taken from the working directory); after them come the platform's own folders. Touches no file.
+ */
+export function resolveFolders(sources: FolderSources): Folders {
+  const paths = sources.platform === 'win32' ? path.win32 : path.posix;
+  const platformFolders = foldersOfPlatform(sources);
+  const config = variable(sources.env, 'PETSTOCK_CONFIG_DIR');
+  const state = variable(sources.env, 'PETSTOCK_STATE_DIR');
+  return {
+    config: config === undefined ? platformFolders.config : paths.resolve(config),
+    state: state === undefined ? platformFolders.state : paths.resolve(state),
+  };
+}
+
+function foldersOfPlatform({ env, platform, home }: FolderSources): Folders {
+  if (platform === 'win32') {
+    const { join } = path.win32;
+    const roaming = variable(env, 'APPDATA') ?? join(home, 'AppData', 'Roaming');
+    const local = variable(env, 'LOCALAPPDATA') ?? join(home, 'AppData', 'Local');
+    return { config: join(roaming, 'petstock'), state: join(local, 'petstock') };
+  }
+  const { join } = path.posix;
+  if (platform === 'darwin') {
+    const support = join(home, 'Library', 'Application Support', 'petstock');
+    return { config: support, state: join(support, 'state') };
+  }
+  return {
+    config: join(xdg(env, 'XDG_CONFIG_HOME') ?? join(home, '.config'), 'petstock'),
+    state: join(xdg(env, 'XDG_STATE_HOME') ?? join(home, '.local', 'state'), 'petstock'),
+  };
+}
+
+/** The XDG specification wants relative paths to be ignored. */
+function xdg(env: Environment, name: string): string | undefined {
+  const value = variable(env, name);
+  return value !== undefined && path.posix.isAbsolute(value) ? value : undefined;
+}

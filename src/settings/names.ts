@@ -1,0 +1,100 @@
+import { UsageError } from '../errors.ts';
+import { didYouMean } from './nearest.ts';
+import type { Parsed } from './parsed.ts';
+import { environmentNames, remoteEnvironmentNames, type StoredSettings } from './settings.ts';
+
+export type SettingName = keyof StoredSettings;
+export type SettingValue<Name extends SettingName = SettingName> = NonNullable<StoredSettings[Name]>;
+
+/** One setting that `config set` takes. */
+export interface SettingDefinition<Name extends SettingName = SettingName> {
+  /** One line for help. */
+  readonly meaning: string;
+  /** What may be given, for help: `bulk|always`. */
+  readonly values: string;
+  /** What a value must be, for messages: `a whole number from 0`. */
+  readonly rule: string;
+  /** undefined: not set means that there is none. */
+  readonly defaultValue: SettingValue<Name> | undefined;
+  /** Reads what was typed. */
+  parse(text: string): Parsed<SettingValue<Name>>;
+  /** Is this, from the file, a value that `parse` could have given? */
+  accepts(value: unknown): value is SettingValue<Name>;
+}
+
+/** Every setting, in the order in which they are listed. */
+export const settingDefinitions: { readonly [Name in SettingName]: SettingDefinition<Name> } = {
+  'default-env': oneOf(environmentNames, 'staging', 'the environment where neither --env nor PETSTOCK_ENV names one'),
+  confirm: oneOf(['bulk', 'always'], 'bulk', 'which writes ask first: bulk ones, or single ones too'),
+  'low-stock': wholeNumber(5, 'at or below it a quantity is marked'),
+  'max-changes': wholeNumber(undefined, 'a bulk write that would change more rows is refused'),
+  'max-zero': wholeNumber(undefined, 'a bulk write that would set more rows to 0 is refused'),
+  output: oneOf(['table', 'json', 'ndjson', 'csv', 'tsv'], undefined, 'the format where -o does not name one'),
+};
+
+export const settingNames = Object.keys(settingDefinitions) as readonly SettingName[];
+
+/**
+ * The setting of that name.
+ * @param environment whose key or URL is meant, for the command that the error points to
+ * @throws UsageError for an unknown name, or one of a key or URL, with what was probably meant
+ */
+export function settingName(text: string, environment: string = 'staging'): SettingName {
+  const name = settingNames.find((known) => known === text);
+  if (name !== undefined) return name;
+  const meant = remoteEnvironmentNames.find((known) => text.endsWith(known)) ?? environment;
+  if (/key/i.test(text)) {
+    throw new UsageError('Keys are not settings: they have a command of their own.', {
+      hint: `petstock config set-key --env ${meant}`,
+    });
+  }
+  if (/(^|[-_.])ur[il]([-_.]|$)/i.test(text)) {
+    throw new UsageError('URLs are not settings: they have a command of their own.', {
+      hint: `petstock config set-url https://host/v1 --env ${meant}`,
+    });
+  }
+  throw new UsageError(
+    `Unknown setting${quoted(text)}.${didYouMean(text, settingNames)} There are ${settingNames.join(', ')}.`,
+  );
+}
+
+/** ` "name"` for a message, or nothing: what could be a mistyped key is not repeated. */
+export function quoted(text: string): string {
+  return /^[a-z][a-z._-]{0,23}$/i.test(text) ? ` "${text}"` : '';
+}
+
+function oneOf<const Value extends string>(
+  values: readonly Value[],
+  defaultValue: NoInfer<Value> | undefined,
+  meaning: string,
+) {
+  const accepts = (value: unknown): value is Value => values.some((known) => known === value);
+  const rule = `one of ${values.join(', ')}`;
+  return {
+    meaning,
+    values: values.join('|'),
+    rule,
+    defaultValue,
+    accepts,
+    parse: (text: string): Parsed<Value> =>
+      accepts(text)
+        ? { ok: true, value: text }
+        : { ok: false, fault: `it must be ${rule}.${didYouMean(text, values)}` },
+  };
+}
+
+function wholeNumber(defaultValue: number | undefined, meaning: string) {
+  const accepts = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+  const rule = 'a whole number from 0';
+  return {
+    meaning,
+    values: '<n>',
+    rule,
+    defaultValue,
+    accepts,
+    parse: (text: string): Parsed<number> => {
+      const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+      return accepts(value) ? { ok: true, value } : { ok: false, fault: `it must be ${rule}.` };
+    },
+  };
+}

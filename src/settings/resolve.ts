@@ -1,0 +1,111 @@
+import { UsageError } from '../errors.ts';
+import { parseBaseUrl } from './base-url.ts';
+import { parseKey } from './keys.ts';
+import { didYouMean } from './nearest.ts';
+import {
+  type EnvironmentName,
+  environmentNames,
+  type RemoteEnvironmentName,
+  remoteEnvironmentNames,
+  type Sourced,
+  type StoredConfig,
+  type StoredSettings,
+} from './settings.ts';
+import { type Environment, keyVariables, urlVariable, variable } from './variables.ts';
+
+/** A key or URL, where it came from, and whether it hides a stored one. */
+export interface Resolved extends Sourced<string> {
+  /** An environment variable gave the value, and the configuration file has one too. */
+  readonly shadows: boolean;
+}
+
+/** What `source` says of a value from the configuration file. */
+export const fromFile = 'config file';
+
+/**
+ * Which environment a command talks to: the flag, `PETSTOCK_ENV`, the setting `default-env`, staging.
+ * @throws UsageError for an unknown name, with the nearest one
+ */
+export function resolveEnvironment(
+  flag: string | undefined,
+  env: Environment,
+  stored: StoredSettings,
+): Sourced<EnvironmentName> {
+  if (flag !== undefined) return { value: environmentName(flag, '--env'), source: '--env' };
+  const fromVariable = variable(env, 'PETSTOCK_ENV');
+  if (fromVariable !== undefined) {
+    return { value: environmentName(fromVariable, 'PETSTOCK_ENV'), source: 'PETSTOCK_ENV' };
+  }
+  const setting = stored['default-env'];
+  return setting === undefined ? { value: 'staging', source: 'default' } : { value: setting, source: fromFile };
+}
+
+function environmentName(text: string, source: string): EnvironmentName {
+  const name = environmentNames.find((known) => known === text);
+  if (name !== undefined) return name;
+  throw new UsageError(
+    `Unknown environment "${text}" in ${source}: there are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
+    { hint: 'petstock help environment' },
+  );
+}
+
+/**
+ * The key of an environment: `PETSTOCK_API_KEY_<ENV>`, `PETSTOCK_API_KEY`, the stored one. Undefined where there is none.
+ * @throws UsageError where a variable holds something that cannot be a key; the text is not repeated
+ */
+export function resolveKey(name: RemoteEnvironmentName, env: Environment, config: StoredConfig): Resolved | undefined {
+  return resolved(env, keySource(name, env), config.keys[name], parseKey);
+}
+
+/**
+ * The base URL of an environment: `PETSTOCK_URL_<ENV>`, the stored one. There is no default: undefined where there is none.
+ * @throws UsageError where the variable holds something that cannot be a base URL
+ */
+export function resolveBaseUrl(
+  name: RemoteEnvironmentName,
+  env: Environment,
+  config: StoredConfig,
+): Resolved | undefined {
+  const source = urlVariable(name);
+  return resolved(env, variable(env, source) === undefined ? undefined : source, config.urls[name], parseBaseUrl);
+}
+
+function resolved(
+  env: Environment,
+  source: string | undefined,
+  stored: string | undefined,
+  parse: typeof parseKey,
+): Resolved | undefined {
+  if (source === undefined)
+    return stored === undefined ? undefined : { value: stored, source: fromFile, shadows: false };
+  const parsed = parse(env[source] ?? '');
+  if (!parsed.ok) throw new UsageError(`${source} cannot be used: ${parsed.fault}.`);
+  return { value: parsed.value, source, shadows: stored !== undefined };
+}
+
+/** The variable that gives the key of an environment, usable or not; undefined where none is set. */
+export function keySource(name: RemoteEnvironmentName, env: Environment): string | undefined {
+  return keyVariables(name).find((candidate) => variable(env, candidate) !== undefined);
+}
+
+/** Says that a variable hides the stored key of an environment; undefined where none is set. */
+export function describeKeyShadow(name: RemoteEnvironmentName, env: Environment): string | undefined {
+  const source = keySource(name, env);
+  return source === undefined ? undefined : `${source} is set, so the stored key of ${name} is not used`;
+}
+
+/** Says that a variable hides the stored URL of an environment; undefined where it is not set. */
+export function describeUrlShadow(name: RemoteEnvironmentName, env: Environment): string | undefined {
+  const source = urlVariable(name);
+  return variable(env, source) === undefined ? undefined : `${source} is set, so the stored URL of ${name} is not used`;
+}
+
+/** One line for each environment variable that hides a key or URL in the configuration file. No line shows a value. */
+export function describeShadows(env: Environment, config: StoredConfig): string[] {
+  return remoteEnvironmentNames
+    .flatMap((name) => [
+      config.urls[name] === undefined ? undefined : describeUrlShadow(name, env),
+      config.keys[name] === undefined ? undefined : describeKeyShadow(name, env),
+    ])
+    .filter((line) => line !== undefined);
+}

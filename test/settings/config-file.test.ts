@@ -1,0 +1,167 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { FailureError, UsageError } from '../../src/errors.ts';
+import { configFile, readConfig } from '../../src/settings/config-file.ts';
+import { setKey, setSetting, setUrl, unsetKey, unsetSetting, unsetUrl } from '../../src/settings/write-config.ts';
+import { tempFolder } from './temp-folder.ts';
+
+const modeOf = (target: string) => statSync(target).mode & 0o777;
+const write = (folder: string, text: string) => writeFileSync(configFile(folder), text, { mode: 0o600 });
+const read = (folder: string) => readConfig(folder).config;
+
+describe('reading', () => {
+  test.each(['', 'not-there-yet'])('a missing file is an empty one (%j)', (inner) => {
+    const answer = readConfig(path.join(tempFolder(), inner));
+    expect(answer).toEqual({ config: { settings: {}, keys: {}, urls: {} }, narrowed: [], exposed: [] });
+  });
+
+  test('parts may be missing, and unknown parts are left alone', () => {
+    const folder = tempFolder();
+    write(folder, '\uFEFF{"keys":{"staging":"psk_abcdef","elsewhere":1},"later":true}');
+    expect(read(folder)).toEqual({ settings: {}, keys: { staging: 'psk_abcdef' }, urls: {} });
+  });
+
+  test('a file that others can read is narrowed and told, once', () => {
+    const folder = tempFolder();
+    write(folder, '{}');
+    chmodSync(configFile(folder), 0o644);
+    expect(readConfig(folder).narrowed).toEqual([configFile(folder)]);
+    expect(modeOf(configFile(folder))).toBe(0o600);
+    expect(readConfig(folder).narrowed).toEqual([]);
+  });
+
+  test.each([
+    ['', /not valid JSON/],
+    ['{"keys":{"staging":"psk_secret"', /not valid JSON/],
+    ['[]', /the file must be a JSON object/],
+    ['null', /the file must be a JSON object/],
+    ['{"settings":[]}', /"settings" must be a JSON object/],
+    ['{"settings":{"max_zero":10}}', /"max_zero" is not a setting\. Did you mean "max-zero"\?/],
+    ['{"settings":{"__proto__":10}}', /"__proto__" is not a setting/],
+    ['{"settings":{"low-stock":"5"}}', /"low-stock" must be a whole number/],
+    ['{"settings":{"low-stock":-1}}', /"low-stock"/],
+    ['{"settings":{"confirm":"never"}}', /"confirm" must be one of bulk, always/],
+    ['{"keys":{"staging":5}}', /"keys"\."staging" cannot be used/],
+    ['{"keys":{"staging":"Bearer psk_secret"}}', /"keys"\."staging" cannot be used/],
+    ['{"urls":{"production":"http://psk_secret.example/v1"}}', /"urls"\."production" cannot be used.*https/],
+  ])('%j is refused, and stays', async (text, reason) => {
+    const folder = tempFolder();
+    write(folder, text);
+    const error = await setSetting(folder, 'low-stock', 1).catch((thrown: unknown) => thrown);
+    expect(() => readConfig(folder)).toThrow(UsageError);
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error).toMatchObject({ message: expect.stringMatching(reason) });
+    expect(error).toMatchObject({ message: expect.stringContaining(configFile(folder)) });
+    expect(String(error)).not.toContain('psk_secret');
+    expect(readFileSync(configFile(folder), 'utf8')).toBe(text);
+  });
+
+  test('a file that cannot be read is named', () => {
+    const folder = tempFolder();
+    mkdirSync(configFile(folder));
+    expect(() => readConfig(folder)).toThrow(new RegExp(`${configFile(folder)} cannot be read`));
+  });
+});
+
+describe('writing', () => {
+  test('makes the folder and the file, for us alone', async () => {
+    const folder = path.join(tempFolder(), 'new', 'petstock');
+    await setKey(folder, 'staging', 'psk_abcdef');
+    expect([modeOf(folder), modeOf(configFile(folder))]).toEqual([0o700, 0o600]);
+    expect(readdirSync(folder)).toEqual(['config.json']);
+  });
+
+  test('changes one value and keeps the others, unknown ones too', async () => {
+    const folder = tempFolder();
+    write(folder, '{"later":{"a.b":1},"settings":{"low-stock":3},"keys":{"production":"psk_abcdef"}}');
+    await setSetting(folder, 'default-env', 'production');
+    await setUrl(folder, 'staging', 'https://a.example/v1');
+    await unsetKey(folder, 'production');
+    expect(JSON.parse(readFileSync(configFile(folder), 'utf8'))).toEqual({
+      later: { 'a.b': 1 },
+      settings: { 'low-stock': 3, 'default-env': 'production' },
+      keys: {},
+      urls: { staging: 'https://a.example/v1' },
+    });
+  });
+
+  test('taking back what is not there writes no file', async () => {
+    const folder = tempFolder();
+    await unsetSetting(folder, 'output');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('a link to the file stays a link', async () => {
+    const folder = tempFolder();
+    const target = path.join(tempFolder(), 'dotfile.json');
+    writeFileSync(target, '{}', { mode: 0o600 });
+    symlinkSync(target, configFile(folder));
+    await setSetting(folder, 'low-stock', 0);
+    expect(JSON.parse(readFileSync(target, 'utf8'))).toEqual({ settings: { 'low-stock': 0 } });
+  });
+
+  test('a folder that cannot be made is a failure that names the file', async () => {
+    const file = path.join(tempFolder(), 'occupied');
+    writeFileSync(file, '');
+    const error = await setKey(path.join(file, 'in'), 'staging', 'psk_secret').catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(FailureError);
+    expect(error).toMatchObject({ message: expect.stringContaining(path.join(file, 'in', 'config.json')) });
+    expect(String(error)).not.toContain('psk_secret');
+  });
+
+  test('what is written is what is read', async () => {
+    const key = fc.stringMatching(/^[A-Za-z0-9_.~+/=-]{1,60}$/).filter((text) => !/^bearer$/i.test(text));
+    await fc.assert(
+      fc.asyncProperty(
+        key,
+        fc.constantFrom('staging', 'production'),
+        fc.maxSafeNat(),
+        fc.webAuthority(),
+        async (secret, name, number, host) => {
+          const folder = tempFolder();
+          const url = `https://${host}/v1`;
+          await setKey(folder, name, secret);
+          await setSetting(folder, 'max-changes', number);
+          await setUrl(folder, name, url);
+          expect(read(folder).keys).toEqual({ [name]: secret });
+          expect(read(folder).settings).toEqual({ 'max-changes': number });
+          await unsetKey(folder, name);
+          await unsetUrl(folder, name);
+          await unsetSetting(folder, 'max-changes');
+          expect(read(folder)).toEqual({ settings: {}, keys: {}, urls: {} });
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});
+
+test('writers at once never leave a broken file, and readers never see one', { timeout: 60_000 }, async () => {
+  const folder = tempFolder();
+  const module = JSON.stringify(path.resolve('src/settings/write-config.ts'));
+  const script = `
+    const { setSetting } = await import(${module});
+    for (let n = 0; n < 40; n++) await setSetting(process.argv[1], 'low-stock', n);`;
+  const writers = [1, 2, 3].map(() =>
+    spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, folder], { stdio: 'pipe' }),
+  );
+  let running = writers.length;
+  const ends = writers.map(async (writer) => {
+    const errors: Uint8Array[] = [];
+    writer.stderr.on('data', (chunk: Uint8Array) => errors.push(chunk));
+    const [code] = await once(writer, 'close');
+    running -= 1;
+    return { code, errors: Buffer.concat(errors).toString() };
+  });
+  while (running > 0) {
+    expect(read(folder).settings['low-stock'] ?? 0).toBeLessThan(40);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(await Promise.all(ends)).toEqual(writers.map(() => ({ code: 0, errors: '' })));
+  expect(read(folder).settings).toEqual({ 'low-stock': 39 });
+  expect(readdirSync(folder)).toEqual(['config.json']);
+});

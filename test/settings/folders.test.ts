@@ -1,0 +1,47 @@
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { resolveFolders } from '../../src/settings/folders.ts';
+
+const linux = { platform: 'linux', home: '/home/jo' };
+
+test('Linux: XDG', () => {
+  expect(resolveFolders({ ...linux, env: {} })).toEqual({
+    config: '/home/jo/.config/petstock',
+    state: '/home/jo/.local/state/petstock',
+  });
+  expect(resolveFolders({ ...linux, env: { XDG_CONFIG_HOME: '/x/c', XDG_STATE_HOME: '/x/s' } })).toEqual({
+    config: '/x/c/petstock',
+    state: '/x/s/petstock',
+  });
+});
+
+test('Linux: relative and empty XDG values are ignored', () => {
+  expect(resolveFolders({ ...linux, env: { XDG_CONFIG_HOME: 'c', XDG_STATE_HOME: '' } })).toEqual(
+    resolveFolders({ ...linux, env: {} }),
+  );
+});
+
+test('macOS', () => {
+  const support = '/Users/jo/Library/Application Support/petstock';
+  expect(resolveFolders({ platform: 'darwin', home: '/Users/jo', env: { XDG_CONFIG_HOME: '/x' } })).toEqual({
+    config: support,
+    state: `${support}/state`,
+  });
+});
+
+test('Windows', () => {
+  const home = 'C:\\Users\\jo';
+  expect(resolveFolders({ platform: 'win32', home, env: { APPDATA: 'D:\\R', LOCALAPPDATA: 'D:\\L' } })).toEqual({
+    config: 'D:\\R\\petstock',
+    state: 'D:\\L\\petstock',
+  });
+  expect(resolveFolders({ platform: 'win32', home, env: {} })).toEqual({
+    config: 'C:\\Users\\jo\\AppData\\Roaming\\petstock',
+    state: 'C:\\Users\\jo\\AppData\\Local\\petstock',
+  });
+});
+
+test.each(['linux', 'darwin'])('%s: our own variables win; a relative one is taken from here', (platform) => {
+  const env = { PETSTOCK_CONFIG_DIR: '/c', PETSTOCK_STATE_DIR: 's', XDG_CONFIG_HOME: '/x' };
+  expect(resolveFolders({ platform, home: '/h', env })).toEqual({ config: '/c', state: path.resolve('s') });
+});

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { maskKey, parseKey } from '../../src/settings/keys.ts';
+
+test.each([
+  ['psk_abcdef', 'psk_abcdef'],
+  ['psk_abcdef\n', 'psk_abcdef'],
+  ['  psk_abcdef\r\n', 'psk_abcdef'],
+  ['\uFEFFpsk_abcdef', 'psk_abcdef'],
+  ['Bearerabc', 'Bearerabc'],
+])('%j is the key %s', (text, value) => {
+  expect(parseKey(text)).toEqual({ ok: true, value });
+});
+
+test.each([
+  ['', /empty/],
+  [' \n', /empty/],
+  ['Bearer psk_abcdef', /Bearer/],
+  ['bearer', /Bearer/],
+  ['Authorization: Bearer psk_abcdef', /Authorization/],
+  ['"psk_abcdef"', /quotation/],
+  ['psk_abc def', /white space/],
+  ['psk_abc\npsk_def', /more than one line/],
+  ['psk_abc\u0000', /characters/],
+  ['psk_абв', /characters/],
+  ['p\u0000s\u0000k\u0000', /characters/],
+  ['a'.repeat(5000), /longer than/],
+])('%j is refused', (text, reason) => {
+  const parsed = parseKey(text);
+  expect(parsed).toEqual({ ok: false, fault: expect.stringMatching(reason) });
+  expect(JSON.stringify(parsed)).not.toContain('psk_');
+});
+
+test.each([
+  ['psk_abcdef', '…cdef'],
+  ['12345678', '…5678'],
+  ['1234567', '…'],
+  ['', '…'],
+])('%j is shown as %s', (key, masked) => {
+  expect(maskKey(key)).toBe(masked);
+});
+
+test('never more than 4 characters of a key are shown', () => {
+  fc.assert(
+    fc.property(fc.string(), (key) => {
+      const masked = maskKey(key);
+      expect(masked.startsWith('…')).toBe(true);
+      expect(masked.length).toBeLessThanOrEqual(5);
+      expect(key.endsWith(masked.slice(1))).toBe(true);
+    }),
+  );
+});
+
+test('every key that is accepted can travel in a header', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const parsed = parseKey(text);
+      if (parsed.ok) expect(new Headers({ authorization: `Bearer ${parsed.value}` }).get('authorization')).toBeTruthy();
+    }),
+  );
+});

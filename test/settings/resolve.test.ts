@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/errors.ts';
+import { describeShadows, resolveBaseUrl, resolveEnvironment, resolveKey } from '../../src/settings/resolve.ts';
+import type { StoredConfig } from '../../src/settings/settings.ts';
+
+const empty: StoredConfig = { settings: {}, keys: {}, urls: {} };
+const stored: StoredConfig = {
+  settings: { 'default-env': 'sandbox' },
+  keys: { staging: 'stored-key' },
+  urls: { staging: 'https://stored.example/v1' },
+};
+
+describe('the environment', () => {
+  test.each([
+    ['production', { PETSTOCK_ENV: 'staging' }, stored, 'production', '--env'],
+    [undefined, { PETSTOCK_ENV: 'staging' }, stored, 'staging', 'PETSTOCK_ENV'],
+    [undefined, { PETSTOCK_ENV: '' }, stored, 'sandbox', 'config file'],
+    [undefined, {}, stored, 'sandbox', 'config file'],
+    [undefined, {}, empty, 'staging', 'default'],
+  ])('%s, %j', (flag, env, config, value, source) => {
+    expect(resolveEnvironment(flag, env, config.settings)).toEqual({ value, source });
+  });
+
+  test('an unknown one names where it stands, the three, and the nearest', () => {
+    expect(() => resolveEnvironment('prod', {}, {})).toThrow(
+      new UsageError(
+        'Unknown environment "prod" in --env: there are staging, production, sandbox. Did you mean "production"?',
+        { hint: 'petstock help environment' },
+      ),
+    );
+    expect(() => resolveEnvironment(undefined, { PETSTOCK_ENV: 'live' }, {})).toThrow(/"live" in PETSTOCK_ENV/);
+    expect(() => resolveEnvironment('', {}, {})).toThrow(UsageError);
+  });
+});
+
+describe('the key', () => {
+  test.each([
+    [{ PETSTOCK_API_KEY_STAGING: 'one', PETSTOCK_API_KEY: 'two' }, stored, 'one', 'PETSTOCK_API_KEY_STAGING', true],
+    [{ PETSTOCK_API_KEY_STAGING: '', PETSTOCK_API_KEY: 'two' }, stored, 'two', 'PETSTOCK_API_KEY', true],
+    [{ PETSTOCK_API_KEY: 'two\n' }, empty, 'two', 'PETSTOCK_API_KEY', false],
+    [{ PETSTOCK_API_KEY_PRODUCTION: 'other' }, stored, 'stored-key', 'config file', false],
+  ])('%j', (env, config, value, source, shadows) => {
+    expect(resolveKey('staging', env, config)).toEqual({ value, source, shadows });
+  });
+
+  test('there is none', () => {
+    expect(resolveKey('production', {}, stored)).toBeUndefined();
+  });
+
+  test('a variable that cannot be one is named, its text is not', () => {
+    expect(() => resolveKey('staging', { PETSTOCK_API_KEY: 'Bearer psk_secret' }, empty)).toThrow(
+      /^PETSTOCK_API_KEY cannot be used: (?!.*psk_secret)/,
+    );
+    expect(() => resolveKey('staging', { PETSTOCK_API_KEY: '  ' }, stored)).toThrow(/is empty/);
+  });
+});
+
+describe('the base URL', () => {
+  test.each([
+    [{ PETSTOCK_URL_STAGING: 'http://localhost:1/v1/' }, 'http://localhost:1/v1', 'PETSTOCK_URL_STAGING', true],
+    [{ PETSTOCK_URL_STAGING: '' }, 'https://stored.example/v1', 'config file', false],
+    [{ PETSTOCK_URL_PRODUCTION: 'https://other/v1' }, 'https://stored.example/v1', 'config file', false],
+  ])('%j', (env, value, source, shadows) => {
+    expect(resolveBaseUrl('staging', env, stored)).toEqual({ value, source, shadows });
+  });
+
+  test('there is no default', () => {
+    expect(resolveBaseUrl('production', {}, stored)).toBeUndefined();
+  });
+
+  test('a variable that cannot be one is named', () => {
+    const env = { PETSTOCK_URL_STAGING: 'http://stock.example/v1' };
+    expect(() => resolveBaseUrl('staging', env, stored)).toThrow(/^PETSTOCK_URL_STAGING cannot be used: .*https/);
+  });
+});
+
+test('what a variable hides is named, and nothing else', () => {
+  const env = { PETSTOCK_API_KEY: 'psk_secret', PETSTOCK_URL_STAGING: 'rubbish', PETSTOCK_URL_PRODUCTION: 'x' };
+  expect(describeShadows(env, stored)).toEqual([
+    'PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used',
+    'PETSTOCK_API_KEY is set, so the stored key of staging is not used',
+  ]);
+  expect(describeShadows(env, empty)).toEqual([]);
+  expect(describeShadows({}, stored)).toEqual([]);
+});
