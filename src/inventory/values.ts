@@ -1,0 +1,86 @@
+import { fault, type Parsed, parsed, quoted } from './parsed.ts';
+
+export type { Parsed } from './parsed.ts';
+
+const smallestPetId = -(2n ** 63n);
+const largestPetId = 2n ** 63n - 1n;
+
+/** More digits than any int64 has, leading zeros aside: out of range without a look at the value. */
+const tooManyDigits = /^-?0*[1-9]\d{19}/;
+/** Where the digits after the 15th are all zeros: spreadsheets keep 15. */
+const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{3,}$/;
+
+/**
+ * Reads a pet id: decimal ASCII digits with an optional minus sign, within int64.
+ * Leading zeros are read over; `-0`, a plus sign, white space, a fraction, an exponent and other digits are faults.
+ */
+export function parsePetId(text: string): Parsed<bigint> {
+  const wrong = notWhole(text, 'pet id');
+  if (wrong !== undefined) return fault(wrong);
+  const value = tooManyDigits.test(text) ? undefined : BigInt(text);
+  if (value !== undefined && value >= smallestPetId && value <= largestPetId) return parsed(value);
+  const rounded = fifteenDigitsThenZeros.test(text) ? '; a spreadsheet has probably rounded it' : '';
+  return fault(`${quoted(text)} is out of range: a pet id lies between ${smallestPetId} and ${largestPetId}${rounded}`);
+}
+
+/**
+ * Reads a quantity: an integer that a number holds exactly, from -9007199254740991 to 9007199254740991.
+ * The service specifies no bounds of its own. A plus sign is a fault: it is a change, not a stock.
+ */
+export function parseQuantity(text: string): Parsed<number> {
+  if (/^\+\d+$/.test(text)) {
+    const sum = quoted(text);
+    return fault(
+      `${sum} is not a quantity: a quantity is the new stock and has no plus sign; to add to the stock, use petstock inventory adjust`,
+    );
+  }
+  return parseInteger(text, 'quantity');
+}
+
+/** Reads a change of the stock: `+5`, `5` or `-2`; otherwise as a quantity. */
+export function parseDelta(text: string): Parsed<number> {
+  return parseInteger(text, 'change');
+}
+
+/** The stock after a change, or a fault where it passes what a quantity can be. Both are safe integers. */
+export function addDelta(quantity: number, delta: number): Parsed<number> {
+  const sum = quantity + delta;
+  if (Number.isSafeInteger(sum)) return parsed(sum);
+  const change = delta < 0 ? `${delta}` : `+${delta}`;
+  return fault(`${quantity} ${change} is out of range: ${integerRange('quantity')}`);
+}
+
+type Noun = 'pet id' | 'quantity' | 'change';
+
+const examples: Readonly<Record<Noun, string>> = {
+  'pet id': 'a pet id is a whole number such as 42',
+  quantity: 'a quantity is a whole number such as 12',
+  change: 'a change is a whole number such as +5 or -2',
+};
+
+function parseInteger(text: string, noun: 'quantity' | 'change'): Parsed<number> {
+  const wrong = notWhole(text, noun);
+  if (wrong !== undefined) return fault(wrong);
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? parsed(value) : fault(`${quoted(text)} is out of range: ${integerRange(noun)}`);
+}
+
+function integerRange(noun: 'quantity' | 'change'): string {
+  return `a ${noun} lies between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`;
+}
+
+/** Why the text is not a whole number, for the most likely mistakes in their own words; undefined where it is one. */
+function notWhole(text: string, noun: Noun): string | undefined {
+  if (noun === 'change' ? /^[+-]?\d+$/.test(text) : /^-?\d+$/.test(text)) {
+    return /^-0+$/.test(text) ? `${quoted(text)} is not a ${noun}: zero has no sign, write 0` : undefined;
+  }
+  const trimmed = text.trim();
+  if (trimmed === '') return `the ${noun} is empty: ${examples[noun]}`;
+  if (/^[+-]?\d+(?:[.,]\d*)?[eE][+-]?\d+$/.test(trimmed)) {
+    return `${quoted(text)} is not a ${noun}: a spreadsheet has probably rounded it; write out every digit, ${examples[noun]}`;
+  }
+  if (/^\+\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the plus sign, ${examples[noun]}`;
+  if (/^[+-]?\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the white space around it`;
+  if (/^[+-]?\p{Nd}+$/u.test(trimmed)) return `${quoted(text)} is not a ${noun}: use the digits 0 to 9`;
+  return `${quoted(text)} is not a ${noun}: ${examples[noun]}`;
+}

@@ -1,0 +1,57 @@
+import { pieces } from './pieces.ts';
+import { stripControlsFromBody } from './sanitize.ts';
+import type { Renderer, RenderOptions, Row, Scalar, View } from './view.ts';
+
+/** RFC 4180 with LF line ends; with a header unless told otherwise. */
+export const csv: Renderer = (view, options) => {
+  // A row that is one empty value would be an empty line, which readers skip.
+  const quote = view.columns.length === 1 ? (text: string) => csvText(text) || '""' : csvText;
+  return delimited(view, options, { separator: ',', header: true, quote });
+};
+
+/** Tab-separated, a row always one line: tab, line ends and backslash are escaped. No header unless told otherwise. */
+export const tsv: Renderer = (view, options) =>
+  delimited(view, options, { separator: '\t', header: false, quote: tsvText });
+
+interface Dialect {
+  readonly separator: string;
+  readonly header: boolean;
+  quote(text: string): string;
+}
+
+async function* delimited(
+  view: View,
+  options: RenderOptions,
+  { separator, header, quote }: Dialect,
+): AsyncIterable<string> {
+  const fields = view.columns.map(({ field }) => field);
+  const [first, ...others] = fields;
+  if (first === undefined) return;
+  // Only a terminal has a width. There, what the service sent must be harmless; elsewhere it must be exact.
+  const text = options.width === undefined ? quote : (value: string) => quote(stripControlsFromBody(value));
+  if (options.header ?? header) yield `${fields.map(text).join(separator)}\n`;
+  yield* pieces(view.rows, (row) => {
+    let line = cell(row, first, text);
+    for (const field of others) line += separator + cell(row, field, text);
+    return `${line}\n`;
+  });
+}
+
+/** A value as text; null and absent are empty. */
+function cell(row: Row, field: string, quote: (text: string) => string): string {
+  const value: Scalar | undefined = row[field];
+  if (typeof value === 'string') return quote(value);
+  return value === null || value === undefined ? quote('') : `${value}`;
+}
+
+function csvText(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const tsvEscapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };
+
+function tsvText(text: string): string {
+  return /[\t\n\r\\]/.test(text)
+    ? text.replace(/[\t\n\r\\]/g, (character) => tsvEscapes[character] ?? character)
+    : text;
+}

@@ -1,0 +1,33 @@
+import { exactJson } from './exact-json.ts';
+import type { Paint } from './paint.ts';
+import { singleLine } from './sanitize.ts';
+
+/** What the output needs of a failure; every PetstockError is one. */
+export interface ErrorFacts {
+  readonly code: string;
+  readonly message: string;
+  /** What to do, as a command that can be run. */
+  readonly hint?: string | undefined;
+  /** HTTP status of the answer, where there was one. */
+  readonly status?: number | undefined;
+  /** The Error body of the service, where it sent one. */
+  readonly service?: { readonly code: string; readonly message: string; readonly status: number } | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** `Error: …` and, where there is a hint, `Hint: …`; each on one line with its line end. */
+export function errorText(error: Pick<ErrorFacts, 'message' | 'hint'>, paint: Paint): string {
+  const lines = [`${paint.bold(paint.red('Error:'))} ${singleLine(error.message).trim()}\n`];
+  if (error.hint !== undefined) lines.push(`${paint.bold(paint.cyan('Hint:'))} ${singleLine(error.hint).trim()}\n`);
+  return lines.join('');
+}
+
+/**
+ * One line of JSON with its line end: `{"error":{"code","message","status","exitCode","hint","retryAfterSeconds"}}`.
+ * What is absent is left out; the service's own code, message and status go before ours.
+ */
+export function errorJson(error: ErrorFacts, exitCode: number): string {
+  const { code, message, status } = error.service ?? error;
+  const { hint, retryAfterSeconds } = error;
+  return `${exactJson({ error: { code, message, status, exitCode, hint, retryAfterSeconds } })}\n`;
+}

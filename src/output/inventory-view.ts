@@ -1,0 +1,80 @@
+import { type InventoryItem, type ItemBatches, isPetStatus, type PetStatus } from '../inventory/items.ts';
+import { fault, type Parsed, parsed, quoted } from '../inventory/parsed.ts';
+import type { Paint } from './paint.ts';
+import type { Column, View } from './view.ts';
+
+/** The fields of an item, in the order in which they are shown. */
+export const inventoryFields = ['petId', 'quantity', 'status'] as const;
+export type InventoryField = (typeof inventoryFields)[number];
+
+export interface InventoryViewOptions {
+  /** At or below it a quantity is marked: the setting `low-stock`. */
+  readonly lowStock: number;
+  /** The columns and their order; absent: all of them. */
+  readonly fields?: readonly InventoryField[] | undefined;
+}
+
+/** Reads the value of `--fields`: names from `inventoryFields` with commas between them, each at most once. */
+export function parseFields(text: string): Parsed<readonly InventoryField[]> {
+  const list = `the fields are ${inventoryFields.join(', ')}`;
+  const chosen: InventoryField[] = [];
+  for (const name of text.split(',').map((part) => part.trim())) {
+    const field = inventoryFields.find((known) => known === name);
+    if (field === undefined)
+      return fault(name === '' ? `a field is empty: ${list}` : `${quoted(name)} is not a field: ${list}`);
+    if (chosen.includes(field)) return fault(`${quoted(name)} is named twice: ${list}`);
+    chosen.push(field);
+  }
+  return parsed(chosen);
+}
+
+/** Stock levels as a list. */
+export function inventoryListView(batches: ItemBatches, { lowStock, fields }: InventoryViewOptions): View {
+  const columns = inventoryColumns(lowStock);
+  return { shape: 'list', columns: (fields ?? inventoryFields).map((field) => columns[field]), rows: batches };
+}
+
+/** One item; with `before`, the stock that an adjustment found goes last. */
+export function inventoryItemView(
+  item: InventoryItem,
+  { lowStock, fields, before }: InventoryViewOptions & { readonly before?: number | undefined },
+): View {
+  const list = inventoryListView([], { lowStock, fields });
+  if (before === undefined) return { ...list, shape: 'one', rows: [[item]] };
+  return { shape: 'one', columns: [...list.columns, beforeColumn], rows: [[{ ...item, before }]] };
+}
+
+const beforeColumn: Column = { field: 'before', title: 'Before', align: 'right' };
+
+function inventoryColumns(lowStock: number): Readonly<Record<InventoryField, Column>> {
+  return {
+    petId: { field: 'petId', title: 'Pet ID', align: 'right' },
+    quantity: {
+      field: 'quantity',
+      title: 'Quantity',
+      align: 'right',
+      cell: (value, _row, paint) =>
+        typeof value === 'number' ? quantityCell(value, lowStock, paint) : `${value ?? ''}`,
+    },
+    status: { field: 'status', title: 'Status', cell: (value, _row, paint) => statusCell(`${value ?? ''}`, paint) },
+  };
+}
+
+/** The quantity and, after two spaces, a word for what needs attention. */
+function quantityCell(quantity: number, lowStock: number, paint: Paint): string {
+  if (quantity < 0) return `${paint.red(`${quantity}`)}  ${paint.red('below zero')}`;
+  if (quantity === 0) return `${paint.red('0')}  ${paint.red('out of stock')}`;
+  if (quantity <= lowStock) return `${paint.yellow(`${quantity}`)}  ${paint.yellow('low')}`;
+  return `${quantity}`;
+}
+
+const statusColors: Readonly<Record<PetStatus, 'green' | 'yellow' | 'dim'>> = {
+  available: 'green',
+  pending: 'yellow',
+  sold: 'dim',
+};
+
+/** The word in its colour; an unknown status is shown as it came. */
+export function statusCell(status: string, paint: Paint): string {
+  return isPetStatus(status) ? paint[statusColors[status]](status) : status;
+}

@@ -1,0 +1,29 @@
+import { exactJson } from './exact-json.ts';
+import { jsonRowWriter } from './json-row.ts';
+import { pieces } from './pieces.ts';
+import type { RenderOptions, View } from './view.ts';
+
+/**
+ * A list is an array with one item per line, so that it streams and can be read by lines; one row is an object on one
+ * line. Ids are numbers, as in the API, with every digit.
+ */
+export async function* json(view: View, _options: RenderOptions): AsyncIterable<string> {
+  if (view.json !== undefined) {
+    yield `${exactJson(view.json)}\n`;
+    return;
+  }
+  const write = jsonRowWriter(view.columns);
+  if (view.shape === 'one') yield* pieces(view.rows, (row) => `${write(row)}\n`);
+  else yield* jsonArray(view.rows, write);
+}
+
+async function* jsonArray(rows: View['rows'], write: ReturnType<typeof jsonRowWriter>): AsyncIterable<string> {
+  // One line is held back: only what follows it tells whether it ends with a comma.
+  let held = '';
+  yield* pieces(rows, (row) => {
+    const before = held === '' ? '[\n' : `${held},\n`;
+    held = write(row);
+    return before;
+  });
+  yield held === '' ? '[]\n' : `${held}\n]\n`;
+}

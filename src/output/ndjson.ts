@@ -1,0 +1,15 @@
+import { exactJson } from './exact-json.ts';
+import { jsonRowWriter } from './json-row.ts';
+import { pieces } from './pieces.ts';
+import type { RenderOptions, View } from './view.ts';
+
+/** One JSON value a line: the rows, or the items of the view's own value, or that value. An empty list prints nothing. */
+export async function* ndjson(view: View, _options: RenderOptions): AsyncIterable<string> {
+  if (view.json === undefined) {
+    const write = jsonRowWriter(view.columns);
+    yield* pieces(view.rows, (row) => `${write(row)}\n`);
+    return;
+  }
+  const values: readonly unknown[] = Array.isArray(view.json) ? view.json : [view.json];
+  for (const value of values) yield `${exactJson(value)}\n`;
+}

@@ -1,0 +1,33 @@
+/**
+ * Text from the service is never trusted. What could move the cursor, rename the window, hide or reverse text
+ * goes before it reaches a terminal: escape sequences whole, then every control character, then bidi overrides.
+ */
+
+/** OSC, DCS, SOS, PM and APC up to their terminator. Their introducers end a body, so that the search stays linear. */
+const stringSequence = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c)/.source;
+/** CSI: parameters, intermediates, final byte. */
+const controlSequence = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/.source;
+/** The other escapes: intermediates and a final byte. */
+const shortSequence = /\x1b[ -/]*[0-~]/.source;
+const sequences = `${stringSequence}|${controlSequence}|${shortSequence}`;
+const bidi = '\\u202a-\\u202e\\u2066-\\u2069';
+
+const everything = new RegExp(`${sequences}|[\\x00-\\x1f\\x7f-\\x9f${bidi}]`, 'g');
+const allButLines = new RegExp(`${sequences}|[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f${bidi}]`, 'g');
+const suspect = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
+
+/** The text without escape sequences, control characters (line ends too) and bidi overrides. */
+export function stripControls(text: string): string {
+  return suspect.test(text) ? text.replace(everything, '') : text;
+}
+
+/** As `stripControls`, but line feeds and tabs stay: for a whole body. */
+export function stripControlsFromBody(text: string): string {
+  return suspect.test(text) ? text.replace(allButLines, '') : text;
+}
+
+/** As `stripControls`, on one line: line ends and tabs become a space. */
+export function singleLine(text: string): string {
+  if (!suspect.test(text)) return text;
+  return stripControls(text.replace(/[\t\n\v\f\r\x85\u2028\u2029][\s\x85]*/g, ' '));
+}

@@ -1,0 +1,66 @@
+import type { Paint } from './paint.ts';
+import { splitRemark, type TableCell } from './table-cells.ts';
+import type { Lane, Layout } from './table-layout.ts';
+import { blanks, padEnd, padStart, truncate } from './text-width.ts';
+
+/** The titles in bold, each where the values of its column are; nothing is padded at its end. */
+export function headerCells({ lanes }: Layout, paint: Paint): string[] {
+  return lanes.map(({ title, number, width }) => padStart(paint.bold(truncate(title, width)), number));
+}
+
+/** The titles as the first of the lines that `lineWriter` makes. */
+export function headerLine(layout: Layout, paint: Paint): string {
+  const titles = headerCells(layout, paint).map((title, index) => padEnd(title, layout.lanes[index]?.width ?? 0));
+  return `${titles.join(' '.repeat(layout.gap)).trimEnd()}\n`;
+}
+
+/** The cells as they stand in their columns: numbers padded before, text cut; nothing is padded at its end. */
+export function fittedCells(layout: Layout, cells: readonly TableCell[]): string[] {
+  return layout.lanes.map((lane, index) => {
+    const cell = cells[index];
+    return cell === undefined ? '' : fitted(cell, lane, layout);
+  });
+}
+
+function fitted({ text, kind }: TableCell, lane: Lane, { gap, cuts }: Layout): string {
+  if (!lane.right) return cuts && kind === 'text' ? truncate(text, lane.width) : text;
+  const { main, remark } = splitRemark(text);
+  const number = padStart(main, lane.number);
+  if (remark === '') return number;
+  // A remark in a column that was measured without one runs over: better a crooked line than no word.
+  const shown = cuts && lane.remark > 0 ? truncate(remark, lane.remark) : remark;
+  return `${number}${' '.repeat(gap)}${shown}`;
+}
+
+/** Makes lines at fixed widths, each with its line end: alike to what cli-table3 makes of fitted cells. */
+export function lineWriter(layout: Layout): (cells: readonly TableCell[]) => string {
+  const last = layout.lanes.length - 1;
+  const writers = layout.lanes.map((lane, index) => cellWriter(lane, layout, index === last));
+  return (cells) => {
+    let line = '';
+    for (let index = 0; index <= last; index += 1) {
+      const cell = cells[index];
+      if (cell !== undefined) line += writers[index]?.(cell) ?? '';
+    }
+    return line.endsWith(' ') ? `${line.trimEnd()}\n` : `${line}\n`;
+  };
+}
+
+/** Most columns hold few different values, which are remembered; ids differ, but are plain digits, quick to pad. */
+function cellWriter(lane: Lane, layout: Layout, isLast: boolean): (cell: TableCell) => string {
+  const known = new Map<string, string>();
+  const after = isLast ? '' : blanks(lane.width - lane.number + layout.gap);
+  return (cell) => {
+    if (cell.kind === 'id' && lane.right && digits.test(cell.text)) {
+      return blanks(lane.number - cell.text.length) + cell.text + after;
+    }
+    const remembered = known.get(cell.text);
+    if (remembered !== undefined) return remembered;
+    const text = fitted(cell, lane, layout);
+    const padded = isLast ? text : padEnd(text, lane.width) + blanks(layout.gap);
+    if (known.size < 1000) known.set(cell.text, padded);
+    return padded;
+  };
+}
+
+const digits = /^-?\d+$/;

@@ -1,0 +1,93 @@
+/** One column a character: most text by far. */
+const plain = /^[ -~]*$/;
+/** What `Paint` adds. */
+const paintCode = /(\x1b\[[0-9;]*m)/;
+const paintCodes = /\x1b\[[0-9;]*m/g;
+const invisible = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
+/** Emoji, and the East Asian blocks whose characters take two columns. */
+const wide =
+  /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** How many columns of a terminal the text takes. It may be painted, but has no other control characters. */
+export function visibleWidth(text: string): number {
+  if (plain.test(text)) return text.length;
+  const bare = text.replace(paintCodes, '');
+  if (plain.test(bare)) return bare.length;
+  let width = 0;
+  for (const { segment } of segmenter.segment(bare)) width += graphemeWidth(segment);
+  return width;
+}
+
+/** The text in at most `width` columns; where something had to go, it ends in `…`. Paint stays closed. */
+export function truncate(text: string, width: number): string {
+  if (visibleWidth(text) <= width) return text;
+  let room = Math.max(0, width - 1);
+  let cut = false;
+  let result = '';
+  for (const part of text.split(paintCode)) {
+    if (paintCode.test(part)) {
+      result += part;
+      continue;
+    }
+    if (cut) continue;
+    const head = headOf(part, room);
+    result += head;
+    room -= visibleWidth(head);
+    cut = head.length < part.length;
+    if (cut && width > 0) result += '…';
+  }
+  return result;
+}
+
+/** The text on lines of at most `width` columns, broken at spaces where that is possible. For text without paint. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (rest !== '') {
+    // Few characters have more than 16 code units; looking no further keeps long texts linear.
+    const start = rest.slice(0, (width + 1) * 16);
+    const head = headOf(start, width) || String.fromCodePoint(start.codePointAt(0) ?? 0);
+    if (head.length === rest.length) break;
+    const space = rest[head.length] === ' ' ? head.length : head.lastIndexOf(' ');
+    lines.push(space > 0 ? rest.slice(0, space) : head);
+    rest = rest.slice(space > 0 ? space + 1 : head.length);
+  }
+  return rest === '' && lines.length > 0 ? lines : [...lines, rest];
+}
+
+/** As much of the beginning as fits, in whole characters. */
+function headOf(text: string, width: number): string {
+  if (plain.test(text)) return text.slice(0, width);
+  let used = 0;
+  let end = 0;
+  for (const { segment, index } of segmenter.segment(text)) {
+    used += graphemeWidth(segment);
+    if (used > width) return text.slice(0, index);
+    end = index + segment.length;
+  }
+  return text.slice(0, end);
+}
+
+function graphemeWidth(grapheme: string): number {
+  if (invisible.test(grapheme)) return 0;
+  return wide.test(grapheme) ? 2 : 1;
+}
+
+/** The text with spaces before it, `width` columns in all. */
+export function padStart(text: string, width: number): string {
+  return blanks(width - visibleWidth(text)) + text;
+}
+
+/** The text with spaces after it, `width` columns in all. */
+export function padEnd(text: string, width: number): string {
+  return text + blanks(width - visibleWidth(text));
+}
+
+const someBlanks = Array.from({ length: 64 }, (_, count) => ' '.repeat(count));
+
+/** So many spaces; none where the count is below zero. */
+export function blanks(count: number): string {
+  return count <= 0 ? '' : (someBlanks[count] ?? ' '.repeat(count));
+}

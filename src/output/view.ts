@@ -1,0 +1,41 @@
+import type { Paint } from './paint.ts';
+
+export type Scalar = string | number | bigint | boolean | null;
+
+/** Values by field name. A field that a row lacks is shown as empty, and as null in JSON. */
+export type Row = Readonly<Record<string, Scalar>>;
+
+export interface Column {
+  /** The name in JSON, and the header in CSV and TSV. */
+  readonly field: string;
+  /** The header in a table: words for a person. */
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+  /** What a table shows for a value. Never changes what the other formats print. */
+  cell?(value: Scalar, row: Row, paint: Paint): string;
+}
+
+/** Plain data on its way to text. Renderers take a view and give text; they write to no stream. */
+export interface View {
+  readonly columns: readonly Column[];
+  /** Rows in batches, as they come from their source. */
+  readonly rows: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
+  /** `one`: JSON prints the single row as an object. */
+  readonly shape: 'list' | 'one';
+  /** The value for JSON and NDJSON where it is not simply the rows. May hold bigint. */
+  readonly json?: unknown;
+}
+
+export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;
+export type Format = (typeof formats)[number];
+
+export interface RenderOptions {
+  /** undefined: the format's own habit (table and csv with a header, tsv without). */
+  readonly header: boolean | undefined;
+  /** Characters that fit on a line; undefined: no limit. */
+  readonly width: number | undefined;
+  readonly paint: Paint;
+}
+
+/** Gives the text in pieces of any size; every piece is whole lines. */
+export type Renderer = (view: View, options: RenderOptions) => AsyncIterable<string>;

@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { quoted } from '../../src/inventory/parsed.ts';
+import { addDelta, parseDelta, parsePetId, parseQuantity } from '../../src/inventory/values.ts';
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+
+function faultOf(result: { readonly ok: boolean; readonly fault?: string }): string | undefined {
+  return result.ok ? undefined : result.fault;
+}
+
+describe('parsePetId', () => {
+  test.each([
+    ['0', 0n],
+    ['42', 42n],
+    ['-1', -1n],
+    ['007', 7n],
+    [`-${'0'.repeat(30)}7`, -7n],
+    ['9007199254740993', 9007199254740993n],
+    ['9223372036854775807', 9223372036854775807n],
+    ['-9223372036854775808', -9223372036854775808n],
+  ])('%s', (text, value) => expect(parsePetId(text)).toEqual({ ok: true, value }));
+
+  test.each([
+    ['1.5', `'1.5' is not a pet id: a pet id is a whole number such as 42`],
+    ['', 'the pet id is empty: a pet id is a whole number such as 42'],
+    [' \t', 'the pet id is empty: a pet id is a whole number such as 42'],
+    ['0x10', `'0x10' is not a pet id: a pet id is a whole number such as 42`],
+    ['１', `'１' is not a pet id: use the digits 0 to 9`],
+    ['+7', `'+7' is not a pet id: leave out the plus sign, a pet id is a whole number such as 42`],
+    [' 7', `' 7' is not a pet id: leave out the white space around it`],
+    ['7\n', `'7\ufffd' is not a pet id: leave out the white space around it`],
+    ['-0', `'-0' is not a pet id: zero has no sign, write 0`],
+    ['--7', `'--7' is not a pet id: a pet id is a whole number such as 42`],
+    ['1_000', `'1_000' is not a pet id: a pet id is a whole number such as 42`],
+  ])('refuses %j', (text, fault) => expect(parsePetId(text)).toEqual({ ok: false, fault }));
+
+  test.each(['1e3', '1.23E+18', '1,23E+18', '-1E18'])('says that a spreadsheet probably rounded %s', (text) => {
+    expect(faultOf(parsePetId(text))).toContain('a spreadsheet has probably rounded it');
+  });
+
+  test.each(['9223372036854775808', '-9223372036854775809', '9'.repeat(5000)])('refuses %s as out of range', (text) => {
+    expect(faultOf(parsePetId(text))).toContain(
+      'is out of range: a pet id lies between -9223372036854775808 and 9223372036854775807',
+    );
+  });
+
+  it('says what probably happened to an id that ends in zeros', () => {
+    expect(faultOf(parsePetId('12345678901234500000'))).toMatch(/; a spreadsheet has probably rounded it$/);
+    expect(faultOf(parsePetId('12345678901234567890'))).not.toContain('spreadsheet');
+  });
+
+  it('reads back every int64', () => {
+    fc.assert(
+      fc.property(int64, (id) => {
+        expect(parsePetId(`${id}`)).toEqual({ ok: true, value: id });
+      }),
+    );
+  });
+
+  it('refuses everything outside of int64', () => {
+    const outside = fc.oneof(fc.bigInt({ min: 2n ** 63n }), fc.bigInt({ max: -(2n ** 63n) - 1n }));
+    fc.assert(
+      fc.property(outside, (id) => {
+        expect(parsePetId(`${id}`).ok).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('parseQuantity', () => {
+  test.each([
+    ['0', 0],
+    ['12', 12],
+    ['-3', -3],
+    ['9007199254740991', Number.MAX_SAFE_INTEGER],
+    ['-9007199254740991', Number.MIN_SAFE_INTEGER],
+  ])('%s', (text, value) => expect(parseQuantity(text)).toEqual({ ok: true, value }));
+
+  test.each(['1.5', '1e3', '0x10', '１', '', ' ', ' 5', '5 ', '-0', 'five', '1,000', 'NaN', 'Infinity', '٣'])(
+    'refuses %j',
+    (text) => expect(parseQuantity(text).ok).toBe(false),
+  );
+
+  test.each(['9007199254740992', '-9007199254740992', '9'.repeat(400)])('refuses %s as out of range', (text) => {
+    expect(faultOf(parseQuantity(text))).toContain(
+      'is out of range: a quantity lies between -9007199254740991 and 9007199254740991',
+    );
+  });
+
+  it('points from +5 to adjust', () => {
+    expect(faultOf(parseQuantity('+5'))).toBe(
+      `'+5' is not a quantity: a quantity is the new stock and has no plus sign; to add to the stock, use petstock inventory adjust`,
+    );
+  });
+});
+
+describe('parseDelta', () => {
+  test.each([
+    ['+5', 5],
+    ['5', 5],
+    ['-2', -2],
+    ['+0', 0],
+    ['0', 0],
+  ])('%s', (text, value) => expect(parseDelta(text)).toEqual({ ok: true, value }));
+
+  test.each(['', '+', '-', '+-2', '1.5', '+1e3', '0x1', ' +5', '-0', '9007199254740992'])('refuses %j', (text) =>
+    expect(parseDelta(text).ok).toBe(false),
+  );
+});
+
+describe('the integers', () => {
+  const parsers = { parsePetId, parseQuantity, parseDelta };
+  const safe = fc.maxSafeInteger();
+
+  test.each(Object.entries(parsers))('%s refuses every text that is not an integer', (_name, parse) => {
+    const notInteger = fc
+      .oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...'0159+-.eE, x１\t\u00a0') }))
+      .filter((text) => !/^[+-]?\d+$/.test(text));
+    fc.assert(
+      fc.property(notInteger, (text) => {
+        const fault = faultOf(parse(text));
+        expect(fault).toMatch(/^[^\p{Cc}\u202a-\u202e]{1,250}[^.]$/u);
+      }),
+    );
+  });
+
+  it('reads back every quantity and every delta', () => {
+    fc.assert(
+      fc.property(safe, (value) => {
+        expect(parseQuantity(`${value}`)).toEqual({ ok: true, value });
+        expect(parseDelta(value < 0 ? `${value}` : `+${value}`)).toEqual({ ok: true, value });
+      }),
+    );
+  });
+
+  it('adds exactly or refuses', () => {
+    fc.assert(
+      fc.property(safe, safe, (quantity, delta) => {
+        const exact = BigInt(quantity) + BigInt(delta);
+        const sum = addDelta(quantity, delta);
+        if (sum.ok) expect(BigInt(sum.value)).toBe(exact);
+        else expect(exact > Number.MAX_SAFE_INTEGER || exact < Number.MIN_SAFE_INTEGER).toBe(true);
+      }),
+    );
+    expect(faultOf(addDelta(Number.MAX_SAFE_INTEGER, 1))).toBe(
+      '9007199254740991 +1 is out of range: a quantity lies between -9007199254740991 and 9007199254740991',
+    );
+    expect(addDelta(5, -5)).toEqual({ ok: true, value: 0 });
+  });
+});
+
+describe('quoted', () => {
+  test.each([
+    ['a', `'a'`],
+    ['', `''`],
+    ['\x1b[31m\r\n', `'\ufffd[31m\ufffd\ufffd'`],
+    ['\u202egnp', `'\ufffdgnp'`],
+    ['x'.repeat(40), `'${'x'.repeat(40)}'`],
+    ['x'.repeat(41), `'${'x'.repeat(39)}…'`],
+    ['😀'.repeat(41), `'${'😀'.repeat(39)}…'`],
+  ])('%j', (text, expected) => expect(quoted(text)).toBe(expected));
+});

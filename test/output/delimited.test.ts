@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { inventoryItemView, inventoryListView } from '../../src/output/inventory-view.ts';
+import type { Row } from '../../src/output/view.ts';
+import { largeStock } from './fixtures.ts';
+import { render, renderPieces, rowsView } from './render.ts';
+import { rowLists } from './rows.ts';
+
+const list = inventoryListView([largeStock.slice(0, 1), [], largeStock.slice(1)], { lowStock: 5 });
+const empty = inventoryListView([], { lowStock: 5 });
+
+describe('csv', () => {
+  it('has a header and every digit', async () => {
+    expect(await render('csv', list)).toBe(
+      'petId,quantity,status\n9007199254740993,250,available\n9223372036854775807,0,pending\n',
+    );
+  });
+
+  it('is the same at any width and with colour', async () => {
+    expect(await render('csv', list, { width: 10, color: true })).toBe(await render('csv', list));
+  });
+
+  it('leaves the header out', async () => {
+    expect(await render('csv', list, { header: false })).toMatch(/^9007199254740993,/);
+  });
+
+  it('of an empty list is its header', async () => {
+    expect(await render('csv', empty)).toBe('petId,quantity,status\n');
+    expect(await renderPieces('csv', empty, { header: false })).toEqual([]);
+  });
+
+  it('prints one row', async () => {
+    const view = inventoryItemView({ petId: 1n, quantity: 5, status: 'sold' }, { lowStock: 5, before: 0 });
+    expect(await render('csv', view)).toBe('petId,quantity,status,before\n1,5,sold,0\n');
+  });
+
+  test.each([
+    ['plain', 'plain'],
+    ['', ''],
+    ['a,b', '"a,b"'],
+    ['say "no"', '"say ""no"""'],
+    ['two\nlines', '"two\nlines"'],
+    ['\r', '"\r"'],
+    [' x\t', ' x\t'],
+    [null, ''],
+    [false, 'false'],
+  ])('quotes %j as %j', async (value, text) => {
+    expect(await render('csv', rowsView([[{ value, n: 1 }]]), { header: false })).toBe(`${text},1\n`);
+  });
+
+  it('has no empty line for a row of one empty value', async () => {
+    expect(await render('csv', rowsView([[{ a: '' }, { a: null }, {}, { a: 'b' }]]))).toBe('a\n""\n""\n""\nb\n');
+  });
+
+  it('is exact in a file, and harmless on a terminal', async () => {
+    const view = rowsView([[{ a: 'x\x1b[2J\u202ey\nz', b: 1 }]]);
+    expect(await render('csv', view, { header: false })).toBe('"x\x1b[2J\u202ey\nz",1\n');
+    expect(await render('csv', view, { header: false, width: 80 })).toBe('"xy\nz",1\n');
+  });
+
+  it('reads back equal', async () => {
+    await fc.assert(
+      fc.asyncProperty(rowLists, async (rows) => {
+        const text = await render('csv', rowsView([rows.slice(0, 2), rows.slice(2)]));
+        expect(readCsv(text)).toEqual([Object.keys(rows[0] ?? {}), ...rows.map(textValues)]);
+      }),
+    );
+  });
+});
+
+describe('tsv', () => {
+  it('has no header, and every digit', async () => {
+    expect(await render('tsv', list)).toBe('9007199254740993\t250\tavailable\n9223372036854775807\t0\tpending\n');
+  });
+
+  it('has a header when told so', async () => {
+    expect(await render('tsv', list, { header: true })).toMatch(/^petId\tquantity\tstatus\n/);
+    expect(await render('tsv', empty, { header: true })).toBe('petId\tquantity\tstatus\n');
+    expect(await renderPieces('tsv', empty)).toEqual([]);
+  });
+
+  test.each([
+    ['a\tb', 'a\\tb'],
+    ['a\r\nb', 'a\\r\\nb'],
+    ['\\t', '\\\\t'],
+    ['"quoted"', '"quoted"'],
+    [null, ''],
+  ])('writes %j as %j', async (value, text) => {
+    expect(await render('tsv', rowsView([[{ value, n: 1 }]]))).toBe(`${text}\t1\n`);
+  });
+
+  it('is harmless on a terminal', async () => {
+    expect(await render('tsv', rowsView([[{ a: 'x\x1b]0;owned\x07\x9b2Jy\r' }]]), { width: 80 })).toBe('xy\n');
+  });
+
+  it('reads back equal, a row always one line', async () => {
+    await fc.assert(
+      fc.asyncProperty(rowLists, async (rows) => {
+        const lines = (await render('tsv', rowsView([rows]), { header: true })).split('\n').slice(0, -1);
+        const values = lines.map((line) => line.split('\t').map(unescapeTsv));
+        expect(values).toEqual([Object.keys(rows[0] ?? {}), ...rows.map(textValues)]);
+      }),
+    );
+  });
+});
+
+function textValues(row: Row): string[] {
+  return Object.values(row).map((value) => (value === null ? '' : `${value}`));
+}
+
+function unescapeTsv(text: string): string {
+  return text.replace(/\\([tnr\\])/g, (_, letter: string) => ({ t: '\t', n: '\n', r: '\r' })[letter] ?? '\\');
+}
+
+/** A tiny reader of RFC 4180 with LF line ends. */
+function readCsv(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  for (const [, quoted, bare, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n)/g)) {
+    row.push(quoted === undefined ? (bare ?? '') : quoted.replaceAll('""', '"'));
+    if (end === ',') continue;
+    rows.push(row);
+    row = [];
+  }
+  return rows;
+}

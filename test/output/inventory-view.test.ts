@@ -1,0 +1,142 @@
+import { describe, expect, it, test } from 'vitest';
+import { summarize } from '../../src/inventory/summary.ts';
+import { inventoryItemView, inventoryListView, parseFields } from '../../src/output/inventory-view.ts';
+import { summaryView } from '../../src/output/summary-view.ts';
+import { largeStock, stock } from './fixtures.ts';
+import { render, visible } from './render.ts';
+
+describe('parseFields', () => {
+  test.each([
+    ['petId', ['petId']],
+    ['status,petId', ['status', 'petId']],
+    [' status , quantity ', ['status', 'quantity']],
+  ])('%j', (text, value) => expect(parseFields(text)).toEqual({ ok: true, value }));
+
+  test.each([
+    ['name', `'name' is not a field: the fields are petId, quantity, status`],
+    ['petid', `'petid' is not a field: the fields are petId, quantity, status`],
+    ['petId,petId', `'petId' is named twice: the fields are petId, quantity, status`],
+    ['', 'a field is empty: the fields are petId, quantity, status'],
+    ['petId,', 'a field is empty: the fields are petId, quantity, status'],
+    ['\x1b[2J', `'\ufffd[2J' is not a field: the fields are petId, quantity, status`],
+  ])('refuses %j', (text, fault) => expect(parseFields(text)).toEqual({ ok: false, fault }));
+});
+
+test.each(['table', 'csv', 'tsv'] as const)('a view without columns prints nothing as %s', async (format) => {
+  expect(await render(format, { shape: 'list', columns: [], rows: [[]] })).toBe('');
+  expect(await render(format, { shape: 'one', columns: [], rows: [[{}]] })).toBe('');
+});
+
+describe('the list', () => {
+  it('has the chosen fields in their order, in every format', async () => {
+    const view = () => inventoryListView([largeStock], { lowStock: 5, fields: ['status', 'petId'] });
+    expect(await render('csv', view())).toBe('status,petId\navailable,9007199254740993\npending,9223372036854775807\n');
+    expect(await render('ndjson', view())).toContain('{"status":"available","petId":9007199254740993}\n');
+    expect(await render('table', view(), { width: 80 })).toMatchInlineSnapshot(`
+      "Status                  Pet ID
+      available     9007199254740993
+      pending    9223372036854775807
+      "
+    `);
+  });
+
+  test.each([
+    [0, ['out of stock', '', '', '']],
+    [3, ['out of stock', 'low', '', '']],
+    [12, ['out of stock', 'low', 'low', '']],
+    [-1, ['out of stock', '', '', '']],
+  ])('marks quantities up to %i', async (lowStock, marks) => {
+    const items = [0, 3, 12, 13].map((quantity) => ({ petId: 1n, quantity, status: 'sold' }));
+    const lines = (await render('table', inventoryListView([items], { lowStock }), { header: false })).split('\n');
+    expect(lines.slice(0, -1).map((line) => /out of stock|low/.exec(line)?.[0] ?? '')).toEqual(marks);
+  });
+
+  it('prints a row that lacks its values', async () => {
+    const view = inventoryListView([], { lowStock: 5 });
+    expect(await render('table', { ...view, rows: [[{ petId: 1n }]] }, { header: false })).toBe('1\n');
+  });
+
+  it('marks nothing in the other formats', async () => {
+    expect(await render('tsv', inventoryListView([stock], { lowStock: 5 }), { color: true })).toBe(
+      '1\t12\tavailable\n42\t0\tpending\n7\t3\tsold\n8\t-3\ton_loan\n',
+    );
+  });
+});
+
+describe('one item', () => {
+  const item = { petId: 9223372036854775807n, quantity: 5, status: 'available' };
+
+  it('is the item alone', async () => {
+    expect(await render('json', inventoryItemView(item, { lowStock: 5 }))).toBe(
+      '{"petId":9223372036854775807,"quantity":5,"status":"available"}\n',
+    );
+  });
+
+  it('has the stock from before an adjustment, zero too', async () => {
+    expect(await render('json', inventoryItemView(item, { lowStock: 5, before: 0 }))).toBe(
+      '{"petId":9223372036854775807,"quantity":5,"status":"available","before":0}\n',
+    );
+    expect(await render('tsv', inventoryItemView(item, { lowStock: 5, before: 0 }))).toBe(
+      '9223372036854775807\t5\tavailable\t0\n',
+    );
+  });
+});
+
+describe('the summary', () => {
+  const summary = async () => summaryView(await summarize([[...stock, ...largeStock]]));
+
+  it('as a table', async () => {
+    expect(await render('table', await summary(), { width: 80 })).toMatchInlineSnapshot(`
+      "Status     Pets  Units
+      available     2    262
+      pending       2      0
+      sold          1      3
+      on_loan       1     -3
+      Total         6    262
+      "
+    `);
+    expect(await render('table', await summary(), { width: 40 })).toBe(await render('table', await summary()));
+  });
+
+  it('as a table with colour', async () => {
+    expect(visible(await render('table', await summary(), { width: 40, color: true }))).toMatchInlineSnapshot(`
+      "␛[1mStatus␛[22m     ␛[1mPets␛[22m  ␛[1mUnits␛[22m
+      ␛[32mavailable␛[39m     2    262
+      ␛[33mpending␛[39m       2      0
+      ␛[2msold␛[22m          1      3
+      on_loan       1     -3
+      ␛[1mTotal␛[22m         ␛[1m6␛[22m    ␛[1m262␛[22m
+      "
+    `);
+  });
+
+  it('as JSON', async () => {
+    const text =
+      '{"pets":6,"units":262,"byStatus":{"available":{"pets":2,"units":262},"pending":{"pets":2,"units":0},"sold":{"pets":1,"units":3},"on_loan":{"pets":1,"units":-3}}}\n';
+    expect(await render('json', await summary())).toBe(text);
+    expect(await render('ndjson', await summary())).toBe(text);
+  });
+
+  it('of nothing', async () => {
+    expect(await render('json', summaryView(await summarize([])))).toBe(
+      '{"pets":0,"units":0,"byStatus":{"available":{"pets":0,"units":0},"pending":{"pets":0,"units":0},"sold":{"pets":0,"units":0}}}\n',
+    );
+  });
+
+  it('as CSV and TSV', async () => {
+    expect(await render('csv', await summary())).toBe(
+      'status,pets,units\navailable,2,262\npending,2,0\nsold,1,3\non_loan,1,-3\ntotal,6,262\n',
+    );
+    expect(await render('tsv', await summary())).toMatch(/^available\t2\t262\n(?:.*\n)*total\t6\t262\n$/);
+  });
+
+  it('tells a status of that name from the total', async () => {
+    const items = [{ petId: 1n, quantity: 1, status: 'total' }];
+    const lines = (await render('table', summaryView(await summarize([items])), { color: true })).split('\n');
+    expect(lines.slice(-3).map(visible)).toEqual([
+      'total         1      1',
+      '␛[1mTotal␛[22m         ␛[1m1␛[22m      ␛[1m1␛[22m',
+      '',
+    ]);
+  });
+});

@@ -1,0 +1,33 @@
+import { createPaint } from '../../src/output/paint.ts';
+import { renderers } from '../../src/output/renderers.ts';
+import type { Format, Row, View } from '../../src/output/view.ts';
+
+export interface RenderTestOptions {
+  readonly header?: boolean;
+  readonly width?: number;
+  readonly color?: boolean;
+}
+
+/** The pieces that a renderer gives. */
+export async function renderPieces(format: Format, view: View, options: RenderTestOptions = {}): Promise<string[]> {
+  const paint = await createPaint(options.color ?? false);
+  const pieces: string[] = [];
+  const renderOptions = { header: options.header, width: options.width, paint };
+  for await (const piece of renderers[format](view, renderOptions)) pieces.push(piece);
+  return pieces;
+}
+
+export async function render(format: Format, view: View, options?: RenderTestOptions): Promise<string> {
+  return (await renderPieces(format, view, options)).join('');
+}
+
+/** A list whose columns are the fields of its first row. */
+export function rowsView(batches: readonly (readonly Row[])[]): View {
+  const fields = Object.keys(batches.flat()[0] ?? {});
+  return { shape: 'list', columns: fields.map((field) => ({ field, title: field })), rows: batches };
+}
+
+/** Escape bytes in a form that can be read in a snapshot. */
+export function visible(text: string): string {
+  return text.replaceAll('\x1b', '␛');
+}

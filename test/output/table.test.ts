@@ -1,0 +1,253 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { inventoryItemView, inventoryListView } from '../../src/output/inventory-view.ts';
+import { visibleWidth } from '../../src/output/text-width.ts';
+import type { View } from '../../src/output/view.ts';
+import { itemLists } from '../inventory/arbitraries.ts';
+import { largeStock, stock } from './fixtures.ts';
+import { type RenderTestOptions, render, renderPieces, rowsView, visible } from './render.ts';
+
+const list = (items = stock) => inventoryListView([items], { lowStock: 5 });
+const table = (view: View, options?: RenderTestOptions) => render('table', view, options);
+
+describe('a table', () => {
+  it('at 80 columns', async () => {
+    expect(await table(list(), { width: 80 })).toMatchInlineSnapshot(`
+      "Pet ID  Quantity          Status
+           1  12                available
+          42   0  out of stock  pending
+           7   3  low           sold
+           8  -3  below zero    on_loan
+      "
+    `);
+  });
+
+  it('with colour', async () => {
+    expect(visible(await table(list(), { width: 80, color: true }))).toMatchInlineSnapshot(`
+      "␛[1mPet ID␛[22m  ␛[1mQuantity␛[22m          ␛[1mStatus␛[22m
+           1  12                ␛[32mavailable␛[39m
+          42   ␛[31m0␛[39m  ␛[31mout of stock␛[39m  ␛[33mpending␛[39m
+           7   ␛[33m3␛[39m  ␛[33mlow␛[39m           ␛[2msold␛[22m
+           8  ␛[31m-3␛[39m  ␛[31mbelow zero␛[39m    on_loan
+      "
+    `);
+  });
+
+  it('at 40 columns, where it still fits', async () => {
+    expect(await table(list(), { width: 40 })).toBe(await table(list(), { width: 80 }));
+  });
+
+  it('of large ids at 80 columns', async () => {
+    expect(await table(list(largeStock), { width: 80 })).toMatchInlineSnapshot(`
+      "             Pet ID  Quantity           Status
+         9007199254740993  250                available
+      9223372036854775807    0  out of stock  pending
+      "
+    `);
+  });
+
+  it('of large ids at 40 columns: words are cut, digits never', async () => {
+    expect(await table(list(largeStock), { width: 40 })).toMatchInlineSnapshot(`
+      "             Pet ID  Quantity     Status
+         9007199254740993  250          avail…
+      9223372036854775807    0  out o…  pendi…
+      "
+    `);
+  });
+
+  it('of large ids at 40 columns with colour keeps the paint closed', async () => {
+    expect(visible(await table(list(largeStock), { width: 40, color: true }))).toMatchInlineSnapshot(`
+      "             ␛[1mPet ID␛[22m  ␛[1mQuantity␛[22m     ␛[1mStatus␛[22m
+         9007199254740993  250          ␛[32mavail…␛[39m
+      9223372036854775807    ␛[31m0␛[39m  ␛[31mout o…␛[39m  ␛[33mpendi…␛[39m
+      "
+    `);
+  });
+
+  it('cuts nothing where there is no width', async () => {
+    const note = 'word '.repeat(60).trim();
+    expect(await table(rowsView([[{ note, id: 1n }]]))).toContain(`${note}  1\n`);
+  });
+
+  it('without a header', async () => {
+    expect(await table(list(), { width: 80, header: false })).toMatchInlineSnapshot(`
+      " 1  12                available
+      42   0  out of stock  pending
+       7   3  low           sold
+       8  -3  below zero    on_loan
+      "
+    `);
+  });
+
+  test.each([{}, { width: 80 }, { header: true }])('prints nothing for an empty list: %o', async (options) => {
+    expect(await renderPieces('table', inventoryListView([], { lowStock: 5 }), options)).toEqual([]);
+    expect(await renderPieces('table', inventoryListView([[], []], { lowStock: 5 }), options)).toEqual([]);
+  });
+
+  it('shows absent and null as empty', async () => {
+    const view = rowsView([
+      [
+        { a: 'x', b: null, c: true },
+        { a: null, b: 'y' },
+      ],
+    ]);
+    expect(await table(view, { width: 80 })).toMatchInlineSnapshot(`
+      "a  b  c
+      x     true
+         y
+      "
+    `);
+  });
+
+  it('makes what the service sent harmless', async () => {
+    const status = 'a\x1b]0;owned\x07b\x1b[2Jc\r\nd\u202ee\x9b31mf';
+    expect(await table(list([{ petId: 1n, quantity: 9, status }]), { width: 80, header: false })).toBe(
+      '1  9  abc def\n',
+    );
+  });
+
+  it('makes titles harmless, which may be field names of the service', async () => {
+    const view = rowsView([[{ 'a\x1b[2J\nb': 'x'.repeat(20) }]]);
+    expect(await table(view, { width: 80 })).toBe(`a b\n${'x'.repeat(20)}\n`);
+    expect(await table({ ...view, shape: 'one' }, { width: 18 })).toBe(
+      `a b  ${'x'.repeat(13)}\n     ${'x'.repeat(7)}\n`,
+    );
+  });
+
+  it('counts wide characters twice', async () => {
+    const view = rowsView([
+      [
+        { name: '猫のたま', id: 1n },
+        { name: 'Rex 🐶', id: 2n },
+        { name: 'Zoé', id: 3n },
+      ],
+    ]);
+    expect(await table(view, { width: 80 })).toMatchInlineSnapshot(`
+      "name      id
+      猫のたま  1
+      Rex 🐶    2
+      Zoé       3
+      "
+    `);
+    expect(await table(view, { width: 9 })).toMatchInlineSnapshot(`
+      "name   id
+      猫の…  1
+      Rex …  2
+      Zoé    3
+      "
+    `);
+  });
+});
+
+describe('one row', () => {
+  const item = { petId: 9223372036854775807n, quantity: 0, status: 'reserved for a patient customer' };
+
+  it('that fits is a table', async () => {
+    expect(await table(inventoryItemView(item, { lowStock: 5, before: 2 }), { width: 100 })).toMatchInlineSnapshot(`
+      "             Pet ID  Quantity         Status                           Before
+      9223372036854775807  0  out of stock  reserved for a patient customer       2
+      "
+    `);
+  });
+
+  it('that does not fit has a line for each value', async () => {
+    expect(await table(inventoryItemView(item, { lowStock: 5, before: 2 }), { width: 40 })).toMatchInlineSnapshot(`
+      "Pet ID    9223372036854775807
+      Quantity  0  out of stock
+      Status    reserved for a patient
+                customer
+      Before    2
+      "
+    `);
+  });
+
+  it('with colour', async () => {
+    const view = inventoryItemView({ ...item, status: 'pending' }, { lowStock: 5, before: 2 });
+    expect(visible(await table(view, { width: 40, color: true }))).toMatchInlineSnapshot(`
+      "␛[1mPet ID␛[22m    9223372036854775807
+      ␛[1mQuantity␛[22m  ␛[31m0␛[39m  ␛[31mout of stock␛[39m
+      ␛[1mStatus␛[22m    ␛[33mpending␛[39m
+      ␛[1mBefore␛[22m    2
+      "
+    `);
+  });
+});
+
+describe('a table of more than 500 rows', () => {
+  const many = Array.from({ length: 501 }, (_, index) => ({
+    petId: index === 500 ? 9223372036854775807n : BigInt(index),
+    quantity: index % 9,
+    status: 'available',
+  }));
+
+  it('is streamed with room for any id', async () => {
+    const lines = (await table(list(many), { width: 80 })).split('\n');
+    expect([...lines.slice(0, 3), ...lines.slice(-3)].join('\n')).toMatchInlineSnapshot(`
+      "              Pet ID    Quantity                Status
+                         0           0  out of stock  available
+                         1           1  low           available
+                       499           4  low           available
+       9223372036854775807           5  low           available
+      "
+    `);
+    expect(lines).toHaveLength(503);
+  });
+
+  it('is as narrow as it can be where there is no such room, and keeps a later id whole', async () => {
+    const lines = (await table(list(many), { width: 40 })).split('\n');
+    expect([...lines.slice(0, 3), ...lines.slice(-3)].join('\n')).toMatchInlineSnapshot(`
+      "Pet ID  Quantity         Status
+           0  0  out of stock  available
+           1  1  low           available
+         499  4  low           available
+      9223372036854775807  5  low           available
+      "
+    `);
+  });
+
+  it('spells a remark out where no row before had one', async () => {
+    const plenty = many.map((item) => ({ ...item, quantity: 99, status: 'a status of many words' }));
+    const lines = await table(list([...plenty, { ...plenty[0], petId: 1n, quantity: 0, status: 'sold' }]), {
+      width: 40,
+    });
+    expect(lines).toContain('99  a status of many words\n');
+    expect(lines).toContain('0  out of stock  sold\n');
+  });
+
+  it('keeps a number in a left-aligned column whole', async () => {
+    const rows = many.map(({ petId }) => ({ note: 'x'.repeat(50), petId }));
+    const text = await table(rowsView([rows]), { width: 30, header: false });
+    expect(text.split('\n').slice(-2, -1)[0]).toMatch(/^x+… {2}9223372036854775807$/);
+  });
+
+  it('looks like the table of 500 rows', async () => {
+    const view = (items: typeof many) =>
+      rowsView([items.map((item) => ({ ...item, petId: `${item.petId}`.padEnd(20) }))]);
+    const short = await table(view(many.slice(0, 500)), { width: 39, color: true });
+    const long = await table(view(many), { width: 39, color: true });
+    expect(long.startsWith(short)).toBe(true);
+  });
+
+  it('gives whole lines in pieces, whatever the batches', async () => {
+    const batches = [many.slice(0, 499), [], many.slice(499, 500), many.slice(500), many.slice(0, 1)];
+    const pieces = await renderPieces('table', inventoryListView(batches, { lowStock: 5 }), { width: 80 });
+    expect(pieces.length).toBeGreaterThan(2);
+    expect(pieces.every((piece) => piece.endsWith('\n'))).toBe(true);
+    expect(pieces.join('')).toBe(await table(list([...many, ...many.slice(0, 1)]), { width: 80 }));
+  });
+});
+
+it('never cuts a number, nor passes the width where it need not', async () => {
+  await fc.assert(
+    fc.asyncProperty(itemLists, fc.integer({ min: 1, max: 100 }), fc.boolean(), async (items, width, color) => {
+      const text = await table(inventoryListView([items], { lowStock: 5 }), { width, color });
+      const lines = text.split('\n').slice(1, -1);
+      expect(lines).toHaveLength(items.length);
+      for (const [index, { petId, quantity }] of items.entries()) {
+        expect(lines[index]).toContain(`${petId}`);
+        expect(lines[index]).toContain(`${quantity}`);
+        if (width >= 20 + 17 + 2 * 4 + 3) expect(visibleWidth(lines[index] ?? '')).toBeLessThanOrEqual(width);
+      }
+    }),
+  );
+});
