@@ -26,7 +26,7 @@ process.exitCode = await main({
   clock: createSystemClock(),
   transport: createUndiciTransport(),
   folders: resolveFolders({ env, platform, home: homedir() }),
-  prompts: createPrompts({ input: stdin, output: stderr }),
+  prompts: createPrompts({ input: stdin, output: stderr, signal: interrupted }),
   interrupted,
   random: Math.random,
 });

@@ -41,6 +41,8 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
     .option('-e, --env <name>', 'staging, production or sandbox (default: staging)')
     .option('-o, --output <format>', 'table, json, ndjson, csv or tsv (default: table on a terminal, else tsv)')
     .option('--json', 'the same as -o json')
+    .option('--header', 'with a header line, in tsv too')
+    .option('--no-header', 'without a header line, in table and csv too')
     .option('-y, --yes', 'answer every confirmation with yes')
     .option('-q, --quiet', 'show nothing but errors on stderr')
     .option('--debug', 'show each request and answer on stderr')

@@ -37,7 +37,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   const { stderr, env } = context;
   const facts = {
     code: error.code,
-    message: explained(error, options),
+    message: sentence(explained(error, options)),
     status: error.status,
     service: error.service,
     retryAfterSeconds: error.retryAfterSeconds,

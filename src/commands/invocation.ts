@@ -7,6 +7,7 @@ import type { Connection } from './connect.ts';
 export interface GlobalOptions {
   readonly env?: string;
   readonly output?: string;
+  readonly header?: boolean;
   readonly json?: boolean;
   readonly yes?: boolean;
   readonly quiet?: boolean;
@@ -26,7 +27,7 @@ export interface Invocation {
   /** True where a program reads the result: `json` and `ndjson`. */
   readonly wantsJson: boolean;
   /** Writes a result to stdout in the chosen format. */
-  print(view: View, options?: { readonly header?: boolean | undefined }): Promise<void>;
+  print(view: View): Promise<void>;
   /** Writes plain text or bytes to stdout, for a result that has no format of its own. */
   write(text: string | Uint8Array): Promise<void>;
   /** A line for the person on stderr; silent with `--quiet`. */

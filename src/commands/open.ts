@@ -75,12 +75,17 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
     note,
     warn,
     connect: connectOnce,
-    print: async (view: View, { header }: { readonly header?: boolean | undefined } = {}) => {
-      const width = stdout.isTerminal ? stdout.columns : undefined;
+    print: async (view: View) => {
+      const { header } = globals;
+      // A terminal that does not tell its width is one all the same: nothing harmful may reach it.
+      const width = stdout.isTerminal ? (stdout.columns ?? 80) : undefined;
+      let empty = true;
       for await (const text of renderers[format](view, { header, width, paint: await paintFor(stdout) })) {
         context.interrupted.throwIfAborted();
+        empty = false;
         await stdout.write(text);
       }
+      if (empty && format === 'table') await note('Nothing to show.');
     },
     beginWrite: async (question) => {
       const connected = await connectOnce();

@@ -38,7 +38,14 @@ export function registerAdjust(inventory: Command, run: Run): void {
         const { client } = await invocation.connect();
         const before = (await findItem(invocation, client, petId)).quantity;
         const quantity = required(addDelta(before, delta));
-        const item = await writeStock(invocation, { command: 'inventory adjust', petId, before, quantity, reason, ref });
+        const item = await writeStock(invocation, {
+          command: 'inventory adjust',
+          petId,
+          before,
+          quantity,
+          reason,
+          ref,
+        });
         await invocation.print(inventoryItemView(item, { lowStock: lowStockOf(invocation), before }));
       }),
     );

@@ -21,7 +21,6 @@ interface ListOptions {
   readonly desc?: boolean;
   readonly limit?: string;
   readonly fields?: string;
-  readonly header?: boolean;
   readonly summary?: boolean;
 }
 
@@ -38,8 +37,6 @@ export function registerList(inventory: Command, run: Run): void {
     .option('--desc', 'sort from the highest to the lowest')
     .option('--limit <n>', 'at most n pets')
     .option('--fields <f,…>', 'only these columns, in this order: petId, quantity, status')
-    .option('--header', 'with a header line')
-    .option('--no-header', 'without a header line')
     .option('--summary', 'count pets and units by status, and in all')
     .addHelpText(
       'after',
@@ -55,11 +52,10 @@ export function registerList(inventory: Command, run: Run): void {
         const selection = parseSelection(options);
         const { client } = await invocation.connect();
         const found = filterItems(readStock(invocation, client), selection.filter);
-        const { header } = options;
-        if (options.summary) return invocation.print(summaryView(await summarize(found)), { header });
+        if (options.summary) return invocation.print(summaryView(await summarize(found)));
         const { fields } = selection;
         const view = inventoryListView(arrange(found, selection), { lowStock: lowStockOf(invocation), fields });
-        await invocation.print(view, { header });
+        await invocation.print(view);
       }),
     );
 }
