@@ -58,16 +58,19 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
   registerOrders(program, run);
   registerApi(program, run);
   registerSandbox(program, run);
-  registerHelp(program, run, writeOut);
+  registerHelp(program, writeOut);
   return program;
 }
 
 const firstSteps = `
 First steps:
-  petstock --env sandbox inventory list           # try it: no key, no address, nothing to install
-  petstock config set-url https://<your-store>/v1  # where your store's service is
-  petstock config set-key                          # its API key; it is not shown
+  # try it: no key, no address, nothing to install
+  petstock --env sandbox inventory list
+  # where your store's service is, and its API key, which is not shown
+  petstock config set-url https://<your-store>/v1
+  petstock config set-key
   petstock inventory list
   petstock inventory set 42 12
 
-Global options go before or after the command. Help topics: petstock help exit-codes | environment | output | files`;
+Global options go before or after the command.
+Help topics: petstock help exit-codes | environment | output | files`;

@@ -1,7 +1,7 @@
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Context } from './context.ts';
-import { FailureError } from './errors.ts';
+import { FailureError, UsageError } from './errors.ts';
 import type { RunningService, ServiceOptions } from './service/index.ts';
 
 /** The plan of the sandbox's key, unless `sandbox serve` says otherwise. */
@@ -13,11 +13,44 @@ export interface Sandbox {
   readonly key: string;
 }
 
-/** Starts the embedded service for one command, on a free loopback port. */
+/**
+ * Starts the embedded service: for one command, or as the options say.
+ * @throws UsageError for a fault, a port, an address or a file that can't be used
+ */
 export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
-  const { startService } = await import('./service/index.ts');
+  const { FaultSpecError, startService, StorageError } = await import('./service/index.ts');
   const { file, key } = await openSandbox(context.folders.state);
-  return startService({ file, key, clock: context.clock, plan: sandboxPlan, ...options });
+  const complete = { file, key, clock: context.clock, plan: sandboxPlan, ...options } as const;
+  return startService(complete).catch((cause) => {
+    if (cause instanceof FaultSpecError) {
+      throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });
+    }
+    if (cause instanceof StorageError) {
+      throw new UsageError(`The sandbox can't use ${complete.file}: ${cause.message}`, {
+        cause,
+        hint: 'petstock sandbox reset',
+      });
+    }
+    throw listenError(cause, options) ?? cause;
+  });
+}
+
+/** Why the service can't listen, in words. */
+function listenError(cause: NodeJS.ErrnoException, options: Partial<ServiceOptions>): UsageError | undefined {
+  const host = options.host ?? '127.0.0.1';
+  const hint = 'petstock sandbox serve --port 0';
+  switch (cause.code) {
+    case 'EADDRINUSE':
+      return new UsageError(`Port ${options.port} on ${host} is taken by another program`, { cause, hint });
+    case 'EACCES':
+      return new UsageError(`Port ${options.port} on ${host} is not for every user`, { cause, hint });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new UsageError(`There is no address ${host} on this machine`, { cause, hint });
+    default:
+      return undefined;
+  }
 }
 
 /** The file and the key; the key is made on first use. */

@@ -23,11 +23,8 @@ export function commandPath(command: Command): string {
   return parents + command.name();
 }
 
-/** The examples under a command's help. Each is a command line and, where it needs one, what it does. */
+/** The examples under a command's help. Each is a command line and, where it needs one, what it does above it. */
 export function examples(lines: readonly (readonly [command: string, does?: string])[]): string {
-  const width = Math.max(...lines.map(([command]) => command.length));
-  const shown = lines.map(([command, does]) =>
-    does === undefined ? `  ${command}` : `  ${command.padEnd(width)}  # ${does}`,
-  );
+  const shown = lines.map(([command, does]) => (does === undefined ? `  ${command}` : `  # ${does}\n  ${command}`));
   return ['', 'Examples:', ...shown].join('\n');
 }

@@ -41,11 +41,11 @@ function limitsView(known: readonly KeyState[]): View {
   return {
     shape: 'list',
     columns: [
-      { field: 'env', title: 'Environment' },
+      { field: 'env', title: 'Environment', whole: true },
       { field: 'limit', title: 'Limit', align: 'right' },
       { field: 'remaining', title: 'Left', align: 'right' },
-      { field: 'resetAt', title: 'Resets at' },
-      { field: 'asOf', title: 'As of' },
+      { field: 'resetAt', title: 'Resets at', whole: true },
+      { field: 'asOf', title: 'As of', whole: true },
     ],
     rows: [rows],
   };

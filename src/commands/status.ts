@@ -103,7 +103,7 @@ function statusView(report: StatusReport): View {
     shape: 'list',
     columns: [
       { field: 'name', title: 'Name' },
-      { field: 'value', title: 'Value' },
+      { field: 'value', title: 'Value', whole: true },
       { field: 'source', title: 'Source' },
     ],
     rows: [rows],

@@ -51,7 +51,7 @@ export function measure(columns: readonly Column[], rows: readonly (readonly Tab
       if (cell === undefined) continue;
       const parts = right ? splitRemark(cell.text) : { main: cell.text, remark: '' };
       const main = visibleWidth(parts.main);
-      if (right || cell.kind !== 'text') number = Math.max(number, main);
+      if (right || column.whole || cell.kind !== 'text') number = Math.max(number, main);
       text = Math.max(text, main);
       remark = Math.max(remark, visibleWidth(parts.remark));
     }
@@ -60,15 +60,15 @@ export function measure(columns: readonly Column[], rows: readonly (readonly Tab
 }
 
 /**
- * Fits columns into a width. Text gives way first, the widest before the others; then the gaps; numbers never:
+ * Fits columns into a width. Text gives way, the widest before the others, and the gaps with it; numbers never:
  * where even that is not enough, lines are longer than the width.
  */
 export function layOut(needs: readonly Need[], width: number | undefined): Layout {
   if (width === undefined) return { ...arrange(needs, Number.POSITIVE_INFINITY, 2), fits: true, cuts: false };
   const whole = arrange(needs, Number.POSITIVE_INFINITY, 2);
   if (total(whole) <= width) return { ...whole, fits: true, cuts: true };
-  for (const gap of [2, 1]) {
-    for (let cap = width; cap >= narrowest; cap -= 1) {
+  for (let cap = width; cap >= narrowest; cap -= 1) {
+    for (const gap of [2, 1]) {
       const layout = arrange(needs, cap, gap);
       if (total(layout) <= width) return { ...layout, fits: false, cuts: true };
     }

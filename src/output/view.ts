@@ -11,6 +11,8 @@ export interface Column {
   /** The header in a table: words for a person. */
   readonly title: string;
   readonly align?: 'left' | 'right';
+  /** No table cuts it, however narrow: a line is rather longer than the terminal. Numbers are never cut anyway. */
+  readonly whole?: true;
   /** What a table shows for a value. Never changes what the other formats print. */
   cell?(value: Scalar, row: Row, paint: Paint): string;
 }

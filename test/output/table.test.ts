@@ -48,18 +48,18 @@ describe('a table', () => {
 
   it('of large ids at 40 columns: words are cut, digits never', async () => {
     expect(await table(list(largeStock), { width: 40 })).toMatchInlineSnapshot(`
-      "             Pet ID  Quantity     Status
-         9007199254740993  250          avail…
-      9223372036854775807    0  out o…  pendi…
+      "             Pet ID Quantity    Status
+         9007199254740993 250         availa…
+      9223372036854775807   0 out of… pending
       "
     `);
   });
 
   it('of large ids at 40 columns with colour keeps the paint closed', async () => {
     expect(visible(await table(list(largeStock), { width: 40, color: true }))).toMatchInlineSnapshot(`
-      "             ␛[1mPet ID␛[22m  ␛[1mQuantity␛[22m     ␛[1mStatus␛[22m
-         9007199254740993  250          ␛[32mavail…␛[39m
-      9223372036854775807    ␛[31m0␛[39m  ␛[31mout o…␛[39m  ␛[33mpendi…␛[39m
+      "             ␛[1mPet ID␛[22m ␛[1mQuantity␛[22m    ␛[1mStatus␛[22m
+         9007199254740993 250         ␛[32mavaila…␛[39m
+      9223372036854775807   ␛[31m0␛[39m ␛[31mout of…␛[39m ␛[33mpending␛[39m
       "
     `);
   });
@@ -132,7 +132,7 @@ describe('a table', () => {
     expect(await table(view, { width: 9 })).toMatchInlineSnapshot(`
       "name   id
       猫の…  1
-      Rex …  2
+      Rex 🐶 2
       Zoé    3
       "
     `);
@@ -217,7 +217,7 @@ describe('a table of more than 500 rows', () => {
   it('keeps a number in a left-aligned column whole', async () => {
     const rows = many.map(({ petId }) => ({ note: 'x'.repeat(50), petId }));
     const text = await table(rowsView([rows]), { width: 30, header: false });
-    expect(text.split('\n').slice(-2, -1)[0]).toMatch(/^x+… {2}9223372036854775807$/);
+    expect(text.split('\n').slice(-2, -1)[0]).toMatch(/^x+… 9223372036854775807$/);
   });
 
   it('looks like the table of 500 rows', async () => {

@@ -34,6 +34,8 @@ export interface RunOptions {
   /** Answers to questions; without it every question is a failure of the test. */
   readonly prompts?: Partial<Prompts> | undefined;
   readonly interrupted?: AbortSignal | undefined;
+  /** Called when the command writes to stdout. */
+  onStdout?(text: string): void;
   /** Called when a request leaves. */
   onSent?(request: RecordedRequest): void;
   /** A number in [0, 1); default 0.5. */
@@ -47,7 +49,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
   const requests: RecordedRequest[] = [];
   const { terminal, terminals = ['stdin', 'stdout', 'stderr'] } = options;
   const isTerminal = (name: 'stdin' | 'stdout' | 'stderr') => terminal !== undefined && terminals.includes(name);
-  const stdout = collector(isTerminal('stdout'), terminal);
+  const stdout = collector(isTerminal('stdout'), terminal, options.onStdout);
   const stderr = collector(isTerminal('stderr'), terminal);
   const context: Context = {
     argv,
@@ -79,13 +81,18 @@ function recording(requests: RecordedRequest[], options: RunOptions): Transport 
   };
 }
 
-function collector(isTerminal: boolean, columns: number | undefined): Output & { text(): string } {
+function collector(
+  isTerminal: boolean,
+  columns: number | undefined,
+  onWrite?: (text: string) => void,
+): Output & { text(): string } {
   const chunks: Buffer[] = [];
   return {
     isTerminal,
     columns: isTerminal ? columns : undefined,
     write: async (chunk) => {
       chunks.push(Buffer.from(chunk));
+      onWrite?.(Buffer.from(chunk).toString('utf8'));
     },
     text: () => Buffer.concat(chunks).toString('utf8'),
   };

@@ -22,7 +22,7 @@ export interface Entry {
 
 export const entryColumns: readonly Column[] = [
   { field: 'name', title: 'Name' },
-  { field: 'value', title: 'Value' },
+  { field: 'value', title: 'Value', whole: true },
   { field: 'source', title: 'Source' },
 ];
 

@@ -1,27 +1,21 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
-import type { Run } from '../invocation.ts';
 
 export const topicNames = ['exit-codes', 'environment', 'output', 'files'] as const;
 
-export function registerHelp(program: Command, run: Run, writeOut: (text: string) => void): void {
+/** Help reads no configuration, so it is there when that is broken too. */
+export function registerHelp(program: Command, writeOut: (text: string) => void): void {
   program
     .command('help')
     .argument('[words...]', `a command, or ${topicNames.join(', ')}`)
     .summary('show help for a command or a topic')
     .description(`Shows help for a command, or for one of the topics ${topicNames.join(', ')}.`)
-    .action(
-      run(async (_invocation, _options, ...operands) => {
-        const words = operands.flat();
-        const topic = topicNames.find((name) => words.length === 1 && name === words[0]);
-        if (topic) {
-          const { topics } = await import('./topics.ts');
-          writeOut(topics[topic]);
-        } else {
-          writeOut(find(program, words).helpInformation());
-        }
-      }),
-    );
+    .action(async (words: readonly string[]) => {
+      const topic = topicNames.find((name) => words.length === 1 && name === words[0]);
+      if (topic === undefined) return find(program, words).outputHelp();
+      const { topics } = await import('./topics.ts');
+      writeOut(topics[topic]);
+    });
 }
 
 function find(program: Command, words: readonly string[]): Command {

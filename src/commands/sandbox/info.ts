@@ -22,8 +22,8 @@ export async function printInfo(invocation: Invocation): Promise<void> {
   const view: View = {
     shape: 'one',
     columns: [
-      { field: 'file', title: 'File' },
-      { field: 'key', title: 'Key' },
+      { field: 'file', title: 'File', whole: true },
+      { field: 'key', title: 'Key', whole: true },
       { field: 'plan', title: 'Plan' },
       { field: 'pets', title: 'Pets', align: 'right' },
     ],

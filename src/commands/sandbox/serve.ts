@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
 import { parseQuantity } from '../../inventory/values.ts';
-import { openSandbox, sandboxFile, sandboxPlan } from '../../sandbox.ts';
+import { sandboxFile, sandboxPlan, startSandbox } from '../../sandbox.ts';
 import type { ServiceOptions } from '../../service/index.ts';
 import { examples } from '../command.ts';
 import type { Run } from '../invocation.ts';
@@ -62,11 +62,8 @@ export function registerServe(sandbox: Command, run: Run): void {
       run<ServeOptions>(async (invocation, options) => {
         const { context, wantsJson } = invocation;
         const parsed = parseOptions(options);
-        const { key, file } = await openSandbox(context.folders.state);
-        const own = options.pets === undefined && options.seed === undefined;
-        const kept = own ? file : sandboxFile(context.folders.state, parsed.pets, parsed.seed);
-        const { startService } = await import('../../service/index.ts');
-        const service = await startService({ file: kept, key, clock: context.clock, ...parsed });
+        const kept = sandboxFile(context.folders.state, parsed.pets, parsed.seed);
+        const service = await startSandbox(context, { file: kept, ...parsed });
         const { url, adminUrl: admin } = service;
         await invocation.note(`Serving at ${url}. The key is ${service.key}. Ctrl-C ends it.`);
         if (admin !== null) await invocation.note(`Administration at ${admin}.`);

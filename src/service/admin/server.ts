@@ -1,0 +1,100 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { FaultSpecError } from '../faults/part.ts';
+import { listen } from '../http/server.ts';
+import type { Service } from '../service.ts';
+
+type Reply = readonly [status: number, body: unknown];
+
+/**
+ * The administration port, for whoever tests a client:
+ *
+ * - `GET /health`: `{"status":"ok"}`
+ * - `GET /journal`: the requests seen, oldest first
+ * - `GET /faults`, `POST /faults` with `{"faults":["<spec>",…]}` to add some, `DELETE /faults`
+ * - `POST /clock` with `{"advanceSeconds":<n>}` to move the service's clock ahead
+ */
+export class AdminServer {
+  readonly #service: Service;
+  readonly #server: Server;
+
+  constructor(service: Service) {
+    this.#service = service;
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+  }
+
+  listen(port: number, host: string): Promise<number> {
+    return listen(this.#server, port, host);
+  }
+
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [status, body] = await this.#reply(request).catch((error: unknown): Reply => [400, messageOf(error)]);
+    response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+    response.end(JSON.stringify(typeof body === 'string' ? { message: body } : body));
+  }
+
+  async #reply(request: IncomingMessage): Promise<Reply> {
+    const { clock, faults, journal } = this.#service;
+    switch (`${request.method} ${request.url}`) {
+      case 'GET /health':
+        return [200, { status: 'ok' }];
+      case 'GET /journal':
+        return [200, journal.entries()];
+      case 'GET /faults':
+        return [200, { faults: faults.specs }];
+      case 'DELETE /faults':
+        faults.replace([]);
+        return [200, { faults: faults.specs }];
+      case 'POST /faults':
+        faults.add(specsOf(await readJson(request)));
+        return [200, { faults: faults.specs }];
+      case 'POST /clock':
+        clock.advance(secondsOf(await readJson(request)) * 1000);
+        return [200, { now: new Date(clock.now()).toISOString() }];
+      default:
+        return [404, 'There is nothing at this address.'];
+    }
+  }
+}
+
+class BadRequest extends Error {}
+
+/** A JSON content type is required: a web page cannot send one to this port without being asked first. */
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  if (request.headers['content-type']?.startsWith('application/json') !== true) {
+    throw new BadRequest('The body must be application/json.');
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString());
+}
+
+function specsOf(body: unknown): string[] {
+  const specs = fieldOf(body, 'faults');
+  if (Array.isArray(specs) && specs.every((spec) => typeof spec === 'string')) return specs;
+  throw new BadRequest('The body must be {"faults":["<spec>",…]}.');
+}
+
+function secondsOf(body: unknown): number {
+  const seconds = fieldOf(body, 'advanceSeconds');
+  if (typeof seconds === 'number' && seconds >= 0 && seconds <= 1e10) return seconds;
+  throw new BadRequest('The body must be {"advanceSeconds":<n>}, n not negative.');
+}
+
+function fieldOf(body: unknown, name: string): unknown {
+  return typeof body === 'object' && body !== null
+    ? Object.entries(body).find(([key]) => key === name)?.[1]
+    : undefined;
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof BadRequest || error instanceof FaultSpecError || error instanceof SyntaxError)
+    return error.message;
+  return 'The request could not be read.';
+}

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, Refusal, refusalAnswer } from '../http/answer.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { discard, send, UNSPOILED } from '../http/send.ts';
+import type { Service } from '../service.ts';
+import type { Harm } from './fault.ts';
+
+/** Does what was asked and answers it, with the fault that strikes this request, if one does. */
+export async function answerFaulty(
+  exchange: Exchange,
+  service: Service,
+  path: string,
+  operate: () => Promise<Answer>,
+): Promise<void> {
+  const { delayMs, harm } = service.faults.draw(exchange.method, path);
+  if (delayMs > 0) await pause(exchange, delayMs);
+
+  switch (harm?.kind) {
+    case 'status':
+      return send(exchange, injectedError(harm), service.headersOf(exchange));
+    case 'reset':
+      exchange.request.socket.resetAndDestroy();
+      return;
+    case 'hang':
+      exchange.abandoned = true;
+      exchange.request.resume();
+      return;
+    case 'commit-then-drop':
+      await discard((await operate()).body);
+      exchange.request.socket.destroy();
+      return;
+  }
+  await send(exchange, await operate(), service.headersOf(exchange), {
+    ...UNSPOILED,
+    truncated: harm?.kind === 'truncate',
+    malformed: harm?.kind === 'malform',
+    withoutHeaders: harm?.kind === 'without' ? harm.headers : [],
+  });
+}
+
+function injectedError({ status, retryAfter }: Extract<Harm, { kind: 'status' }>): Answer {
+  const headers = retryAfter === null ? {} : { 'Retry-After': retryAfter };
+  return refusalAnswer(new Refusal(status, 'injected_fault', 'A fault was asked for here.', headers));
+}
+
+/** Ends early when the client hangs up. */
+async function pause({ response }: Exchange, milliseconds: number): Promise<void> {
+  const gone = new AbortController();
+  const abort = () => gone.abort();
+  response.once('close', abort);
+  await sleep(milliseconds, undefined, { signal: gone.signal }).catch(() => {});
+  response.off('close', abort);
+}

@@ -1,0 +1,26 @@
+/** What a request is answered with, before the headers that every answer carries are added. */
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON text; in pieces when it may be large. Absent: no content. */
+  readonly body?: string | AsyncGenerator<string, void>;
+}
+
+/** Ends the work on a request with an error answer: `{"code","message","status"}`. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+export function refusalAnswer({ status, code, message, headers }: Refusal): Answer {
+  return { status, headers, body: JSON.stringify({ code, message, status }) };
+}

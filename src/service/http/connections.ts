@@ -1,0 +1,56 @@
+import type { Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { clearTimeout, setTimeout } from 'node:timers';
+import type { Exchange } from './exchange.ts';
+
+/** How long a stopping server waits for what is in flight; a client that reads nothing can't hold it up for ever. */
+const IN_FLIGHT_MS = 5_000;
+
+/** The open connections of a server with the exchanges under way on each, so that it can be stopped at once. */
+export class Connections {
+  readonly #open = new Map<Duplex, Set<Exchange>>();
+  #stopping = false;
+
+  constructor(server: Server) {
+    server.on('connection', (socket) => {
+      this.#open.set(socket, new Set());
+      socket.once('close', () => this.#open.delete(socket));
+    });
+  }
+
+  /** The exchange that began last on this connection, if it is under way. With pipelining, others may be before it. */
+  latestOn(socket: Duplex): Exchange | undefined {
+    return [...(this.#open.get(socket) ?? [])].at(-1);
+  }
+
+  begin(exchange: Exchange): void {
+    const { socket } = exchange.request;
+    this.#open.get(socket)?.add(exchange);
+    if (this.#stopping) exchange.response.shouldKeepAlive = false;
+    exchange.response.once('close', () => {
+      this.#open.get(socket)?.delete(exchange);
+      if (this.#stopping) socket.end();
+    });
+  }
+
+  /** Stops listening, ends idle connections now and busy ones when they have been answered. */
+  stop(server: Server): Promise<void> {
+    this.#stopping = true;
+    return new Promise((resolve) => {
+      const deadline = setTimeout(() => this.#destroy(), IN_FLIGHT_MS);
+      server.close(() => {
+        clearTimeout(deadline);
+        resolve();
+      });
+      for (const [socket, exchanges] of this.#open) {
+        const answerable = [...exchanges].filter(({ abandoned }) => !abandoned);
+        if (answerable.length === 0) socket.destroy();
+        for (const { response } of answerable) if (!response.headersSent) response.shouldKeepAlive = false;
+      }
+    });
+  }
+
+  #destroy(): void {
+    for (const socket of this.#open.keys()) socket.destroy();
+  }
+}

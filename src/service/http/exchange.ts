@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { OpenEntry } from '../journal.ts';
+import type { ShownLimit } from '../limits/admission.ts';
+
+/** One request and its answer. */
+export class Exchange {
+  readonly id = randomUUID();
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly entry: OpenEntry;
+  /** What the X-RateLimit headers of the answer tell; null until the request has been admitted or refused. */
+  shown: ShownLimit | null = null;
+  /** Headers of every answer on this path. */
+  pathHeaders: Readonly<Record<string, string>> = {};
+  /** True while the client has asked to be told before it sends the body, and has not been. */
+  awaitsContinue: boolean;
+  /** True when the request is left without an answer on purpose, until one of both sides hangs up. */
+  abandoned = false;
+
+  constructor(request: IncomingMessage, response: ServerResponse, entry: OpenEntry) {
+    this.request = request;
+    this.response = response;
+    this.entry = entry;
+    this.awaitsContinue = request.headers.expect?.toLowerCase() === '100-continue';
+  }
+
+  get method(): string {
+    return this.request.method ?? 'GET';
+  }
+
+  get target(): string {
+    return this.request.url ?? '/';
+  }
+
+  get address(): string {
+    return this.request.socket.remoteAddress ?? '';
+  }
+
+  /** Tells a client that waits with its body to send it. */
+  welcomeBody(): void {
+    if (!this.awaitsContinue) return;
+    this.awaitsContinue = false;
+    this.response.writeContinue();
+  }
+}

@@ -1,0 +1,102 @@
+import { answerFaulty } from '../faults/inject.ts';
+import { bearerToken } from '../keys/bearer.ts';
+import type { Admission } from '../limits/admission.ts';
+import { allowedMethods, type Match, matchRoute } from '../routes/table.ts';
+import type { Service } from '../service.ts';
+import { StorageError } from '../store/store.ts';
+import { type Answer, Refusal, refusalAnswer } from './answer.ts';
+import { BodyCutOff } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import { retryAfter } from './headers.ts';
+import { send } from './send.ts';
+import { parseTarget, type Target } from './target.ts';
+
+/**
+ * Works on one request, in this order: parse, authenticate, charge or refuse, inject a fault, find the operation, do it.
+ * Never rejects: whatever goes wrong is answered, and where there is nobody to answer, the connection is closed.
+ */
+export async function handle(exchange: Exchange, service: Service): Promise<void> {
+  const target = parseTarget(exchange.target);
+  const match = target.segments === null ? null : matchRoute(target.segments);
+  exchange.pathHeaders = match?.route.headers ?? {};
+  try {
+    await admitOrRefuse(exchange, service);
+    await answerFaulty(exchange, service, target.path, () => operation(exchange, service, target, match));
+  } catch (error) {
+    await answerError(exchange, service, error);
+  }
+}
+
+/** @throws Refusal 401 without a valid key, 429 when the limit is reached or the key is banned */
+async function admitOrRefuse(exchange: Exchange, { store, addresses, rules, clock }: Service): Promise<void> {
+  const token = bearerToken(exchange.request.headers.authorization);
+  const ofKey = token === null ? null : await store.admit(token, rules, clock);
+  const admission = ofKey ?? addresses.admit(exchange.address, clock.now());
+  exchange.shown = admission.shown;
+  if (admission.outcome !== 'admitted') throw tooMany(admission, clock.now());
+  if (ofKey === null) throw unauthorized(token);
+}
+
+function tooMany(admission: Exclude<Admission, { outcome: 'admitted' }>, now: number): Refusal {
+  const seconds = retryAfter(admission.retryAt, now);
+  const headers = { 'Retry-After': seconds };
+  return admission.outcome === 'banned'
+    ? new Refusal(429, 'key_banned', `The key is banned for ${seconds} s for going on after a 429.`, headers)
+    : new Refusal(429, 'rate_limited', `Too many requests. Retry in ${seconds} s.`, headers);
+}
+
+function unauthorized(token: string | null): Refusal {
+  return token === null
+    ? new Refusal(401, 'missing_api_key', 'An API key is required: Authorization: Bearer <API_KEY>.', {
+        'WWW-Authenticate': 'Bearer',
+      })
+    : new Refusal(401, 'invalid_api_key', 'The API key is not valid.', {
+        'WWW-Authenticate': 'Bearer error="invalid_token"',
+      });
+}
+
+/** Finds the operation and does it. A refusal is an answer like any other, so that faults can strike it too. */
+async function operation(exchange: Exchange, service: Service, target: Target, match: Match | null): Promise<Answer> {
+  try {
+    return await operate(exchange, service, target, match);
+  } catch (error) {
+    if (error instanceof Refusal) return refusalAnswer(error);
+    throw error;
+  }
+}
+
+/** @throws Refusal when there is no such operation, or the request is not one that it accepts */
+async function operate(exchange: Exchange, service: Service, target: Target, match: Match | null): Promise<Answer> {
+  requireWellFormed(exchange, target);
+  if (match === null) throw new Refusal(404, 'not_found', 'There is nothing at this address.');
+  const { method } = exchange;
+  const allow = allowedMethods(match.route);
+  if (method === 'OPTIONS') return { status: 204, headers: { Allow: allow } };
+  const asked = match.route.operations[method === 'HEAD' ? 'GET' : method];
+  if (asked === undefined) {
+    throw new Refusal(405, 'method_not_allowed', `${method} is not allowed here.`, { Allow: allow });
+  }
+  return asked({ exchange, store: service.store, bounds: service.bounds, parameter: match.parameter });
+}
+
+function requireWellFormed({ request }: Exchange, target: Target): void {
+  if (target.malformed) throw new Refusal(400, 'malformed_path', 'The percent-encoding of the path is malformed.');
+  if (request.httpVersion === '1.1' && request.headers.host === undefined) {
+    throw new Refusal(400, 'malformed_request', 'The Host header is missing.');
+  }
+  if (request.headers.expect !== undefined && request.headers.expect.toLowerCase() !== '100-continue') {
+    throw new Refusal(417, 'expectation_failed', 'The only expectation that can be met is 100-continue.');
+  }
+}
+
+async function answerError(exchange: Exchange, service: Service, error: unknown): Promise<void> {
+  if (error instanceof BodyCutOff || exchange.response.headersSent) return;
+  await send(exchange, refusalAnswer(asRefusal(error)), service.headersOf(exchange));
+}
+
+function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  return error instanceof StorageError
+    ? new Refusal(503, 'storage_unavailable', 'The stock cannot be read or written at the moment.')
+    : new Refusal(500, 'internal_error', 'The service failed.');
+}

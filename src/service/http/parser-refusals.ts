@@ -1,0 +1,42 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { clearTimeout, setTimeout } from 'node:timers';
+import { Refusal, refusalAnswer } from './answer.ts';
+import { JSON_TYPE } from './headers.ts';
+
+/** The refusal that an error of node's HTTP parser amounts to; null for an error of the connection itself. */
+export function parserRefusal(errorCode: string | undefined): Refusal | null {
+  switch (errorCode) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new Refusal(431, 'headers_too_large', 'The header fields are too large.');
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new Refusal(413, 'payload_too_large', 'The chunk extensions are too large.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Refusal(408, 'request_timeout', 'The request was not complete in time.');
+    default:
+      return errorCode?.startsWith('HPE_') === true
+        ? new Refusal(400, 'malformed_request', 'This is not a well-formed HTTP request.')
+        : null;
+  }
+}
+
+/** How long what the client still sends is read and ignored. Closing at once could take its answer from it. */
+const LINGER_MS = 1_000;
+
+/** Answers on a connection without a response object, and ends it. */
+export function refuseConnection(socket: Duplex, refusal: Refusal, common: Readonly<Record<string, string>>): void {
+  const { status, headers, body } = refusalAnswer(refusal);
+  const text = String(body);
+  const fields = {
+    ...common,
+    'Content-Type': JSON_TYPE,
+    'Content-Length': String(Buffer.byteLength(text)),
+    Connection: 'close',
+    ...headers,
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`);
+  socket.resume();
+  const lingering = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(lingering));
+}

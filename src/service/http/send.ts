@@ -1,0 +1,106 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Answer } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import { JSON_TYPE } from './headers.ts';
+
+/** How an answer is spoiled on its way out; see the faults. */
+export interface Spoiling {
+  /** Ends the connection in the middle of the body. */
+  readonly truncated: boolean;
+  /** Makes the body something else than JSON. */
+  readonly malformed: boolean;
+  /** Lower-case names of headers that are left out. */
+  readonly withoutHeaders: readonly string[];
+}
+
+export const UNSPOILED: Spoiling = { truncated: false, malformed: false, withoutHeaders: [] };
+
+/** Sends an answer. Resolves once it has been handed to the system, or the client has gone. */
+export async function send(
+  exchange: Exchange,
+  answer: Answer,
+  common: Readonly<Record<string, string>>,
+  spoiling: Spoiling = UNSPOILED,
+): Promise<void> {
+  const { response } = exchange;
+  const body = spoiling.malformed ? malformed(answer.body) : answer.body;
+  const headers: Record<string, string> = { ...common, ...contentHeaders(body), ...answer.headers };
+  if (exchange.awaitsContinue) headers.Connection = 'close';
+  for (const name of Object.keys(headers)) {
+    if (spoiling.withoutHeaders.includes(name.toLowerCase())) delete headers[name];
+  }
+  if (response.destroyed) return discard(body);
+
+  response.writeHead(answer.status, headers);
+  exchange.entry.answered(answer.status);
+  if (exchange.method === 'HEAD' || body === undefined) {
+    await discard(body);
+    response.end();
+  } else if (typeof body === 'string') {
+    if (spoiling.truncated) return cutOff(exchange, body.slice(0, Math.ceil(body.length / 2)));
+    response.end(body);
+  } else {
+    await stream(exchange, body, spoiling.truncated);
+  }
+}
+
+function contentHeaders(body: Answer['body']): Record<string, string> {
+  if (body === undefined) return {};
+  if (typeof body !== 'string') return { 'Content-Type': JSON_TYPE };
+  return { 'Content-Type': JSON_TYPE, 'Content-Length': String(Buffer.byteLength(body)) };
+}
+
+/** Writes as fast as the client reads, and lets other requests have their turn between two pieces. */
+async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, truncated: boolean): Promise<void> {
+  const { response } = exchange;
+  try {
+    for await (const piece of pieces) {
+      if (response.destroyed) return;
+      if (truncated) return await cutOff(exchange, piece);
+      if (response.write(piece)) await nextTurn();
+      else await drained(exchange);
+    }
+    response.end();
+  } catch (error) {
+    response.destroy();
+    throw error;
+  }
+}
+
+function drained({ response }: Exchange): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.once('drain', done).once('close', done);
+  });
+}
+
+function cutOff({ response }: Exchange, start: string): Promise<void> {
+  return new Promise((resolve) => {
+    response.write(start, () => {
+      response.destroy();
+      resolve();
+    });
+  });
+}
+
+/** Lets go of what is behind a body that is not sent. A generator cleans up after itself only once it has begun. */
+export async function discard(body: Answer['body']): Promise<void> {
+  if (typeof body !== 'object') return;
+  await body.next();
+  await body.return();
+}
+
+/** The same text with a first character that no JSON text begins with. */
+function malformed(body: Answer['body']): Answer['body'] {
+  if (typeof body !== 'object') return body === undefined ? undefined : `<${body.slice(1)}`;
+  return (async function* () {
+    let first = true;
+    for await (const piece of body) {
+      yield first ? `<${piece.slice(1)}` : piece;
+      first = false;
+    }
+  })();
+}

@@ -1,0 +1,89 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Service } from '../service.ts';
+import { Refusal } from './answer.ts';
+import { Connections } from './connections.ts';
+import { Exchange } from './exchange.ts';
+import { handle } from './handle.ts';
+import { parserRefusal, refuseConnection } from './parser-refusals.ts';
+
+/** How long a client may take to send a request. */
+export interface Patience {
+  readonly headersMs: number;
+  readonly requestMs: number;
+}
+
+/** The service on a port. Everything that HTTP can bring, well-formed or not, is answered here or in `handle`. */
+export class ApiServer {
+  readonly #service: Service;
+  readonly #server: Server;
+  readonly #connections: Connections;
+
+  constructor(service: Service, patience: Patience) {
+    this.#service = service;
+    this.#server = createServer({
+      requireHostHeader: false,
+      headersTimeout: patience.headersMs,
+      requestTimeout: patience.requestMs,
+      connectionsCheckingInterval: Math.min(1_000, patience.headersMs),
+    });
+    this.#connections = new Connections(this.#server);
+    const take = (request: IncomingMessage, response: ServerResponse) => this.#take(request, response);
+    this.#server
+      .on('request', take)
+      .on('checkContinue', take)
+      .on('checkExpectation', take)
+      .on('connect', (_request: IncomingMessage, socket: Duplex) =>
+        this.#refuse(socket, new Refusal(405, 'method_not_allowed', 'CONNECT is not allowed.', { Allow: '' })),
+      )
+      .on('clientError', (error: NodeJS.ErrnoException, socket) => this.#refuse(socket, parserRefusal(error.code)));
+  }
+
+  /** Resolves with the port. */
+  async listen(port: number, host: string): Promise<number> {
+    return listen(this.#server, port, host);
+  }
+
+  stop(): Promise<void> {
+    return this.#connections.stop(this.#server);
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    const { clock, journal } = this.#service;
+    response.sendDate = false;
+    const entry = journal.open(clock.now(), request.method ?? '', request.url ?? '');
+    const exchange = new Exchange(request, response, entry);
+    this.#connections.begin(exchange);
+    handle(exchange, this.#service).catch(() => response.destroy());
+  }
+
+  /** Answers where there is no response object. An answer that has begun is not run into, one that is due goes first. */
+  #refuse(socket: Duplex, refusal: Refusal | null): void {
+    const exchange = this.#connections.latestOn(socket);
+    if (refusal === null || !socket.writable) {
+      socket.destroy();
+    } else if (exchange === undefined) {
+      const address = socket instanceof Socket ? (socket.remoteAddress ?? '') : '';
+      refuseConnection(socket, refusal, this.#service.headersOfAddress(address));
+    } else if (exchange.request.complete) {
+      exchange.response.once('close', () => this.#refuse(socket, refusal));
+    } else if (exchange.response.headersSent) {
+      socket.destroy();
+    } else {
+      exchange.entry.answered(refusal.status);
+      refuseConnection(socket, refusal, this.#service.headersOf(exchange));
+    }
+  }
+}
+
+/** Starts listening. @throws what the system says against it, for example EADDRINUSE */
+export function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}

@@ -1,0 +1,46 @@
+/** One request as the service saw it. */
+export interface JournalEntry {
+  /** When it arrived, by the service's clock: milliseconds since the Unix epoch. */
+  readonly time: number;
+  readonly method: string;
+  /** The request target as it was sent. */
+  readonly path: string;
+  /** The body as far as it was read, cut at 1024 characters; null when none was read. */
+  readonly body: string | null;
+  /** The status that was sent; null while it is being answered, and when the answer was never sent. */
+  readonly status: number | null;
+}
+
+const KEPT = 10_000;
+const BODY_KEPT = 1024;
+
+type Unfinished = { -readonly [Field in keyof JournalEntry]: JournalEntry[Field] };
+
+/** An entry that is still being filled in. */
+export interface OpenEntry {
+  read(body: string): void;
+  answered(status: number): void;
+}
+
+/** The last requests, oldest first. Bounded: the oldest are forgotten. */
+export class Journal {
+  readonly #entries: Unfinished[] = [];
+
+  open(time: number, method: string, path: string): OpenEntry {
+    const entry: Unfinished = { time, method, path, body: null, status: null };
+    this.#entries.push(entry);
+    if (this.#entries.length >= 2 * KEPT) this.#entries.splice(0, this.#entries.length - KEPT);
+    return {
+      read: (body) => {
+        entry.body = body.slice(0, BODY_KEPT);
+      },
+      answered: (status) => {
+        entry.status = status;
+      },
+    };
+  }
+
+  entries(): readonly JournalEntry[] {
+    return this.#entries.slice(-KEPT).map((entry) => ({ ...entry }));
+  }
+}

@@ -1,0 +1,27 @@
+import { createHash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_LENGTH = 30;
+const CHECKSUM_LENGTH = 6;
+
+/** A new API key: `psk_`, 30 random base62 characters (178 bits), and a checksum of 6 that tells a typing error. */
+export function generateKey(): string {
+  const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
+  return `psk_${random}${checksum(random)}`;
+}
+
+/** Keys are stored and looked up by this digest only. */
+export function digestOf(key: string): Uint8Array {
+  return createHash('sha256').update(key).digest();
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  while (digits.length < CHECKSUM_LENGTH) {
+    digits = BASE62.charAt(rest % BASE62.length) + digits;
+    rest = Math.floor(rest / BASE62.length);
+  }
+  return digits;
+}

@@ -1,0 +1,85 @@
+import { afterRefusal, type BanRule, bannedUntil, type Conduct, GOOD_CONDUCT } from './ban.ts';
+import type { Limits } from './plans.ts';
+import { DAY_MS, NEVER, type Window, windowAt } from './window.ts';
+
+/** All that is remembered of one key (or of one address) between requests. */
+export interface Usage {
+  readonly minute: Window;
+  readonly day: Window;
+  readonly conduct: Conduct;
+}
+
+export const UNUSED: Usage = { minute: NEVER, day: NEVER, conduct: GOOD_CONDUCT };
+
+/** The rules that are the same for every key. */
+export interface LimitRules {
+  /** Length of the minute window; shorter in tests. */
+  readonly minuteMs: number;
+  /** Null: nobody is ever banned. */
+  readonly ban: BanRule | null;
+}
+
+/** The window that the X-RateLimit headers tell of. */
+export interface ShownLimit {
+  readonly limit: bigint;
+  readonly remaining: bigint;
+  /** Its end, in milliseconds since the Unix epoch. */
+  readonly resetAt: number;
+}
+
+export type Admission = { readonly usage: Usage; readonly shown: ShownLimit } & (
+  | { readonly outcome: 'admitted' }
+  /** `retryAt`: the first moment at which a request can be admitted again, in milliseconds since the Unix epoch. */
+  | { readonly outcome: 'limited' | 'banned'; readonly retryAt: number }
+);
+
+/** Decides one request at `now`: charged to both windows or to neither. Pure; the store makes it atomic. */
+export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: number): Admission {
+  const minute = windowAt(usage.minute, now, rules.minuteMs);
+  const day = windowAt(usage.day, now, DAY_MS);
+  const exhausted = [
+    ...(minute.used >= limits.minute ? [minute.start + rules.minuteMs] : []),
+    ...(day.used >= limits.day ? [day.start + DAY_MS] : []),
+  ];
+  const banEnd = rules.ban === null ? null : bannedUntil(usage.conduct, now);
+
+  if (banEnd === null && exhausted.length === 0) {
+    const charged = { ...usage, minute: charge(minute), day: charge(day) };
+    return { outcome: 'admitted', usage: charged, shown: shownLimit(charged, limits, rules) };
+  }
+
+  const conduct =
+    rules.ban === null || banEnd !== null ? usage.conduct : afterRefusal(usage.conduct, rules.ban, rules.minuteMs, now);
+  const ban = rules.ban === null ? null : bannedUntil(conduct, now);
+  const refused = { minute, day, conduct };
+  return {
+    outcome: ban === null ? 'limited' : 'banned',
+    usage: refused,
+    shown: shownLimit(refused, limits, rules),
+    retryAt: Math.max(...exhausted, ban ?? 0),
+  };
+}
+
+/** What the headers would say at `now` if nothing were charged. */
+export function peek(usage: Usage, limits: Limits, rules: LimitRules, now: number): ShownLimit {
+  const minute = windowAt(usage.minute, now, rules.minuteMs);
+  const day = windowAt(usage.day, now, DAY_MS);
+  return shownLimit({ minute, day }, limits, rules);
+}
+
+function charge(window: Window): Window {
+  return { ...window, used: window.used + 1n };
+}
+
+/** The window with less remaining; on a tie the day. */
+function shownLimit({ minute, day }: Pick<Usage, 'minute' | 'day'>, limits: Limits, rules: LimitRules): ShownLimit {
+  const ofMinute = remaining(limits.minute, minute);
+  const ofDay = remaining(limits.day, day);
+  return ofMinute < ofDay
+    ? { limit: limits.minute, remaining: ofMinute, resetAt: minute.start + rules.minuteMs }
+    : { limit: limits.day, remaining: ofDay, resetAt: day.start + DAY_MS };
+}
+
+function remaining(limit: bigint, { used }: Window): bigint {
+  return used < limit ? limit - used : 0n;
+}

@@ -1,0 +1,66 @@
+import type { Clock } from './clock.ts';
+import type { Patience } from './http/server.ts';
+import type { JournalEntry } from './journal.ts';
+import type { BanRule } from './limits/ban.ts';
+import type { Plan } from './limits/plans.ts';
+
+export interface ServiceOptions {
+  /** Path of the database file, or ':memory:'. Created and seeded when new. */
+  readonly file: string;
+  /** Milliseconds since the Unix epoch: windows, bans, `Date` and everything else go by it. */
+  readonly clock: Clock;
+  /** Address to listen at: 127.0.0.1. */
+  readonly host?: string;
+  /** Port to listen at; 0, the default, takes a free one. */
+  readonly port?: number;
+  /** Pets in a new database: 24. */
+  readonly pets?: number;
+  /** Seed of the stock in a new database: 1. */
+  readonly seed?: number;
+  /** Plan of the key: business, unless the key is known and has one. */
+  readonly plan?: Plan;
+  /** Limits of the key's own, as an enterprise key has them; they go before `plan`. */
+  readonly limits?: { readonly minute: bigint | number; readonly day: bigint | number };
+  /** A key to register. Without it, one is issued. */
+  readonly key?: string;
+  /** Length of the minute window: 60. */
+  readonly windowSeconds?: number;
+  /** When going on after a 429 bans the key: after 10 strikes for 300 s. False: never. */
+  readonly ban?: BanRule | false;
+  /** Bounds of the quantities that may be set. None by default. */
+  readonly quantityBounds?: { readonly min?: bigint; readonly max?: bigint };
+  /** Faults to inject; the grammar is at `parseFault`. */
+  readonly faults?: readonly string[];
+  /** Port of the administration server, 0 for a free one. Undefined: none. */
+  readonly adminPort?: number;
+  /** How long a client may take to send a request: 60 s for its headers, 300 s for all of it. */
+  readonly patience?: Patience;
+}
+
+export interface RunningService {
+  /** Base address, for example http://127.0.0.1:4010/v1 */
+  readonly url: string;
+  /** Address of the administration server. */
+  readonly adminUrl: string | null;
+  /** A key that is valid here: psk_… */
+  readonly key: string;
+  /** The last requests seen, oldest first. */
+  journal(): readonly JournalEntry[];
+  /** Puts these faults in the place of all others. @throws FaultSpecError */
+  setFaults(specs: readonly string[]): void;
+  /** Moves the clock of this service ahead. */
+  advanceClock(seconds: number): void;
+  /** Stops listening, answers what is in flight, closes the database. */
+  close(): Promise<void>;
+}
+
+export const DEFAULTS = {
+  host: '127.0.0.1',
+  port: 0,
+  pets: 24,
+  seed: 1,
+  plan: 'business',
+  windowSeconds: 60,
+  ban: { strikes: 10, seconds: 300 },
+  patience: { headersMs: 60_000, requestMs: 300_000 },
+} as const;

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import type { MovableClock } from './clock.ts';
+import type { FaultSet } from './faults/fault-set.ts';
+import type { Exchange } from './http/exchange.ts';
+import { commonHeaders } from './http/headers.ts';
+import type { Journal } from './journal.ts';
+import type { AddressBuckets } from './limits/addresses.ts';
+import type { LimitRules, ShownLimit } from './limits/admission.ts';
+import type { QuantityBounds } from './routes/route.ts';
+import type { Store } from './store/store.ts';
+
+interface Parts {
+  readonly store: Store;
+  readonly clock: MovableClock;
+  readonly rules: LimitRules;
+  readonly addresses: AddressBuckets;
+  readonly bounds: QuantityBounds;
+  readonly faults: FaultSet;
+  readonly journal: Journal;
+}
+
+/** All that the work on a request needs. */
+export class Service implements Parts {
+  readonly store: Store;
+  readonly clock: MovableClock;
+  readonly rules: LimitRules;
+  readonly addresses: AddressBuckets;
+  readonly bounds: QuantityBounds;
+  readonly faults: FaultSet;
+  readonly journal: Journal;
+
+  constructor(parts: Parts) {
+    this.store = parts.store;
+    this.clock = parts.clock;
+    this.rules = parts.rules;
+    this.addresses = parts.addresses;
+    this.bounds = parts.bounds;
+    this.faults = parts.faults;
+    this.journal = parts.journal;
+  }
+
+  /** The headers that every answer to this exchange carries, as of now. */
+  headersOf(exchange: Exchange): Record<string, string> {
+    const shown = exchange.shown ?? this.addresses.peek(exchange.address, this.clock.now());
+    return { ...this.headers(exchange.id, shown), ...exchange.pathHeaders };
+  }
+
+  /** The same for what never became an exchange: it is charged to the address. */
+  headersOfAddress(address: string): Record<string, string> {
+    return this.headers(randomUUID(), this.addresses.admit(address, this.clock.now()).shown);
+  }
+
+  private headers(requestId: string, shown: ShownLimit): Record<string, string> {
+    return commonHeaders(this.clock.now(), requestId, shown);
+  }
+}

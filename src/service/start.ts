@@ -1,0 +1,87 @@
+import { AdminServer } from './admin/server.ts';
+import { MovableClock } from './clock.ts';
+import { FaultSet } from './faults/fault-set.ts';
+import { ApiServer } from './http/server.ts';
+import { Journal } from './journal.ts';
+import { generateKey } from './keys/key.ts';
+import { AddressBuckets } from './limits/addresses.ts';
+import { PLANS, type Plan } from './limits/plans.ts';
+import { DEFAULTS, type RunningService, type ServiceOptions } from './options.ts';
+import { Service } from './service.ts';
+import { SqliteStore } from './store/sqlite-store.ts';
+import type { Entitlement } from './store/store.ts';
+
+/**
+ * Starts the service. Any number of them, in any number of processes, may serve one file.
+ *
+ * @throws FaultSpecError when a fault cannot be read
+ * @throws StorageError when the file cannot be used
+ * @throws what the system says when it cannot listen, for example EADDRINUSE
+ */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const faults = new FaultSet();
+  faults.add(options.faults ?? []);
+  const key = options.key ?? generateKey();
+  const store = await SqliteStore.open(options.file, options.pets ?? DEFAULTS.pets, options.seed ?? DEFAULTS.seed);
+  try {
+    await store.register(key, entitlementOf(options), planned(DEFAULTS.plan));
+    return await serve(assemble(options, store, faults), options, key);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+function assemble(options: ServiceOptions, store: SqliteStore, faults: FaultSet): Service {
+  const minuteMs = (options.windowSeconds ?? DEFAULTS.windowSeconds) * 1000;
+  const ban = options.ban ?? DEFAULTS.ban;
+  return new Service({
+    store,
+    faults,
+    clock: new MovableClock(options.clock),
+    rules: { minuteMs, ban: ban === false ? null : ban },
+    addresses: new AddressBuckets(minuteMs),
+    bounds: { min: options.quantityBounds?.min ?? null, max: options.quantityBounds?.max ?? null },
+    journal: new Journal(),
+  });
+}
+
+async function serve(service: Service, options: ServiceOptions, key: string): Promise<RunningService> {
+  const host = options.host ?? DEFAULTS.host;
+  const api = new ApiServer(service, options.patience ?? DEFAULTS.patience);
+  const admin = options.adminPort === undefined ? null : new AdminServer(service);
+  const port = await api.listen(options.port ?? DEFAULTS.port, host);
+  const adminPort = await admin?.listen(options.adminPort ?? 0, host).catch(async (error: unknown) => {
+    await api.stop();
+    throw error;
+  });
+  let closing: Promise<void> | null = null;
+  return {
+    url: `${origin(host, port)}/v1`,
+    adminUrl: adminPort === undefined ? null : origin(host, adminPort),
+    key,
+    journal: () => service.journal.entries(),
+    setFaults: (specs) => service.faults.replace(specs),
+    advanceClock: (seconds) => service.clock.advance(seconds * 1000),
+    close: () => {
+      closing ??= Promise.all([api.stop(), admin?.stop()]).then(() => service.store.close());
+      return closing;
+    },
+  };
+}
+
+function origin(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** What the options say about the key; undefined when they say nothing. */
+function entitlementOf({ limits, plan }: ServiceOptions): Entitlement | undefined {
+  if (limits !== undefined) {
+    return { plan: 'enterprise', limits: { minute: BigInt(limits.minute), day: BigInt(limits.day) } };
+  }
+  return plan === undefined ? undefined : planned(plan);
+}
+
+function planned(plan: Plan): Entitlement {
+  return { plan, limits: PLANS[plan] };
+}

@@ -1,0 +1,18 @@
+import { existsSync } from 'node:fs';
+import { IN_MEMORY, openDatabase } from './database.ts';
+import { isPrepared } from './schema.ts';
+
+/**
+ * What is in a database file, without serving it. Null if there is none, or nothing in it yet.
+ * @throws StorageError when the file is something else than a database of the service
+ */
+export function inspectDatabase(file: string): { pets: number } | null {
+  if (file === IN_MEMORY || !existsSync(file)) return null;
+  const database = openDatabase(file, { readOnly: true });
+  try {
+    if (!isPrepared(database)) return null;
+    return { pets: Number(database.prepare('SELECT count(*) AS pets FROM pets').get().pets) };
+  } finally {
+    database.close();
+  }
+}

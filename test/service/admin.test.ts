@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { NOON, outcome, outcomes, rate, start, type TestService } from './support.ts';
+
+async function ask(service: TestService, method: string, path: string, body?: unknown) {
+  const response = await fetch(`${service.adminUrl}${path}`, {
+    method,
+    ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  return { status: response.status, json: await response.json() };
+}
+
+test('there is no administration port unless it is asked for', async () => {
+  expect((await start()).adminUrl).toBeNull();
+});
+
+test('GET /health', async () => {
+  const service = await start({ adminPort: 0 });
+  expect(await ask(service, 'GET', '/health')).toEqual({ status: 200, json: { status: 'ok' } });
+});
+
+test('GET /journal tells the requests seen, in order', async () => {
+  const service = await start({ adminPort: 0 });
+  await service.get('/inventory?x=1');
+  service.clock.advance(5);
+  await service.patch('/inventory/1', '{"quantity":1.5}');
+  const expected = [
+    { time: NOON, method: 'GET', path: '/v1/inventory?x=1', body: null, status: 200 },
+    { time: NOON + 5, method: 'PATCH', path: '/v1/inventory/1', body: '{"quantity":1.5}', status: 400 },
+  ];
+  expect((await ask(service, 'GET', '/journal')).json).toEqual(expected);
+  expect(service.journal()).toEqual(expected);
+});
+
+test('faults are added, told and removed', async () => {
+  const service = await start({ adminPort: 0, faults: ['GET /pets/*:reset'] });
+  const added = await ask(service, 'POST', '/faults', { faults: ['GET /inventory:status=503'] });
+  expect(added.json).toEqual({ faults: ['GET /pets/*:reset', 'GET /inventory:status=503'] });
+  expect(await ask(service, 'GET', '/faults')).toEqual(added);
+  expect(await outcomes(service, 1)).toEqual(['503 injected_fault']);
+  expect((await ask(service, 'DELETE', '/faults')).json).toEqual({ faults: [] });
+  expect(await outcomes(service, 1)).toEqual(['200']);
+});
+
+test('the clock can be moved ahead: windows and Date go with it', async () => {
+  const service = await start({ adminPort: 0, limits: { minute: 1, day: 9 } });
+  expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
+  expect((await ask(service, 'POST', '/clock', { advanceSeconds: 60 })).json).toEqual({
+    now: '2026-03-10T12:01:00.000Z',
+  });
+  const answer = await service.get('/inventory');
+  expect([outcome(answer), answer.headers.date]).toEqual(['200', 'Tue, 10 Mar 2026 12:01:00 GMT']);
+  expect(rate(answer)).toBe(`1/0/${(NOON + 120_000) / 1000}`);
+});
+
+test.each([
+  ['POST', '/faults', { faults: ['*:nonsense'] }, 400],
+  ['POST', '/faults', ['*:reset'], 400],
+  ['POST', '/clock', { advanceSeconds: -1 }, 400],
+  ['POST', '/clock', { advanceSeconds: '60' }, 400],
+  ['POST', '/clock', undefined, 400],
+  ['GET', '/v1/inventory', undefined, 404],
+])('%s %s with %j: %i with a message', async (method, path, body, status) => {
+  const service = await start({ adminPort: 0 });
+  expect(await ask(service, method, path, body)).toEqual({ status, json: { message: expect.any(String) } });
+});

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { NOON, outcome, outcomes, rate, start, type TestService, temporaryFile } from './support.ts';
+
+const ONE_A_MINUTE = { minute: 1, day: 1000 };
+
+/** Uses the quota up, is refused once, and waits until the grace is over. */
+async function afterTheGrace(service: TestService): Promise<void> {
+  expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
+  service.clock.advance(1_001);
+}
+
+test('more than ten refused requests after the grace ban the key for 300 s', async () => {
+  const service = await start({ limits: ONE_A_MINUTE });
+  await afterTheGrace(service);
+  expect(await outcomes(service, 10)).toEqual(Array(10).fill('429 rate_limited'));
+  const banned = await service.get('/inventory');
+  expect(banned.json).toEqual({ code: 'key_banned', message: expect.any(String), status: 429 });
+  expect(banned.headers['retry-after']).toBe('300');
+  expect(rate(banned)).toBe(`1/0/${(NOON + 60_000) / 1000}`);
+});
+
+test('what is refused within a second of the first refusal was in flight: no strike', async () => {
+  const service = await start({ limits: ONE_A_MINUTE });
+  expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
+  service.clock.advance(1_000);
+  expect(new Set(await outcomes(service, 100))).toEqual(new Set(['429 rate_limited']));
+});
+
+test('strikes are forgotten a minute after the first refusal', async () => {
+  const service = await start({ limits: ONE_A_MINUTE });
+  await afterTheGrace(service);
+  await outcomes(service, 10);
+  service.clock.set(NOON + 60_000);
+  expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
+  service.clock.advance(1_001);
+  expect(await outcomes(service, 11)).toEqual([...Array(10).fill('429 rate_limited'), '429 key_banned']);
+});
+
+test('a ban ends to the millisecond, is not made longer by asking, and leaves a clean sheet', async () => {
+  const service = await start({ limits: ONE_A_MINUTE, ban: { strikes: 0, seconds: 300 } });
+  await afterTheGrace(service);
+  expect(await outcomes(service, 1)).toEqual(['429 key_banned']);
+  service.clock.advance(299_999);
+  const last = await service.get('/inventory');
+  expect([outcome(last), last.headers['retry-after'], rate(last).slice(0, 4)]).toEqual(['429 key_banned', '1', '1/1/']);
+  service.clock.advance(1);
+  expect(await outcomes(service, 3)).toEqual(['200', '429 rate_limited', '429 rate_limited']);
+});
+
+test('a ban is the key’s own, and lasts over a restart', async () => {
+  const file = temporaryFile();
+  const service = await start({ file, limits: ONE_A_MINUTE, ban: { strikes: 0, seconds: 300 } });
+  await afterTheGrace(service);
+  await outcomes(service, 1);
+  await service.close();
+  const again = await start({ file, key: service.key, clock: service.clock });
+  expect(await outcomes(again, 1)).toEqual(['429 key_banned']);
+  const other = await start({ file, clock: service.clock });
+  expect(await outcomes(other, 1)).toEqual(['200']);
+});
+
+test('Retry-After of a ban is never before the end of a day that is used up', async () => {
+  const service = await start({ limits: { minute: 9, day: 1 }, ban: { strikes: 0, seconds: 300 } });
+  await afterTheGrace(service);
+  const banned = await service.get('/inventory');
+  expect([outcome(banned), banned.headers['retry-after']]).toEqual(['429 key_banned', String(12 * 3600 - 1)]);
+});
+
+test('without bans, asking on is only refused', async () => {
+  const service = await start({ limits: ONE_A_MINUTE, ban: false });
+  await afterTheGrace(service);
+  expect(new Set(await outcomes(service, 50))).toEqual(new Set(['429 rate_limited']));
+});

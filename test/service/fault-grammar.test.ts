@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { parseFault } from '../../src/service/faults/grammar.ts';
+
+const ALWAYS = { kind: 'always' };
+
+test.each([
+  ['*:reset', { method: null, path: null, occurrence: ALWAYS, delay: null, harm: { kind: 'reset' } }],
+  ['/inventory:hang', { method: null, path: ['inventory'], harm: { kind: 'hang' } }],
+  ['get /inventory:hang', { method: 'GET', path: ['inventory'] }],
+  ['* /inventory/*:hang', { method: null, path: ['inventory', '*'] }],
+  ['PATCH *:hang', { method: 'PATCH', path: null }],
+  ['*:every=3:hang', { occurrence: { kind: 'every', n: 3 } }],
+  ['*:hang:first=2', { occurrence: { kind: 'first', n: 2 } }],
+  ['*:p=0.1:hang', { occurrence: { kind: 'probability', p: 0.1, seed: 1 } }],
+  ['*:seed=9:p=1:hang', { occurrence: { kind: 'probability', p: 1, seed: 9 } }],
+  ['*:delay=250', { delay: { least: 250, most: 250 }, harm: null }],
+  ['*:delay=100-500:truncate', { delay: { least: 100, most: 500 }, harm: { kind: 'truncate' } }],
+  ['*:status=503', { harm: { kind: 'status', status: 503, retryAfter: null } }],
+  ['*:status=503:retry-after=2', { harm: { kind: 'status', status: 503, retryAfter: '2' } }],
+  [
+    '*:retry-after=Wed, 21 Oct 2026 07:28:00 GMT:status=429',
+    { harm: { kind: 'status', status: 429, retryAfter: 'Wed, 21 Oct 2026 07:28:00 GMT' } },
+  ],
+  ['*:status=429:retry-after=', { harm: { kind: 'status', status: 429, retryAfter: '' } }],
+  ['*:without=Date, X-RateLimit-Reset', { harm: { kind: 'without', headers: ['date', 'x-ratelimit-reset'] } }],
+  ['*:malform', { harm: { kind: 'malform' } }],
+  ['*:commit-then-drop', { harm: { kind: 'commit-then-drop' } }],
+])('%s', (spec, expected) => {
+  expect(parseFault(spec)).toMatchObject({ spec, ...expected });
+});
+
+test.each([
+  ['', 'it must begin with a path such as /inventory/*, or with *'],
+  ['inventory:reset', 'it must begin with a path such as /inventory/*, or with *'],
+  ['GET:reset', 'it must begin with a path such as /inventory/*, or with *'],
+  ['*', 'it does not say what goes wrong'],
+  ['*:every=2', 'it does not say what goes wrong'],
+  ['*:explode', "there is no 'explode'"],
+  ['*:constructor', "there is no 'constructor'"],
+  ['*:every=0:reset', 'every needs a whole number from 1'],
+  ['*:first=x:reset', 'first needs a whole number from 1'],
+  ['*:every:reset', 'every needs a whole number from 1'],
+  ['*:p=1.5:reset', 'p needs a probability from 0 to 1'],
+  ['*:p=:reset', 'p needs a probability from 0 to 1'],
+  ['*:seed=1:reset', 'seed= goes with p='],
+  ['*:delay=5-1', 'delay needs milliseconds, such as 250 or 100-500'],
+  ['*:delay=99999999999', 'delay needs milliseconds, such as 250 or 100-500'],
+  ['*:status=200', 'status needs a status from 400 to 599'],
+  ['*:reset:retry-after=1', 'retry-after= goes with status='],
+  ['*:reset=1', 'reset takes no value'],
+  ['*:without=', 'without needs names of headers, with commas between'],
+  ['*:reset:hang', "'hang' does not go with what is before it"],
+  ['*:every=2:first=2:hang', "'first=2' does not go with what is before it"],
+])('%j cannot be read: %s', (spec, reason) => {
+  expect(() => parseFault(spec)).toThrow(`Fault '${spec}': ${reason}.`);
+});

@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { exactInt64 } from '../../src/service/routes/integer.ts';
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+
+test('any int64 is read exactly, however it is written', () => {
+  fc.assert(
+    fc.property(int64, fc.nat({ max: 30 }), fc.nat({ max: 30 }), (value, zeros, shift) => {
+      const text = String(value);
+      expect(exactInt64(text)).toBe(value);
+      expect(exactInt64(`${text}.${'0'.repeat(zeros + 1)}`)).toBe(value);
+      expect(exactInt64(`${text}${'0'.repeat(shift)}e-${shift}`)).toBe(value);
+      expect(exactInt64(`${text}${'0'.repeat(shift)}.0E-${shift}`)).toBe(value);
+    }),
+  );
+});
+
+test('a fraction is no integer, however small', () => {
+  fc.assert(
+    fc.property(int64, fc.nat({ max: 40 }), fc.integer({ min: 1, max: 9 }), (value, zeros, digit) => {
+      expect(exactInt64(`${value}.${'0'.repeat(zeros)}${digit}`)).toBeNull();
+    }),
+  );
+});
+
+test.each([
+  ['0.000', 0n],
+  ['-0e5', 0n],
+  ['0.05e2', 5n],
+  ['12.50e1', 125n],
+  ['1e18', 1_000_000_000_000_000_000n],
+  ['1e19', null],
+  ['9223372036854775808', null],
+  ['-9223372036854775809', null],
+  ['1e-1', null],
+  ['1e99999999999999999999', null],
+  ['1e-99999999999999999999', null],
+])('%s is %s', (text, expected) => {
+  expect(exactInt64(text)).toBe(expected);
+});

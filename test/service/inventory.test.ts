@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { NOON, start, temporaryFile } from './support.ts';
+
+test('GET /inventory is an array of items, each with petId, quantity and status', async () => {
+  const service = await start();
+  const answer = await service.get('/inventory');
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-type']).toBe('application/json');
+  expect(answer.json).toHaveLength(24);
+  for (const item of answer.json as object[]) {
+    expect(item).toEqual({
+      petId: expect.any(Number),
+      quantity: expect.any(Number),
+      status: expect.stringMatching(/^(available|pending|sold)$/),
+    });
+  }
+});
+
+test('the opening stock has every status, empty shelves and low ones, and ids above 2^53', async () => {
+  const { text, json } = await (await start()).get('/inventory');
+  const items = json as { quantity: number; status: string }[];
+  expect(new Set(items.map(({ status }) => status))).toEqual(new Set(['available', 'pending', 'sold']));
+  expect(items.some(({ quantity }) => quantity === 0)).toBe(true);
+  expect(items.some(({ quantity }) => quantity > 0 && quantity < 4)).toBe(true);
+  expect(text).toContain('"petId":9007199254740993,');
+  expect(text).toContain('"petId":9223372036854775807,');
+});
+
+test('the same seed gives the same stock, another seed another one', async () => {
+  const [one, same, other] = await Promise.all([start({ seed: 5 }), start({ seed: 5 }), start({ seed: 6 })]);
+  const texts = await Promise.all([one, same, other].map(async (service) => (await service.get('/inventory')).text));
+  expect(texts[1]).toBe(texts[0]);
+  expect(texts[2]).not.toBe(texts[0]);
+});
+
+test.each([
+  [0, []],
+  [1, ['1']],
+  [2, ['1', '9007199254740993']],
+  [5, ['1', '2', '9007199254740992', '9007199254740993', '9223372036854775807']],
+])('%i pets have the ids %j', async (pets, ids) => {
+  const { text } = await (await start({ pets })).get('/inventory');
+  expect([...text.matchAll(/"petId":(\d+)/g)].map(([, id]) => id)).toEqual(ids);
+});
+
+test('PATCH /inventory/{petId} sets the quantity and answers the updated item; GET shows it', async () => {
+  const service = await start();
+  const updated = await service.patch('/inventory/1', '{"quantity":77}');
+  expect(updated.status).toBe(200);
+  expect(updated.json).toMatchObject({ petId: 1, quantity: 77 });
+  expect((await service.get('/inventory')).json).toContainEqual(updated.json);
+});
+
+test('an id beyond 2^53 is exact in the path, in the answer and in the list; its neighbour is another pet', async () => {
+  const service = await start();
+  const neighbour = /\{"petId":9007199254740992,[^}]*\}/;
+  const before = (await service.get('/inventory')).text.match(neighbour)?.[0];
+  const updated = await service.patch('/inventory/9007199254740993', '{"quantity":9007199254740995}');
+  expect(updated.text).toMatch(/^\{"petId":9007199254740993,"quantity":9007199254740995,"status":"\w+"\}$/);
+  const after = await service.get('/inventory');
+  expect(after.text).toContain(updated.text);
+  expect(after.text.match(neighbour)?.[0]).toBe(before);
+});
+
+test('a list of several pages is one well-formed array with every pet once, in order', async () => {
+  const service = await start({ file: temporaryFile(), pets: 3_500 });
+  const answer = await service.get('/inventory');
+  expect(answer.headers['transfer-encoding']).toBe('chunked');
+  const ids = [...answer.text.matchAll(/"petId":(\d+)/g)].map(([, id]) => BigInt(id ?? ''));
+  expect(answer.json).toHaveLength(3_500);
+  expect(ids).toEqual([...ids].sort((one, other) => (one < other ? -1 : 1)));
+  expect(new Set(ids).size).toBe(3_500);
+});
+
+test.each(['a file', ':memory:'])(
+  'a list read slowly from %s is one state of the stock, while updates go on',
+  async (where) => {
+    const service = await start({ file: where === ':memory:' ? where : temporaryFile(), pets: 60_000 });
+    const before = (await service.get('/inventory')).text;
+    const { request } = await import('node:http');
+    const slow = await new Promise<AsyncIterable<Buffer>>((resolve) => {
+      request(`${service.url}/inventory`, { headers: { Authorization: `Bearer ${service.key}` } }, resolve).end();
+    });
+    for (const id of [1, 30_000, 59_000]) await service.patch(`/inventory/${id}`, '{"quantity":123456}');
+    const chunks: Buffer[] = [];
+    for await (const chunk of slow) chunks.push(chunk);
+    expect(Buffer.concat(chunks).toString() === before).toBe(true);
+    expect((await service.get('/inventory')).text.match(/123456/g)).toHaveLength(3);
+  },
+);
+
+test('the deprecated GET /pets/{petId} and GET /store/orders answer 200', async () => {
+  const service = await start();
+  expect((await service.get('/pets/1')).json).toMatchObject({ petId: 1 });
+  expect((await service.get('/store/orders')).json).toEqual([]);
+});
+
+test('every answer has Date by the given clock, Cache-Control and an X-Request-Id of its own', async () => {
+  const service = await start();
+  const answers = [
+    await service.get('/inventory'),
+    await service.get('/nowhere'),
+    await service.get('/', { key: null }),
+  ];
+  for (const { headers } of answers) {
+    expect(headers.date).toBe(new Date(NOON).toUTCString());
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
+  }
+  expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(3);
+});

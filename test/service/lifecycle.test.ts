@@ -1,0 +1,121 @@
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { get as httpGet } from 'node:http';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { FaultSpecError, generateKey, inspectDatabase } from '../../src/service/index.ts';
+import { outcomes, rate, start, temporaryFile } from './support.ts';
+
+test('url, key and administration address are told', async () => {
+  const service = await start({ adminPort: 0 });
+  expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  expect(service.adminUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(service.key).toMatch(/^psk_\w{36}$/);
+});
+
+test('the IPv6 loopback address can be listened at', async () => {
+  const service = await start({ host: '::1' });
+  expect(service.url).toMatch(/^http:\/\/\[::1\]:\d+\/v1$/);
+});
+
+test('stock, usage and entitlement last over a restart with the same key', async () => {
+  const file = temporaryFile();
+  const first = await start({ file, plan: 'pro' });
+  const updated = await first.patch('/inventory/9223372036854775807', '{"quantity":31}');
+  await first.close();
+  const second = await start({ file, key: first.key, pets: 3, seed: 99 });
+  const list = await second.get('/inventory');
+  expect(list.json).toHaveLength(24);
+  expect(list.text).toContain(updated.text);
+  expect(rate(list)).toMatch(/^300\/298\//);
+});
+
+test('a known key gets the plan or the limits that are given explicitly, and keeps what it has used', async () => {
+  const file = temporaryFile();
+  const key = generateKey();
+  const free = await start({ file, key, plan: 'free' });
+  expect(rate(await free.get('/inventory'))).toMatch(/^60\/59\//);
+  const pro = await start({ file, key, plan: 'pro' });
+  expect(rate(await pro.get('/inventory'))).toMatch(/^300\/298\//);
+  const own = await start({ file, key, limits: { minute: 7, day: 9 } });
+  expect(rate(await own.get('/inventory'))).toMatch(/^7\/4\//);
+  const lowered = await start({ file, key, limits: { minute: 2, day: 9 } });
+  expect(await outcomes(lowered, 1)).toEqual(['429 rate_limited']);
+});
+
+test('the file and its folder are their owner’s alone', async () => {
+  const file = join(dirname(temporaryFile()), 'new', 'folder', 'sandbox.db');
+  const service = await start({ file });
+  await service.get('/inventory');
+  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  expect(modeOf(dirname(file))).toBe('700');
+  for (const path of [file, `${file}-wal`, `${file}-shm`]) expect(modeOf(path)).toBe('600');
+});
+
+test('inspectDatabase tells how many pets a file has, served or not', async () => {
+  const file = temporaryFile();
+  expect(inspectDatabase(file)).toBeNull();
+  expect(existsSync(file)).toBe(false);
+  expect(inspectDatabase(':memory:')).toBeNull();
+  const service = await start({ file, pets: 30 });
+  expect(inspectDatabase(file)).toEqual({ pets: 30 });
+  await service.close();
+  expect(inspectDatabase(file)).toEqual({ pets: 30 });
+});
+
+test('a file that is no database is neither served nor changed', async () => {
+  const file = temporaryFile('notes.txt');
+  writeFileSync(file, 'Feed the cats. '.repeat(100));
+  await expect(start({ file })).rejects.toMatchObject({ name: 'StorageError' });
+  expect(() => inspectDatabase(file)).toThrow();
+  expect(statSync(file).size).toBe(1_500);
+});
+
+test('a fault that cannot be read keeps the service from starting, and leaves no file', async () => {
+  const file = temporaryFile();
+  await expect(start({ file, faults: ['*:nonsense'] })).rejects.toThrow(FaultSpecError);
+  expect(existsSync(file)).toBe(false);
+});
+
+test('a port in use is an error, and the service can start elsewhere', async () => {
+  const file = temporaryFile();
+  const service = await start({ file });
+  const port = Number(new URL(service.url).port);
+  await expect(start({ file, port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  await expect(start({ file, adminPort: port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  expect(await outcomes(await start({ file }), 1)).toEqual(['200']);
+});
+
+test('closing ends idle connections at once, whether they have sent a request or not', async () => {
+  const service = await start();
+  const port = Number(new URL(service.url).port);
+  const silent = connect(port, '127.0.0.1');
+  const idle = connect(port, '127.0.0.1');
+  await new Promise((resolve) => silent.once('connect', resolve));
+  idle.write(`GET /v1/inventory HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n\r\n`);
+  await new Promise((resolve) => idle.once('data', resolve));
+  const started = Date.now();
+  await service.close();
+  expect(Date.now() - started).toBeLessThan(500);
+});
+
+test('closing lets what is in flight be answered', async () => {
+  const service = await start({ faults: ['GET /pets/*:delay=60'] });
+  const answer = new Promise<number | undefined>((resolve, reject) => {
+    const headers = { Authorization: `Bearer ${service.key}` };
+    httpGet(`${service.url}/pets/1`, { headers }, (response) => resolve(response.resume().statusCode)).on(
+      'error',
+      reject,
+    );
+  });
+  while (service.journal().length === 0) await service.get('/inventory');
+  await service.close();
+  expect(await answer).toBe(200);
+  await expect(service.get('/inventory')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+test('closing twice is closing once', async () => {
+  const service = await start();
+  await Promise.all([service.close(), service.close()]);
+  await service.close();
+});

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { NOON, outcome, outcomes, rate, start, TestClock } from './support.ts';
+
+const seconds = (time: number) => time / 1000;
+const MIDNIGHT = NOON + 12 * 3_600_000;
+
+test('every answer tells limit, remaining and reset, whatever its status', async () => {
+  const service = await start({ plan: 'free' });
+  const reset = seconds(NOON + 60_000);
+  expect(rate(await service.get('/inventory'))).toBe(`60/59/${reset}`);
+  expect(rate(await service.get('/nowhere'))).toBe(`60/58/${reset}`);
+  expect(rate(await service.patch('/inventory/1', 'x'))).toBe(`60/57/${reset}`);
+  expect(rate(await service.call('POST', '/inventory'))).toBe(`60/56/${reset}`);
+  expect(rate(await service.call('OPTIONS', '/inventory'))).toBe(`60/55/${reset}`);
+  expect(rate(await service.get('/inventory', { key: null }))).toBe(`60/59/${reset}`);
+});
+
+test.each([
+  ['free', '60/59'],
+  ['pro', '300/299'],
+  ['business', '1000/999'],
+] as const)('the plan %s', async (plan, expected) => {
+  expect(rate(await (await start({ plan })).get('/inventory'))).toContain(`${expected}/`);
+});
+
+test('an enterprise key has limits of its own, exact beyond 2^53', async () => {
+  const limits = { minute: 9_223_372_036_854_775_806n, day: 9_223_372_036_854_775_807n };
+  const answer = await (await start({ limits })).get('/inventory');
+  expect(rate(answer)).toContain('9223372036854775806/9223372036854775805/');
+});
+
+describe('the window that is shown', () => {
+  test.each([
+    ['has less remaining: the minute', { minute: 5, day: 6 }, `5/4/${seconds(NOON + 60_000)}`],
+    ['has less remaining: the day', { minute: 6, day: 5 }, `5/4/${seconds(MIDNIGHT)}`],
+    ['is the day on a tie', { minute: 5, day: 5 }, `5/4/${seconds(MIDNIGHT)}`],
+  ])('%s', async (_name, limits, expected) => {
+    expect(rate(await (await start({ limits })).get('/inventory'))).toBe(expected);
+  });
+
+  test('changes from the minute to the day as the day runs out', async () => {
+    const service = await start({ limits: { minute: 3, day: 4 } });
+    expect(rate(await service.get('/inventory'))).toBe(`3/2/${seconds(NOON + 60_000)}`);
+    service.clock.advance(60_000);
+    expect(rate(await service.get('/inventory'))).toBe(`4/2/${seconds(MIDNIGHT)}`);
+  });
+});
+
+test('beyond the limit: 429 with Retry-After to the end of the window, and no charge', async () => {
+  const service = await start({ limits: { minute: 2, day: 100 }, ban: false });
+  expect(await outcomes(service, 2)).toEqual(['200', '200']);
+  service.clock.advance(14_300);
+  const refused = await service.get('/inventory');
+  expect(refused.json).toEqual({ code: 'rate_limited', message: expect.any(String), status: 429 });
+  expect(refused.headers['retry-after']).toBe('46');
+  expect(rate(refused)).toBe(`2/0/${seconds(NOON + 60_000)}`);
+  await outcomes(service, 5);
+  service.clock.set(NOON + 60_000);
+  expect(rate(await service.get('/inventory'))).toBe(`2/1/${seconds(NOON + 120_000)}`);
+  service.clock.set(NOON + 120_000);
+  await outcomes(service, 2);
+  service.clock.set(NOON + 180_000);
+  await outcomes(service, 2);
+  service.clock.set(MIDNIGHT - 1);
+  const day = await service.get('/inventory');
+  expect(rate(day)).toBe(`2/1/${seconds(MIDNIGHT)}`);
+});
+
+test('a refused update writes nothing', async () => {
+  const service = await start({ limits: { minute: 1, day: 100 } });
+  const before = (await service.get('/inventory')).text;
+  expect(outcome(await service.patch('/inventory/1', '{"quantity":4711}'))).toBe('429 rate_limited');
+  service.clock.advance(60_000);
+  expect((await service.get('/inventory')).text).toBe(before);
+});
+
+test('a window ends to the millisecond', async () => {
+  const service = await start({ limits: { minute: 1, day: 100 }, ban: false });
+  service.clock.set(NOON + 59_998);
+  expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
+  service.clock.set(NOON + 59_999);
+  const last = await service.get('/inventory');
+  expect([outcome(last), last.headers['retry-after']]).toEqual(['429 rate_limited', '1']);
+  service.clock.set(NOON + 60_000);
+  expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
+});
+
+test('a day ends at midnight UTC; until then Retry-After is its rest', async () => {
+  const service = await start({ limits: { minute: 5, day: 2 }, clock: new TestClock(MIDNIGHT - 90_000), ban: false });
+  await outcomes(service, 2);
+  const refused = await service.get('/inventory');
+  expect([refused.headers['retry-after'], rate(refused)]).toEqual(['90', `2/0/${seconds(MIDNIGHT)}`]);
+  service.clock.set(MIDNIGHT - 1);
+  expect(await outcomes(service, 1)).toEqual(['429 rate_limited']);
+  service.clock.set(MIDNIGHT);
+  expect(await outcomes(service, 1)).toEqual(['200']);
+});
+
+test('with both windows used up, Retry-After is the end of the later one', async () => {
+  const service = await start({ limits: { minute: 1, day: 1 }, ban: false });
+  await outcomes(service, 1);
+  expect((await service.get('/inventory')).headers['retry-after']).toBe(String(12 * 3600));
+});
+
+test('a shorter minute', async () => {
+  const service = await start({ limits: { minute: 1, day: 100 }, windowSeconds: 4 });
+  service.clock.advance(1_000);
+  expect(rate(await service.get('/inventory'))).toBe(`1/0/${seconds(NOON + 4_000)}`);
+  expect((await service.get('/inventory')).headers['retry-after']).toBe('3');
+  service.clock.advance(3_000);
+  expect(await outcomes(service, 1)).toEqual(['200']);
+});
+
+test('a clock that is stepped back over the start of a window opens no second one', async () => {
+  const service = await start({ limits: { minute: 2, day: 100 }, ban: false });
+  await outcomes(service, 2);
+  service.clock.set(NOON - 10);
+  expect(await outcomes(service, 1)).toEqual(['429 rate_limited']);
+});
+
+test('requests at once: exactly the limit is admitted', async () => {
+  const service = await start({ limits: { minute: 30, day: 1000 } });
+  const statuses = await Promise.all(Array.from({ length: 100 }, async () => (await service.get('/inventory')).status));
+  expect(statuses.filter((status) => status === 200)).toHaveLength(30);
+});

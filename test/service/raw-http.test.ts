@@ -1,0 +1,122 @@
+import { connect } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { NOON, start, type TestService, temporaryFile } from './support.ts';
+
+const RATE_LIMIT = /X-RateLimit-Limit: 60\r\nX-RateLimit-Remaining: 59\r\nX-RateLimit-Reset: (\d+)\r\n/;
+
+/** Status line, headers that every answer has, and the Error body: of an answer that node's parser gave no response for. */
+function expectRefusal(text: string, status: number, code: string): void {
+  expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(text).toMatch(RATE_LIMIT);
+  expect(text).toContain(`Date: ${new Date(NOON).toUTCString()}\r\n`);
+  expect(text).toContain('Cache-Control: no-store\r\n');
+  expect(text).toMatch(/X-Request-Id: \S+\r\n/);
+  expect(text).toContain('Content-Type: application/json\r\n');
+  expect(text).toContain('Connection: close\r\n');
+  expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toEqual({ code, message: expect.any(String), status });
+}
+
+function patchOf(service: TestService, rest: string): string {
+  return `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\n${rest}`;
+}
+
+describe('what the HTTP parser refuses', () => {
+  test.each([
+    ['garbage', 'hello\r\n\r\n'],
+    ['a space in a header name', 'GET /v1/inventory HTTP/1.1\r\nHost : x\r\n\r\n'],
+    ['two lengths', 'PATCH /v1/inventory/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+    ['an unknown method', 'FEED /v1/inventory HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['TLS', '\x16\x03\x01\x02'],
+  ])('%s: 400', async (_name, bytes) => {
+    expectRefusal(await (await start()).raw(bytes), 400, 'malformed_request');
+  });
+
+  test.each([17_000, 2_000_000])('a header of %i bytes: 431, and the client can read it', async (size) => {
+    const service = await start();
+    const answer = await service.raw(`GET /v1/inventory HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(size)}\r\n\r\n`);
+    expectRefusal(answer, 431, 'headers_too_large');
+  });
+
+  test('headers that do not end in time: 408', async () => {
+    const service = await start({ patience: { headersMs: 20, requestMs: 20 } });
+    expectRefusal(await service.raw('GET /v1/inventory HTTP/1.1\r\nHost:'), 408, 'request_timeout');
+  });
+
+  test('a body that does not end in time: 408 with the quota of its key, and nothing written', async () => {
+    const service = await start({ patience: { headersMs: 20, requestMs: 20 } });
+    const answer = await service.raw(patchOf(service, 'Content-Length: 14\r\n\r\n{"quantity":'));
+    expect(answer).toMatch(/^HTTP\/1\.1 408 [\s\S]*X-RateLimit-Limit: 1000\r\nX-RateLimit-Remaining: 999\r\n/);
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    expect(service.journal()).toMatchObject([{ method: 'PATCH', status: 408 }]);
+  });
+
+  test('what comes after a complete request is refused after that has been answered', async () => {
+    const service = await start();
+    const answer = await service.raw(patchOf(service, 'Content-Length: 14\r\n\r\n{"quantity":5}garbage\r\n\r\n'));
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  test('a malformed chunk of a body: 400', async () => {
+    const service = await start();
+    const answer = await service.raw(patchOf(service, 'Transfer-Encoding: chunked\r\n\r\nzz\r\n'));
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"malformed_request"/);
+  });
+
+  test('CONNECT: 405', async () => {
+    expectRefusal(await (await start()).raw('CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'), 405, 'method_not_allowed');
+  });
+});
+
+test('HTTP/1.1 without Host: 400, charged to the key', async () => {
+  const service = await start();
+  const answer = await service.raw(
+    `GET /v1/inventory HTTP/1.1\r\nAuthorization: Bearer ${service.key}\r\nConnection: close\r\n\r\n`,
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*X-RateLimit-Remaining: 999[\s\S]*"code":"malformed_request"/);
+});
+
+test('an expectation that cannot be met: 417', async () => {
+  const service = await start();
+  const answer = await service.raw(
+    patchOf(service, 'Expect: coffee\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'),
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 417 [\s\S]*"code":"expectation_failed"/);
+});
+
+describe('Expect: 100-continue', () => {
+  test('the body is asked for when it is going to be read', async () => {
+    const service = await start();
+    const bytes = patchOf(
+      service,
+      'Expect: 100-continue\r\nConnection: close\r\nContent-Length: 14\r\n\r\n{"quantity":5}',
+    );
+    expect(await service.raw(bytes)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
+  });
+
+  test('it is refused without being asked for, and the connection ends', async () => {
+    const service = await start();
+    const answer = await service.raw(patchOf(service, 'Expect: 100-continue\r\nContent-Length: 99999\r\n\r\n'));
+    expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*Connection: close/);
+  });
+});
+
+test('a client that goes away in the middle of its body leaves nothing behind', async () => {
+  const service = await start({ file: temporaryFile() });
+  const before = (await service.get('/inventory')).text;
+  const { hostname, port } = new URL(service.url);
+  await new Promise<void>((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(patchOf(service, 'Content-Length: 20\r\n\r\n{"quantity":5}'), () => socket.destroy());
+    });
+    socket.on('close', () => resolve());
+  });
+  expect((await service.get('/inventory')).text).toBe(before);
+});
+
+test('pipelined requests are answered in their order', async () => {
+  const service = await start();
+  const get = (path: string, more = '') =>
+    `GET /v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n${more}\r\n`;
+  const answer = await service.raw(get('/inventory') + get('/nowhere') + get('/store/orders', 'Connection: close\r\n'));
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200']);
+});

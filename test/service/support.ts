@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
+
+/** Noon, at the very start of a minute. */
+export const NOON = Date.UTC(2026, 2, 10, 12);
+
+/** A clock that stands still until the test moves it. */
+export class TestClock {
+  #now: number;
+
+  constructor(now = NOON) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  advance(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+
+  set(now: number): void {
+    this.#now = now;
+  }
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON; numbers beyond 2^53 are wrong in it. */
+  readonly json: unknown;
+}
+
+export interface CallOptions {
+  /** Null: no Authorization. Undefined: the key of the service. */
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+export interface TestService extends RunningService {
+  readonly clock: TestClock;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  get(path: string, options?: CallOptions): Promise<Answer>;
+  patch(path: string, body: string | Uint8Array, options?: CallOptions): Promise<Answer>;
+  /** Sends these bytes and resolves with all that comes back until the connection ends. */
+  raw(bytes: string): Promise<string>;
+}
+
+/** Starts a service, in memory unless a file is given, that is closed when the test is over. */
+export async function start(options: Partial<Omit<ServiceOptions, 'clock'>> & { clock?: TestClock } = {}) {
+  const clock = options.clock ?? new TestClock();
+  const service = await startService({ file: ':memory:', ...options, clock });
+  onTestFinished(() => service.close());
+  const call: TestService['call'] = (method, path, given) => send(service, method, path, given);
+  const testService: TestService = {
+    ...service,
+    clock,
+    call,
+    get: (path, given) => call('GET', path, given),
+    patch: (path, body, given) =>
+      call('PATCH', path, { ...given, body, headers: { 'Content-Type': 'application/json', ...given?.headers } }),
+    raw: (bytes) => raw(service, bytes),
+  };
+  return testService;
+}
+
+/** A path in a new folder, which is removed when the test is over. */
+export function temporaryFile(name = 'sandbox.db'): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstock-service-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, name);
+}
+
+function send(service: RunningService, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const key = options.key === undefined ? service.key : options.key;
+  const { hostname, port } = new URL(service.url);
+  const headers = { ...(key === null ? {} : { Authorization: `Bearer ${key}` }), ...options.headers };
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ hostname, port, method, path: `/v1${path}`, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('error', reject)
+        .on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parsed(text) });
+        });
+    });
+    request.on('error', reject).end(options.body);
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function raw(service: RunningService, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(service.url);
+  return new Promise((resolve, reject) => {
+    let received = '';
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    socket
+      .setEncoding('utf8')
+      .on('data', (chunk) => {
+        received += chunk;
+      })
+      .on('error', reject)
+      .on('end', () => socket.destroy())
+      .on('close', () => resolve(received));
+  });
+}
+
+/** The X-RateLimit headers as `limit/remaining/reset`. */
+export function rate({ headers }: Answer): string {
+  return ['limit', 'remaining', 'reset'].map((name) => headers[`x-ratelimit-${name}`]).join('/');
+}
+
+/** Status and code of an error answer, such as `404 pet_not_found`. */
+export function outcome({ status, json }: Answer): string {
+  const code = typeof json === 'object' && json !== null && 'code' in json ? ` ${json.code}` : '';
+  return `${status}${code}`;
+}
+
+/** Sends `count` requests one after another and returns the outcome of each. */
+export async function outcomes(service: TestService, count: number): Promise<string[]> {
+  const seen: string[] = [];
+  for (let sent = 0; sent < count; sent++) seen.push(outcome(await service.get('/inventory')));
+  return seen;
+}
