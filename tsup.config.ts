@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig } from 'tsup';
 
 /**
@@ -25,4 +27,21 @@ export default defineConfig({
       "const __dirname = __fileURLToPath(new URL('.', import.meta.url));",
     ].join(''),
   },
+  metafile: true,
+  onSuccess: async () => writeLicences('dist'),
 });
+
+/** What is bundled is passed on, so its licences go with it: `LICENSES.txt` beside the bundle. */
+function writeLicences(folder: string): void {
+  const metafile = join(folder, 'metafile-esm.json');
+  const inputs = Object.keys(JSON.parse(readFileSync(metafile, 'utf8')).inputs);
+  rmSync(metafile);
+  const packages = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? []);
+  const texts = [...new Set(packages)].sort().map((path) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+    const file = readdirSync(path).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file === undefined ? `Licence: ${license}` : readFileSync(join(path, file), 'utf8').trim();
+    return `${name} ${version}\n\n${text}\n`;
+  });
+  writeFileSync(join(folder, 'LICENSES.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
+}

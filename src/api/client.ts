@@ -1,3 +1,4 @@
+import type { PetstockError } from '../errors.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { decodeItem, decodeItems, decodeJson, type Operation } from './decode.ts';
 import { errorOfAnswer } from './error-answer.ts';
@@ -25,6 +26,8 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: HttpResponse['headers'];
   readonly body: Uint8Array;
+  /** The error for a status that is no success. */
+  readonly failure: PetstockError | undefined;
 }
 
 /** The operations of the pet store inventory service, governed and decoded. */
@@ -67,7 +70,7 @@ export function createClient(options: ClientOptions): Client {
   const callJson = (method: string, path: string, body: string | undefined, operation: Operation): Promise<Payload> =>
     call(method, path, body, async (answer) => {
       const text = await answer.text();
-      if (answer.status < 200 || answer.status > 299) throw errorOfAnswer(answer.status, text);
+      if (!succeeded(answer)) throw errorOfAnswer(answer.status, text);
       return { value: decodeJson(text, operation), headers: answer.headers };
     });
 
@@ -87,12 +90,18 @@ export function createClient(options: ClientOptions): Client {
     listOrders: () => callJson('GET', '/store/orders', undefined, { name: 'GET /store/orders' }),
     probe: () =>
       call('GET', '/inventory', undefined, async (answer) => {
-        if (answer.status < 200 || answer.status > 299) throw errorOfAnswer(answer.status, await answer.text());
+        if (!succeeded(answer)) throw errorOfAnswer(answer.status, await answer.text());
       }),
     request: (method, path, body) =>
       call(method, path, body, async (answer) => {
         const { status, headers } = answer;
-        return { status, headers, body: await answer.bytes() };
+        const body = await answer.bytes();
+        const failure = succeeded(answer) ? undefined : errorOfAnswer(status, Buffer.from(body).toString('utf8'));
+        return { status, headers, body, failure };
       }),
   };
+}
+
+function succeeded({ status }: Answer): boolean {
+  return status >= 200 && status <= 299;
 }

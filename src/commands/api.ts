@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { errorOfAnswer } from '../api/error-answer.ts';
 import { UsageError } from '../errors.ts';
 import { stripControlsFromBody } from '../output/sanitize.ts';
 import { examples } from './command.ts';
@@ -44,10 +43,9 @@ export function registerApi(program: Command, run: Run): void {
           ? await invocation.connect()
           : await invocation.beginWrite(`Send ${method} ${path}?`);
         const answer = await client.request(method, path, body);
-        const failed = answer.status < 200 || answer.status > 299;
         // With JSON stdout stays empty on an error; a person, like curl's, wants to see what came.
-        if (!failed || !invocation.wantsJson) await printBody(invocation, answer.body);
-        if (failed) throw errorOfAnswer(answer.status, Buffer.from(answer.body).toString('utf8'));
+        if (!answer.failure || !invocation.wantsJson) await printBody(invocation, answer.body);
+        if (answer.failure) throw answer.failure;
       }),
     );
 }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { KeyState } from '../governor/memory.ts';
-import { readAllLimits } from '../governor/memory-file.ts';
 import type { Row, View } from '../output/view.ts';
 import { isoTime } from './clock-time.ts';
 import { examples } from './command.ts';
@@ -21,6 +20,7 @@ export function registerLimits(program: Command, run: Run): void {
       run<LimitsOptions>(async (invocation, { refresh }) => {
         const { state } = invocation.context.folders;
         if (refresh) await (await invocation.connect()).client.probe();
+        const { readAllLimits } = await import('../governor/memory-file.ts');
         const known = readAllLimits(state);
         if (known.length === 0) {
           await invocation.note('No limits are known yet: the service tells them with its first answer.');

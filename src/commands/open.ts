@@ -10,7 +10,7 @@ import { readConfig } from '../settings/config-file.ts';
 import { privacyWarnings } from '../settings/private-files.ts';
 import { resolveEnvironment } from '../settings/resolve.ts';
 import { localTime } from './clock-time.ts';
-import { type Connection, connect } from './connect.ts';
+import type { Connection } from './connect.ts';
 import { debugTransport } from './debug-log.ts';
 import { resolveColorFlag, resolveFormat, resolveMaxWait, resolveTimeout } from './globals.ts';
 import type { GlobalOptions, Invocation } from './invocation.ts';
@@ -44,8 +44,10 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
   for (const warning of privacyWarnings(found)) await warn(warning);
 
   let connection: Promise<Connection> | undefined;
-  const open = () =>
-    connect({
+  const open = async () => {
+    // Late, since it brings the HTTP layer, which help and configuration do without.
+    const { connect } = await import('./connect.ts');
+    return connect({
       context,
       environment: environment.value,
       config,
@@ -60,6 +62,7 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
       },
       warn: (line) => void warn(line),
     });
+  };
   const connectOnce = () => {
     connection ??= open();
     return connection;

@@ -24,7 +24,8 @@ export function registerStatus(program: Command, run: Run): void {
     .action(
       run<StatusOptions>(async (invocation, { offline }) => {
         for (const line of describeShadows(invocation.context.env, invocation.config)) await invocation.warn(line);
-        const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit: null };
+        const rateLimit = await rememberedLimits(invocation);
+        const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit };
         if (offline) return invocation.print(statusView(report));
         const { findings, error } = await probe(invocation);
         await invocation.print(statusView({ ...report, ...findings }));
@@ -65,16 +66,31 @@ function describeSettings({ environment, context, config }: Invocation) {
   };
 }
 
+/** What the service last told of this key, without a request. */
+async function rememberedLimits({ environment, context, config }: Invocation): Promise<StatusReport['rateLimit']> {
+  if (environment.value === 'sandbox') return null;
+  const url = resolveBaseUrl(environment.value, context.env, config);
+  const key = resolveKey(environment.value, context.env, config);
+  if (url === undefined || key === undefined) return null;
+  const { readLimits, scopeOf } = await import('../governor/memory-file.ts');
+  const known = readLimits(context.folders.state, scopeOf(new URL(url.value).origin, key.value));
+  return known ? { limit: known.limit, remaining: known.remaining, resetAt: isoTime(known.resetAt) } : null;
+}
+
 /** One request. What went wrong is a finding first, and an error after the report. */
 async function probe(invocation: Invocation): Promise<{ findings: Partial<StatusReport>; error?: PetstockError }> {
   try {
     const { client, governor, baseUrl, maskedKey } = await invocation.connect();
     await client.probe();
     const seen = governor.lastSeen;
-    const rateLimit = seen
-      ? { limit: seen.limit, remaining: seen.remaining, resetAt: isoTime(seen.asOf + seen.resetIn) }
-      : null;
-    return { findings: { url: baseUrl, key: maskedKey, reachable: true, keyAccepted: true, rateLimit } };
+    const rateLimit = seen && {
+      limit: seen.limit,
+      remaining: seen.remaining,
+      resetAt: isoTime(seen.asOf + seen.resetIn),
+    };
+    return {
+      findings: { url: baseUrl, key: maskedKey, reachable: true, keyAccepted: true, ...(rateLimit && { rateLimit }) },
+    };
   } catch (thrown) {
     const error = thrown as PetstockError;
     return { findings: judge(error), error };

@@ -27,7 +27,7 @@ export function createFileMemory(folder: string, scope: string, onFallback: (rea
     }
   };
   return {
-    limits: () => own.limits() ?? decodeLimits(read(limitsFile)),
+    limits: () => own.limits() ?? readLimits(folder, scope),
     rememberLimits: (state) => {
       own.rememberLimits(state);
       write(limitsFile, encodeLimits(state));
@@ -43,6 +43,11 @@ export function createFileMemory(folder: string, scope: string, onFallback: (rea
 /** A name for a key at a service: a hash, since the key itself is written nowhere but in the configuration. */
 export function scopeOf(service: string, key: string): string {
   return createHash('sha256').update(`${service}\n${key}`).digest('hex').slice(0, 32);
+}
+
+/** The last known limits of one key. */
+export function readLimits(folder: string, scope: string): KeyState | undefined {
+  return decodeLimits(read(join(folder, 'limits', `${scope}.json`)));
 }
 
 /** The last known limits of every key that was used on this machine. */
