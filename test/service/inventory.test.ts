@@ -1,3 +1,5 @@
+import { get as httpGet, type IncomingMessage } from 'node:http';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import { NOON, start, temporaryFile } from './support.ts';
 
@@ -77,9 +79,8 @@ test.each(['a file', ':memory:'])(
   async (where) => {
     const service = await start({ file: where === ':memory:' ? where : temporaryFile(), pets: 60_000 });
     const before = (await service.get('/inventory')).text;
-    const { request } = await import('node:http');
     const slow = await new Promise<AsyncIterable<Buffer>>((resolve) => {
-      request(`${service.url}/inventory`, { headers: { Authorization: `Bearer ${service.key}` } }, resolve).end();
+      httpGet(`${service.url}/inventory`, { headers: { Authorization: `Bearer ${service.key}` } }, resolve);
     });
     for (const id of [1, 30_000, 59_000]) await service.patch(`/inventory/${id}`, '{"quantity":123456}');
     const chunks: Buffer[] = [];
@@ -88,6 +89,21 @@ test.each(['a file', ':memory:'])(
     expect((await service.get('/inventory')).text.match(/123456/g)).toHaveLength(3);
   },
 );
+
+test('a client that goes away in the middle of a list leaves no snapshot behind', async () => {
+  const file = temporaryFile();
+  const service = await start({ file, pets: 60_000 });
+  const headers = { Authorization: `Bearer ${service.key}` };
+  const list = await new Promise<IncomingMessage>((resolve) => {
+    httpGet(`${service.url}/inventory`, { headers }, resolve);
+  });
+  list.destroy();
+  await service.patch('/inventory/1', '{"quantity":1}');
+  const database = new DatabaseSync(file);
+  const checkpoint = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
+  await expect.poll(() => checkpoint.get().busy).toBe(0);
+  database.close();
+});
 
 test('the deprecated GET /pets/{petId} and GET /store/orders answer 200', async () => {
   const service = await start();

@@ -2,6 +2,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import { FaultSpecError, generateKey, inspectDatabase } from '../../src/service/index.ts';
 import { outcomes, rate, start, temporaryFile } from './support.ts';
@@ -67,8 +68,29 @@ test('a file that is no database is neither served nor changed', async () => {
   const file = temporaryFile('notes.txt');
   writeFileSync(file, 'Feed the cats. '.repeat(100));
   await expect(start({ file })).rejects.toMatchObject({ name: 'StorageError' });
-  expect(() => inspectDatabase(file)).toThrow();
+  expect(() => inspectDatabase(file)).toThrow('not a database');
   expect(statSync(file).size).toBe(1_500);
+});
+
+test('a file that cannot be created or opened is a StorageError', async () => {
+  const file = temporaryFile();
+  writeFileSync(file, '');
+  for (const unusable of [join(file, 'below-a-file.db'), dirname(file)]) {
+    await expect(start({ file: unusable })).rejects.toMatchObject({ name: 'StorageError' });
+  }
+});
+
+test('a store that fails in a request is answered with 503 and the three headers', async () => {
+  const file = temporaryFile();
+  const service = await start({ file });
+  const database = new DatabaseSync(file);
+  database.exec('DROP TABLE pets');
+  const answer = await service.patch('/inventory/1', '{"quantity":1}');
+  expect(answer.json).toEqual({ code: 'storage_unavailable', message: expect.any(String), status: 503 });
+  expect(rate(answer)).toMatch(/^1000\/999\//);
+  database.exec('DROP TABLE keys');
+  expect(rate(await service.get('/inventory'))).toMatch(/^60\/60\//);
+  database.close();
 });
 
 test('a fault that cannot be read keeps the service from starting, and leaves no file', async () => {

@@ -38,7 +38,7 @@ export interface Answer {
   readonly json: unknown;
 }
 
-export interface CallOptions {
+interface CallOptions {
   /** Null: no Authorization. Undefined: the key of the service. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;

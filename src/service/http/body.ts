@@ -1,7 +1,7 @@
 import { Refusal } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
-export const MAX_BODY_BYTES = 16 * 1024;
+const MAX_BODY_BYTES = 16 * 1024;
 
 /** The client went away, or was refused by the HTTP parser, before its body was complete: there is nobody to answer. */
 export class BodyCutOff extends Error {

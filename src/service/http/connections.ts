@@ -28,8 +28,9 @@ export class Connections {
     this.#open.get(socket)?.add(exchange);
     if (this.#stopping) exchange.response.shouldKeepAlive = false;
     exchange.response.once('close', () => {
-      this.#open.get(socket)?.delete(exchange);
-      if (this.#stopping) socket.end();
+      const exchanges = this.#open.get(socket);
+      exchanges?.delete(exchange);
+      if (this.#stopping && exchanges?.size === 0) socket.end();
     });
   }
 
@@ -45,7 +46,8 @@ export class Connections {
       for (const [socket, exchanges] of this.#open) {
         const answerable = [...exchanges].filter(({ abandoned }) => !abandoned);
         if (answerable.length === 0) socket.destroy();
-        for (const { response } of answerable) if (!response.headersSent) response.shouldKeepAlive = false;
+        const last = answerable.at(-1)?.response;
+        if (last?.headersSent === false) last.shouldKeepAlive = false;
       }
     });
   }

@@ -37,6 +37,11 @@ export class Exchange {
     return this.request.socket.remoteAddress ?? '';
   }
 
+  /** True once the connection is gone. A pipelined response is not told so, its socket is. */
+  get isCut(): boolean {
+    return this.response.destroyed || this.request.socket.destroyed;
+  }
+
   /** Tells a client that waits with its body to send it. */
   welcomeBody(): void {
     if (!this.awaitsContinue) return;

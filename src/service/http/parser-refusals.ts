@@ -36,7 +36,7 @@ export function refuseConnection(socket: Duplex, refusal: Refusal, common: Reado
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`);
-  socket.resume();
+  socket.on('error', () => socket.destroy()).resume();
   const lingering = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(lingering));
 }

@@ -29,7 +29,7 @@ export async function send(
   for (const name of Object.keys(headers)) {
     if (spoiling.withoutHeaders.includes(name.toLowerCase())) delete headers[name];
   }
-  if (response.destroyed) return discard(body);
+  if (exchange.isCut) return discard(body);
 
   response.writeHead(answer.status, headers);
   exchange.entry.answered(answer.status);
@@ -55,7 +55,7 @@ async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, 
   const { response } = exchange;
   try {
     for await (const piece of pieces) {
-      if (response.destroyed) return;
+      if (exchange.isCut) return;
       if (truncated) return await cutOff(exchange, piece);
       if (response.write(piece)) await nextTurn();
       else await drained(exchange);
@@ -67,13 +67,16 @@ async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, 
   }
 }
 
-function drained({ response }: Exchange): Promise<void> {
+/** Resolves when there is room again, or nobody to write to. */
+function drained({ request, response }: Exchange): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
-      response.off('drain', done).off('close', done);
+      response.off('drain', done);
+      request.socket.off('close', done);
       resolve();
     };
-    response.once('drain', done).once('close', done);
+    response.once('drain', done);
+    request.socket.once('close', done);
   });
 }
 

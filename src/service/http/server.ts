@@ -52,6 +52,7 @@ export class ApiServer {
   #take(request: IncomingMessage, response: ServerResponse): void {
     const { clock, journal } = this.#service;
     response.sendDate = false;
+    response.on('error', () => {}); // A client that has gone away is no failure.
     const entry = journal.open(clock.now(), request.method ?? '', request.url ?? '');
     const exchange = new Exchange(request, response, entry);
     this.#connections.begin(exchange);

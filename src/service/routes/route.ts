@@ -17,7 +17,7 @@ export interface Call {
   readonly parameter: string;
 }
 
-export type Operation = (call: Call) => Promise<Answer>;
+type Operation = (call: Call) => Promise<Answer>;
 
 export interface Route {
   /** A segment that starts with ':' is a parameter. */

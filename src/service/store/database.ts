@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { StorageError } from './store.ts';
@@ -19,9 +19,12 @@ export function openDatabase(file: string, options: { readOnly?: boolean; timeou
 
 /** SQLite gives the files beside the database (`-wal`, `-shm`) the same mode. */
 function createPrivately(file: string): void {
-  mkdirSync(dirname(resolve(file)), { recursive: true, mode: 0o700 });
-  closeSync(openSync(file, 'a', 0o600));
-  chmodSync(file, 0o600);
+  try {
+    mkdirSync(dirname(resolve(file)), { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, 'a', 0o600));
+  } catch (cause) {
+    throw new StorageError(cause instanceof Error ? cause.message : `cannot create ${file}`, { cause });
+  }
 }
 
 /** Runs `work`, turning what SQLite throws into StorageError. */

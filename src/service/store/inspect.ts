@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { IN_MEMORY, openDatabase } from './database.ts';
+import { guarded, IN_MEMORY, openDatabase } from './database.ts';
 import { isPrepared } from './schema.ts';
 
 /**
@@ -8,10 +8,10 @@ import { isPrepared } from './schema.ts';
  */
 export function inspectDatabase(file: string): { pets: number } | null {
   if (file === IN_MEMORY || !existsSync(file)) return null;
-  const database = openDatabase(file, { readOnly: true });
+  const database = guarded(() => openDatabase(file, { readOnly: true }));
   try {
     if (!isPrepared(database)) return null;
-    return { pets: Number(database.prepare('SELECT count(*) AS pets FROM pets').get().pets) };
+    return { pets: Number(guarded(() => database.prepare('SELECT count(*) AS pets FROM pets').get().pets)) };
   } finally {
     database.close();
   }
