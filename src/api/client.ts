@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { PetstockError } from '../errors.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { decodeItem, decodeItems, decodeJson, type Operation } from './decode.ts';
@@ -42,13 +43,18 @@ export interface Client {
   listOrders(): Promise<Payload>;
   /** `GET /inventory` for its headers alone. The body is not read. */
   probe(): Promise<void>;
-  /** Any request. A status of 400 and above is no error here. @param path below the base URL, with its leading slash */
+  /**
+   * Any request. A status of 400 and above is no error here, but for a 429, and for a 502, 503 or 504 that stays.
+   * @param path below the base URL, with its leading slash
+   */
   request(method: string, path: string, body?: string | Uint8Array): Promise<RawAnswer>;
 }
 
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 export function createClient(options: ClientOptions): Client {
+  // Any number of requests may wait for one signal; Node would take more than ten for a leak, and say so on stderr.
+  setMaxListeners(0, options.interrupted);
   const call = <T>(
     method: string,
     path: string,
@@ -69,9 +75,8 @@ export function createClient(options: ClientOptions): Client {
 
   const callJson = (method: string, path: string, body: string | undefined, operation: Operation): Promise<Payload> =>
     call(method, path, body, async (answer) => {
-      const text = await answer.text();
-      if (!succeeded(answer)) throw errorOfAnswer(answer.status, text);
-      return { value: decodeJson(text, operation), headers: answer.headers };
+      if (!succeeded(answer)) throw errorOfAnswer(answer.status, await answer.textOrNothing());
+      return { value: decodeJson(await answer.text(), operation), headers: answer.headers };
     });
 
   return {
@@ -90,7 +95,7 @@ export function createClient(options: ClientOptions): Client {
     listOrders: () => callJson('GET', '/store/orders', undefined, { name: 'GET /store/orders' }),
     probe: () =>
       call('GET', '/inventory', undefined, async (answer) => {
-        if (!succeeded(answer)) throw errorOfAnswer(answer.status, await answer.text());
+        if (!succeeded(answer)) throw errorOfAnswer(answer.status, await answer.textOrNothing());
       }),
     request: (method, path, body) =>
       call(method, path, body, async (answer) => {

@@ -1,5 +1,6 @@
 import {
   AuthError,
+  FailureError,
   NotFoundError,
   type PetstockError,
   RateLimitedError,
@@ -16,22 +17,29 @@ export function parseServiceError(text: string, status: number): ServiceError | 
     if (!isJsonObject(body)) return undefined;
     const { code, message } = body;
     if (typeof code !== 'string' || typeof message !== 'string') return undefined;
-    const told = toInteger(body.status);
-    return { code, message, status: told === undefined ? status : Number(told) };
+    const told = Number(toInteger(body.status));
+    return { code, message, status: told >= 100 && told <= 599 ? told : status };
   } catch {
     return undefined;
   }
 }
 
-/** The error for an answer that is not a success. @param text the body, whatever it is */
-export function errorOfAnswer(status: number, text: string): PetstockError {
+/**
+ * The error for an answer that is not a success.
+ * @param text the body, whatever it is
+ * @param retryAfter what it asks to wait, in milliseconds
+ */
+export function errorOfAnswer(status: number, text: string, retryAfter?: number): PetstockError {
   const service = parseServiceError(text, status);
-  const details = { status, service };
-  const says = service === undefined ? `The service answered ${status}` : service.message;
-  if (status === 401)
-    return new AuthError(service === undefined ? 'The service did not accept the key' : says, details);
+  const retryAfterSeconds = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000);
+  const details = { status, service, retryAfterSeconds };
+  const words = service?.message || undefined;
+  const says = words ?? `The service answered ${status}`;
+  if (status === 401) return new AuthError(words ?? 'The service did not accept the key', details);
   if (status === 404) return new NotFoundError(says, details);
   if (status === 429) return new RateLimitedError(says, details);
-  if (status >= 500) return new UnavailableError(`${says}${service === undefined ? '' : ` (${status})`}`, details);
+  if (status >= 500) return new UnavailableError(words === undefined ? says : `${words} (${status})`, details);
+  // A redirect that leads nowhere, or a "not modified" that nobody asked for.
+  if (status < 400) return new FailureError(says, details);
   return new RejectedError(says, details);
 }

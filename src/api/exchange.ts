@@ -1,5 +1,5 @@
-import { pipeline, type Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Clock } from '../context.ts';
 import { FailureError } from '../errors.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
@@ -12,6 +12,11 @@ export interface Answer {
   bytes(): Promise<Uint8Array>;
   /** The whole body as UTF-8 text. Once only. @throws FailureError where it is no UTF-8 */
   text(): Promise<string>;
+  /**
+   * The body as text, or nothing where it can't be read: for what only words an error. Once only.
+   * @throws the reason of `interrupted`
+   */
+  textOrNothing(): Promise<string>;
 }
 
 /** No answer, or half of one: the connection failed, broke, or took too long. */
@@ -38,62 +43,72 @@ export async function exchange<T>(
   options: ExchangeOptions,
   use: (answer: Answer) => Promise<T>,
 ): Promise<T> {
+  options.interrupted.throwIfAborted();
   const deadline = options.clock.deadline(options.timeout);
-  const signal = AbortSignal.any([options.interrupted, deadline.signal]);
+  // Not AbortSignal.any: on Node 20 that leaves a reference at `interrupted`, which outlives all requests, for each.
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  const sources = [options.interrupted, deadline.signal];
+  for (const source of sources) source.addEventListener('abort', end);
   let response: HttpResponse | undefined;
   const fault = (error: unknown): unknown => {
     if (options.interrupted.aborted) return options.interrupted.reason;
     if (deadline.signal.aborted) {
       return new NetworkFault(`no answer within ${options.timeout / 1000} s`, { cause: error });
     }
-    // Whatever the network, undici and zlib fail with bears a code; anything else is a mistake in the program.
-    if (typeof (error as NodeJS.ErrnoException).code !== 'string') return error;
+    // Whatever the network, undici and zlib fail with bears a code, but for an answer that is no HTTP; anything else is
+    // a mistake in the program.
+    const { code, name } = error as NodeJS.ErrnoException;
+    if (typeof code !== 'string' && name !== 'HTTPParserError') return error;
     return new NetworkFault(describe(error), { cause: error });
   };
   try {
-    response = await options.transport({ ...request, signal }).catch((error) => {
+    response = await options.transport({ ...request, signal: ended.signal }).catch((error) => {
       throw fault(error);
     });
-    return await use(toAnswer(response, fault));
+    return await use(toAnswer(response, options.interrupted, fault));
   } finally {
     deadline.clear();
+    for (const source of sources) source.removeEventListener('abort', end);
     response?.discard();
   }
 }
 
-function toAnswer(response: HttpResponse, fault: (error: unknown) => unknown): Answer {
+function toAnswer(response: HttpResponse, interrupted: AbortSignal, fault: (error: unknown) => unknown): Answer {
   const bytes = async (): Promise<Uint8Array> => {
-    const body = decompress(response);
+    const decompress = decompressorOf(response);
     const chunks: Uint8Array[] = [];
     try {
-      for await (const chunk of body) chunks.push(chunk);
+      for await (const chunk of response.body) chunks.push(chunk);
+      const body = Buffer.concat(chunks);
+      // Nothing came: the answer to a HEAD, or a 204, whatever its headers say of a body.
+      return decompress === undefined || body.length === 0 ? body : await decompress(body);
     } catch (error) {
       throw fault(error);
     }
-    return Buffer.concat(chunks);
   };
-  return {
-    status: response.status,
-    headers: response.headers,
-    bytes,
-    text: async () => decodeUtf8(await bytes()),
-  };
+  const text = async () => decodeUtf8(await bytes());
+  const textOrNothing = () =>
+    text().catch(() => {
+      interrupted.throwIfAborted();
+      return '';
+    });
+  return { status: response.status, headers: response.headers, bytes, text, textOrNothing };
 }
 
 const decompressors = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
 };
 
-function decompress(response: HttpResponse): AsyncIterable<Uint8Array> {
-  const encoding = String(response.headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (encoding === 'identity') return response.body;
-  const create = Object.hasOwn(decompressors, encoding) && decompressors[encoding as keyof typeof decompressors];
-  if (!create) throw new FailureError(`The service answered in an unknown content encoding, "${encoding}"`);
-  // pipeline() hands an error of either side to whoever reads the decompressor.
-  return pipeline(response.body, create(), () => {}) as Readable;
+/** @returns undefined for a body that is not compressed */
+function decompressorOf({ headers }: HttpResponse): ((body: Buffer) => Promise<Uint8Array>) | undefined {
+  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
+  if (encoding === 'identity') return undefined;
+  if (Object.hasOwn(decompressors, encoding)) return decompressors[encoding as keyof typeof decompressors];
+  throw new FailureError(`The service answered in an unknown content encoding, "${encoding}"`);
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

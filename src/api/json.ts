@@ -28,10 +28,11 @@ export function toInteger(value: Json | undefined): bigint | undefined {
   if (!isLosslessNumber(value)) return undefined;
   const text = value.toString();
   if (/^-?\d{1,40}$/.test(text)) return BigInt(text);
-  const match = /^(-?\d{1,40})(?:\.(\d{1,40}))?(?:[eE]\+?(\d{1,2}))?$/.exec(text);
+  const match = /^(-?)(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text);
   if (!match) return undefined;
-  const [, whole = '', fraction = '', exponent = '0'] = match;
-  const digits = fraction.padEnd(Number(exponent), '0');
-  if (/[1-9]/.test(digits.slice(Number(exponent)))) return undefined;
-  return BigInt(whole + digits.slice(0, Number(exponent)));
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
+  const point = whole.length + Number(exponent);
+  const digits = (whole + fraction).padEnd(point, '0');
+  if (/[1-9]/.test(digits.slice(Math.max(point, 0)))) return undefined;
+  return BigInt(`${sign}0${digits.slice(0, Math.max(point, 0))}`);
 }

@@ -1,5 +1,5 @@
 import { FailureError, RateLimitedError, type ServiceError, UnavailableError } from '../errors.ts';
-import { maxRetries, waitBeforeRetry } from '../governor/backoff.ts';
+import { longestRetryWait, maxRetries, waitBeforeRetry } from '../governor/backoff.ts';
 import type { Governor } from '../governor/governor.ts';
 import { parseDate, parseRetryAfter } from '../governor/headers.ts';
 import { errorOfAnswer, parseServiceError } from './error-answer.ts';
@@ -62,8 +62,8 @@ export async function send<T>(
         break;
       case 'failed': {
         retries += 1;
-        if (!request.repeatable || retries > maxRetries) throw outcome.error;
         const wait = waitBeforeRetry(retries, outcome.retryAfter, options.random());
+        if (!request.repeatable || retries > maxRetries || wait > longestRetryWait) throw outcome.error;
         await options.clock.sleep(wait, options.interrupted);
       }
     }
@@ -101,19 +101,14 @@ async function judge<T>(
   use: (answer: Answer) => Promise<T>,
 ): Promise<Outcome<T>> {
   const { status, headers } = answer;
-  if (status === 429) return { kind: 'refused', service: parseServiceError(await textOrNothing(answer), status) };
+  if (status === 429) return { kind: 'refused', service: parseServiceError(await answer.textOrNothing(), status) };
   if (retriedStatuses.has(status)) {
     const now = options.clock.now();
     const retryAfter = parseRetryAfter(headers, parseDate(headers, now) ?? now);
-    return { kind: 'failed', error: errorOfAnswer(status, await textOrNothing(answer)), retryAfter };
+    return { kind: 'failed', error: errorOfAnswer(status, await answer.textOrNothing(), retryAfter), retryAfter };
   }
   if (redirectStatuses.has(status)) return { kind: 'moved', url: redirectTarget(request, answer) };
   return { kind: 'done', value: await use(answer) };
-}
-
-/** The body of a refusal only words it: where it can't be read, the status says enough. */
-function textOrNothing(answer: Answer): Promise<string> {
-  return answer.text().catch(() => '');
 }
 
 /** @throws FailureError for a redirect that would show the key to another origin, or turn a write into something else */

@@ -1,3 +1,6 @@
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { buildConnector, Dispatcher } from 'undici';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 
 /**
@@ -5,21 +8,23 @@ import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
  * Its own time-outs are off: the signal of each request carries the one that the user chose.
  */
 export function createUndiciTransport(): Transport {
-  let dispatcher: Promise<import('undici').Dispatcher> | undefined;
+  let dispatcher: Promise<Dispatcher> | undefined;
+  const connector = createConnector();
   return async (request: HttpRequest): Promise<HttpResponse> => {
+    const { method, headers, body = null, signal } = request;
     dispatcher ??= import('undici').then(
       // The default export, since that is all a bundled CommonJS package has.
-      ({ default: { Agent } }) => new Agent({ headersTimeout: 0, bodyTimeout: 0 }),
+      ({ default: { Agent, buildConnector } }) =>
+        new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: connector.over(buildConnector({ timeout: 0 })) }),
     );
+    const agent = await dispatcher;
+    // undici takes a connection for free one turn after its answer has ended: without this, a request that follows on
+    // another one would open a second connection.
+    await nextTurn();
+    signal.throwIfAborted();
     const { origin, pathname, search } = new URL(request.url);
-    const answer = await (await dispatcher).request({
-      origin,
-      path: pathname + search,
-      method: request.method as 'GET',
-      headers: request.headers,
-      body: request.body ?? null,
-      signal: request.signal,
-    });
+    const options = { origin, path: pathname + search, method: method as 'GET', headers, body, signal };
+    const answer = await connector.during(signal, () => agent.request(options));
     return {
       status: answer.statusCode,
       headers: answer.headers,
@@ -29,5 +34,37 @@ export function createUndiciTransport(): Transport {
         answer.body.on('error', () => {}).destroy();
       },
     };
+  };
+}
+
+/**
+ * undici looks at the signal of a request only once it is connected, and a socket that goes on connecting keeps the
+ * process alive. It opens connections within the call that needs them, so each is given the signal of that call.
+ */
+function createConnector() {
+  type Open = (...args: Parameters<buildConnector.connector>) => Socket;
+  let current: AbortSignal | undefined;
+  return {
+    during: <T>(signal: AbortSignal, request: () => T): T => {
+      current = signal;
+      try {
+        return request();
+      } finally {
+        current = undefined;
+      }
+    },
+    over: (connect: buildConnector.connector): buildConnector.connector => {
+      // undici's own connector returns the socket, whatever its type says.
+      const open = connect as Open;
+      return (options, callback) => {
+        const signal = current;
+        const giveUp = () => socket.destroy(signal?.reason);
+        const socket = open(options, (...result) => {
+          signal?.removeEventListener('abort', giveUp);
+          callback(...result);
+        });
+        signal?.addEventListener('abort', giveUp);
+      };
+    },
   };
 }

@@ -15,6 +15,9 @@ export function waitAfterRefusal(asked: number, episode: number, random: number)
 /** How many times a request is sent again after a network fault, 502, 503 or 504. */
 export const maxRetries = 4;
 
+/** A service that asks for more than this, in milliseconds, is down for longer than a command waits for it. */
+export const longestRetryWait = 60_000;
+
 /**
  * Full jitter: anything from 0 up to 0.5 s, doubled with each retry, at most 8 s; never less than what a 503 asked for.
  *

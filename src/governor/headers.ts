@@ -3,6 +3,9 @@ import { parseHttpDate } from './http-date.ts';
 /** Header names in lower case; a header that came more than once is an array. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** The last second of the year 9999, since the Unix epoch: nothing that a service means lies beyond it. */
+const endOfDates = 253_402_300_799;
+
 /** What the three X-RateLimit headers of one answer say. */
 export interface RateLimit {
   readonly limit: bigint;
@@ -19,7 +22,7 @@ export function parseRateLimit(headers: Headers): RateLimit | undefined {
   const reset = digits(headers['x-ratelimit-reset']);
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
   // Past the year 9999 it is no timestamp in seconds.
-  if (reset > 253_402_300_799n) return undefined;
+  if (reset > BigInt(endOfDates)) return undefined;
   return { limit, remaining, reset: Number(reset) };
 }
 
@@ -40,7 +43,8 @@ export function parseRetryAfter(headers: Headers, now: number): number | undefin
 }
 
 function parseOne(value: string, now: number): number | undefined {
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  // Any number of digits is a number of seconds, but the end of the wait has to stay a time that a Date holds.
+  if (/^\d+$/.test(value)) return Math.min(Number(value), endOfDates) * 1000;
   const date = parseHttpDate(value, now);
   return date === undefined ? undefined : Math.max(0, date - now);
 }

@@ -29,23 +29,38 @@ const longestSlice = 15_000;
 export function createGovernor(options: GovernorOptions): Governor {
   const { clock, memory } = options;
   let inFlight = 0n;
+  let waiting = 0;
+  let waitingSince = 0;
   let waited = 0;
   let episodes = 0;
   let gateLifts = Number.NEGATIVE_INFINITY;
   let lastSeen: SeenRateLimit | undefined;
 
   const admit = async (signal: AbortSignal): Promise<Permit> => {
+    signal.throwIfAborted();
     let announced = false;
     for (let wait = untilAdmitted(); wait > 0; wait = untilAdmitted()) {
-      if (waited + wait > options.maxWait || episodes >= maxEpisodes) throw tooLong(wait);
+      if (waitedSoFar() + wait > options.maxWait || episodes >= maxEpisodes) throw tooLong(wait);
       if (!announced) options.onWait(wait);
       announced = true;
-      const slice = Math.min(wait, longestSlice);
-      await clock.sleep(slice, signal);
-      waited += slice;
+      await sleep(Math.min(wait, longestSlice), signal);
     }
     inFlight += 1n;
     return permit(clock.monotonic());
+  };
+
+  /** A time counts once, however many requests wait through it together. */
+  const waitedSoFar = (): number => waited + (waiting > 0 ? clock.monotonic() - waitingSince : 0);
+
+  const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
+    if (waiting === 0) waitingSince = clock.monotonic();
+    waiting += 1;
+    try {
+      await clock.sleep(ms, signal);
+    } finally {
+      waiting -= 1;
+      if (waiting === 0) waited += clock.monotonic() - waitingSince;
+    }
   };
 
   /** Milliseconds until the next request may leave; 0 for now. */

@@ -1,0 +1,100 @@
+import { getEventListeners } from 'node:events';
+import { expect, onTestFinished } from 'vitest';
+import { type Client, createClient } from '../../src/api/client.ts';
+import type { HttpRequest } from '../../src/api/transport.ts';
+import { createUndiciTransport } from '../../src/api/undici.ts';
+import type { Clock } from '../../src/context.ts';
+import type { Governor } from '../../src/governor/governor.ts';
+import { createTransientMemory } from '../../src/governor/memory.ts';
+import { createGovernor } from '../../src/governor/simple-governor.ts';
+import type { InventoryItem } from '../../src/inventory/items.ts';
+import { createTestClock, type TestClock } from '../support/clock.ts';
+
+export interface ClientRigOptions {
+  readonly url: string;
+  readonly key?: string;
+  readonly clock?: TestClock;
+  readonly interrupted?: AbortSignal;
+  readonly maxWait?: number;
+  readonly random?: number;
+  /** In the place of undici's transport as it is. */
+  readonly onSend?: (request: HttpRequest) => void;
+  readonly onSleep?: (ms: number) => void;
+}
+
+export interface ClientRig {
+  readonly client: Client;
+  readonly governor: Governor;
+  readonly clock: TestClock;
+  /** When each request was sent, by the monotonic clock, from 0 for the first. */
+  sentAt(): number[];
+  /** The whole list in one. */
+  list(): Promise<readonly InventoryItem[]>;
+}
+
+export const key = 'psk_test_0123456789';
+
+/** A client over real sockets. When the test is finished, no timer and no listener may be left of it. */
+export function createClientRig(options: ClientRigOptions): ClientRig {
+  const { url, clock = createTestClock(), interrupted = new AbortController().signal, random = 0.5 } = options;
+  const deadlines = new Set<AbortSignal>();
+  const watched: Clock = {
+    ...clock,
+    sleep: (ms, signal) => {
+      options.onSleep?.(ms);
+      return clock.sleep(ms, signal);
+    },
+    deadline: (ms) => {
+      const { signal, clear } = clock.deadline(ms);
+      deadlines.add(signal);
+      return {
+        signal,
+        clear: () => {
+          deadlines.delete(signal);
+          clear();
+        },
+      };
+    },
+  };
+  const governor = createGovernor({
+    clock: watched,
+    memory: createTransientMemory(),
+    env: 'staging',
+    maxWait: options.maxWait ?? 90_000,
+    random: () => random,
+    onWait: () => {},
+  });
+  const times: number[] = [];
+  const transport = createUndiciTransport();
+  const client = createClient({
+    baseUrl: url,
+    key: options.key ?? key,
+    userAgent: 'petstock/1.2.3',
+    transport: (request) => {
+      times.push(clock.monotonic());
+      const response = transport(request);
+      options.onSend?.(request);
+      return response;
+    },
+    governor,
+    clock: watched,
+    timeout: 30_000,
+    interrupted,
+    random: () => random,
+  });
+  onTestFinished(() => {
+    expect(deadlines.size).toBe(0);
+    expect(getEventListeners(interrupted, 'abort')).toEqual([]);
+  });
+  return {
+    client,
+    governor,
+    clock,
+    sentAt: () => times.map((time) => time - (times[0] ?? 0)),
+    list: async () => {
+      const items: InventoryItem[] = [];
+      for await (const batch of client.listInventory()) items.push(...batch);
+      return items;
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isJsonObject, type Json, parseJson, toInteger } from '../../src/api/json.ts';
+
+describe('an integer, exactly', () => {
+  test.each([
+    ['0', 0n],
+    ['-0', 0n],
+    ['5', 5n],
+    ['-5', -5n],
+    ['9007199254740993', 9007199254740993n],
+    ['9223372036854775807', 9223372036854775807n],
+    ['9223372036854775808', 9223372036854775808n],
+    ['-9223372036854775808', -9223372036854775808n],
+    ['5.0', 5n],
+    ['5.000', 5n],
+    ['-5.0', -5n],
+    ['-0.0', 0n],
+    ['5e0', 5n],
+    ['5E0', 5n],
+    ['5e+0', 5n],
+    ['5e-0', 5n],
+    ['5.0E+000', 5n],
+    ['1e2', 100n],
+    ['1E+02', 100n],
+    ['1.5e1', 15n],
+    ['1.50e1', 15n],
+    ['50e-1', 5n],
+    ['1200e-2', 12n],
+    ['0e5', 0n],
+    ['0.0e0', 0n],
+    ['0e-5', 0n],
+    ['9.223372036854775807e18', 9223372036854775807n],
+    ['922337203685477580.7e1', 9223372036854775807n],
+    ['92233720368547758070e-1', 9223372036854775807n],
+  ])('%s', (text, expected) => {
+    expect(toInteger(parseJson(text))).toBe(expected);
+  });
+
+  test.each(['0.5', '5.5', '-5.5', '5.0000000000000001', '1.55e1', '5e-1', '55e-1', '1e-2', '0.1e0'])(
+    'none: %s',
+    (text) => {
+      expect(toInteger(parseJson(text))).toBeUndefined();
+    },
+  );
+
+  test.each(['1e999999999', '1e99999999999999999999', '-1e9999', '5e-999999999', `1${'0'.repeat(5000)}`])(
+    'too large to be one, and told at once: %s',
+    (text) => {
+      expect(toInteger(parseJson(text))).toBeUndefined();
+    },
+  );
+
+  test.each<[string, Json | undefined]>([
+    ['a string', '5'],
+    ['null', null],
+    ['true', true],
+    ['an array', []],
+    ['an object', {}],
+    ['nothing', undefined],
+    ['an object that says it is a number', parseJson('{"isLosslessNumber":true,"value":"5","toString":"5"}')],
+  ])('none: %s', (_what, value) => {
+    expect(toInteger(value)).toBeUndefined();
+  });
+
+  const integers = () => fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+
+  test('any int64, as it is written', () => {
+    fc.assert(
+      fc.property(integers(), (value) => {
+        expect(toInteger(parseJson(String(value)))).toBe(value);
+      }),
+    );
+  });
+
+  test('any int64, with the point anywhere', () => {
+    fc.assert(
+      fc.property(integers(), fc.integer({ min: 0, max: 18 }), fc.constantFrom('e', 'E', 'e+'), (value, places, e) => {
+        const sign = value < 0n ? '-' : '';
+        const digits = String(value)
+          .replace('-', '')
+          .padStart(places + 1, '0');
+        const at = digits.length - places;
+        const fraction = places === 0 ? '' : `.${digits.slice(at)}`;
+        expect(toInteger(parseJson(`${sign}${digits.slice(0, at)}${fraction}${e}${places}`))).toBe(value);
+        expect(toInteger(parseJson(`${value}${'0'.repeat(value === 0n ? 0 : places)}e-${places}`))).toBe(value);
+      }),
+    );
+  });
+
+  test('agrees with Number for numbers that it holds exactly', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        const integer = toInteger(parseJson(JSON.stringify(value)));
+        if (Number.isSafeInteger(value)) expect(integer).toBe(BigInt(value));
+        else if (!Number.isInteger(value)) expect(integer).toBeUndefined();
+      }),
+    );
+  });
+});
+
+describe('what is no JSON', () => {
+  test.each([
+    '',
+    ' ',
+    '{',
+    '[1,',
+    '{"a":',
+    '{"a":1,}',
+    '[1,]',
+    '"half',
+    '{"a":1} {"a":1}',
+    'NaN',
+    'Infinity',
+    'undefined',
+    '01',
+    '+1',
+    '.5',
+    '5.',
+    "{'a':1}",
+    '<html></html>',
+    '"\u0000"',
+    '"\\x41"',
+    '"\\u12"',
+    '\uFEFF{}',
+    '{"a":1,"a":2}',
+    '{"a":{"b":1},"a":{"b":2}}',
+  ])('%j', (text) => {
+    expect(() => parseJson(text)).toThrow(SyntaxError);
+  });
+
+  test.each([
+    ['arrays', '['.repeat(100_000)],
+    ['arrays that are closed', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['objects', '{"a":'.repeat(100_000)],
+  ])('100,000 levels of %s', (_what, text) => {
+    expect(() => parseJson(text)).toThrow(SyntaxError);
+  });
+
+  test('whatever the text, it is JSON or a SyntaxError, as JSON.parse has it', () => {
+    const texts = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.tuple(fc.json(), fc.nat(40)).map(([text, end]) => text.slice(0, end)),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        const valid = (() => {
+          try {
+            JSON.parse(text);
+            return true;
+          } catch {
+            return false;
+          }
+        })();
+        if (valid) parseJson(text);
+        else expect(() => parseJson(text)).toThrow(SyntaxError);
+      }),
+    );
+  });
+});
+
+describe('strings', () => {
+  test.each([
+    ['an escaped lone surrogate', '"\\ud800"', '\ud800'],
+    ['an escaped pair', '"\\ud83d\\udc31"', '🐱'],
+    ['control characters that are escaped', '"\\u001b[2J"', '\u001b[2J'],
+  ])('%s', (_what, text, expected) => {
+    expect(parseJson(text)).toBe(expected);
+  });
+});
+
+describe('objects', () => {
+  test('a name twice with the same value is that value', () => {
+    expect(parseJson('{"a":"x","a":"x"}')).toEqual({ a: 'x' });
+  });
+
+  test('__proto__ is a name like any other', () => {
+    const value = parseJson('{"__proto__":{"petId":1}}');
+    expect(isJsonObject(value) && Object.hasOwn(value, '__proto__')).toBe(true);
+    expect(isJsonObject(value) && value.petId).toBeUndefined();
+  });
+
+  test.each([
+    ['{}', true],
+    ['{"isLosslessNumber":true}', true],
+    ['[]', false],
+    ['5', false],
+    ['null', false],
+    ['"{}"', false],
+    ['true', false],
+  ])('%s: %j', (text, expected) => {
+    expect(isJsonObject(parseJson(text))).toBe(expected);
+  });
+});

@@ -1,0 +1,316 @@
+import { describe, expect, test } from 'vitest';
+import { RateLimitedError, UnavailableError } from '../../src/errors.ts';
+import { openShop } from '../support/shop.ts';
+import { createClientRig } from './client-rig.ts';
+import {
+  type Answerer,
+  answer,
+  hang,
+  item,
+  openServer,
+  raw,
+  reset,
+  resetInBody,
+  stock,
+  truncated,
+  turns,
+  until,
+} from './server.ts';
+
+const ok = answer(200, stock);
+/** The jitter of the rig is a half. */
+const backoff = [250, 500, 1000, 2000];
+const errorBody = (status: number) => `{"code":"down","message":"Down for a moment.","status":${status}}`;
+
+describe('what a gateway or the network does is tried again', () => {
+  test.each<[string, Answerer]>([
+    ['502', answer(502, '<html>')],
+    ['503', answer(503, errorBody(503))],
+    ['504', answer(504)],
+    ['503 with a body that is cut short', raw('HTTP/1.1 503 Down\r\nContent-Length: 100\r\n\r\n{"co')],
+    ['503 with a corrupt gzip', answer(503, 'x', { 'content-encoding': 'gzip' })],
+    ['a reset before the answer', reset],
+    ['a reset in the body', resetInBody],
+    ['a body that is cut short', truncated],
+    ['a chunked body that is cut short', raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n[{"pe')],
+    ['a chunk that is none', raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n')],
+    ['an answer that is no HTTP', raw('SSH-2.0-OpenSSH_9.6\r\n')],
+    ['a head that is cut short', raw('HTTP/1.1 200 OK\r\nContent-Le')],
+    ['nothing but the end', raw('')],
+    ['a corrupt gzip', answer(200, 'no gzip', { 'content-encoding': 'gzip' })],
+  ])('%s', async (_what, answerer) => {
+    const server = await openServer(answerer, answerer, ok);
+    const { list, sentAt, clock } = createClientRig({ url: server.url });
+    expect(await list()).toHaveLength(1);
+    expect(sentAt()).toEqual([0, 250, 750]);
+    expect(clock.sleeps).toEqual([250, 500]);
+  });
+
+  test('nobody listens: 4 more tries, and then it is unavailable', async () => {
+    const url = 'http://127.0.0.1:1/v1';
+    const { list, clock, sentAt } = createClientRig({ url });
+    const error = await list().catch((reason) => reason);
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error.message).toBe("Can't reach the service at http://127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1");
+    expect(error.status).toBeUndefined();
+    expect(clock.sleeps).toEqual(backoff);
+    expect(sentAt()).toHaveLength(5);
+  });
+
+  test('a name that does not exist', async () => {
+    const { list } = createClientRig({ url: 'https://service.invalid/v1' });
+    await expect(list()).rejects.toThrow(/^Can't reach the service at https:\/\/service\.invalid: getaddrinfo E/);
+  });
+
+  test('503 for ever: 4 more tries, and then what the service says', async () => {
+    const server = await openServer(answer(503, errorBody(503)));
+    const { list, clock } = createClientRig({ url: server.url });
+    await expect(list()).rejects.toMatchObject({
+      exit: 'unavailable',
+      status: 503,
+      message: 'Down for a moment. (503)',
+      service: { code: 'down' },
+    });
+    expect(server.requests).toHaveLength(5);
+    expect(clock.sleeps).toEqual(backoff);
+  });
+
+  test('resets for ever: 4 more tries', async () => {
+    const server = await openServer(reset);
+    await expect(createClientRig({ url: server.url }).list()).rejects.toThrow(/ECONNRESET|other side closed/);
+    expect(server.requests).toHaveLength(5);
+  });
+
+  test('tries of all kinds are counted together', async () => {
+    const server = await openServer(reset, answer(502), resetInBody, answer(504), answer(503), ok);
+    await expect(createClientRig({ url: server.url }).list()).rejects.toMatchObject({ status: 503 });
+    expect(server.requests).toHaveLength(5);
+  });
+
+  test('no try leaves earlier than its full jitter says, and none without jitter waits', async () => {
+    const server = await openServer(answer(503), ok);
+    const { list, sentAt } = createClientRig({ url: server.url, random: 0 });
+    await list();
+    expect(sentAt()).toEqual([0, 0]);
+  });
+});
+
+describe('a 503 with Retry-After', () => {
+  test.each<[string, number]>([
+    ['7', 7000],
+    ['60', 60_000],
+    ['0', 250],
+    ['-1', 250],
+    ['soon', 250],
+    ['Thu, 15 Jan 2026 12:00:27 GMT', 7000],
+    ['Thu, 15 Jan 2026 11:00:00 GMT', 250],
+  ])('%s is tried again after %i ms', async (retryAfter, wait) => {
+    const server = await openServer(answer(503, '', { 'retry-after': retryAfter }), ok);
+    const { list, clock } = createClientRig({ url: server.url });
+    await list();
+    expect(clock.sleeps).toEqual([wait]);
+  });
+
+  test('as a date goes by the clock of the service', async () => {
+    const headers = { date: 'Mon, 01 Jan 2024 00:00:00 GMT', 'retry-after': 'Mon, 01 Jan 2024 00:00:07 GMT' };
+    const server = await openServer(answer(503, '', headers), ok);
+    const { list, clock } = createClientRig({ url: server.url });
+    await list();
+    expect(clock.sleeps).toEqual([7000]);
+  });
+
+  test.each(['61', '3600', '9999999999', '9'.repeat(400)])(
+    'of %s s is told at once: no command waits that long',
+    async (retryAfter) => {
+      const server = await openServer(answer(503, errorBody(503), { 'retry-after': retryAfter }), ok);
+      const { list, clock } = createClientRig({ url: server.url });
+      const error = await list().catch((reason) => reason);
+      expect(error).toBeInstanceOf(UnavailableError);
+      expect(error.retryAfterSeconds).toBe(Math.min(Number(retryAfter), 253_402_300_799));
+      expect(clock.sleeps).toEqual([]);
+      expect(server.requests).toHaveLength(1);
+    },
+  );
+});
+
+describe('what is not tried again', () => {
+  test.each([400, 401, 403, 404, 405, 408, 409, 410, 415, 422, 425, 499, 500, 501, 505])('%i', async (status) => {
+    const server = await openServer(answer(status, errorBody(status)), ok);
+    const { list, clock } = createClientRig({ url: server.url });
+    await expect(list()).rejects.toMatchObject({ status });
+    expect(server.requests).toHaveLength(1);
+    expect(clock.sleeps).toEqual([]);
+  });
+
+  test.each<[string, Answerer]>([
+    ['a reset', reset],
+    ['a reset in the body', resetInBody],
+    ['502', answer(502)],
+    ['503', answer(503, '', { 'retry-after': '1' })],
+    ['504', answer(504)],
+  ])('a POST after %s', async (_what, answerer) => {
+    const server = await openServer(answerer, answer(200, '{}'));
+    const { client, clock } = createClientRig({ url: server.url });
+    await expect(client.request('POST', '/inventory', '{}')).rejects.toBeInstanceOf(UnavailableError);
+    expect(server.requests).toHaveLength(1);
+    expect(clock.sleeps).toEqual([]);
+  });
+
+  test('a PATCH of something else than a stock', async () => {
+    const server = await openServer(reset, answer(200, '{}'));
+    const { client } = createClientRig({ url: server.url });
+    await expect(client.request('PATCH', '/store/orders', '{}')).rejects.toBeInstanceOf(UnavailableError);
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('a PATCH of a stock is absolute, so it is sent again, the same', () => {
+  test.each<[string, Answerer]>([
+    ['a reset', reset],
+    ['a reset in the body', resetInBody],
+    ['503', answer(503)],
+  ])('after %s', async (_what, answerer) => {
+    const server = await openServer(answerer, answer(200, item));
+    const { client } = createClientRig({ url: server.url });
+    expect(await client.updateInventory(7n, 3)).toEqual({ petId: 7n, quantity: 3, status: 'available' });
+    expect(server.requests.map(({ method, body }) => `${method} ${body}`)).toEqual([
+      'PATCH {"quantity":3}',
+      'PATCH {"quantity":3}',
+    ]);
+  });
+});
+
+describe('a 429', () => {
+  test.each([
+    ['with Retry-After', { 'retry-after': '20' }, 20_000],
+    ['with a date', { 'retry-after': 'Thu, 15 Jan 2026 12:00:40 GMT' }, 20_000],
+    ['without any header', {}, 60_000],
+  ])('%s: nothing is sent before', async (_what, headers, wait) => {
+    const server = await openServer(answer(429, 'too many', headers), ok);
+    const { list, sentAt } = createClientRig({ url: server.url, random: 0 });
+    await list();
+    expect(sentAt()).toEqual([0, wait]);
+  });
+
+  test('holds up every other request of the client as well', async () => {
+    const server = await openServer(answer(429, '', { 'retry-after': '20' }), answer(200, '{}'));
+    const { client, list, sentAt } = createClientRig({ url: server.url, random: 0, maxWait: 600_000 });
+    await Promise.allSettled([list().then(() => client.getPet(7n)), list()]);
+    expect(Math.min(...sentAt().slice(2))).toBeGreaterThanOrEqual(20_000);
+  });
+
+  test('a POST is sent again: it was not carried out', async () => {
+    const server = await openServer(answer(429, '', { 'retry-after': '5' }), answer(200, '{}'));
+    const { client, sentAt } = createClientRig({ url: server.url, random: 0 });
+    const { status } = await client.request('POST', '/inventory', '{"a":1}');
+    expect(status).toBe(200);
+    expect(sentAt()).toEqual([0, 5000]);
+    expect(server.requests.map(({ body }) => body)).toEqual(['{"a":1}', '{"a":1}']);
+  });
+
+  test('three in a row: the words of the service, and when it works again', async () => {
+    const body = '{"code":"key_banned","message":"The key is banned.","status":429}';
+    const server = await openServer(answer(429, body, { 'retry-after': '9' }));
+    const { list } = createClientRig({ url: server.url, random: 0 });
+    const error = await list().catch((reason) => reason);
+    expect(error).toBeInstanceOf(RateLimitedError);
+    expect(error).toMatchObject({
+      message: 'The key is banned.',
+      status: 429,
+      retryAfterSeconds: 9,
+      service: { code: 'key_banned' },
+    });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('that asks for longer than the command may wait: at once', async () => {
+    const server = await openServer(answer(429, '', { 'retry-after': '50400' }), ok);
+    const { list, clock } = createClientRig({ url: server.url, random: 0 });
+    await expect(list()).rejects.toMatchObject({ exit: 'rateLimited', retryAfterSeconds: 50_400 });
+    expect(server.requests).toHaveLength(1);
+    expect(clock.sleeps).toEqual([]);
+  });
+
+  test('with a body that never ends is over with the time-out, and the gate holds', async () => {
+    const endless: Answerer = (response) => response.writeHead(429, { 'retry-after': '20' }).write('{"code":');
+    const server = await openServer(endless, ok);
+    const { list, clock, sentAt } = createClientRig({ url: server.url, random: 0 });
+    const items = list();
+    await until(() => server.requests.length === 1);
+    await turns(20);
+    clock.expireDeadlines();
+    await items;
+    expect(sentAt()).toEqual([0, 20_000]);
+  });
+
+  test('does not use up the tries', async () => {
+    const refusal = answer(429, '', { 'retry-after': '1' });
+    const down = answer(503);
+    const server = await openServer(down, down, refusal, down, down, ok);
+    const { list } = createClientRig({ url: server.url });
+    expect(await list()).toHaveLength(1);
+  });
+});
+
+describe('against the service', () => {
+  test.each([
+    'GET /inventory:first=2:status=503',
+    'GET /inventory:first=4:reset',
+    'GET /inventory:first=1:truncate',
+    'GET /inventory:first=1:commit-then-drop',
+  ])('%s', async (fault) => {
+    const { service, clock } = await openShop({ faults: [fault] });
+    const { list } = createClientRig({ url: service.url, key: service.key, clock });
+    expect(await list()).toHaveLength(24);
+  });
+
+  test('a hang ends with the time-out, and the next try has its answer', async () => {
+    const { service, clock } = await openShop({ faults: ['*:first=1:hang'] });
+    const { list, sentAt } = createClientRig({ url: service.url, key: service.key, clock });
+    const items = list();
+    await until(() => service.journal().length > 0);
+    clock.expireDeadlines();
+    expect(await items).toHaveLength(24);
+    expect(sentAt()).toEqual([0, 250]);
+  });
+
+  test('a write whose answer was dropped is there once, and is answered the second time', async () => {
+    const { service, clock } = await openShop({ faults: ['PATCH /inventory/*:first=1:commit-then-drop'] });
+    const { client } = createClientRig({ url: service.url, key: service.key, clock });
+    expect(await client.updateInventory(9007199254740993n, 5)).toMatchObject({ quantity: 5 });
+    expect(service.journal().map(({ method, body }) => `${method} ${body}`)).toEqual([
+      'PATCH {"quantity":5}',
+      'PATCH {"quantity":5}',
+    ]);
+  });
+
+  test('a limit of 3 a minute: 10 requests, and the service refuses none', async () => {
+    const { service, clock } = await openShop({ limits: { minute: 3, day: 1000 } });
+    const { client } = createClientRig({ url: service.url, key: service.key, clock, maxWait: 600_000 });
+    for (let request = 1; request <= 10; request += 1) await client.probe();
+    expect(service.journal().map(({ status }) => status)).not.toContain(429);
+    expect(service.journal()).toHaveLength(10);
+  });
+
+  test('a spent day is refused at once, and the service is not asked again', async () => {
+    const { service, clock } = await openShop({ limits: { minute: 100, day: 2 } });
+    const { client } = createClientRig({ url: service.url, key: service.key, clock });
+    await client.probe();
+    await client.probe();
+    const twelveHours = 43_180;
+    await expect(client.probe()).rejects.toMatchObject({ exit: 'rateLimited', retryAfterSeconds: twelveHours });
+    expect(service.journal()).toHaveLength(2);
+  });
+});
+
+test('a time-out on every try', async () => {
+  const server = await openServer(hang);
+  const { list, clock } = createClientRig({
+    url: server.url,
+    onSend: () => setImmediate(() => clock.expireDeadlines()),
+  });
+  const error = await list().catch((reason) => reason);
+  expect(error).toBeInstanceOf(UnavailableError);
+  expect(error.message).toBe(`Can't reach the service at ${server.origin}: no answer within 30 s`);
+  expect(clock.sleeps).toEqual(backoff);
+});

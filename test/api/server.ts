@@ -1,0 +1,101 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** A request as it came over the wire. */
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export type Answerer = (response: ServerResponse) => void;
+
+export interface TestServer {
+  readonly origin: string;
+  /** The base URL: origin and `/v1`. */
+  readonly url: string;
+  readonly requests: readonly Received[];
+  /** How many connections were opened in all, and how many are open. */
+  readonly connections: { readonly opened: number; readonly open: number };
+}
+
+/** A server that does what the embedded service can't. It answers in turn; the last answer stays. */
+export async function openServer(...answers: readonly Answerer[]): Promise<TestServer> {
+  const requests: Received[] = [];
+  const connections = { opened: 0, open: 0 };
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { method = '', url = '', headers } = request;
+    requests.push({ method, path: url, headers, body: Buffer.concat(chunks).toString('utf8') });
+    answers[Math.min(requests.length, answers.length) - 1]?.(response);
+  });
+  server.on('connection', (socket) => {
+    connections.opened += 1;
+    connections.open += 1;
+    socket.on('close', () => {
+      connections.open -= 1;
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { origin, url: `${origin}/v1`, requests, connections };
+}
+
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
+
+export const stock = '[{"petId":7,"quantity":3,"status":"available"}]';
+export const item = '{"petId":7,"quantity":3,"status":"available"}';
+
+/** A whole answer. It carries no Date, so that it goes by the clock of the test. */
+export const answer =
+  (status: number, body: string | Uint8Array = '', headers: AnswerHeaders = {}): Answerer =>
+  (response) => {
+    response.sendDate = false;
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) } as never).end(body);
+  };
+
+/** Bytes as they are, and then the connection is closed. */
+export const raw =
+  (text: string): Answerer =>
+  (response) => {
+    response.socket?.end(text);
+  };
+
+/** The connection is reset: nothing was answered. */
+export const reset: Answerer = (response) => {
+  response.socket?.resetAndDestroy();
+};
+
+/** A head and the start of a body, and then a reset. */
+export const resetInBody: Answerer = (response) => {
+  response.writeHead(200, { 'content-length': 1000 }).write(stock, () => response.socket?.resetAndDestroy());
+};
+
+/** A head and the start of a body, and then the connection is closed. */
+export const truncated: Answerer = (response) => {
+  response.writeHead(200, { 'content-length': 1000 }).write(stock, () => response.socket?.destroy());
+};
+
+export const hang: Answerer = () => {};
+
+/** A head and the start of a body, and nothing more. */
+export const hangInBody: Answerer = (response) => {
+  response.writeHead(200).write(stock.slice(0, 10));
+};
+
+/** Waits, without the clock, until something has happened on a socket. */
+export async function until(happened: () => boolean): Promise<void> {
+  while (!happened()) await turns(1);
+}
+
+/** Lets what is on its way through the sockets of this process arrive. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
