@@ -17,6 +17,8 @@ export interface ErrorDetails {
   readonly service?: ServiceError | undefined;
   /** Seconds until the same command works again. */
   readonly retryAfterSeconds?: number | undefined;
+  /** Nothing of the request can have been carried out: it was never sent, or each time refused with a 429. */
+  readonly unsent?: boolean | undefined;
   readonly cause?: unknown;
 }
 
@@ -29,6 +31,7 @@ export abstract class PetstockError extends Error {
   readonly status: number | undefined;
   readonly service: ServiceError | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly unsent: boolean;
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -37,6 +40,7 @@ export abstract class PetstockError extends Error {
     this.status = details.status;
     this.service = details.service;
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.unsent = details.unsent ?? false;
   }
 }
 

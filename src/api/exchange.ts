@@ -22,6 +22,12 @@ export interface Answer {
 /** No answer, or half of one: the connection failed, broke, or took too long. */
 export class NetworkFault extends Error {
   override readonly name = 'NetworkFault';
+
+  /** There was not even a connection, so nothing was sent. */
+  get unconnected(): boolean {
+    const { code = '' } = (this.cause ?? {}) as NodeJS.ErrnoException;
+    return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code);
+  }
 }
 
 export interface ExchangeOptions {

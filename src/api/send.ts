@@ -1,4 +1,11 @@
-import { FailureError, RateLimitedError, type ServiceError, UnavailableError } from '../errors.ts';
+import {
+  type ErrorDetails,
+  FailureError,
+  PetstockError,
+  RateLimitedError,
+  type ServiceError,
+  UnavailableError,
+} from '../errors.ts';
 import { longestRetryWait, maxRetries, waitBeforeRetry } from '../governor/backoff.ts';
 import type { Governor } from '../governor/governor.ts';
 import { parseDate, parseRetryAfter } from '../governor/headers.ts';
@@ -40,12 +47,31 @@ export async function send<T>(
   options: SendOptions,
   use: (answer: Answer) => Promise<T>,
 ): Promise<T> {
+  const exposure: Exposure = { exposed: false };
+  try {
+    return await sendUntilAnswered(request, options, exposure, use);
+  } catch (error) {
+    throw error instanceof PetstockError && !exposure.exposed ? unsent(error) : error;
+  }
+}
+
+/** Whether some try may have been carried out, though no answer says so. */
+interface Exposure {
+  exposed: boolean;
+}
+
+async function sendUntilAnswered<T>(
+  request: Outgoing,
+  options: SendOptions,
+  exposure: Exposure,
+  use: (answer: Answer) => Promise<T>,
+): Promise<T> {
   let current = request;
   let refusal: ServiceError | undefined;
   let retries = 0;
   let redirects = 0;
   for (;;) {
-    const outcome = await attempt(current, options, use).catch((error) => {
+    const outcome = await attempt(current, options, exposure, use).catch((error) => {
       throw error instanceof RateLimitedError ? withRefusal(error, refusal) : error;
     });
     switch (outcome.kind) {
@@ -73,12 +99,15 @@ export async function send<T>(
 async function attempt<T>(
   request: Outgoing,
   options: SendOptions,
+  exposure: Exposure,
   use: (answer: Answer) => Promise<T>,
 ): Promise<Outcome<T>> {
   const permit = await options.governor.admit(options.interrupted);
   let answered = false;
+  let carriedOut = true;
   const observe = (answer: Answer): Promise<Outcome<T>> => {
     answered = true;
+    carriedOut = answer.status !== 429;
     permit.answered(answer);
     return judge(request, answer, options, use);
   };
@@ -86,10 +115,12 @@ async function attempt<T>(
     return await exchange(request, options, observe);
   } catch (error) {
     if (!(error instanceof NetworkFault)) throw error;
+    if (error.unconnected) carriedOut = false;
     const { origin } = new URL(request.url);
     const failure = new UnavailableError(`Can't reach the service at ${origin}: ${error.message}`, { cause: error });
     return { kind: 'failed', error: failure, retryAfter: undefined };
   } finally {
+    if (carriedOut) exposure.exposed = true;
     if (!answered) permit.lost();
   }
 }
@@ -141,4 +172,10 @@ function withRefusal(error: RateLimitedError, service: ServiceError | undefined)
   if (service === undefined) return error;
   const { retryAfterSeconds } = error;
   return new RateLimitedError(service.message, { service, status: 429, retryAfterSeconds, cause: error });
+}
+
+/** The same failure, with the certainty that the service has carried nothing out. */
+function unsent(error: PetstockError): PetstockError {
+  const Kind = error.constructor as new (message: string, details: ErrorDetails) => PetstockError;
+  return new Kind(error.message, { ...error, unsent: true, cause: error.cause ?? error });
 }

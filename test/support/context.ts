@@ -34,8 +34,9 @@ export interface RunOptions {
   /** Answers to questions; without it every question is a failure of the test. */
   readonly prompts?: Partial<Prompts> | undefined;
   readonly interrupted?: AbortSignal | undefined;
-  /** Called when the command writes to stdout. */
+  /** Called when the command writes. */
   onStdout?(text: string): void;
+  onStderr?(text: string): void;
   /** Called when a request leaves. */
   onSent?(request: RecordedRequest): void;
   /** A number in [0, 1); default 0.5. */
@@ -50,7 +51,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
   const { terminal, terminals = ['stdin', 'stdout', 'stderr'] } = options;
   const isTerminal = (name: 'stdin' | 'stdout' | 'stderr') => terminal !== undefined && terminals.includes(name);
   const stdout = collector(isTerminal('stdout'), terminal, options.onStdout);
-  const stderr = collector(isTerminal('stderr'), terminal);
+  const stderr = collector(isTerminal('stderr'), terminal, options.onStderr);
   const context: Context = {
     argv,
     env: options.env ?? {},

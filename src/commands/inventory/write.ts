@@ -61,11 +61,11 @@ async function update({ client }: Connection, petId: bigint, quantity: number): 
   throw new FailureError(`Pet ${petId} was to be set, but the service answered with pet ${item.petId}`);
 }
 
-/** A 4xx says that nothing was written. After anything else it may have been. */
+/** A 4xx says that nothing was written, and so does a request that never left. After anything else it may have been. */
 function failureOf(error: unknown) {
   if (!(error instanceof PetstockError)) return { result: 'unknown' as const };
   const { code, message, status } = { ...error, message: error.message, ...error.service };
-  const refused = error.status !== undefined && error.status >= 400 && error.status < 500;
+  const refused = error.unsent || (error.exit !== 'rateLimited' && error.status !== undefined && error.status < 500);
   return { result: refused ? ('failed' as const) : ('unknown' as const), error: { code, message, status } };
 }
 
@@ -74,10 +74,13 @@ function worded(invocation: Invocation, petId: bigint, error: unknown): unknown 
   const hint = `petstock inventory get ${petId} --env ${invocation.environment.value}`;
   // Without an Error body the address itself may be wrong, so nothing is said about the pet.
   if (error instanceof NotFoundError && error.service) return noSuchPet(invocation, petId, error);
+  if (error instanceof InterruptedError && error.unsent) {
+    return new InterruptedError(`Interrupted; the stock of pet ${petId} was not set`);
+  }
   if (error instanceof InterruptedError) {
     return new InterruptedError(`Interrupted. It is not known whether the stock of pet ${petId} was set`, { hint });
   }
-  if (error instanceof UnavailableError) {
+  if (error instanceof UnavailableError && !error.unsent) {
     const { status, service } = error;
     const message = `${error.message}. It is not known whether the stock of pet ${petId} was set`;
     return new UnavailableError(message, { status, service, hint, cause: error });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { InterruptedError } from '../../../src/errors.ts';
 import { sent } from '../../support/requests.ts';
 import { openShop, type Shop } from '../../support/shop.ts';
 
@@ -117,12 +118,47 @@ describe('the history', () => {
     expect(outcomes.map(({ result }) => result).sort()).toEqual(['failed', 'unknown']);
   });
 
+  test('takes what never reached the service for failed, not for unknown', async () => {
+    const shop = await openShop();
+    const down = await shop.run('inventory set 4 3', { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' } });
+    expect(down.code).toBe(5);
+    expect(down.stderr).not.toContain('not known');
+    expect(JSON.parse(history(shop)[0]?.trim().split('\n').at(-1) ?? '')).toMatchObject({ result: 'failed' });
+  });
+
   test("that can't be written stops the change before it is sent", async () => {
     const shop = await openShop();
     const state = '/dev/null/state';
     const result = await shop.run('inventory set 4 12', { folders: { ...shop.folders, state } });
     expect(result).toMatchObject({ code: 1, requests: [] });
     expect(result.stderr).toContain('history');
+  });
+});
+
+describe('Ctrl-C', () => {
+  test('while waiting for the rate limit says that nothing was set', async () => {
+    const shop = await openShop({ limits: { minute: 1, day: 1000 } });
+    await shop.run('inventory get 4');
+    const interrupt = new AbortController();
+    const running = shop.run('inventory set 4 3', {
+      interrupted: interrupt.signal,
+      onStderr: (text) => {
+        if (text.startsWith('Rate limited')) interrupt.abort(new InterruptedError('Interrupted'));
+      },
+    });
+    expect(await running).toMatchObject({ code: 130, requests: [] });
+    expect((await running).stderr).toContain('Error: Interrupted; the stock of pet 4 was not set.\n');
+  });
+
+  test('while the request is on its way says that it is not known', async () => {
+    const shop = await openShop({ faults: ['PATCH /inventory/4:hang'] });
+    const interrupt = new AbortController();
+    const onSent = () => interrupt.abort(new InterruptedError('Interrupted'));
+    const result = await shop.run('inventory set 4 3', { interrupted: interrupt.signal, onSent });
+    expect(result.code).toBe(130);
+    expect(result.stderr).toContain(
+      'It is not known whether the stock of pet 4 was set.\nHint: petstock inventory get 4',
+    );
   });
 });
 
