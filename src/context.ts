@@ -39,8 +39,10 @@ export interface Output {
 export interface Clock {
   /** Wall clock: milliseconds since the Unix epoch. Somebody may step it. */
   now(): number;
-  /** Milliseconds since an arbitrary start, never stepped. */
+  /** Milliseconds since `boot`, never stepped, the same for all processes of this machine. */
   monotonic(): number;
+  /** Names the start that `monotonic` counts from: another one after a restart of the machine. */
+  boot(): string;
   /**
    * Resolves after `ms` milliseconds and keeps the process alive until then.
    * @throws the signal's reason once it is aborted

@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { type Client, createClient } from './api/client.ts';
 import type { Transport } from './api/transport.ts';
 import { createUndiciTransport } from './api/undici.ts';
 import type { Clock } from './context.ts';
 import { UsageError } from './errors.ts';
-import { createTransientMemory } from './governor/memory.ts';
-import { createFileMemory, scopeOf } from './governor/memory-file.ts';
-import { createGovernor } from './governor/simple-governor.ts';
+import { createGovernor } from './governor/admission.ts';
+import { ledgerFolder } from './governor/known-limits.ts';
+import { createTransientLedger } from './governor/ledger.ts';
+import { createFileLedger } from './governor/ledger-file.ts';
+import { scopeOf } from './governor/scope.ts';
 import { parseBaseUrl } from './settings/base-url.ts';
 import { parseKey } from './settings/keys.ts';
 import { createSystemClock } from './system-clock.ts';
@@ -28,6 +31,10 @@ export interface PetstoreClientOptions {
   readonly maxWait?: number;
   /** Ends waits and requests. */
   readonly signal?: AbortSignal;
+  /** Leaves a small part of the limit (2 %, at least 2) to people. */
+  readonly bulk?: boolean;
+  /** Told once where the state folder can't be used: from then on requests go one at a time, unseen by other processes. */
+  onFallback?(reason: Error): void;
   /** Told before each wait, with its length in milliseconds. */
   onWait?(ms: number): void;
   /** Default: undici. */
@@ -44,13 +51,23 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
   const key = usable('key', parseKey(options.key));
   const clock = options.clock ?? createSystemClock();
   const { origin } = new URL(baseUrl);
-  const memory =
+  const unique = randomBytes(6).toString('hex');
+  const timeout = options.timeout ?? 30_000;
+  const ledger =
     options.stateFolder === undefined
-      ? createTransientMemory()
-      : createFileMemory(options.stateFolder, scopeOf(origin, key), () => {});
+      ? createTransientLedger()
+      : createFileLedger({
+          folder: ledgerFolder(options.stateFolder),
+          scope: scopeOf(origin, key),
+          unique,
+          onFallback: (reason) => options.onFallback?.(reason),
+        });
   const governor = createGovernor({
     clock,
-    memory,
+    ledger,
+    unique,
+    lease: timeout + 1000,
+    bulk: options.bulk ?? false,
     env: options.name ?? origin,
     maxWait: options.maxWait ?? 90_000,
     random: Math.random,
@@ -63,7 +80,7 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
     transport: options.transport ?? createUndiciTransport(),
     governor,
     clock,
-    timeout: options.timeout ?? 30_000,
+    timeout,
     interrupted: options.signal ?? new AbortController().signal,
     random: Math.random,
   });

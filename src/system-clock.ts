@@ -1,13 +1,21 @@
-import { performance } from 'node:perf_hooks';
+import { readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
+import { hrtime } from 'node:process';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from './context.ts';
 
 /** The clock of this machine. `bin` and the library make it; everything else is handed one. */
 export function createSystemClock(): Clock {
+  let boot: string | undefined;
   return {
     now: Date.now,
-    monotonic: () => performance.now(),
+    // Unlike performance.now(), which counts from the start of the process.
+    monotonic: () => Number(hrtime.bigint()) / 1e6,
+    boot: () => {
+      boot ??= readBoot();
+      return boot;
+    },
     sleep: async (ms, signal) => {
       await delay(ms, undefined, { signal }).catch((error) => {
         throw signal?.aborted ? signal.reason : error;
@@ -15,8 +23,20 @@ export function createSystemClock(): Clock {
     },
     deadline: (ms) => {
       const controller = new AbortController();
-      const timer = setTimeout(() => controller.abort(), ms);
+      const timer = setTimeout(() => controller.abort(), Math.min(ms, longestTimer));
       return { signal: controller.signal, clear: () => clearTimeout(timer) };
     },
   };
+}
+
+/** A longer one would overflow into 1 ms. */
+const longestTimer = 2 ** 31 - 1;
+
+/** Linux names each boot. Elsewhere it is told by its time, so that a stepped clock looks like a restart: that is safe. */
+function readBoot(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return `since ${Math.round((Date.now() / 1000 - uptime()) / 60)}`;
+  }
 }

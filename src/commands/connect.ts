@@ -1,10 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { type Client, createClient } from '../api/client.ts';
 import type { Transport } from '../api/transport.ts';
 import type { Context } from '../context.ts';
 import { AuthError, UsageError } from '../errors.ts';
+import { createGovernor } from '../governor/admission.ts';
 import type { Governor } from '../governor/governor.ts';
-import { createFileMemory, scopeOf } from '../governor/memory-file.ts';
-import { createGovernor } from '../governor/simple-governor.ts';
+import { ledgerFolder } from '../governor/known-limits.ts';
+import { createFileLedger } from '../governor/ledger-file.ts';
+import { scopeOf } from '../governor/scope.ts';
 import { maskKey } from '../settings/keys.ts';
 import { resolveBaseUrl, resolveKey } from '../settings/resolve.ts';
 import type { EnvironmentName, StoredConfig } from '../settings/settings.ts';
@@ -52,12 +55,18 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const target = environment === 'sandbox' ? await sandboxTarget(context) : remoteTarget(environment, options);
   const { baseUrl, key } = target;
   const scope = scopeOf(target.service, key);
-  const memory = createFileMemory(context.folders.state, scope, (reason) => {
-    options.warn(`limits can't be kept for the next command: ${reason.message}`);
+  const unique = randomBytes(6).toString('hex');
+  const ledger = createFileLedger({
+    folder: ledgerFolder(context.folders.state),
+    scope,
+    unique,
+    onFallback: ({ message }) =>
+      options.warn(`the rate limit can't be shared with other commands, so requests go one at a time: ${message}`),
   });
   const random = context.random;
   const { clock, interrupted } = context;
-  const governor = createGovernor({ clock, memory, random, env: environment, ...options });
+  const lease = options.timeout + 1000;
+  const governor = createGovernor({ clock, ledger, unique, lease, random, env: environment, ...options });
   const transport = options.wrap(context.transport);
   const userAgent = `petstock/${version}`;
   const { timeout } = options;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { KeyState } from '../governor/memory.ts';
+import type { KnownLimit } from '../governor/known-limits.ts';
 import type { Row, View } from '../output/view.ts';
 import { isoTime } from './clock-time.ts';
 import { examples } from './command.ts';
@@ -20,8 +20,8 @@ export function registerLimits(program: Command, run: Run): void {
       run<LimitsOptions>(async (invocation, { refresh }) => {
         const { state } = invocation.context.folders;
         if (refresh) await (await invocation.connect()).client.probe();
-        const { readAllLimits } = await import('../governor/memory-file.ts');
-        const known = readAllLimits(state);
+        const { readKnownLimits } = await import('../governor/known-limits.ts');
+        const known = readKnownLimits(state);
         if (known.length === 0) {
           await invocation.note('No limits are known yet: the service tells them with its first answer.');
         }
@@ -30,7 +30,7 @@ export function registerLimits(program: Command, run: Run): void {
     );
 }
 
-function limitsView(known: readonly KeyState[]): View {
+function limitsView(known: readonly KnownLimit[]): View {
   const rows: Row[] = known.map(({ env, limit, remaining, resetAt, asOf }) => ({
     env,
     limit,

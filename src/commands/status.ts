@@ -45,7 +45,11 @@ interface StatusReport {
   /** null: not known. */
   readonly reachable: boolean | null;
   readonly keyAccepted: boolean | null;
-  readonly rateLimit: { readonly limit: bigint; readonly remaining: bigint; readonly resetAt: string } | null;
+  readonly rateLimit: {
+    readonly limit: bigint | number;
+    readonly remaining: bigint | number;
+    readonly resetAt: string;
+  } | null;
 }
 
 function describeSettings({ environment, context, config }: Invocation) {
@@ -72,8 +76,10 @@ async function rememberedLimits({ environment, context, config }: Invocation): P
   const url = resolveBaseUrl(environment.value, context.env, config);
   const key = resolveKey(environment.value, context.env, config);
   if (url === undefined || key === undefined) return null;
-  const { readLimits, scopeOf } = await import('../governor/memory-file.ts');
-  const known = readLimits(context.folders.state, scopeOf(new URL(url.value).origin, key.value));
+  const { readKnownLimits } = await import('../governor/known-limits.ts');
+  const { scopeOf } = await import('../governor/scope.ts');
+  const scope = scopeOf(new URL(url.value).origin, key.value);
+  const known = readKnownLimits(context.folders.state).find((limit) => limit.scope === scope);
   return known ? { limit: known.limit, remaining: known.remaining, resetAt: isoTime(known.resetAt) } : null;
 }
 

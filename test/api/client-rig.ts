@@ -4,9 +4,9 @@ import { type Client, createClient } from '../../src/api/client.ts';
 import type { HttpRequest } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
 import type { Clock } from '../../src/context.ts';
+import { createGovernor } from '../../src/governor/admission.ts';
 import type { Governor } from '../../src/governor/governor.ts';
-import { createTransientMemory } from '../../src/governor/memory.ts';
-import { createGovernor } from '../../src/governor/simple-governor.ts';
+import { createTransientLedger } from '../../src/governor/ledger.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 
@@ -58,7 +58,9 @@ export function createClientRig(options: ClientRigOptions): ClientRig {
   };
   const governor = createGovernor({
     clock: watched,
-    memory: createTransientMemory(),
+    ledger: createTransientLedger(),
+    lease: 31_000,
+    unique: 'test',
     env: 'staging',
     maxWait: options.maxWait ?? 90_000,
     random: () => random,

@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/context.ts';
+import { createGovernor } from '../../src/governor/admission.ts';
 import type { Governor, ObservedAnswer } from '../../src/governor/governor.ts';
 import type { Headers } from '../../src/governor/headers.ts';
-import { createTransientMemory, type LimitsMemory } from '../../src/governor/memory.ts';
-import { createGovernor } from '../../src/governor/simple-governor.ts';
+import { createTransientLedger, type Ledger } from '../../src/governor/ledger.ts';
 
 export interface RigOptions {
   readonly clock: Clock;
-  readonly memory?: LimitsMemory;
+  readonly ledger?: Ledger;
   readonly maxWait?: number;
   readonly random?: () => number;
 }
@@ -19,13 +19,16 @@ export interface Rig {
   ask(answer: ObservedAnswer): Promise<number>;
 }
 
+let nextRig = 1;
 export const unaborted = new AbortController().signal;
 
-export function createRig({ clock, memory, maxWait = 90_000, random = () => 0 }: RigOptions): Rig {
+export function createRig({ clock, ledger, maxWait = 90_000, random = () => 0 }: RigOptions): Rig {
   const announced: number[] = [];
   const governor = createGovernor({
     clock,
-    memory: memory ?? createTransientMemory(),
+    ledger: ledger ?? createTransientLedger(),
+    lease: 31_000,
+    unique: `rig${nextRig++}`,
     env: 'staging',
     maxWait,
     random,

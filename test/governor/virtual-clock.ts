@@ -24,6 +24,7 @@ export function createVirtualClock(start = Date.UTC(2026, 0, 15, 12, 0, 20)): Vi
   };
   return {
     now: () => start + passed,
+    boot: () => 'test',
     monotonic: () => passed,
     advance: (ms) => {
       passed += ms;

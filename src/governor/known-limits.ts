@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { scopesIn } from './generations.ts';
+import { type WindowKind, windowKinds } from './key-state.ts';
+import { createFileLedger } from './ledger-file.ts';
+
+/** What a service last told of one window of one key. Times are milliseconds since the Unix epoch. */
+export interface KnownLimit {
+  /** Names the service and the key, by `scopeOf`. */
+  readonly scope: string;
+  readonly env: string;
+  readonly kind: WindowKind;
+  readonly limit: number;
+  /** What was left, less what was sent since. */
+  readonly remaining: number;
+  /** By the service's clock. */
+  readonly resetAt: number;
+  /** By the local clock. */
+  readonly asOf: number;
+}
+
+/** Where the ledgers are, in the state folder. */
+export function ledgerFolder(stateFolder: string): string {
+  return join(stateFolder, 'limits');
+}
+
+/** The last known limits of every key that was used on this machine, without a request. */
+export function readKnownLimits(stateFolder: string): KnownLimit[] {
+  const folder = ledgerFolder(stateFolder);
+  return scopesIn(folder)
+    .flatMap((scope) => readScope(folder, scope))
+    .sort((a, b) => a.env.localeCompare(b.env) || b.asOf - a.asOf);
+}
+
+function readScope(folder: string, scope: string): KnownLimit[] {
+  const ledger = createFileLedger({ folder, scope, unique: 'reader', onFallback: () => {} });
+  ledger.refresh();
+  const { env, windows } = ledger.state;
+  return windowKinds.flatMap((kind) => {
+    const window = windows[kind];
+    if (window === undefined) return [];
+    const { limit, left, reset, asOf } = window;
+    return [{ scope, env, kind, limit, remaining: Math.max(0, left), resetAt: reset, asOf }];
+  });
+}

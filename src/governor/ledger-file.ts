@@ -1,0 +1,100 @@
+import { fold } from './fold.ts';
+import { createGeneration, type Generations, latestGeneration, openGeneration } from './generations.ts';
+import { emptyState, encodeState } from './key-state.ts';
+import type { Ledger } from './ledger.ts';
+import type { OpenLedgerFile } from './open-ledger-file.ts';
+import { encodeRecord, type LedgerRecord } from './records.ts';
+
+export interface FileLedgerOptions extends Generations {
+  /** Told once, with the reason, when the ledger can't be used: from then on it is this process's own. */
+  onFallback(reason: Error): void;
+  /** Bytes at which a ledger is sealed; default 256 KiB. */
+  readonly sealAt?: number;
+  /** Tells this process's temporary file from those of others. */
+  readonly unique: string;
+}
+
+/**
+ * A ledger in a file that any number of processes append to, without a lock. Each record is one `O_APPEND` write that
+ * begins with a line feed, so a torn one is skipped. What a record means is decided by what stands before it, so a
+ * process that appends and then reads up to its own record comes to the same verdict as every other reader.
+ */
+export function createFileLedger(options: FileLedgerOptions): Ledger {
+  const { onFallback, sealAt = 256 * 1024, unique } = options;
+  let alone = false;
+  let state = emptyState();
+  let file: OpenLedgerFile | undefined;
+
+  /** Runs on the file, or, once that has failed, without it. */
+  const attempt = (work: (file: OpenLedgerFile) => void, otherwise: () => void): void => {
+    try {
+      if (!alone) work(file ?? enter(latestGeneration(options)));
+    } catch (error) {
+      alone = true;
+      file?.close();
+      onFallback(error as Error);
+    }
+    if (alone) otherwise();
+  };
+
+  const enter = (generation: number): OpenLedgerFile => {
+    state = emptyState();
+    file = openGeneration(options, generation);
+    read(file);
+    return file;
+  };
+
+  /** Takes in what has been appended. @returns whether the line was among it */
+  const read = (current: OpenLedgerFile, line?: string): boolean => {
+    let found = false;
+    for (const entry of current.newEntries()) {
+      if (entry.record.type === 'seal') {
+        follow(current.generation + 1);
+        return found;
+      }
+      fold(state, entry.record);
+      found ||= entry.line === line;
+    }
+    // Somebody has removed the folder: what we know goes into the ledger that takes its place.
+    if (current.isRemoved()) follow(latestGeneration(options));
+    return found;
+  };
+
+  /** Goes on in a generation that begins with a summary of what is known. */
+  const follow = (generation: number): void => {
+    createGeneration(options, generation, encodeRecord({ type: 'summary', state: encodeState(state) }), unique);
+    file?.close();
+    enter(latestGeneration(options));
+  };
+
+  const append = (current: OpenLedgerFile, line: string): void => {
+    current.append(line);
+    if (!read(current, line)) {
+      // In the same file it should have been found; else it came behind a seal, and is written again behind the summary.
+      if (file === undefined || file === current) throw new Error('a record could not be written whole');
+      append(file, line);
+    } else if (current === file && current.size > sealAt) {
+      current.append(encodeRecord({ type: 'seal' }));
+      read(current);
+    }
+  };
+
+  return {
+    get state() {
+      return state;
+    },
+    get alone() {
+      return alone;
+    },
+    refresh: () =>
+      attempt(
+        (current) => void read(current),
+        () => {},
+      ),
+    commit: (record: LedgerRecord) =>
+      attempt(
+        (current) => append(current, encodeRecord(record)),
+        () => fold(state, record),
+      ),
+  };
+}

@@ -1,0 +1,68 @@
+import { hasEnded, type KeyState } from './key-state.ts';
+import type { Window } from './window.ts';
+
+/** Whether one request may leave at a moment. */
+export type Verdict =
+  | { readonly go: true; readonly probe: boolean }
+  /** `until`: by the monotonic clock; undefined: until something in flight is answered. */
+  | { readonly go: false; readonly until: number | undefined };
+
+/**
+ * The rules, all of them:
+ *
+ * - Behind the gate nothing goes.
+ * - While nothing is known, or a window has ended, or after a gate, one request goes as a probe; the others wait for its answer.
+ * - Else a request goes while, for every window, what was left at the smallest told, less what is in flight, less the
+ *   headroom, is at least one. For a fixed window with nobody else on the key that never passes the limit: each
+ *   answered request was counted when the smallest was told, and the others are in flight.
+ *
+ * @param at by the monotonic clock
+ * @param bulk leaves a small part of the limit to people
+ */
+export function decide(state: KeyState, at: number, bulk: boolean): Verdict {
+  if (at < state.gate) return { go: false, until: state.gate };
+  const windows = Object.values(state.windows);
+  const unknown = state.halfOpen || windows.length === 0 || windows.some((window) => hasEnded(state, window, at));
+  if (unknown) return decideProbe(state, at);
+  const waits = windows.filter((window) => room(state, window, at, bulk) < 1);
+  if (waits.length === 0) return { go: true, probe: false };
+  const given = lapsed(state, at);
+  const spent = waits.filter((window) => window.left - given - headroom(state, window, at, bulk) < 1);
+  if (spent.length === 0) return { go: false, until: undefined };
+  return { go: false, until: Math.max(...spent.map((window) => endOf(state, window))) };
+}
+
+function decideProbe(state: KeyState, at: number): Verdict {
+  for (const { probe, expires } of state.inFlight.values()) {
+    if (probe && expires > at) return { go: false, until: undefined };
+  }
+  return { go: true, probe: true };
+}
+
+/** How many requests are in flight whose processes have died. They are taken for counted. */
+function lapsed(state: KeyState, at: number): number {
+  let count = 0;
+  for (const { expires } of state.inFlight.values()) {
+    if (expires <= at) count += 1;
+  }
+  return count;
+}
+
+/** How many requests a window has room for. Where others use the key, each of ours in flight stands for one of theirs too. */
+function room(state: KeyState, window: Window, at: number, bulk: boolean): number {
+  const inFlight = state.inFlight.size * (state.foreignRate > 0 ? 2 : 1);
+  return window.left - inFlight - headroom(state, window, at, bulk);
+}
+
+/** What is left alone: for people while a bulk run goes on, and for what others may have sent since the window was told. */
+function headroom(state: KeyState, window: Window, at: number, bulk: boolean): number {
+  const reserve = bulk ? Math.min(Math.max(2, Math.ceil(window.limit * 0.02)), Math.floor(window.limit / 2)) : 0;
+  if (state.foreignRate === 0) return reserve;
+  const seconds = (state.roundTrip + at - window.toldAt) / 1000;
+  return reserve + 1 + Math.ceil(state.foreignRate * Math.max(0, seconds));
+}
+
+/** The first moment of the monotonic clock at which a window has ended for sure. */
+function endOf({ offset }: KeyState, window: Window): number {
+  return window.reset - (offset?.least ?? 0);
+}

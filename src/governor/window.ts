@@ -1,0 +1,60 @@
+/** One fixed window of a limit, as its answers told it. */
+export interface Window {
+  /** When it ends, by the service's clock: milliseconds since the Unix epoch. */
+  readonly reset: number;
+  readonly limit: number;
+  /** The smallest remaining that was told, less what was sent since without being told. */
+  readonly left: number;
+  /** When that was told: by the monotonic clock, and by the wall clock for people. */
+  readonly toldAt: number;
+  readonly asOf: number;
+  /** What it began with, for us: the first remaining told, and when. Its difference to `left` is ours or foreign. */
+  readonly first: { readonly left: number; readonly at: number };
+  /** How many of our requests were answered since `first`. */
+  readonly own: number;
+}
+
+/** What an answer told of a window. */
+export interface ToldWindow {
+  readonly reset: number;
+  readonly limit: number;
+  readonly remaining: number;
+  /** By the monotonic clock. */
+  readonly sentAt: number;
+  readonly receivedAt: number;
+  /** By the wall clock: milliseconds since the Unix epoch. */
+  readonly asOf: number;
+}
+
+/**
+ * The window after one more answer. Answers may come in any order, so within one window the smallest remaining counts;
+ * an answer of a window that has been replaced tells nothing.
+ */
+export function observe(window: Window | undefined, told: ToldWindow): Window {
+  const { reset, limit, remaining, sentAt, receivedAt, asOf } = told;
+  if (window === undefined || reset > window.reset) {
+    // A reset that moves with every answer is no fixed window: what was told in between still counts.
+    const overlaps = window !== undefined && sentAt < window.toldAt;
+    const left = overlaps ? Math.min(remaining, window.left) : remaining;
+    return { reset, limit, left, toldAt: receivedAt, asOf, first: { left, at: receivedAt }, own: 0 };
+  }
+  if (reset < window.reset) return window;
+  const left = Math.min(window.left, remaining);
+  return { ...window, limit, left, toldAt: receivedAt, asOf, own: window.own + 1 };
+}
+
+/** One request that was sent, and of which no answer told this window. It is taken for counted. */
+export function countDown(window: Window): Window {
+  return { ...window, left: window.left - 1, own: window.own + 1 };
+}
+
+/**
+ * Requests per second that are not ours: what has left the window beyond what we sent.
+ *
+ * @param inFlight ours that may be counted already, though their answers are not here
+ */
+export function foreignRate(window: Window, inFlight: number): number {
+  const foreign = window.first.left - window.left - window.own - inFlight;
+  const seconds = Math.max(1, (window.toldAt - window.first.at) / 1000);
+  return Math.max(0, foreign) / seconds;
+}
