@@ -22,7 +22,7 @@ process.exitCode = await main({
   env,
   stdin: input(stdin),
   stdout: output(stdout),
-  stderr: output(stderr),
+  stderr: heedless(output(stderr)),
   clock: createSystemClock(),
   transport: createUndiciTransport(),
   folders: resolveFolders({ env, platform, home: homedir() }),
@@ -52,6 +52,17 @@ function input(stream: Readable & { isTTY?: boolean }): Input {
         }
       },
     },
+  };
+}
+
+/** stderr speaks to a person: where nobody reads it, the work goes on, and the exit code tells. */
+function heedless(stream: Output): Output {
+  return {
+    isTerminal: stream.isTerminal,
+    get columns() {
+      return stream.columns;
+    },
+    write: (chunk) => stream.write(chunk).catch(() => {}),
   };
 }
 

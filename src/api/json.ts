@@ -1,7 +1,14 @@
-import { isLosslessNumber, type LosslessNumber, parse } from 'lossless-json';
+import { isLosslessNumber, parse } from 'lossless-json';
+
+/** A JSON number with every digit that it came with. */
+export interface JsonNumber {
+  readonly isLosslessNumber: true;
+  /** Its text, as in the JSON. */
+  readonly value: string;
+}
 
 /** A parsed JSON value whose numbers keep every digit. */
-export type Json = null | boolean | string | LosslessNumber | readonly Json[] | JsonObject;
+export type Json = null | boolean | string | JsonNumber | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: Json;
 }

@@ -29,10 +29,17 @@ export function createRunner(context: Context): Runner {
         failed = !(error instanceof ClosedPipeError);
         throw error;
       } finally {
-        // With JSON an error is the only thing on stderr, so that a program can parse it.
-        if (!failed || !invocation.wantsJson) await invocation.showRateLimit();
-        await invocation.close();
+        await finish(invocation, failed);
       }
     };
   return { run, opened: () => opened };
+}
+
+async function finish(invocation: OpenInvocation, failed: boolean): Promise<void> {
+  try {
+    // With JSON an error is the only thing on stderr, so that a program can parse it.
+    if (!failed || !invocation.wantsJson) await invocation.showRateLimit();
+  } finally {
+    await invocation.close();
+  }
 }

@@ -1,0 +1,146 @@
+/**
+ * Who may import whom, after the 'May import' of the style guide: `npx depcruise bin src`.
+ *
+ * Imports of types alone are marked `type-only`: they are gone when the program runs.
+ */
+
+/** Of each folder of `src` that may not import freely: what it may import of ours, besides itself. */
+const mayImport = {
+  inventory: [],
+  service: [],
+  output: ['inventory/'],
+  files: ['inventory/', 'errors.ts'],
+  governor: ['errors.ts', 'context.ts'],
+  settings: ['errors.ts', 'context.ts'],
+  history: ['inventory/', 'errors.ts', 'context.ts'],
+  api: ['inventory/', 'governor/', 'errors.ts', 'context.ts'],
+};
+
+const folders = Object.entries(mayImport).map(([folder, others]) => ({
+  name: `${folder}-imports`,
+  comment: `src/${folder} imports of ours: ${[`itself`, ...others].join(', ')}`,
+  severity: 'error',
+  from: { path: `^src/${folder}/` },
+  to: {
+    path: '^(src|bin|test)/',
+    pathNot: [`^src/${folder}/`, ...others.map((other) => `^src/${other.replace('.', '\\.')}`)],
+  },
+}));
+
+/** Forbids a static import that is there when the program runs. */
+const late = (name, comment, from, to) => ({
+  name,
+  comment,
+  severity: 'error',
+  from,
+  to: { ...to, dynamic: false, dependencyTypesNot: ['type-only'] },
+});
+
+export default {
+  forbidden: [
+    ...folders,
+    {
+      name: 'no-circles',
+      comment: 'what runs has no circles; types may refer to each other',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'downwards',
+      comment: 'nothing in src imports the bin or a test',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(bin|test)/' },
+    },
+    {
+      name: 'nouns',
+      comment: "a command imports nothing from another noun's folder",
+      severity: 'error',
+      from: { path: '^src/commands/([^/]+)/' },
+      to: { path: '^src/commands/[^/]+/', pathNot: '^src/commands/$1/' },
+    },
+    {
+      name: 'commands-are-the-top',
+      comment: 'only the program and what runs commands know them',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/commands/', '^src/(main|program|report)\\.ts$'] },
+      to: { path: '^src/commands/' },
+    },
+    {
+      name: 'service-is-apart',
+      comment: 'only the sandbox knows the embedded service',
+      severity: 'error',
+      from: { path: '^(bin|src)/', pathNot: ['^src/service/', '^src/sandbox\\.ts$', '^src/commands/sandbox/'] },
+      to: { path: '^src/service/' },
+    },
+    {
+      name: 'service-by-its-door',
+      comment: 'the sandbox imports no more of the service than its index',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/service/' },
+      to: { path: '^src/service/', pathNot: '^src/service/index\\.ts$' },
+    },
+    late(
+      'service-late',
+      'the embedded service is loaded when it is wanted: import() it',
+      { path: '^src/', pathNot: '^src/service/' },
+      { path: '^src/service/' },
+    ),
+    late(
+      'heavy-late',
+      'these libraries are slow to load: import() them',
+      { path: '^(bin|src)/' },
+      { path: 'node_modules/(conf|@clack/prompts|cli-table3|undici|chalk)/' },
+    ),
+    {
+      name: 'real-clock',
+      comment: 'the real clock is made at the edge and handed down',
+      severity: 'error',
+      from: { pathNot: ['^bin/', '^src/library\\.ts$', '^test/'] },
+      to: { path: '^src/system-clock\\.ts$' },
+    },
+    {
+      name: 'real-transport',
+      comment: 'the transport is made at the edge and handed down',
+      severity: 'error',
+      from: { pathNot: ['^bin/', '^src/library\\.ts$', '^test/'] },
+      to: { path: '^src/api/undici\\.ts$' },
+    },
+    {
+      name: 'library-is-apart',
+      comment: 'the library carries no command line and no service; what it imports is held by the rules above',
+      severity: 'error',
+      from: { path: '^src/(index|library)\\.ts$' },
+      to: {
+        path: '^src/',
+        pathNot: [
+          '^src/(library|errors|context|system-clock|version)\\.ts$',
+          '^src/(api|governor|inventory|settings)/',
+        ],
+      },
+    },
+    {
+      name: 'no-unresolved',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'declared',
+      comment: 'every package that is imported is in package.json',
+      severity: 'error',
+      from: { path: '^(bin|src)/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-optional', 'npm-peer'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
+  },
+};

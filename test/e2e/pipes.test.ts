@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { runProgram, serve, startProgram } from '../support/program.ts';
+
+const rateLimitOnly = /^(Rate limit: .*\n)?$/;
+
+test.each(['tsv', 'csv', 'json', 'ndjson', 'table'])(
+  'a reader that leaves early ends a long list of %s quietly',
+  async (format) => {
+    const { env } = await serve(['--pets', '50000']);
+    const program = startProgram(`inventory list -o ${format}`, { env });
+    await program.until('stdout', '1');
+    program.hangUp('stdout');
+    const { code, signal, stdout, stderr } = await program.result;
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+    expect(stderr).toMatch(rateLimitOnly);
+    expect(stdout.length).toBeLessThan(500_000);
+  },
+);
+
+test('| head -1', async () => {
+  const { env } = await serve(['--pets', '50000']);
+  const through = ['bash', '-c', '"$@" | head -1; exit "$PIPESTATUS"', 'bash'];
+  const { code, stdout, stderr } = await runProgram('inventory list --header', { env, through });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'petId\tquantity\tstatus\n' });
+  expect(stderr).toMatch(rateLimitOnly);
+});
+
+test('2>&1 | head -1', async () => {
+  const through = ['bash', '-c', '"$@" 2>&1 | head -1; exit "$PIPESTATUS"', 'bash'];
+  const { code, stdout } = await runProgram('--env sandbox inventory list -o csv', { through });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'petId,quantity,status\n' });
+}, 20_000);
+
+test('nobody reads stderr: the result is whole, and the command ends', async () => {
+  const through = ['sh', '-c', 'exec 3>&1; "$@" 2>&1 >&3 3>&- | :', 'sh'];
+  const { stdout } = await runProgram('--env sandbox inventory list', { through });
+  expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
+}, 20_000);
+
+test('nobody reads stderr: the exit code is that of the command', async () => {
+  const { env } = await serve();
+  const program = startProgram('inventory get 4242', { env });
+  program.hangUp('stderr');
+  expect(await program.result).toMatchObject({ code: 9, signal: null, stdout: '' });
+});
+
+test('nobody reads stderr: a write is done all the same', async () => {
+  const { env, journal } = await serve();
+  const program = startProgram('inventory set 1 77 --json', { env });
+  program.hangUp('stderr');
+  const { code, stdout } = await program.result;
+  expect({ code, item: JSON.parse(stdout || 'null') }).toMatchObject({ code: 0, item: { petId: 1, quantity: 77 } });
+  expect((await journal()).map(({ method, body }) => ({ method, body }))).toEqual([
+    { method: 'PATCH', body: '{"quantity":77}' },
+  ]);
+});
+
+test('stdout is closed', async () => {
+  const through = ['sh', '-c', 'exec "$@" >&-', 'sh'];
+  const { code, stderr } = await runProgram('--env sandbox inventory list', { through });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(rateLimitOnly);
+});
+
+test('the disk is full', async () => {
+  const through = ['sh', '-c', 'exec "$@" >/dev/full', 'sh'];
+  const { code, stderr } = await runProgram('--env sandbox inventory list', { through });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^Error: .*no space left.*$/m);
+  expect(stderr).not.toMatch(/defect|\n {4}at /);
+});
+
+test('the disk of the log is full: the result is whole', async () => {
+  const through = ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh'];
+  const { signal, stdout } = await runProgram('--env sandbox inventory list', { through });
+  expect(signal).toBe(null);
+  expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
+});
+
+test('a million bytes on stdin', async () => {
+  const stdin = `{"quantity":3,"note":"${'x'.repeat(1_000_000)}"}`;
+  const { env, journal } = await serve();
+  const { code } = await runProgram('api PATCH /inventory/1 --data -', { env, stdin });
+  expect([0, 10]).toContain(code);
+  expect((await journal()).map(({ method, path }) => `${method} ${path}`)).toEqual(['PATCH /v1/inventory/1']);
+});

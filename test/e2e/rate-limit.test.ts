@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { runProgram, serve, temporaryHome } from '../support/program.ts';
+
+/** So long that no test sees its end. */
+const window = ['--window-seconds', '86400'];
+
+test('a window that one process has spent holds back the next', async () => {
+  const { env, journal } = await serve(['--limit-minute', '2', ...window]);
+  const options = { env, home: temporaryHome() };
+  expect((await runProgram('inventory list', options)).stderr).toMatch(/^Rate limit: 1 of 2 left, /);
+  expect((await runProgram('inventory list', options)).stderr).toMatch(/^Rate limit: 0 of 2 left, /);
+  const started = performance.now();
+  const held = await runProgram('inventory list --max-wait 0 --json', options);
+  expect(performance.now() - started).toBeLessThan(5000);
+  expect(held).toMatchObject({ code: 6, stdout: '' });
+  expect(JSON.parse(held.stderr).error).toMatchObject({ exitCode: 6, retryAfterSeconds: expect.any(Number) });
+  expect(await journal()).toHaveLength(2);
+});
+
+test('a 429 in one process gates the next', async () => {
+  const { env, journal } = await serve(['--fault', 'GET /inventory:first=1:status=429:retry-after=3000']);
+  const options = { env, home: temporaryHome() };
+  const refused = await runProgram('inventory list', options);
+  expect(refused.code).toBe(6);
+  expect((await runProgram('inventory set 1 5', options)).code).toBe(6);
+  expect((await runProgram('status', options)).code).toBe(6);
+  expect(await journal()).toHaveLength(1);
+  // Another key is another matter.
+  const other = { ...options, env: { ...env, PETSTOCK_API_KEY_STAGING: 'psk_somebody' } };
+  expect((await runProgram('inventory list', other)).code).toBe(4);
+  expect(await journal()).toHaveLength(2);
+});
+
+test('the limits are known afterwards, without a request', async () => {
+  const { env, journal } = await serve();
+  const options = { env, home: temporaryHome() };
+  await runProgram('inventory list', options);
+  const { code, stdout } = await runProgram('limits --json', options);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject([{ env: 'staging', limit: 1000, remaining: 999 }]);
+  expect(await journal()).toHaveLength(1);
+});
+
+test('a state folder that can not be written costs a warning, not the command', async () => {
+  const { env } = await serve();
+  const home = temporaryHome();
+  writeFileSync(home.state, 'a file where a folder should be');
+  const { code, stdout, stderr } = await runProgram('inventory list', { env, home });
+  expect(code).toBe(0);
+  expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
+  expect(stderr).toMatch(/^Warning: the rate limit can't be shared with other commands/);
+});

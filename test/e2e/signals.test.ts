@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { expect, test, vi } from 'vitest';
+import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
+
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+test.each(signals)('%s during a request', async (signal) => {
+  const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
+  const program = startProgram('inventory list', { env });
+  await untilSeen(1);
+  program.kill(signal);
+  const { stderr, ...rest } = await program.result;
+  expect(rest).toEqual({ code: 130, signal: null, stdout: '' });
+  expect(stderr).toBe('Error: Interrupted.\n');
+});
+
+test('Ctrl-C during a write says that its outcome is open', async () => {
+  const { env, untilSeen, url } = await serve(['--fault', 'PATCH /inventory/*:hang']);
+  const program = startProgram('inventory set 1 5', { env });
+  await untilSeen(1);
+  program.kill('SIGINT');
+  const { stderr, ...rest } = await program.result;
+  expect(rest).toEqual({ code: 130, signal: null, stdout: '' });
+  expect(stderr).toBe(
+    `▸ staging · ${url}\n` +
+      'Error: Interrupted. It is not known whether the stock of pet 1 was set.\n' +
+      'Hint: petstock inventory get 1 --env staging\n',
+  );
+});
+
+test.each(signals)('%s during a wait for the rate limit', async (signal) => {
+  const { env, journal } = await serve(['--limit-minute', '1', '--window-seconds', '86400']);
+  const home = temporaryHome();
+  expect((await runProgram('inventory list', { home, env })).code).toBe(0);
+  const program = startProgram('inventory list --max-wait 100000', { home, env });
+  await program.until('stderr', 'Rate limited: going on in');
+  program.kill(signal);
+  const { stderr, ...rest } = await program.result;
+  expect(rest).toEqual({ code: 130, signal: null, stdout: '' });
+  expect(stderr).toMatch(/\nError: Interrupted\.\n$/);
+  expect(await journal()).toHaveLength(1);
+});
+
+test.each(signals)('%s while stdin is read', async (signal) => {
+  const home = temporaryHome();
+  const program = startProgram('config set-key --env staging', { home, stdin: { open: true } });
+  program.type('psk_half_of_a_k');
+  await untilReading(program.pid);
+  program.kill(signal);
+  expect(await program.result).toEqual({ code: 130, signal: null, stdout: '', stderr: 'Error: Interrupted.\n' });
+  expect(readdirSync(home.folder)).toEqual([]);
+});
+
+test.each(signals)('%s ends sandbox serve once what is in flight is answered', async (signal) => {
+  const { program, url, key, untilSeen } = await serve(['--fault', 'GET /inventory:delay=500']);
+  const answer = fetch(`${url}/inventory`, { headers: { authorization: `Bearer ${key}` } });
+  await untilSeen(1);
+  program.kill(signal);
+  const { status, ok } = await answer.then(async (response) => ({ ...(await read(response)), ok: response.ok }));
+  expect({ status, ok }).toEqual({ status: 200, ok: true });
+  const { code, signal: endedBy, stderr } = await program.result;
+  expect({ code, endedBy }).toEqual({ code: 0, endedBy: null });
+  expect(stderr).not.toContain('Error');
+});
+
+test('a second Ctrl-C ends sandbox serve at once', async () => {
+  const { program, url, key, untilSeen } = await serve(['--fault', 'GET /inventory:delay=60000']);
+  const answer = fetch(`${url}/inventory`, { headers: { authorization: `Bearer ${key}` } }).catch(() => undefined);
+  await untilSeen(1);
+  program.kill('SIGINT');
+  await untilRefused(Number(new URL(url).port));
+  program.kill('SIGINT');
+  const { code, signal } = await program.result;
+  expect(signal ?? code).toBe('SIGINT');
+  expect(await answer).toBe(undefined);
+});
+
+test('Ctrl-C on a terminal', async () => {
+  const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
+  const program = startProgram('inventory list --color never', { env, terminal: 80 });
+  await untilSeen(1);
+  program.type('\x03');
+  const { code, stdout } = await program.result;
+  expect(code).toBe(130);
+  expect(stdout).toMatch(/^(\^C)?Error: Interrupted\.\r\n$/);
+});
+
+async function read(response: Response) {
+  const items = (await response.json()) as unknown[];
+  return { status: response.status, items: items.length };
+}
+
+/** Resolves once the process waits for its stdin: libuv has put descriptor 0 into its epoll set. Linux only. */
+function untilReading(pid: number): Promise<void> {
+  return vi.waitFor(
+    () => {
+      const watched = readdirSync(`/proc/${pid}/fdinfo`).map((fd) => readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'utf8'));
+      if (!watched.some((info) => /^tfd:\s+0 /m.test(info))) throw new Error(`process ${pid} does not read its stdin`);
+    },
+    { timeout: 20_000, interval: 10 },
+  );
+}
+
+/** Resolves once nobody listens at the port. */
+function untilRefused(port: number): Promise<void> {
+  return vi.waitFor(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const socket = connect(port, '127.0.0.1');
+        socket.once('error', () => resolve());
+        socket.once('connect', () => {
+          socket.destroy();
+          reject(new Error(`somebody listens at port ${port}`));
+        });
+      }),
+    { timeout: 20_000, interval: 10 },
+  );
+}

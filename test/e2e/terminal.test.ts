@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
+
+test.each([80, 40])('the table fits %i columns', async (columns) => {
+  const { code, stdout } = await runProgram('--env sandbox inventory list', { terminal: columns });
+  expect(code).toBe(0);
+  const lines = stripVTControlCharacters(stdout).split('\r\n');
+  const table = lines.filter((line) => /^ *(Pet ID|-?\d+) /.test(line));
+  expect(table).toHaveLength(25);
+  expect(table.filter((line) => line.length > columns)).toEqual([]);
+  // No digit of an id is ever cut.
+  expect(table.map((line) => line.trim().split(/\s+/)[0])).toContain('9223372036854775807');
+});
+
+const key = 'psk_SecretSecretSecretSecret1234';
+
+test('the prompt of config set-key shows nothing of the key', async () => {
+  const home = temporaryHome();
+  const program = startProgram('config set-key --env staging', { home, terminal: 80 });
+  await program.until('stdout', 'API key for staging');
+  for (const letter of key) program.type(letter);
+  program.type('\r');
+  const { code, stdout } = await program.result;
+  expect(code).toBe(0);
+  const shown = stripVTControlCharacters(stdout);
+  for (const part of fragments(key)) expect(shown).not.toContain(part);
+  expect(shown).toContain('…1234');
+  expect(JSON.parse(readFileSync(join(home.config, 'config.json'), 'utf8'))).toEqual({ keys: { staging: key } });
+});
+
+test.each([
+  ['Ctrl-C', '\x03'],
+  ['Ctrl-D', '\x04'],
+  ['Escape', '\x1b'],
+])('%s at the prompt stores nothing', async (_name, typed) => {
+  const home = temporaryHome();
+  const program = startProgram('config set-key --env staging', { home, terminal: 80 });
+  await program.until('stdout', 'API key for staging');
+  program.type(`psk_half${typed}`);
+  const { code, stdout } = await program.result;
+  expect(code).toBe(130);
+  expect(stripVTControlCharacters(stdout)).not.toContain('psk_');
+  expect(() => readFileSync(join(home.config, 'config.json'))).toThrow('ENOENT');
+});
+
+test('a write that wants a confirmation asks on the terminal', async () => {
+  const { env, journal } = await serve();
+  const home = temporaryHome();
+  await runProgram('config set confirm always', { home });
+  const refused = startProgram('inventory set 1 5', { home, env, terminal: 80 });
+  await refused.until('stdout', 'Set the stock of pet 1 to 5?');
+  refused.type('\r');
+  expect((await refused.result).code).toBe(2);
+  expect(await journal()).toEqual([]);
+  const confirmed = startProgram('inventory set 1 5', { home, env, terminal: 80 });
+  await confirmed.until('stdout', 'Set the stock of pet 1 to 5?');
+  confirmed.type('y');
+  expect((await confirmed.result).code).toBe(0);
+  expect((await journal()).map(({ method, path, body }) => ({ method, path, body }))).toEqual([
+    { method: 'PATCH', path: '/v1/inventory/1', body: '{"quantity":5}' },
+  ]);
+});
+
+/** Every run of four characters but the last, which may be shown. */
+function fragments(text: string): string[] {
+  return Array.from({ length: text.length - 5 }, (_, at) => text.slice(at, at + 5));
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+/**
+ * `npm run package`: packs what would be published, installs the tarball into an empty folder as a user would, and tries
+ * the program, the library and its types there. Takes `dist` as it is.
+ */
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const folder = mkdtempSync(join(tmpdir(), 'petstock-packed-'));
+const env = bareEnvironment();
+
+try {
+  await step('packs nothing but the bundle and the documents', packsRightFiles);
+  await step('installs', installs);
+  await step('starts with npx, and lists the sandbox', starts);
+  await step('is a library', isLibrary);
+  await step('has types, with types of Node', () => hasTypes({ module: 'NodeNext', lib: ['ES2023'], types: ['node'] }));
+  await step('has types, with types of the DOM', () =>
+    hasTypes({ module: 'ESNext', moduleResolution: 'Bundler', lib: ['ES2023', 'DOM'], types: [] }),
+  );
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function packsRightFiles() {
+  // The scripts of the package have run by now; they would build once more.
+  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root);
+  const [{ files, filename, size }] = JSON.parse(stdout);
+  const names = files.map(({ path }) => path);
+  const wanted =
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w./-]+\.md|dist\/(LICENSES\.txt|index\.d\.ts|[\w-]+\.js))$/;
+  assert.deepEqual(
+    names.filter((name) => !wanted.test(name)),
+    [],
+  );
+  for (const name of ['README.md', 'LICENSE', 'dist/petstock.js', 'dist/index.js', 'dist/index.d.ts']) {
+    assert.ok(names.includes(name), `${name} is missing in the package`);
+  }
+  assert.ok(size < 2_000_000, `the package has grown to ${size} bytes`);
+  const modes = Object.fromEntries(files.map(({ path, mode }) => [path, mode & 0o111]));
+  assert.notEqual(modes['dist/petstock.js'], 0, 'dist/petstock.js is not executable');
+  return `${names.length} files, ${Math.round(size / 1000)} kB: ${filename}`;
+}
+
+async function installs() {
+  write('package.json', { name: 'consumer', private: true, type: 'module' });
+  const tarball = join(folder, `petstock-${manifest.version}.tgz`);
+  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball]);
+  const { stdout } = await run('npm', ['ls', '--all', '--parseable']);
+  return `${stdout.trim().split('\n').length - 1} packages`;
+}
+
+async function starts() {
+  const version = await run('npx', ['petstock', '--version']);
+  assert.equal(version.stdout, `${manifest.version}\n`);
+  const list = await run('npx', ['petstock', '--env', 'sandbox', 'inventory', 'list', '--json']);
+  assert.equal(JSON.parse(list.stdout).length, 24);
+  assert.match(list.stderr, /^Rate limit: 999 of 1000 left/m);
+}
+
+async function isLibrary() {
+  writeFileSync(
+    join(folder, 'library.js'),
+    `import { createPetstoreClient, NotFoundError } from 'petstock';
+    const client = createPetstoreClient({ baseUrl: process.argv[2], key: process.argv[3] });
+    const items = [];
+    for await (const batch of client.listInventory()) items.push(...batch);
+    const set = await client.updateInventory(9007199254740993n, 12);
+    const missing = await client.updateInventory(4242n, 1).catch((error) => error instanceof NotFoundError);
+    console.log(items.length, set.petId, set.quantity, missing);`,
+  );
+  const args = 'petstock sandbox serve --port 0 --file :memory: --json'.split(' ');
+  const [, ...rest] = args;
+  const served = spawn(process.execPath, [join(folder, 'node_modules/petstock/dist/petstock.js'), ...rest], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  try {
+    const [line] = await Promise.race([once(createInterface(served.stdout), 'line'), once(served, 'exit')]);
+    const { url, key } = JSON.parse(line);
+    const { stdout } = await run(process.execPath, ['library.js', url, key]);
+    assert.equal(stdout, '24 9007199254740993n 12 true\n');
+  } finally {
+    served.kill();
+  }
+}
+
+/** Compiles a consumer in the strictest way, the declarations of petstock included, and checks what it must refuse. */
+async function hasTypes(compilerOptions) {
+  writeFileSync(
+    join(folder, 'consumer.ts'),
+    `import { createPetstoreClient, type InventoryItem, RateLimitedError, type Transport } from 'petstock';
+    const transport: Transport = async ({ url, signal }) => {
+      signal.throwIfAborted();
+      return { status: 200, headers: { location: url }, body: (async function* () { yield new Uint8Array(); })(), discard() {} };
+    };
+    const client = createPetstoreClient({ baseUrl: 'https://store.example/v1', key: 'psk', transport, maxWait: 5 });
+    export async function total(): Promise<number> {
+      let units = 0;
+      for await (const batch of client.listInventory()) for (const { quantity } of batch) units += quantity;
+      return units;
+    }
+    export const set = (): Promise<InventoryItem> => client.updateInventory(42n, 12);
+    export const wait = (error: unknown) => (error instanceof RateLimitedError ? error.retryAfterSeconds : undefined);
+    // @ts-expect-error: a petId is a bigint, since a number would lose digits
+    client.updateInventory(42, 12);
+    // @ts-expect-error: there is no client without a key
+    createPetstoreClient({ baseUrl: 'https://store.example/v1' });`,
+  );
+  const modules = join(root, 'node_modules');
+  write('tsconfig.json', {
+    compilerOptions: {
+      target: 'ES2023',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      noEmit: true,
+      typeRoots: [join(modules, '@types')],
+      ...compilerOptions,
+    },
+    files: ['consumer.ts'],
+  });
+  await run(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', folder]);
+}
+
+async function step(name, action) {
+  const started = performance.now();
+  const detail = await action();
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  process.stdout.write(`package: ${name}${detail ? ` (${detail})` : ''}, ${seconds} s\n`);
+}
+
+/** @returns {Promise<{stdout: string, stderr: string}>} */
+async function run(file, args, cwd = folder) {
+  return promisify(execFile)(file, args, { cwd, env }).catch((error) => {
+    throw new Error(`${file} ${args.join(' ')} failed:\n${error.stdout}${error.stderr}`, { cause: error });
+  });
+}
+
+function once(emitter, event) {
+  return new Promise((resolve) => emitter.once(event, (...values) => resolve(values)));
+}
+
+function write(name, value) {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, name), JSON.stringify(value));
+}
+
+/** What npm needs, without what `npm run` puts there, and with folders of its own for the program. */
+function bareEnvironment() {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|PETSTOCK_|FORCE_COLOR$|NO_COLOR$|INIT_CWD$)/i.test(name),
+  );
+  const own = { PETSTOCK_CONFIG_DIR: join(folder, 'config'), PETSTOCK_STATE_DIR: join(folder, 'state') };
+  return { ...Object.fromEntries(kept), ...own };
+}

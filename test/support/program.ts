@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { inject, onTestFailed, onTestFinished, vi } from 'vitest';
+import type { JournalEntry } from '../../src/service/index.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A folder of its own to live in: the home of a user who has never run the program. */
+export interface Home {
+  readonly folder: string;
+  readonly config: string;
+  readonly state: string;
+}
+
+export interface ProgramOptions {
+  /** Default: a fresh one. Give the same to commands that are to share settings and state. */
+  readonly home?: Home | undefined;
+  /** On top of a bare environment: PATH, a home, folders, a locale. Undefined takes a variable away. */
+  readonly env?: Environment | undefined;
+  /** What stdin holds; default: it ends at once; `open`: it stays open, and the test types. */
+  readonly stdin?: string | { readonly open: true } | undefined;
+  /**
+   * Runs it on a pseudo-terminal of this width, whose output is all in `stdout`; stdin stays open. Takes `script` of
+   * util-linux, which is in Debian's and Ubuntu's essential package bsdutils.
+   */
+  readonly terminal?: number | undefined;
+  /** A command that is given the program and its arguments: `['sh', '-c', 'umask 0; exec "$@"', 'sh']`. */
+  readonly through?: readonly string[] | undefined;
+}
+
+export interface ProgramResult {
+  /** null where a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The program while it runs. */
+export interface Program {
+  readonly pid: number;
+  readonly result: Promise<ProgramResult>;
+  /** Resolves with the output so far once that holds the text. @throws when the program ends without it */
+  until(stream: 'stdout' | 'stderr', text: string): Promise<string>;
+  type(text: string): void;
+  kill(signal: NodeJS.Signals): void;
+  /** Closes our end of its output, as `head` does. */
+  hangUp(stream: 'stdout' | 'stderr'): void;
+}
+
+/** Runs the built program to its end, with the words of a command line or with the arguments as they are. */
+export function runProgram(command: string | readonly string[], options?: ProgramOptions): Promise<ProgramResult> {
+  return startProgram(command, options).result;
+}
+
+/** Starts the built program. It is shown when the test fails, and gone when the test is finished. */
+export function startProgram(command: string | readonly string[], options: ProgramOptions = {}): Program {
+  const words = typeof command === 'string' ? command.split(' ').filter((word) => word !== '') : command;
+  const { stdin, terminal, through = [] } = options;
+  const direct = [...through, process.execPath, inject('program'), ...words];
+  const [file = '', ...args] = terminal === undefined ? direct : onTerminal(direct, terminal);
+  // In a process group of its own, so that nothing that it started is left behind.
+  const child = spawn(file, args, { env: environment(options), stdio: 'pipe', detached: true });
+  const pid = child.pid ?? 0;
+  onTestFinished(() => killGroup(pid));
+  // It may end without having read all of it.
+  child.stdin.on('error', () => {});
+  if (typeof stdin !== 'object' && terminal === undefined) child.stdin.end(stdin);
+  const stdout = collect(child, child.stdout);
+  const stderr = collect(child, child.stderr);
+  const output = { stdout, stderr };
+  onTestFailed(() => {
+    const how = `${child.exitCode ?? child.signalCode ?? 'still running'}`;
+    const shown = [`\n$ petstock ${words.join(' ')}`, stdout.text(), '--- stderr', stderr.text(), `--- exit ${how}`];
+    process.stderr.write(`${shown.map((text) => text.slice(0, 4000).trimEnd()).join('\n')}\n`);
+  });
+  return {
+    pid,
+    result: new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code, signal) => resolve({ code, signal, stdout: stdout.text(), stderr: stderr.text() }));
+    }),
+    until: (stream, text) => output[stream].until(text),
+    type: (text) => child.stdin.write(text),
+    kill: (signal) => child.kill(signal),
+    hangUp: (stream) => child[stream].destroy(),
+  };
+}
+
+function killGroup(pid: number): void {
+  try {
+    if (pid > 0) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
+
+function onTerminal(command: readonly string[], columns: number): string[] {
+  const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+  return ['script', '-qfec', `stty cols ${columns} rows 24; exec ${quoted}`, '/dev/null'];
+}
+
+/** Nothing of ours gets through: no PETSTOCK_*, no FORCE_COLOR, no proxy. */
+function environment({ home = temporaryHome(), env }: ProgramOptions): NodeJS.ProcessEnv {
+  const { PATH, TZ } = process.env;
+  return {
+    PATH,
+    TZ,
+    LANG: 'C.UTF-8',
+    TERM: 'xterm-256color',
+    HOME: home.folder,
+    PETSTOCK_CONFIG_DIR: home.config,
+    PETSTOCK_STATE_DIR: home.state,
+    ...env,
+  };
+}
+
+/** Its folders don't exist yet; all of it is removed when the test is finished. */
+export function temporaryHome(): Home {
+  const folder = mkdtempSync(join(tmpdir(), 'petstock-e2e-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return { folder, config: join(folder, 'config'), state: join(folder, 'state') };
+}
+
+function collect(child: ChildProcess, stream: Readable) {
+  const chunks: Buffer[] = [];
+  const text = () => Buffer.concat(chunks).toString('utf8');
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const until = (wanted: string) =>
+    new Promise<string>((resolve, reject) => {
+      const look = () => {
+        if (text().includes(wanted)) resolve(text());
+      };
+      look();
+      stream.on('data', look);
+      child.once('close', () => reject(new Error(`the program ended without "${wanted}"`)));
+    });
+  return { text, until };
+}
+
+/** `petstock sandbox serve` as a process of its own, on a free port and in memory. */
+export interface Served {
+  readonly url: string;
+  readonly key: string;
+  readonly program: Program;
+  /** `PETSTOCK_URL_STAGING` and `PETSTOCK_API_KEY_STAGING` of it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The requests that it has seen, oldest first. */
+  journal(): Promise<readonly JournalEntry[]>;
+  /** Resolves once it has seen so many requests, answered or not. */
+  untilSeen(requests: number): Promise<void>;
+}
+
+/** @param args of `sandbox serve`, such as `--fault` and its value */
+export async function serve(args: readonly string[] = [], options?: ProgramOptions): Promise<Served> {
+  const standard = 'sandbox serve --port 0 --file :memory: --admin-port 0 --json'.split(' ');
+  const home = temporaryHome();
+  const program = startProgram([...standard, ...args], { home, ...options });
+  const { url, key, admin } = JSON.parse(await program.until('stdout', '\n')) as Record<
+    'url' | 'key' | 'admin',
+    string
+  >;
+  const journal = async () => (await (await fetch(`${admin}/journal`)).json()) as JournalEntry[];
+  return {
+    url,
+    key,
+    program,
+    env: { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key },
+    journal,
+    untilSeen: (requests) =>
+      vi.waitFor(
+        async () => {
+          const { length } = await journal();
+          if (length < requests) throw new Error(`the service has seen ${length} requests, not ${requests}`);
+        },
+        { timeout: 20_000, interval: 10 },
+      ),
+  };
+}
