@@ -1,6 +1,5 @@
 import type { Context, Output } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { formatDuration } from '../output/duration.ts';
 import { createPaint, type Paint, wantsColor } from '../output/paint.ts';
 import { rateLimitLine } from '../output/rate-limit-line.ts';
 import { renderers } from '../output/renderers.ts';
@@ -9,8 +8,8 @@ import type { View } from '../output/view.ts';
 import { readConfig } from '../settings/config-file.ts';
 import { privacyWarnings } from '../settings/private-files.ts';
 import { resolveEnvironment } from '../settings/resolve.ts';
-import { localTime } from './clock-time.ts';
 import type { Connection } from './connect.ts';
+import { createCountdown } from './countdown.ts';
 import { debugTransport } from './debug-log.ts';
 import { resolveColorFlag, resolveFormat, resolveMaxWait, resolveTimeout } from './globals.ts';
 import type { GlobalOptions, Invocation } from './invocation.ts';
@@ -38,7 +37,15 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
   const paintFor = (output: Output): Promise<Paint> =>
     createPaint(wantsColor({ flag, env: context.env, isTerminal: output.isTerminal }));
 
-  const say = async (line: string) => stderr.write(`${line}\n`);
+  const countdown = createCountdown(context, (line) => void note(line));
+  const say = async (line: string) => {
+    await countdown.stop();
+    await stderr.write(`${line}\n`);
+  };
+  const result = async (chunk: string | Uint8Array) => {
+    await countdown.stop();
+    await stdout.write(chunk);
+  };
   const note = async (line: string) => (globals.quiet ? undefined : say(stripControls(line)));
   const warn = (line: string) => note(`Warning: ${line}`);
   for (const warning of privacyWarnings(found)) await warn(warning);
@@ -55,11 +62,7 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
       maxWait,
       wrap: (transport) =>
         globals.debug ? debugTransport(transport, context.clock, (line) => void say(stripControls(line))) : transport,
-      onWait: (ms) => {
-        const at = localTime(context.clock.now() + ms);
-        const wait = formatDuration(Math.ceil(ms / 1000));
-        void note(`Rate limited: going on in ${wait} (${at}). Ctrl-C stops; nothing is lost.`);
-      },
+      onWait: (ms) => (globals.quiet ? undefined : countdown.start(ms)),
       warn: (line) => void warn(line),
     });
   };
@@ -74,7 +77,7 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
     environment,
     config,
     wantsJson: format === 'json' || format === 'ndjson',
-    write: (text) => stdout.write(text),
+    write: result,
     note,
     warn,
     connect: connectOnce,
@@ -86,7 +89,7 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
       for await (const text of renderers[format](view, { header, width, paint: await paintFor(stdout) })) {
         context.interrupted.throwIfAborted();
         empty = false;
-        await stdout.write(text);
+        await result(text);
       }
       if (empty && format === 'table') await note('Nothing to show.');
     },
@@ -106,7 +109,10 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
       const resetIn = Math.max(0, seen.asOf + seen.resetIn - context.clock.now());
       await note(rateLimitLine({ limit, remaining, resetInSeconds: Math.ceil(resetIn / 1000) }));
     },
-    close: async () => (await connection?.catch(() => undefined))?.close(),
+    close: async () => {
+      await countdown.stop();
+      await (await connection?.catch(() => undefined))?.close();
+    },
   };
 }
 

@@ -49,7 +49,7 @@ stdout carries the result and nothing else. Banner, rate limit, warnings, questi
 
 Configuration (petstock config path): settings, addresses and keys. Mode 0600, in a folder of mode 0700.
 State: in PETSTOCK_STATE_DIR, else $XDG_STATE_HOME/petstock or ~/.local/state/petstock on Linux:
-  limits/      what the service last said of the rate limit of each key, and until when nothing may be sent
+  limits/      for each key a ledger of requests and of what the service said of its limits, shared by all commands
   history/     every change of stock that this machine has made
   sandbox.db   the stock of the sandbox; sandbox.key its key
 Keys are written nowhere but in the configuration; elsewhere a hash stands for them.

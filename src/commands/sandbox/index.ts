@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { Run } from '../invocation.ts';
 import { registerInfo } from './info.ts';
+import { registerKeys } from './keys/index.ts';
+import { registerOpenApi } from './openapi.ts';
 import { registerReset } from './reset.ts';
 import { registerServe } from './serve.ts';
 
@@ -12,4 +14,6 @@ export function registerSandbox(program: Command, run: Run): void {
   registerServe(sandbox, run);
   registerReset(sandbox, run);
   registerInfo(sandbox, run);
+  registerKeys(sandbox, run);
+  registerOpenApi(sandbox, run);
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { View } from '../../output/view.ts';
-import { openSandbox, sandboxPlan, startSandbox } from '../../sandbox.ts';
 import { examples } from '../command.ts';
 import type { Invocation, Run } from '../invocation.ts';
+import { withKeys } from './key-ring.ts';
 
 export function registerInfo(sandbox: Command, run: Run): void {
   sandbox
@@ -16,9 +16,9 @@ export function registerInfo(sandbox: Command, run: Run): void {
 /** `{"file","key","plan","pets"}` */
 export async function printInfo(invocation: Invocation): Promise<void> {
   const { inspectDatabase } = await import('../../service/index.ts');
-  const { file, key } = await openSandbox(invocation.context.folders.state);
-  if (inspectDatabase(file) === null) await (await startSandbox(invocation.context)).close();
-  const pets = inspectDatabase(file)?.pets ?? 0;
+  const row = await withKeys(invocation, undefined, async ({ file, own: { key, record } }) => {
+    return { file, key, plan: record.plan, pets: inspectDatabase(file)?.pets ?? 0 };
+  });
   const view: View = {
     shape: 'one',
     columns: [
@@ -27,7 +27,7 @@ export async function printInfo(invocation: Invocation): Promise<void> {
       { field: 'plan', title: 'Plan' },
       { field: 'pets', title: 'Pets', align: 'right' },
     ],
-    rows: [[{ file, key, plan: sandboxPlan, pets }]],
+    rows: [[row]],
   };
   await invocation.print(view);
 }

@@ -1,18 +1,24 @@
 import type { Command } from 'commander';
-import { removeSandbox } from '../../sandbox.ts';
+import { resetSandbox, sandboxPlan } from '../../sandbox.ts';
 import { examples } from '../command.ts';
 import type { Run } from '../invocation.ts';
 import { printInfo } from './info.ts';
+import { withKeys } from './key-ring.ts';
 
 export function registerReset(sandbox: Command, run: Run): void {
   sandbox
     .command('reset')
-    .summary('throw the sandbox away and seed a fresh one')
-    .description('Throws the stock of the sandbox away and seeds a fresh one. Its key stays.')
+    .summary('throw the stock of the sandbox away and seed a fresh one')
+    .description(
+      'Throws the stock of the sandbox away, seeds a fresh one, and forgets what was used of the limits. Keys stay; its own is a business key again.',
+    )
     .addHelpText('after', examples([['petstock sandbox reset']]))
     .action(
       run(async (invocation) => {
-        removeSandbox(invocation.context.folders.state);
+        await resetSandbox(invocation.context);
+        await withKeys(invocation, undefined, ({ ring, own }) =>
+          ring.adopt(own.key, sandboxPlan, { keepsKnown: false }),
+        );
         await invocation.note('The sandbox has a fresh stock.');
         await printInfo(invocation);
       }),

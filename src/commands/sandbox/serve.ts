@@ -1,24 +1,25 @@
 import type { Command } from 'commander';
+import type { Output } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { parseQuantity } from '../../inventory/values.ts';
 import { sandboxFile, sandboxPlan, startSandbox } from '../../sandbox.ts';
-import type { ServiceOptions } from '../../service/index.ts';
+import type { LogEntry, ServiceOptions } from '../../service/index.ts';
 import { examples } from '../command.ts';
 import type { Run } from '../invocation.ts';
 import { collect, required } from '../values.ts';
+import { count, type LimitOptions, limitsOf, planOf, plans } from './numbers.ts';
 
-const plans = ['free', 'pro', 'business'] as const;
-const defaultPort = 4010;
+/** Where `sandbox serve` listens unless it is told otherwise. */
+export const defaultPort = 4010;
 
-interface ServeOptions {
+interface ServeOptions extends LimitOptions {
   readonly port?: string;
   readonly host?: string;
+  readonly expose?: boolean;
   readonly file?: string;
   readonly pets?: string;
   readonly seed?: string;
   readonly plan?: string;
-  readonly limitMinute?: string;
-  readonly limitDay?: string;
   readonly windowSeconds?: string;
   readonly ban?: boolean;
   readonly banStrikes?: string;
@@ -27,6 +28,7 @@ interface ServeOptions {
   readonly maxQuantity?: string;
   readonly fault?: readonly string[];
   readonly adminPort?: string;
+  readonly log?: boolean;
 }
 
 export function registerServe(sandbox: Command, run: Run): void {
@@ -36,6 +38,7 @@ export function registerServe(sandbox: Command, run: Run): void {
     .description('Serves the embedded service on a port, for any client, until Ctrl-C.')
     .option('--port <n>', `port; 0 takes a free one (default: ${defaultPort})`)
     .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+    .option('--expose', 'allow a --host that other machines reach')
     .option('--file <path>', 'database file; :memory: keeps nothing (default: that of --env sandbox)')
     .option('--pets <n>', 'how many pets a fresh stock has (default: 24)')
     .option('--seed <n>', 'seed of a fresh stock; the same seed gives the same stock (default: 1)')
@@ -50,6 +53,7 @@ export function registerServe(sandbox: Command, run: Run): void {
     .option('--max-quantity <n>', 'largest quantity that is accepted (default: none)')
     .option('--fault <spec>', 'a fault to answer with, for people who test clients; may be given again', collect)
     .option('--admin-port <n>', 'a port for health, faults, the journal and the clock; 0 takes a free one')
+    .option('--log', 'one JSON line per request on stderr; never the key')
     .addHelpText(
       'after',
       examples([
@@ -63,7 +67,9 @@ export function registerServe(sandbox: Command, run: Run): void {
         const { context, wantsJson } = invocation;
         const parsed = parseOptions(options);
         const kept = sandboxFile(context.folders.state, parsed.pets, parsed.seed);
-        const service = await startSandbox(context, { file: kept, ...parsed });
+        await requireExposed(options);
+        const log = options.log ? { log: logTo(context.stderr) } : {};
+        const service = await startSandbox(context, { file: kept, ...parsed, ...log });
         const { url, adminUrl: admin } = service;
         await invocation.note(`Serving at ${url}. The key is ${service.key}. Ctrl-C ends it.`);
         if (admin !== null) await invocation.note(`Administration at ${admin}.`);
@@ -72,6 +78,23 @@ export function registerServe(sandbox: Command, run: Run): void {
         await service.close();
       }),
     );
+}
+
+/** @throws UsageError for an address that other machines reach, without --expose */
+async function requireExposed({ host, expose }: ServeOptions): Promise<void> {
+  const { isLoopback } = await import('../../service/index.ts');
+  if (host === undefined || expose || isLoopback(host)) return;
+  throw new UsageError(
+    `Other machines would reach ${host}: the stock, and the keys on their way, which is plain HTTP`,
+    {
+      hint: `petstock sandbox serve --host ${host} --expose`,
+    },
+  );
+}
+
+/** A log whose reader has gone away is no reason to stop serving. */
+function logTo(stderr: Output): (entry: LogEntry) => void {
+  return (entry) => void stderr.write(`${JSON.stringify(entry)}\n`).catch(() => {});
 }
 
 function ended(signal: AbortSignal): Promise<void> {
@@ -85,11 +108,6 @@ type ParsedOptions = Omit<ServiceOptions, 'file' | 'key' | 'clock'> & { readonly
 
 /** @throws UsageError for the first option that makes no sense */
 function parseOptions(options: ServeOptions): ParsedOptions {
-  const plan = plans.find((known) => known === (options.plan ?? sandboxPlan));
-  if (plan === undefined) throw new UsageError(`--plan takes ${plans.join(', ')}; "${options.plan}" is none of them`);
-  const minute = count('--limit-minute', options.limitMinute, 0);
-  const day = count('--limit-day', options.limitDay, 0);
-  const enterprise = minute !== undefined || day !== undefined;
   const min = quantity('--min-quantity', options.minQuantity);
   const max = quantity('--max-quantity', options.maxQuantity);
   return present({
@@ -98,8 +116,8 @@ function parseOptions(options: ServeOptions): ParsedOptions {
     file: options.file,
     pets: count('--pets', options.pets, 0, 100_000_000),
     seed: count('--seed', options.seed, 0),
-    plan,
-    limits: enterprise ? { minute: minute ?? unlimited, day: day ?? unlimited } : undefined,
+    plan: planOf(options.plan ?? sandboxPlan),
+    limits: limitsOf(options),
     windowSeconds: count('--window-seconds', options.windowSeconds, 1, 86_400),
     ban:
       options.ban === false
@@ -112,16 +130,6 @@ function parseOptions(options: ServeOptions): ParsedOptions {
     faults: options.fault,
     adminPort: count('--admin-port', options.adminPort, 0, 65_535),
   });
-}
-
-const unlimited = Number.MAX_SAFE_INTEGER;
-
-function count(option: string, text: string | undefined, least: number, most = unlimited): number | undefined {
-  if (text === undefined) return undefined;
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  const range = most === unlimited ? `from ${least}` : `from ${least} to ${most}`;
-  throw new UsageError(`${option} takes a whole number ${range}; "${text}" is none`);
 }
 
 function quantity(option: string, text: string | undefined): bigint | undefined {

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { examples } from '../../command.ts';
+import type { Run } from '../../invocation.ts';
+import { withKeys } from '../key-ring.ts';
+import { columns, fileOption, rowOf } from './view.ts';
+
+export function registerList(keys: Command, run: Run): void {
+  keys
+    .command('list')
+    .summary('list all keys')
+    .description(
+      'Lists all keys, oldest first, with revoked ones. None is shown: each has the id that it was issued with.',
+    )
+    .option(...fileOption)
+    .addHelpText('after', examples([['petstock sandbox keys list'], ['petstock sandbox keys list --json']]))
+    .action(
+      run<{ file?: string }>((invocation, { file }) =>
+        withKeys(invocation, file, async ({ ring }) => {
+          const records = await ring.list();
+          await invocation.print({ shape: 'list', columns, rows: [records.map(rowOf)] });
+        }),
+      ),
+    );
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { examples } from '../command.ts';
+import type { Run } from '../invocation.ts';
+import { defaultPort } from './serve.ts';
+
+export function registerOpenApi(sandbox: Command, run: Run): void {
+  sandbox
+    .command('openapi')
+    .summary('print the contract of the service as an OpenAPI document')
+    .description('Prints the contract of the service as an OpenAPI 3.1 document in JSON. Nothing is started.')
+    .addHelpText('after', examples([['petstock sandbox openapi > openapi.json']]))
+    .action(
+      run(async (invocation) => {
+        const { openApiDocument } = await import('../../service/index.ts');
+        const document = openApiDocument(`http://127.0.0.1:${defaultPort}/v1`);
+        await invocation.write(`${JSON.stringify(document, null, 2)}\n`);
+      }),
+    );
+}
