@@ -68,3 +68,14 @@ test('a write that wants a confirmation asks on the terminal', async () => {
 function fragments(text: string): string[] {
   return Array.from({ length: text.length - 5 }, (_, at) => text.slice(at, at + 5));
 }
+
+test('a wait for the rate limit is counted down on one line, which goes away', async () => {
+  const { env } = await serve(['--fault', 'GET /inventory:first=1:status=429:retry-after=1']);
+  const { code, stdout } = await runProgram('inventory get 1 --color never', { env, terminal: 60 });
+  expect(code).toBe(0);
+  const [waiting = '', ...rest] = stdout.split('\r\x1b[KPet ID');
+  expect(waiting).toMatch(/^(\r\x1b\[KRate limited: going on in \d s \(\d\d:\d\d:\d\d\)[^\r]*)+$/);
+  for (const line of waiting.split('\r\x1b[K')) expect(line.length).toBeLessThan(60);
+  expect(rest).toHaveLength(1);
+  expect(rest[0]).not.toContain('Rate limited');
+});
