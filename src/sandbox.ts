@@ -14,36 +14,42 @@ export interface Sandbox {
 }
 
 /**
- * Starts the embedded service: for one command, or as the options say.
+ * Starts the embedded service: for one command, or as the options say. Its key keeps the plan that it has, unless the options
+ * name one: a command must not change the limits under a `sandbox serve` that is running.
+ *
  * @throws UsageError for a fault, a port, an address or a file that can't be used
  */
 export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
-  const { FaultSpecError, startService, StorageError } = await import('./service/index.ts');
+  const { FaultSpecError, startService } = await import('./service/index.ts');
   const { file, key } = await openSandbox(context.folders.state);
-  const complete = { file, key, clock: context.clock, plan: sandboxPlan, ...options } as const;
-  return startService(complete).catch((cause) => {
+  const complete = { file, key, clock: context.clock, ...options };
+  return startService(complete).catch(async (cause) => {
     if (cause instanceof FaultSpecError) {
       throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });
     }
-    if (cause instanceof StorageError) {
-      throw new UsageError(`The sandbox can't use ${complete.file}: ${cause.message}`, {
-        cause,
-        hint: 'petstock sandbox reset',
-      });
-    }
-    throw listenError(cause, options) ?? cause;
+    throw listenError(cause, options) ?? (await fileError(cause, complete.file));
   });
 }
 
-/** Why the service can't listen, in words. */
-function listenError(cause: NodeJS.ErrnoException, options: Partial<ServiceOptions>): UsageError | undefined {
-  const host = options.host ?? '127.0.0.1';
-  const hint = 'petstock sandbox serve --port 0';
+/** What a failure of the database is to whoever runs a command; any other error as it is. */
+export async function fileError(cause: unknown, file: string): Promise<unknown> {
+  const { StorageError } = await import('./service/index.ts');
+  if (!(cause instanceof StorageError)) return cause;
+  return new UsageError(`The sandbox can't use ${file}: ${cause.message}`, { cause, hint: 'petstock sandbox reset' });
+}
+
+/** Why the service can't listen, in words. The port is that of the system's own report: there may be two. */
+function listenError(
+  cause: NodeJS.ErrnoException & { readonly port?: number },
+  { host = '127.0.0.1', adminPort }: Partial<ServiceOptions>,
+): UsageError | undefined {
+  const option = cause.port !== undefined && cause.port === adminPort ? '--admin-port' : '--port';
+  const hint = `petstock sandbox serve ${option} 0`;
   switch (cause.code) {
     case 'EADDRINUSE':
-      return new UsageError(`Port ${options.port} on ${host} is taken by another program`, { cause, hint });
+      return new UsageError(`Port ${cause.port} on ${host} is taken by another program`, { cause, hint });
     case 'EACCES':
-      return new UsageError(`Port ${options.port} on ${host} is not for every user`, { cause, hint });
+      return new UsageError(`Port ${cause.port} on ${host} is not for every user`, { cause, hint });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
@@ -66,9 +72,19 @@ export function sandboxFile(stateFolder: string, pets?: number, seed?: number): 
   return join(stateFolder, `sandbox${variant}.db`);
 }
 
-/** Removes the database, so that the next start seeds a fresh one. The key stays. */
-export function removeSandbox(stateFolder: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(sandboxFile(stateFolder) + suffix, { force: true });
+/**
+ * A fresh stock, and the sandbox's key as new. Services that have the file open go on with it. A file that can't be
+ * used at all is replaced.
+ */
+export async function resetSandbox(context: Context): Promise<void> {
+  const { reseedDatabase, StorageError } = await import('./service/index.ts');
+  const { file } = await openSandbox(context.folders.state);
+  try {
+    await reseedDatabase(file);
+  } catch (error) {
+    if (!(error instanceof StorageError && error.isUnusable)) throw await fileError(error, file);
+    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  }
 }
 
 /** Several first commands may run at once: the first one to put its key in place has made it for all. */

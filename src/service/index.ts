@@ -1,7 +1,12 @@
+export { isLoopback } from './admin/host.ts';
 export { FaultSpecError } from './faults/part.ts';
+export type { LogEntry } from './http/log.ts';
 export type { JournalEntry } from './journal.ts';
-export { generateKey } from './keys/key.ts';
+export { generateKey, idOfKey } from './keys/key.ts';
+export { type Grant, type KeyRing, openKeyRing } from './keys/key-ring.ts';
+export { openApiDocument } from './openapi/document.ts';
 export type { RunningService, ServiceOptions } from './options.ts';
 export { startService } from './start.ts';
 export { inspectDatabase } from './store/inspect.ts';
-export { StorageError } from './store/store.ts';
+export { reseedDatabase } from './store/reseed.ts';
+export { type KeyRecord, StorageError } from './store/store.ts';

@@ -3,7 +3,7 @@ export interface JournalEntry {
   /** When it arrived, by the service's clock: milliseconds since the Unix epoch. */
   readonly time: number;
   readonly method: string;
-  /** The request target as it was sent. */
+  /** The request target as it was sent, cut at 1024 characters. */
   readonly path: string;
   /** The body as far as it was read, cut at 1024 characters; null when none was read. */
   readonly body: string | null;
@@ -12,12 +12,14 @@ export interface JournalEntry {
 }
 
 const KEPT = 10_000;
-const BODY_KEPT = 1024;
+const CHARACTERS_KEPT = 1024;
 
 type Unfinished = { -readonly [Field in keyof JournalEntry]: JournalEntry[Field] };
 
 /** An entry that is still being filled in. */
 export interface OpenEntry {
+  /** As in JournalEntry. */
+  readonly status: number | null;
   read(body: string): void;
   answered(status: number): void;
 }
@@ -27,12 +29,15 @@ export class Journal {
   readonly #entries: Unfinished[] = [];
 
   open(time: number, method: string, path: string): OpenEntry {
-    const entry: Unfinished = { time, method, path, body: null, status: null };
+    const entry: Unfinished = { time, method, path: beginningOf(path), body: null, status: null };
     this.#entries.push(entry);
     if (this.#entries.length >= 2 * KEPT) this.#entries.splice(0, this.#entries.length - KEPT);
     return {
+      get status() {
+        return entry.status;
+      },
       read: (body) => {
-        entry.body = body.slice(0, BODY_KEPT);
+        entry.body = beginningOf(body);
       },
       answered: (status) => {
         entry.status = status;
@@ -43,4 +48,10 @@ export class Journal {
   entries(): readonly JournalEntry[] {
     return this.#entries.slice(-KEPT).map((entry) => ({ ...entry }));
   }
+}
+
+/** A copy: a slice would keep all of the text in memory. */
+function beginningOf(text: string): string {
+  if (text.length <= CHARACTERS_KEPT) return text;
+  return Buffer.from(text.slice(0, CHARACTERS_KEPT), 'utf16le').toString('utf16le');
 }

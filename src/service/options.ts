@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import type { Log } from './http/log.ts';
 import type { Patience } from './http/server.ts';
 import type { JournalEntry } from './journal.ts';
 import type { BanRule } from './limits/ban.ts';
@@ -31,9 +32,11 @@ export interface ServiceOptions {
   readonly quantityBounds?: { readonly min?: bigint; readonly max?: bigint };
   /** Faults to inject; the grammar is at `parseFault`. */
   readonly faults?: readonly string[];
-  /** Port of the administration server, 0 for a free one. Undefined: none. */
+  /** Port of the administration server, 0 for a free one. Undefined: none. It is on loopback, whatever `host` is. */
   readonly adminPort?: number;
-  /** How long a client may take to send a request: 60 s for its headers, 300 s for all of it. */
+  /** Is told of each request when it is over. */
+  readonly log?: Log;
+  /** How long a client may take: 60 s for its headers, 300 s for all of its request, 60 s to go on reading. */
   readonly patience?: Patience;
 }
 

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { MovableClock } from './clock.ts';
 import type { FaultSet } from './faults/fault-set.ts';
 import type { Exchange } from './http/exchange.ts';
 import { commonHeaders } from './http/headers.ts';
+import type { Log } from './http/log.ts';
 import type { Journal } from './journal.ts';
 import type { AddressBuckets } from './limits/addresses.ts';
 import type { LimitRules, ShownLimit } from './limits/admission.ts';
@@ -17,6 +17,7 @@ interface Parts {
   readonly bounds: QuantityBounds;
   readonly faults: FaultSet;
   readonly journal: Journal;
+  readonly log: Log | undefined;
 }
 
 /** All that the work on a request needs. */
@@ -28,6 +29,7 @@ export class Service implements Parts {
   readonly bounds: QuantityBounds;
   readonly faults: FaultSet;
   readonly journal: Journal;
+  readonly log: Log | undefined;
 
   constructor(parts: Parts) {
     this.store = parts.store;
@@ -37,6 +39,7 @@ export class Service implements Parts {
     this.bounds = parts.bounds;
     this.faults = parts.faults;
     this.journal = parts.journal;
+    this.log = parts.log;
   }
 
   /** The headers that every answer to this exchange carries, as of now. */
@@ -46,8 +49,8 @@ export class Service implements Parts {
   }
 
   /** The same for what never became an exchange: it is charged to the address. */
-  headersOfAddress(address: string): Record<string, string> {
-    return this.headers(randomUUID(), this.addresses.admit(address, this.clock.now()).shown);
+  headersOfAddress(address: string, requestId: string): Record<string, string> {
+    return this.headers(requestId, this.addresses.admit(address, this.clock.now()).shown);
   }
 
   private headers(requestId: string, shown: ShownLimit): Record<string, string> {

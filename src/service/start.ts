@@ -1,15 +1,15 @@
+import { isLoopback } from './admin/host.ts';
 import { AdminServer } from './admin/server.ts';
 import { MovableClock } from './clock.ts';
 import { FaultSet } from './faults/fault-set.ts';
 import { ApiServer } from './http/server.ts';
 import { Journal } from './journal.ts';
 import { generateKey } from './keys/key.ts';
+import { type Grant, KeyRing } from './keys/key-ring.ts';
 import { AddressBuckets } from './limits/addresses.ts';
-import { PLANS, type Plan } from './limits/plans.ts';
 import { DEFAULTS, type RunningService, type ServiceOptions } from './options.ts';
 import { Service } from './service.ts';
 import { SqliteStore } from './store/sqlite-store.ts';
-import type { Entitlement } from './store/store.ts';
 
 /**
  * Starts the service. Any number of them, in any number of processes, may serve one file.
@@ -24,7 +24,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const key = options.key ?? generateKey();
   const store = await SqliteStore.open(options.file, options.pets ?? DEFAULTS.pets, options.seed ?? DEFAULTS.seed);
   try {
-    await store.register(key, entitlementOf(options), planned(DEFAULTS.plan));
+    const grant = grantOf(options);
+    await new KeyRing(store, options.clock).adopt(key, grant ?? DEFAULTS.plan, { keepsKnown: grant === undefined });
     return await serve(assemble(options, store, faults), options, key);
   } catch (error) {
     await store.close();
@@ -43,22 +44,24 @@ function assemble(options: ServiceOptions, store: SqliteStore, faults: FaultSet)
     addresses: new AddressBuckets(minuteMs),
     bounds: { min: options.quantityBounds?.min ?? null, max: options.quantityBounds?.max ?? null },
     journal: new Journal(),
+    log: options.log,
   });
 }
 
 async function serve(service: Service, options: ServiceOptions, key: string): Promise<RunningService> {
   const host = options.host ?? DEFAULTS.host;
   const api = new ApiServer(service, options.patience ?? DEFAULTS.patience);
-  const admin = options.adminPort === undefined ? null : new AdminServer(service);
-  const port = await api.listen(options.port ?? DEFAULTS.port, host);
-  const adminPort = await admin?.listen(options.adminPort ?? 0, host).catch(async (error: unknown) => {
+  const url = `${origin(host, await api.listen(options.port ?? DEFAULTS.port, host))}/v1`;
+  const admin = options.adminPort === undefined ? null : new AdminServer(service, url);
+  const adminHost = isLoopback(host) ? host : DEFAULTS.host;
+  const adminPort = await admin?.listen(options.adminPort ?? 0, adminHost).catch(async (error: unknown) => {
     await api.stop();
     throw error;
   });
   let closing: Promise<void> | null = null;
   return {
-    url: `${origin(host, port)}/v1`,
-    adminUrl: adminPort === undefined ? null : origin(host, adminPort),
+    url,
+    adminUrl: adminPort === undefined ? null : origin(adminHost, adminPort),
     key,
     journal: () => service.journal.entries(),
     setFaults: (specs) => service.faults.replace(specs),
@@ -75,13 +78,6 @@ function origin(host: string, port: number): string {
 }
 
 /** What the options say about the key; undefined when they say nothing. */
-function entitlementOf({ limits, plan }: ServiceOptions): Entitlement | undefined {
-  if (limits !== undefined) {
-    return { plan: 'enterprise', limits: { minute: BigInt(limits.minute), day: BigInt(limits.day) } };
-  }
-  return plan === undefined ? undefined : planned(plan);
-}
-
-function planned(plan: Plan): Entitlement {
-  return { plan, limits: PLANS[plan] };
+function grantOf({ limits, plan }: ServiceOptions): Grant | undefined {
+  return limits === undefined ? plan : { minute: BigInt(limits.minute), day: BigInt(limits.day) };
 }

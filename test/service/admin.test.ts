@@ -1,3 +1,4 @@
+import { get as httpGet } from 'node:http';
 import { expect, test } from 'vitest';
 import { NOON, outcome, outcomes, rate, start, type TestService } from './support.ts';
 
@@ -62,4 +63,29 @@ test.each([
 ])('%s %s with %j: %i with a message', async (method, path, body, status) => {
   const service = await start({ adminPort: 0 });
   expect(await ask(service, method, path, body)).toEqual({ status, json: { message: expect.any(String) } });
+});
+
+test.each([
+  ['127.0.0.1', 200],
+  ['127.0.0.1:4011', 200],
+  ['localhost:4011', 200],
+  ['[::1]:4011', 200],
+  ['192.168.1.7', 200],
+  ['evil.example', 403],
+  ['localhost.evil.example:80', 403],
+  ['127.0.0.1.evil.example', 403],
+])('a request for the host %s: %i, lest a web site has its name point here', async (host, status) => {
+  const service = await start({ adminPort: 0 });
+  const answered = await new Promise((resolve) => {
+    httpGet(`${service.adminUrl}/health`, { headers: { Host: host } }, (response) => {
+      resolve(response.resume().statusCode);
+    });
+  });
+  expect(answered).toBe(status);
+});
+
+test('it stays on loopback, wherever the service listens', async () => {
+  const service = await start({ host: '0.0.0.0', adminPort: 0 });
+  expect(service.url).toMatch(/^http:\/\/0\.0\.0\.0:/);
+  expect(service.adminUrl).toMatch(/^http:\/\/127\.0\.0\.1:/);
 });

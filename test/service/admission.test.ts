@@ -103,15 +103,23 @@ describe('whatever is asked when', () => {
 });
 
 describe('a window', () => {
-  const window = { start: NOON, used: 5n };
+  const length = 60_000;
+  const window = { start: NOON, length, used: 5n };
 
   test.each([
     ['lasts to its last millisecond', NOON + 59_999, window],
-    ['is another one from the next', NOON + 60_000, { start: NOON + 60_000, used: 0n }],
+    ['is another one from the next', NOON + 60_000, { start: NOON + 60_000, length, used: 0n }],
     ['stays when a clock is a little behind', NOON - 5_000, window],
-    ['is given up when a clock is set back for good', NOON - 5_001, { start: NOON - 60_000, used: 0n }],
-    ['is another one after long', NOON + 86_400_000, { start: NOON + 86_400_000, used: 0n }],
+    ['is given up when a clock is set back for good', NOON - 5_001, { start: NOON - 60_000, length, used: 0n }],
+    ['is another one after long', NOON + 86_400_000, { start: NOON + 86_400_000, length, used: 0n }],
   ])('%s', (_name, now, expected) => {
-    expect(windowAt(window, now, 60_000)).toEqual(expected);
+    expect(windowAt(window, now, length)).toEqual(expected);
+  });
+
+  test.each([
+    ['of another length is kept to its end', NOON + 59_999, window],
+    ['of another length is given up at its end', NOON + 60_000, { start: NOON + 60_000, length: 4_000, used: 0n }],
+  ])('%s', (_name, now, expected) => {
+    expect(windowAt(window, now, 4_000)).toEqual(expected);
   });
 });

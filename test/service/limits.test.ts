@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { NOON, outcome, outcomes, rate, start, TestClock } from './support.ts';
+import { generateKey } from '../../src/service/index.ts';
+import { NOON, outcome, outcomes, rate, start, TestClock, temporaryFile } from './support.ts';
 
 const seconds = (time: number) => time / 1000;
 const MIDNIGHT = NOON + 12 * 3_600_000;
@@ -122,4 +123,21 @@ test('requests at once: exactly the limit is admitted', async () => {
   const service = await start({ limits: { minute: 30, day: 1000 } });
   const statuses = await Promise.all(Array.from({ length: 100 }, async () => (await service.get('/inventory')).status));
   expect(statuses.filter((status) => status === 200)).toHaveLength(30);
+});
+
+test('services with minutes of different lengths on one file share each window, and reset nothing', async () => {
+  const shared = { file: temporaryFile(), key: generateKey(), clock: new TestClock(), ban: false } as const;
+  const long = await start({ ...shared, limits: { minute: 3, day: 100 } });
+  const short = await start({ ...shared, windowSeconds: 4 });
+  const alternating = async () => [
+    ...(await outcomes(long, 1)),
+    ...(await outcomes(short, 2)),
+    ...(await outcomes(long, 1)),
+  ];
+  expect(await alternating()).toEqual(['200', '200', '200', '429 rate_limited']);
+  shared.clock.advance(30_000);
+  expect((await short.get('/inventory')).headers['retry-after']).toBe('30');
+  shared.clock.advance(30_000);
+  expect(rate(await short.get('/inventory'))).toBe(`3/2/${seconds(NOON + 64_000)}`);
+  expect(rate(await long.get('/inventory'))).toBe(`3/1/${seconds(NOON + 64_000)}`);
 });

@@ -1,26 +1,8 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
-import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
-import { generateKey, type ServiceOptions } from '../../src/service/index.ts';
+import { expect, test } from 'vitest';
+import { generateKey } from '../../src/service/index.ts';
+import { serve, setQuantity } from './serving.ts';
 import { outcomes, start, TestClock, temporaryFile } from './support.ts';
-
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-const SERVING = fileURLToPath(new URL('serving-process.ts', import.meta.url));
-
-type Child = ChildProcessByStdio<Writable, Readable, null>;
-
-/** Starts a process that serves the file, and resolves with it and its URL. */
-async function serve(options: Omit<ServiceOptions, 'clock'>): Promise<{ child: Child; url: string }> {
-  const child = spawn(process.execPath, ['--import', TSX, SERVING, JSON.stringify(options)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const [line] = await once(child.stdout.setEncoding('utf8'), 'data');
-  return { child, url: String(line).trim() };
-}
 
 async function statusOf(url: string, key: string): Promise<number> {
   const response = await fetch(`${url}/inventory`, { headers: { Authorization: `Bearer ${key}` } });
@@ -68,13 +50,38 @@ test('four processes that create one file together admit exactly the limit', { t
 test('what was answered is there after kill -9', { timeout: 30_000 }, async () => {
   const options = { file: temporaryFile(), key: generateKey(), plan: 'pro' } as const;
   const { child, url } = await serve(options);
-  const headers = { Authorization: `Bearer ${options.key}`, 'Content-Type': 'application/json' };
-  for (let quantity = 1; quantity <= 20; quantity++) {
-    await fetch(`${url}/inventory/1`, { method: 'PATCH', headers, body: JSON.stringify({ quantity }) });
-  }
+  for (let quantity = 1; quantity <= 20; quantity++) await setQuantity(url, options.key, 1, quantity);
   child.kill('SIGKILL');
   await once(child, 'exit');
   const answer = await (await start(options)).get('/inventory');
   expect(answer.text).toContain('{"petId":1,"quantity":20,');
   expect(answer.headers['x-ratelimit-remaining']).toBe('279');
+});
+
+test('four processes lose no update of each other', { timeout: 30_000 }, async () => {
+  const key = generateKey();
+  const options = { file: temporaryFile(), key, pets: 203 };
+  const processes = await Promise.all(Array.from({ length: 4 }, () => serve(options)));
+  const petIds = Array.from({ length: 200 }, (_, index) => index + 1);
+  const urlFor = (petId: number) => processes[petId % 4]?.url ?? '';
+  const statuses = await Promise.all(petIds.map((petId) => setQuantity(urlFor(petId), key, petId, 1_000 + petId)));
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  const { json } = await (await start(options)).get('/inventory');
+  const quantities = (json as { petId: number; quantity: number }[]).slice(0, 200).map((item) => item.quantity);
+  expect(quantities).toEqual(petIds.map((petId) => 1_000 + petId));
+});
+
+test('a full disk is answered with 503, and what was answered before is there', { timeout: 30_000 }, async () => {
+  const options = { file: temporaryFile(), key: generateKey() };
+  // No file may grow beyond 200 KiB: the write-ahead log is full after some updates.
+  const { url } = await serve(options, ['sh', '-c', 'ulimit -f 400; exec "$@"', 'sh']);
+  const statuses: number[] = [];
+  while (statuses.length < 1_000 && statuses.at(-1) !== 503) {
+    statuses.push(await setQuantity(url, options.key, 1, 1_000 + statuses.length));
+  }
+  expect(statuses.at(-1)).toBe(503);
+  expect(new Set(statuses.slice(0, -1))).toEqual(new Set([200]));
+  const last = 1_000 + statuses.length - 2;
+  const { text } = await (await start(options)).get('/inventory');
+  expect(text).toContain(`{"petId":1,"quantity":${last},`);
 });

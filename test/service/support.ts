@@ -122,6 +122,15 @@ function raw(service: RunningService, bytes: string): Promise<string> {
   });
 }
 
+/** What came back as bytes, taken apart. */
+export function parseRaw(text: string): Answer {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  const [first = '', ...lines] = head.split('\r\n');
+  const fields = lines.map((line) => /^([^:]+): *(.*)$/.exec(line) ?? []);
+  const headers = Object.fromEntries(fields.map(([, name = '', value]) => [name.toLowerCase(), value]));
+  return { status: Number(first.split(' ')[1]), headers, text: body, json: parsed(body) };
+}
+
 /** The X-RateLimit headers as `limit/remaining/reset`. */
 export function rate({ headers }: Answer): string {
   return ['limit', 'remaining', 'reset'].map((name) => headers[`x-ratelimit-${name}`]).join('/');

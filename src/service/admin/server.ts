@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { FaultSpecError } from '../faults/part.ts';
 import { listen } from '../http/server.ts';
+import { openApiDocument } from '../openapi/document.ts';
 import type { Service } from '../service.ts';
+import { isLocalName } from './host.ts';
 
 type Reply = readonly [status: number, body: unknown];
 
@@ -9,16 +11,20 @@ type Reply = readonly [status: number, body: unknown];
  * The administration port, for whoever tests a client:
  *
  * - `GET /health`: `{"status":"ok"}`
+ * - `GET /openapi.json`: the contract of the service
  * - `GET /journal`: the requests seen, oldest first
  * - `GET /faults`, `POST /faults` with `{"faults":["<spec>",…]}` to add some, `DELETE /faults`
  * - `POST /clock` with `{"advanceSeconds":<n>}` to move the service's clock ahead
  */
 export class AdminServer {
   readonly #service: Service;
+  readonly #baseUrl: string;
   readonly #server: Server;
 
-  constructor(service: Service) {
+  /** @param baseUrl where the service itself is */
+  constructor(service: Service, baseUrl: string) {
     this.#service = service;
+    this.#baseUrl = baseUrl;
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
@@ -40,10 +46,13 @@ export class AdminServer {
   }
 
   async #reply(request: IncomingMessage): Promise<Reply> {
+    if (!isLocalName(request.headers.host)) return [403, 'The Host header must name this machine by its address.'];
     const { clock, faults, journal } = this.#service;
     switch (`${request.method} ${request.url}`) {
       case 'GET /health':
         return [200, { status: 'ok' }];
+      case 'GET /openapi.json':
+        return [200, openApiDocument(this.#baseUrl)];
       case 'GET /journal':
         return [200, journal.entries()];
       case 'GET /faults':

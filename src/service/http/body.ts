@@ -41,7 +41,7 @@ function collect({ request }: Exchange): Promise<Uint8Array> {
       .on('data', take)
       .once('end', () => resolve(Buffer.concat(chunks)))
       .once('error', () => reject(new BodyCutOff()))
-      .once('close', () => reject(new BodyCutOff()));
+      .once('close', () => (request.readableEnded ? undefined : reject(new BodyCutOff())));
   });
 }
 

@@ -9,8 +9,12 @@ export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly entry: OpenEntry;
+  /** How long the client may read nothing of a streamed answer. */
+  readonly readMs: number;
   /** What the X-RateLimit headers of the answer tell; null until the request has been admitted or refused. */
   shown: ShownLimit | null = null;
+  /** The key that the request was made with; null until it has been found valid. */
+  validKey: string | null = null;
   /** Headers of every answer on this path. */
   pathHeaders: Readonly<Record<string, string>> = {};
   /** True while the client has asked to be told before it sends the body, and has not been. */
@@ -18,7 +22,8 @@ export class Exchange {
   /** True when the request is left without an answer on purpose, until one of both sides hangs up. */
   abandoned = false;
 
-  constructor(request: IncomingMessage, response: ServerResponse, entry: OpenEntry) {
+  constructor(request: IncomingMessage, response: ServerResponse, entry: OpenEntry, readMs: number) {
+    this.readMs = readMs;
     this.request = request;
     this.response = response;
     this.entry = entry;

@@ -33,6 +33,7 @@ async function admitOrRefuse(exchange: Exchange, { store, addresses, rules, cloc
   const ofKey = token === null ? null : await store.admit(token, rules, clock);
   const admission = ofKey ?? addresses.admit(exchange.address, clock.now());
   exchange.shown = admission.shown;
+  exchange.validKey = ofKey === null ? null : token;
   if (admission.outcome !== 'admitted') throw tooMany(admission, clock.now());
   if (ofKey === null) throw unauthorized(token);
 }
@@ -70,11 +71,12 @@ async function operate(exchange: Exchange, service: Service, target: Target, mat
   requireWellFormed(exchange, target);
   if (match === null) throw new Refusal(404, 'not_found', 'There is nothing at this address.');
   const { method } = exchange;
-  const allow = allowedMethods(match.route);
-  if (method === 'OPTIONS') return { status: 204, headers: { Allow: allow } };
+  if (method === 'OPTIONS') return { status: 204, headers: { Allow: allowedMethods(match.route) } };
   const asked = match.route.operations[method === 'HEAD' ? 'GET' : method];
   if (asked === undefined) {
-    throw new Refusal(405, 'method_not_allowed', `${method} is not allowed here.`, { Allow: allow });
+    throw new Refusal(405, 'method_not_allowed', `${method} is not allowed here.`, {
+      Allow: allowedMethods(match.route),
+    });
   }
   return asked({ exchange, store: service.store, bounds: service.bounds, parameter: match.parameter });
 }

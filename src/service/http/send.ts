@@ -26,8 +26,10 @@ export async function send(
   const body = spoiling.malformed ? malformed(answer.body) : answer.body;
   const headers: Record<string, string> = { ...common, ...contentHeaders(body), ...answer.headers };
   if (exchange.awaitsContinue) headers.Connection = 'close';
-  for (const name of Object.keys(headers)) {
-    if (spoiling.withoutHeaders.includes(name.toLowerCase())) delete headers[name];
+  if (spoiling.withoutHeaders.length > 0) {
+    for (const name of Object.keys(headers)) {
+      if (spoiling.withoutHeaders.includes(name.toLowerCase())) delete headers[name];
+    }
   }
   if (exchange.isCut) return discard(body);
 
@@ -50,20 +52,28 @@ function contentHeaders(body: Answer['body']): Record<string, string> {
   return { 'Content-Type': JSON_TYPE, 'Content-Length': String(Buffer.byteLength(body)) };
 }
 
-/** Writes as fast as the client reads, and lets other requests have their turn between two pieces. */
+/**
+ * Writes as fast as the client reads, and lets other requests have their turn between two pieces. A client that reads nothing
+ * for too long is cut off: it would keep its snapshot, and the write-ahead log would grow without end.
+ */
 async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, truncated: boolean): Promise<void> {
-  const { response } = exchange;
+  const { request, response } = exchange;
+  const cutStalled = () => request.socket.destroy();
+  request.socket.setTimeout(exchange.readMs).once('timeout', cutStalled);
   try {
     for await (const piece of pieces) {
       if (exchange.isCut) return;
       if (truncated) return await cutOff(exchange, piece);
-      if (response.write(piece)) await nextTurn();
-      else await drained(exchange);
+      // A socket that takes all at once drains within this turn; the next piece is for another one all the same.
+      if (!response.write(piece)) await drained(exchange);
+      await nextTurn();
     }
     response.end();
   } catch (error) {
     response.destroy();
     throw error;
+  } finally {
+    request.socket.setTimeout(0).off('timeout', cutStalled);
   }
 }
 

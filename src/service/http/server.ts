@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -6,12 +7,17 @@ import { Refusal } from './answer.ts';
 import { Connections } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import { handle } from './handle.ts';
+import { logWhenOver } from './log.ts';
 import { parserRefusal, refuseConnection } from './parser-refusals.ts';
 
-/** How long a client may take to send a request. */
+/** How long a client may take, in milliseconds. */
 export interface Patience {
+  /** To send its headers. */
   readonly headersMs: number;
+  /** To send all of its request. */
   readonly requestMs: number;
+  /** To go on reading an answer that is streamed to it: 60 s. */
+  readonly readMs?: number;
 }
 
 /** The service on a port. Everything that HTTP can bring, well-formed or not, is answered here or in `handle`. */
@@ -19,9 +25,11 @@ export class ApiServer {
   readonly #service: Service;
   readonly #server: Server;
   readonly #connections: Connections;
+  readonly #readMs: number;
 
   constructor(service: Service, patience: Patience) {
     this.#service = service;
+    this.#readMs = patience.readMs ?? 60_000;
     this.#server = createServer({
       requireHostHeader: false,
       headersTimeout: patience.headersMs,
@@ -50,12 +58,13 @@ export class ApiServer {
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
-    const { clock, journal } = this.#service;
+    const { clock, journal, log } = this.#service;
     response.sendDate = false;
     response.on('error', () => {}); // A client that has gone away is no failure.
     const entry = journal.open(clock.now(), request.method ?? '', request.url ?? '');
-    const exchange = new Exchange(request, response, entry);
+    const exchange = new Exchange(request, response, entry, this.#readMs);
     this.#connections.begin(exchange);
+    if (log !== undefined) logWhenOver(log, exchange, clock);
     handle(exchange, this.#service).catch(() => response.destroy());
   }
 
@@ -66,7 +75,7 @@ export class ApiServer {
       socket.destroy();
     } else if (exchange === undefined) {
       const address = socket instanceof Socket ? (socket.remoteAddress ?? '') : '';
-      refuseConnection(socket, refusal, this.#service.headersOfAddress(address));
+      this.#refuseUnread(socket, refusal, address);
     } else if (exchange.request.complete) {
       exchange.response.once('close', () => this.#refuse(socket, refusal));
     } else if (exchange.response.headersSent) {
@@ -75,6 +84,15 @@ export class ApiServer {
       exchange.entry.answered(refusal.status);
       refuseConnection(socket, refusal, this.#service.headersOf(exchange));
     }
+  }
+
+  /** Refuses what never became an exchange. */
+  #refuseUnread(socket: Duplex, refusal: Refusal, address: string): void {
+    const { clock, log } = this.#service;
+    const id = randomUUID();
+    refuseConnection(socket, refusal, this.#service.headersOfAddress(address, id));
+    const time = new Date(clock.now()).toISOString();
+    log?.({ time, id, address, key: null, method: null, path: null, status: refusal.status, ms: 0 });
   }
 }
 

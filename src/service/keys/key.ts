@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -11,9 +11,18 @@ export function generateKey(): string {
   return `psk_${random}${checksum(random)}`;
 }
 
-/** Keys are stored and looked up by this digest only. */
-export function digestOf(key: string): Uint8Array {
-  return createHash('sha256').update(key).digest();
+/** Keys are stored and looked up by this digest only: SHA-256 in hex. */
+export function digestOf(key: string): string {
+  return hash('sha256', key);
+}
+
+/** What a key is called in lists and logs: the beginning of its digest. */
+export function keyIdOf(digest: string): string {
+  return digest.slice(0, 12);
+}
+
+export function idOfKey(key: string): string {
+  return keyIdOf(digestOf(key));
 }
 
 function checksum(text: string): string {

@@ -1,6 +1,6 @@
 import { afterRefusal, type BanRule, bannedUntil, type Conduct, GOOD_CONDUCT } from './ban.ts';
 import type { Limits } from './plans.ts';
-import { DAY_MS, NEVER, type Window, windowAt } from './window.ts';
+import { DAY_MS, endOf, NEVER, type Window, windowAt } from './window.ts';
 
 /** All that is remembered of one key (or of one address) between requests. */
 export interface Usage {
@@ -37,15 +37,13 @@ export type Admission = { readonly usage: Usage; readonly shown: ShownLimit } & 
 export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: number): Admission {
   const minute = windowAt(usage.minute, now, rules.minuteMs);
   const day = windowAt(usage.day, now, DAY_MS);
-  const exhausted = [
-    ...(minute.used >= limits.minute ? [minute.start + rules.minuteMs] : []),
-    ...(day.used >= limits.day ? [day.start + DAY_MS] : []),
-  ];
+  const minuteEnd = minute.used >= limits.minute ? endOf(minute) : 0;
+  const dayEnd = day.used >= limits.day ? endOf(day) : 0;
   const banEnd = rules.ban === null ? null : bannedUntil(usage.conduct, now);
 
-  if (banEnd === null && exhausted.length === 0) {
+  if (banEnd === null && minuteEnd === 0 && dayEnd === 0) {
     const charged = { ...usage, minute: charge(minute), day: charge(day) };
-    return { outcome: 'admitted', usage: charged, shown: shownLimit(charged, limits, rules) };
+    return { outcome: 'admitted', usage: charged, shown: shownLimit(charged, limits) };
   }
 
   const conduct =
@@ -55,8 +53,8 @@ export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: numb
   return {
     outcome: ban === null ? 'limited' : 'banned',
     usage: refused,
-    shown: shownLimit(refused, limits, rules),
-    retryAt: Math.max(...exhausted, ban ?? 0),
+    shown: shownLimit(refused, limits),
+    retryAt: Math.max(minuteEnd, dayEnd, ban ?? 0),
   };
 }
 
@@ -64,7 +62,7 @@ export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: numb
 export function peek(usage: Usage, limits: Limits, rules: LimitRules, now: number): ShownLimit {
   const minute = windowAt(usage.minute, now, rules.minuteMs);
   const day = windowAt(usage.day, now, DAY_MS);
-  return shownLimit({ minute, day }, limits, rules);
+  return shownLimit({ minute, day }, limits);
 }
 
 function charge(window: Window): Window {
@@ -72,12 +70,12 @@ function charge(window: Window): Window {
 }
 
 /** The window with less remaining; on a tie the day. */
-function shownLimit({ minute, day }: Pick<Usage, 'minute' | 'day'>, limits: Limits, rules: LimitRules): ShownLimit {
+function shownLimit({ minute, day }: Pick<Usage, 'minute' | 'day'>, limits: Limits): ShownLimit {
   const ofMinute = remaining(limits.minute, minute);
   const ofDay = remaining(limits.day, day);
   return ofMinute < ofDay
-    ? { limit: limits.minute, remaining: ofMinute, resetAt: minute.start + rules.minuteMs }
-    : { limit: limits.day, remaining: ofDay, resetAt: day.start + DAY_MS };
+    ? { limit: limits.minute, remaining: ofMinute, resetAt: endOf(minute) }
+    : { limit: limits.day, remaining: ofDay, resetAt: endOf(day) };
 }
 
 function remaining(limit: bigint, { used }: Window): bigint {

@@ -29,9 +29,12 @@ class NumberText {
   }
 }
 
+let lossless: Promise<typeof import('lossless-json')> | undefined;
+
 /** Refuses what JSON.parse would, and an object that has two different values for one name. */
 async function parseJson(text: string): Promise<unknown> {
-  const { parse } = await import('lossless-json');
+  lossless ??= import('lossless-json');
+  const { parse } = await lossless;
   try {
     return parse(text, null, (number) => new NumberText(number));
   } catch {

@@ -8,8 +8,11 @@ export type Statement = ReturnType<Database['prepare']>;
 
 export const IN_MEMORY = ':memory:';
 
-/** How long a statement waits for another process's write. */
-export const BUSY_MS = 5_000;
+/**
+ * How long SQLite itself waits for another process's lock, in milliseconds. The event loop stands still meanwhile, so it is
+ * short; who has to wait for longer does so between attempts.
+ */
+export const BUSY_MS = 5;
 
 /** Opens a database in which every integer, read or written, is a bigint. A new file is its owner's alone. */
 export function openDatabase(file: string, options: { readOnly?: boolean; timeout?: number } = {}): Database {
@@ -32,39 +35,41 @@ export function guarded<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    throw isSqliteError(error) ? new StorageError(error.message, { cause: error }) : error;
+    throw isSqliteError(error)
+      ? new StorageError(error.message, { cause: error, isUnusable: isUnusable(error) })
+      : error;
   }
 }
 
-/** Runs transactions that hold the write lock from their start, so that what they read stays true until they commit. */
-export class Transactions {
-  readonly #database: Database;
-  readonly #begin: Statement;
-  readonly #commit: Statement;
-
-  constructor(database: Database) {
-    this.#database = database;
-    this.#begin = database.prepare('BEGIN IMMEDIATE');
-    this.#commit = database.prepare('COMMIT');
-  }
-
-  /** All of `work` is committed, or nothing of it. */
-  immediate<Result>(work: () => Result): Result {
-    return guarded(() => {
-      this.#begin.run();
-      try {
-        const result = work();
-        this.#commit.run();
-        return result;
-      } catch (error) {
-        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-        throw error;
-      }
-    });
-  }
+/** Runs a transaction that holds the write lock from its start: all of `work` is committed, or nothing of it. */
+export function inTransaction<Result>(database: Database, work: () => Result): Result {
+  return guarded(() => {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  });
 }
 
 /** True for an error of SQLite's own, for example SQLITE_BUSY. */
 export function isSqliteError(error: unknown): error is Error & { readonly sqliteCodeName?: string } {
   return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+}
+
+/** True when another process holds a lock, and it may help to try again. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof StorageError && codeOf(error.cause).startsWith('SQLITE_BUSY');
+}
+
+function isUnusable(error: Error): boolean {
+  return ['SQLITE_NOTADB', 'SQLITE_CORRUPT'].some((code) => codeOf(error).startsWith(code));
+}
+
+function codeOf(error: unknown): string {
+  return isSqliteError(error) ? (error.sqliteCodeName ?? '') : '';
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { guarded, IN_MEMORY, openDatabase } from './database.ts';
-import { isPrepared } from './schema.ts';
+import { isPrepared, STARTING_MS } from './schema.ts';
 
 /**
  * What is in a database file, without serving it. Null if there is none, or nothing in it yet.
@@ -8,7 +8,7 @@ import { isPrepared } from './schema.ts';
  */
 export function inspectDatabase(file: string): { pets: number } | null {
   if (file === IN_MEMORY || !existsSync(file)) return null;
-  const database = guarded(() => openDatabase(file, { readOnly: true }));
+  const database = guarded(() => openDatabase(file, { readOnly: true, timeout: STARTING_MS }));
   try {
     if (!isPrepared(database)) return null;
     return { pets: Number(guarded(() => database.prepare('SELECT count(*) AS pets FROM pets').get().pets)) };

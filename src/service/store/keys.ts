@@ -1,80 +1,117 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { digestOf } from '../keys/key.ts';
-import { type Admission, admit, type LimitRules } from '../limits/admission.ts';
-import type { Database, Statement, Transactions } from './database.ts';
-import type { Entitlement } from './store.ts';
+import { type Admission, admit, type LimitRules, type Usage } from '../limits/admission.ts';
+import type { Limits } from '../limits/plans.ts';
+import type { Database, Statement } from './database.ts';
+import type { Participant } from './group-commit.ts';
+import { idOf, type KeyRow, recordOf, usageOf } from './key-row.ts';
+import type { Entitlement, KeyRecord, Registration } from './store.ts';
 
-interface KeyRow {
+/** A key that has made requests in the transaction under way. */
+interface Account {
   readonly digest: Uint8Array;
-  readonly minute_limit: bigint;
-  readonly day_limit: bigint;
-  readonly minute_start: bigint;
-  readonly minute_used: bigint;
-  readonly day_start: bigint;
-  readonly day_used: bigint;
-  readonly first_refusal_at: bigint | null;
-  readonly strikes: bigint;
-  readonly banned_until: bigint | null;
+  readonly limits: Limits;
+  usage: Usage;
 }
 
-/** The keys with what they may use and have used. Each method is one transaction that holds the write lock. */
-export class Keys {
-  readonly #transactions: Transactions;
+/**
+ * The keys with what they may use and have used. Everything here is called in a transaction that holds the write lock.
+ * In one transaction a key is read once and written once, however many requests it makes.
+ */
+export class Keys implements Participant {
+  readonly #accounts = new Map<string, Account>();
   readonly #find: Statement;
+  readonly #list: Statement;
   readonly #insert: Statement;
   readonly #entitle: Statement;
+  readonly #revoke: Statement;
   readonly #use: Statement;
 
-  constructor(database: Database, transactions: Transactions) {
-    this.#transactions = transactions;
+  constructor(database: Database) {
     this.#find = database.prepare('SELECT * FROM keys WHERE digest = ?');
-    this.#insert = database.prepare('INSERT INTO keys (digest, plan, minute_limit, day_limit) VALUES (?, ?, ?, ?)');
+    this.#list = database.prepare('SELECT * FROM keys ORDER BY created_at, digest');
+    this.#insert = database.prepare(
+      'INSERT INTO keys (digest, plan, minute_limit, day_limit, created_at) VALUES (?, ?, ?, ?, ?)',
+    );
     this.#entitle = database.prepare('UPDATE keys SET plan = ?, minute_limit = ?, day_limit = ? WHERE digest = ?');
+    this.#revoke = database.prepare('UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE digest = ?');
     this.#use = database.prepare(
-      `UPDATE keys SET minute_start = ?, minute_used = ?, day_start = ?, day_used = ?,
+      `UPDATE keys SET minute_start = ?, minute_length = ?, minute_used = ?, day_start = ?, day_used = ?,
        first_refusal_at = ?, strikes = ?, banned_until = ? WHERE digest = ?`,
     );
   }
 
-  register(key: string, entitlement: Entitlement | undefined, otherwise: Entitlement): void {
-    const digest = digestOf(key);
-    const values = ({ plan, limits }: Entitlement) => [plan, limits.minute, limits.day];
-    this.#transactions.immediate(() => {
-      if (this.#row(digest) === undefined) this.#insert.run(digest, ...values(entitlement ?? otherwise));
-      else if (entitlement !== undefined) this.#entitle.run(...values(entitlement), digest);
-    });
+  register(key: string, { plan, limits }: Entitlement, { at, keepsKnown }: Registration): void {
+    this.#settle();
+    const row = this.#row(digestOf(key));
+    if (row === undefined) this.#insert.run(bytesOf(digestOf(key)), plan, limits.minute, limits.day, at);
+    else if (!keepsKnown) this.#entitle.run(plan, limits.minute, limits.day, row.digest);
+  }
+
+  revoke(id: string, at: number): KeyRecord | null {
+    this.#settle();
+    const row = this.#rows().find((known) => idOf(known) === id);
+    if (row === undefined) return null;
+    this.#revoke.run(at, row.digest);
+    const record = recordOf(row);
+    return { ...record, revokedAt: record.revokedAt ?? at };
+  }
+
+  list(): readonly KeyRecord[] {
+    return this.#rows().map(recordOf);
   }
 
   /** The clock is read under the lock: then the order of the times is the order of the charges. */
   admit(key: string, rules: LimitRules, clock: Clock): Admission | null {
-    const digest = digestOf(key);
-    return this.#transactions.immediate(() => {
-      const row = this.#row(digest);
-      if (row === undefined) return null;
-      const limits = { minute: row.minute_limit, day: row.day_limit };
-      const admission = admit(usageOf(row), limits, rules, clock.now());
-      const { minute, day, conduct } = admission.usage;
-      const { firstRefusalAt, strikes, bannedUntil } = conduct;
-      this.#use.run(minute.start, minute.used, day.start, day.used, firstRefusalAt, strikes, bannedUntil, digest);
-      return admission;
-    });
+    const account = this.#account(digestOf(key));
+    if (account === null) return null;
+    const admission = admit(account.usage, account.limits, rules, clock.now());
+    account.usage = admission.usage;
+    return admission;
   }
 
-  #row(digest: Uint8Array): KeyRow | undefined {
-    const row: KeyRow | undefined = this.#find.get(digest);
-    return row !== undefined && timingSafeEqual(row.digest, digest) ? row : undefined;
+  flush(): void {
+    for (const { digest, usage } of this.#accounts.values()) {
+      const { minute, day, conduct } = usage;
+      const { firstRefusalAt, strikes, bannedUntil } = conduct;
+      const windows = [minute.start, minute.length, minute.used, day.start, day.used];
+      this.#use.run(...windows, firstRefusalAt, strikes, bannedUntil, digest);
+    }
+  }
+
+  forget(): void {
+    this.#accounts.clear();
+  }
+
+  /** Before the table is changed behind the accounts. */
+  #settle(): void {
+    this.flush();
+    this.forget();
+  }
+
+  #account(digest: string): Account | null {
+    const open = this.#accounts.get(digest);
+    if (open !== undefined) return open;
+    const row = this.#row(digest);
+    if (row === undefined || row.revoked_at !== null) return null;
+    const limits = { minute: row.minute_limit, day: row.day_limit };
+    const account = { digest: row.digest, limits, usage: usageOf(row) };
+    this.#accounts.set(digest, account);
+    return account;
+  }
+
+  #row(digest: string): KeyRow | undefined {
+    const bytes = bytesOf(digest);
+    const row: KeyRow | undefined = this.#find.get(bytes);
+    return row !== undefined && timingSafeEqual(row.digest, bytes) ? row : undefined;
+  }
+
+  #rows(): KeyRow[] {
+    return this.#list.all();
   }
 }
 
-function usageOf(row: KeyRow) {
-  return {
-    minute: { start: Number(row.minute_start), used: row.minute_used },
-    day: { start: Number(row.day_start), used: row.day_used },
-    conduct: {
-      firstRefusalAt: row.first_refusal_at === null ? null : Number(row.first_refusal_at),
-      strikes: Number(row.strikes),
-      bannedUntil: row.banned_until === null ? null : Number(row.banned_until),
-    },
-  };
+function bytesOf(digest: string): Uint8Array {
+  return Buffer.from(digest, 'hex');
 }

@@ -28,14 +28,24 @@ export class Pages {
     this.#query = database.prepare(QUERY);
   }
 
+  /** The whole inventory as one page; null when it is longer than that. */
+  single(): string | null {
+    const page = this.#page(SMALLEST_ID);
+    return page.pets < PAGE ? (page.text ?? '') : null;
+  }
+
   *read(): Generator<string, void> {
     let from = SMALLEST_ID;
     for (;;) {
-      const page: Page = guarded(() => this.#query.get(from));
+      const page = this.#page(from);
       if (page.text === null || page.lastId === null) return;
       yield page.text;
       if (page.pets < PAGE || page.lastId === LARGEST_ID) return;
       from = page.lastId + 1n;
     }
+  }
+
+  #page(from: bigint): Page {
+    return guarded(() => this.#query.get(from));
   }
 }

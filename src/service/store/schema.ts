@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openingStock } from '../seed/stock.ts';
-import { BUSY_MS, type Database, guarded, isSqliteError, Transactions } from './database.ts';
+import { type Database, guarded, inTransaction, isSqliteError } from './database.ts';
 import { StorageError } from './store.ts';
 
 /** Marks a file as ours: 'pets' in ASCII. */
 const APPLICATION_ID = 0x70657473n;
-const VERSION = 1n;
+const VERSION = 2n;
 
 /** Seeding a million pets holds the write lock for seconds; another process that starts meanwhile waits this long. */
 export const STARTING_MS = 60_000;
@@ -21,7 +21,10 @@ const TABLES = `
     plan TEXT NOT NULL,
     minute_limit INTEGER NOT NULL,
     day_limit INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    revoked_at INTEGER,
     minute_start INTEGER NOT NULL DEFAULT -1,
+    minute_length INTEGER NOT NULL DEFAULT 0,
     minute_used INTEGER NOT NULL DEFAULT 0,
     day_start INTEGER NOT NULL DEFAULT -1,
     day_used INTEGER NOT NULL DEFAULT 0,
@@ -39,11 +42,18 @@ export async function prepareDatabase(database: Database, pets: number, seed: nu
   await useWriteAheadLog(database);
   database.exec('PRAGMA synchronous = NORMAL');
   if (!wasPrepared) {
-    new Transactions(database).immediate(() => {
-      if (!isPrepared(database)) create(database, pets, seed);
+    inTransaction(database, () => {
+      if (isPrepared(database)) return;
+      database.exec(TABLES);
+      fillStock(database, pets, seed);
     });
+    settle(database);
   }
-  database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+}
+
+/** Moves a large transaction from the log to the file now, rather than in the middle of a request. Waits for nobody. */
+export function settle(database: Database): void {
+  guarded(() => database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get());
 }
 
 /**
@@ -56,11 +66,11 @@ export function isPrepared(database: Database): boolean {
   if (application === APPLICATION_ID && version === VERSION) return true;
   const { count } = guarded(() => database.prepare('SELECT count(*) AS count FROM sqlite_schema').get());
   if (count === 0n) return false;
-  throw new StorageError(`${database.location() ?? 'the database'} is not a database of this version of the service`);
+  const name = database.location() ?? 'the database';
+  throw new StorageError(`${name} is not a database of this version of the service`, { isUnusable: true });
 }
 
-function create(database: Database, pets: number, seed: number): void {
-  database.exec(TABLES);
+export function fillStock(database: Database, pets: number, seed: number): void {
   const insert = database.prepare('INSERT INTO pets (id, quantity, status) VALUES (?, ?, ?)');
   for (const { petId, quantity, status } of openingStock(pets, seed)) insert.run(petId, quantity, status);
 }

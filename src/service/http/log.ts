@@ -1,0 +1,49 @@
+import type { MovableClock } from '../clock.ts';
+import { idOfKey } from '../keys/key.ts';
+import type { Exchange } from './exchange.ts';
+
+/** One request, told when its answer has been sent or its connection has ended. */
+export interface LogEntry {
+  /** When it came, by the service's clock: ISO 8601. */
+  readonly time: string;
+  /** X-Request-Id of the answer. */
+  readonly id: string;
+  readonly address: string;
+  /** The id of the key, as lists of keys show it; null without a valid one. Never the key. */
+  readonly key: string | null;
+  /** Null, as `path`, when the request could not be read. */
+  readonly method: string | null;
+  /** Without the query. */
+  readonly path: string | null;
+  /** Null when no answer was sent. */
+  readonly status: number | null;
+  /** Whole milliseconds from its headers to the end of its answer. */
+  readonly ms: number;
+}
+
+/** What to do with each entry. */
+export type Log = (entry: LogEntry) => void;
+
+/** Arranges for the exchange to be logged when it is over. */
+export function logWhenOver(log: Log, exchange: Exchange, clock: MovableClock): void {
+  const time = clock.now();
+  const began = clock.unmoved();
+  exchange.response.once('close', () => {
+    const { id, address, validKey, method, target } = exchange;
+    log({
+      time: new Date(time).toISOString(),
+      id,
+      address,
+      key: validKey === null ? null : idOfKey(validKey),
+      method,
+      path: withoutKeys(target.replace(/[?#].*$/s, '')),
+      status: exchange.entry.status,
+      ms: clock.unmoved() - began,
+    });
+  });
+}
+
+/** Somebody may have put a key where it does not belong. */
+function withoutKeys(path: string): string {
+  return path.replace(/psk_[^/]*/g, 'psk_…');
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '../clock.ts';
+import { type Limits, PLANS, type Plan } from '../limits/plans.ts';
+import { DEFAULTS } from '../options.ts';
+import { SqliteStore } from '../store/sqlite-store.ts';
+import type { Entitlement, KeyRecord, Store } from '../store/store.ts';
+import { generateKey, idOfKey } from './key.ts';
+
+/** What a key may do: a plan, or limits of its own, which make it an enterprise key. */
+export type Grant = Plan | Limits;
+
+/** Opens the keys of a database file, whether it is being served or not. A new file is created and seeded. */
+export async function openKeyRing(file: string, clock: Clock): Promise<KeyRing> {
+  return new KeyRing(await SqliteStore.open(file, DEFAULTS.pets, DEFAULTS.seed), clock);
+}
+
+/** The keys of one store. @throws StorageError from every method, as the store does */
+export class KeyRing {
+  readonly #store: Store;
+  readonly #clock: Clock;
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Issues a key. This is the only time that it can be seen: the store keeps its digest. */
+  async create(grant: Grant): Promise<{ readonly key: string; readonly record: KeyRecord }> {
+    const key = generateKey();
+    return { key, record: await this.adopt(key, grant, { keepsKnown: false }) };
+  }
+
+  /** Makes `key` known. @param keepsKnown a known key keeps what it was granted before */
+  async adopt(key: string, grant: Grant, { keepsKnown }: { keepsKnown: boolean }): Promise<KeyRecord> {
+    const at = Math.floor(this.#clock.now());
+    await this.#store.register(key, entitlementTo(grant), { at, keepsKnown });
+    const id = idOfKey(key);
+    const record = (await this.list()).find((known) => known.id === id);
+    return record ?? { id, ...entitlementTo(grant), createdAt: at, revokedAt: null };
+  }
+
+  /** All keys, revoked ones too, oldest first. */
+  list(): Promise<readonly KeyRecord[]> {
+    return this.#store.keys();
+  }
+
+  /** Ends the validity of a key, for services that run too. Null: there is no key of that id. */
+  revoke(id: string): Promise<KeyRecord | null> {
+    return this.#store.revoke(id, Math.floor(this.#clock.now()));
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+}
+
+export function entitlementTo(grant: Grant): Entitlement {
+  return typeof grant === 'string' ? { plan: grant, limits: PLANS[grant] } : { plan: 'enterprise', limits: grant };
+}

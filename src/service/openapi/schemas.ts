@@ -1,0 +1,38 @@
+/** A value of JSON: what an OpenAPI document is made of. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+/** The schemas of the specification, field by field. */
+export const SCHEMAS: Readonly<Record<string, Json>> = {
+  PetStatus: { type: 'string', enum: ['available', 'pending', 'sold'] },
+  InventoryItem: {
+    type: 'object',
+    required: ['petId', 'quantity', 'status'],
+    properties: {
+      petId: { type: 'integer', format: 'int64', description: 'Identifier of the animal that the entry tracks.' },
+      quantity: { type: 'integer', description: 'Current stock count.' },
+      status: ref('schemas/PetStatus'),
+    },
+    examples: [{ petId: 42, quantity: 12, status: 'available' }],
+  },
+  InventoryUpdate: {
+    type: 'object',
+    required: ['quantity'],
+    properties: { quantity: { type: 'integer', description: 'The new stock count.' } },
+    examples: [{ quantity: 12 }],
+  },
+  Error: {
+    type: 'object',
+    required: ['code', 'message', 'status'],
+    properties: {
+      code: { type: 'string', description: 'Machine-readable error code.' },
+      message: { type: 'string', description: 'Human-readable description of the error.' },
+      status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status code of the answer.' },
+    },
+    examples: [{ code: 'pet_not_found', message: 'There is no pet 42.', status: 404 }],
+  },
+};
+
+/** A reference to a component: `schemas/Error`. */
+export function ref(component: string): Json {
+  return { $ref: `#/components/${component}` };
+}

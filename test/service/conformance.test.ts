@@ -1,0 +1,75 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import { describe, expect, test } from 'vitest';
+import { CASES } from './conformance-cases.ts';
+import { useContract } from './contract.ts';
+import { type Answer, outcome, rate, start, temporaryFile } from './support.ts';
+
+const contract = useContract();
+
+/** The stock as it is on disk. */
+function stockIn(file: string): string {
+  const database = new DatabaseSync(file, { readBigInts: true });
+  const rows: { id: bigint; quantity: bigint; status: string }[] = database.prepare('SELECT * FROM pets').all();
+  database.close();
+  return rows.map(({ id, quantity, status }) => `${id} ${quantity} ${status}`).join('\n');
+}
+
+function expectHeadersOfAll(answer: Answer): void {
+  expect(rate(answer)).toMatch(/^\d+\/\d+\/\d{10}$/);
+  expect(answer.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
+  expect(answer.headers['cache-control']).toBe('no-store');
+  expect(answer.headers.date).toMatch(/^Tue, 10 Mar 2026 12:00:0\d GMT$/);
+}
+
+describe('each has its status, its headers, an Error body where it is an error, and writes nothing:', () => {
+  test.each(CASES)('$name: $outcome', async ({ operation, ask, outcome: expected, headers, options }) => {
+    const file = temporaryFile();
+    const service = await start({ file, ...options });
+    const before = stockIn(file);
+    const answer = await ask(service);
+    expectHeadersOfAll(answer);
+    expect(answer.headers).toMatchObject(headers);
+    expect(stockIn(file)).toBe(before);
+    if (operation === null) {
+      expect([String(answer.status), answer.text]).toEqual([expected.slice(0, 3), expect.any(String)]);
+      return;
+    }
+    expect(outcome(answer)).toBe(expected);
+    expect(answer.headers['content-type']).toBe('application/json');
+    expect(await contract.breach(...operation, answer)).toBe('');
+  });
+});
+
+test.each([
+  ['5', 5n],
+  ['5.0', 5n],
+  ['-0', 0n],
+  ['-3', -3n],
+  ['1E3', 1_000n],
+  ['9007199254740993', 9_007_199_254_740_993n],
+  ['9223372036854775807', 9_223_372_036_854_775_807n],
+])('PATCH of the quantity %s writes %d, of one pet, and is answered with it', async (text, quantity) => {
+  const file = temporaryFile();
+  const service = await start({ file });
+  await service.patch('/inventory/9007199254740993', '{"quantity":4711}');
+  const before = stockIn(file).split('\n');
+  const answer = await service.patch('/inventory/9007199254740993', `{"quantity":${text}}`);
+  expect(answer.text).toMatch(new RegExp(`^\\{"petId":9007199254740993,"quantity":${quantity},"status":"\\w+"\\}$`));
+  expectHeadersOfAll(answer);
+  const changed = stockIn(file)
+    .split('\n')
+    .filter((line) => !before.includes(line));
+  expect(changed).toEqual([expect.stringMatching(new RegExp(`^9007199254740993 ${quantity} `))]);
+});
+
+test('503 when the stock cannot be read or written', async () => {
+  const file = temporaryFile();
+  const service = await start({ file });
+  const database = new DatabaseSync(file);
+  database.exec('DROP TABLE pets');
+  database.close();
+  const answer = await service.patch('/inventory/1', '{"quantity":5}');
+  expect(outcome(answer)).toBe('503 storage_unavailable');
+  expectHeadersOfAll(answer);
+  expect(await contract.breach('PATCH', '/inventory/1', answer)).toBe('');
+});

@@ -1,0 +1,118 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../src/service/store/database.ts';
+import { GroupCommit, type Participant } from '../../src/service/store/group-commit.ts';
+import { patiently } from '../../src/service/store/patience.ts';
+import { start, temporaryFile } from './support.ts';
+
+const NOBODY: Participant = { flush: () => {}, forget: () => {} };
+
+/** A table of words, what is committed of it by now, and work that adds to it. */
+function openWords(participant = NOBODY) {
+  const file = temporaryFile();
+  const database = openDatabase(file);
+  const other = new DatabaseSync(file);
+  onTestFinished(() => {
+    database.close();
+    other.close();
+  });
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE words (word TEXT UNIQUE)');
+  const insert = database.prepare('INSERT INTO words VALUES (?)');
+  return {
+    commits: new GroupCommit(database, participant),
+    add: (word: string) => () => {
+      insert.run(word);
+      return word;
+    },
+    undoAll: (): never => {
+      database.exec('ROLLBACK');
+      throw new Error('the disk is full');
+    },
+    committed: () => other.prepare('SELECT group_concat(word) AS words FROM words').get().words,
+    other,
+  };
+}
+
+test('work of one turn is committed together, and nobody is told before', async () => {
+  const { commits, add, committed } = openWords();
+  const told = ['a', 'b', 'c'].map((word) =>
+    commits.run(() => {
+      const added = add(word)();
+      expect(committed()).toBeNull();
+      return added;
+    }),
+  );
+  const seen = await Promise.all(told.map(async (result) => [await result, committed()]));
+  expect(seen).toEqual(['a', 'b', 'c'].map((word) => [word, 'a,b,c']));
+});
+
+test('work that fails takes nothing else with it', async () => {
+  const { commits, add, committed } = openWords();
+  const results = await Promise.allSettled(['a', 'a', 'b'].map((word) => commits.run(add(word))));
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(results[1]).toMatchObject({ reason: { name: 'StorageError' } });
+  expect(committed()).toBe('a,b');
+});
+
+test('where all is undone, all but the culprit is done again', async () => {
+  const { commits, add, undoAll, committed } = openWords();
+  const works = [add('a'), undoAll, add('b')];
+  const results = await Promise.allSettled(works.map((work) => commits.run<string>(work)));
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(results[1]).toMatchObject({ reason: { message: 'the disk is full' } });
+  expect(committed()).toBe('a,b');
+});
+
+test('what cannot be written at the end fails the work, and none of it stays', async () => {
+  const events: string[] = [];
+  const participant: Participant = {
+    flush: () => {
+      events.push('flush');
+      throw new Error('the disk is full');
+    },
+    forget: () => void events.push('forget'),
+  };
+  const { commits, add, committed } = openWords(participant);
+  await expect(commits.run(add('a'))).rejects.toThrow('the disk is full');
+  expect([committed(), events]).toEqual([null, ['flush', 'forget']]);
+});
+
+test('work asked for by the outcome of other work comes in a later turn', async () => {
+  const { commits, add, committed } = openWords();
+  await commits.run(add('a')).then(() => commits.run(add('b')));
+  await commits.idle();
+  expect(committed()).toBe('a,b');
+});
+
+test('while another process holds the lock, everything else goes on; then the work is done', async () => {
+  const file = temporaryFile();
+  const service = await start({ file, adminPort: 0 });
+  const other = new DatabaseSync(file);
+  other.exec('BEGIN IMMEDIATE');
+  const update = service.patch('/inventory/1', '{"quantity":4711}');
+  while (service.journal().length === 0) await fetch(`${service.adminUrl}/health`);
+  for (let asked = 0; asked < 5; asked++) expect((await fetch(`${service.adminUrl}/health`)).status).toBe(200);
+  other.exec('UPDATE pets SET quantity = 4712 WHERE id = 2');
+  other.exec('COMMIT');
+  other.close();
+  expect((await update).status).toBe(200);
+  const { text } = await service.get('/inventory');
+  expect([text.includes('{"petId":1,"quantity":4711,'), text.includes('{"petId":2,"quantity":4712,')]).toEqual([
+    true,
+    true,
+  ]);
+});
+
+test('a lock that is never released is a StorageError after the last attempt', async () => {
+  const { commits, add, other } = openWords();
+  other.exec('BEGIN IMMEDIATE');
+  const database = openDatabase(other.location() ?? '');
+  onTestFinished(() => database.close());
+  await expect(patiently(() => database.exec('BEGIN IMMEDIATE'), [0, 0])).rejects.toMatchObject({
+    name: 'StorageError',
+    message: 'database is locked',
+  });
+  const waiting = commits.run(add('a'));
+  other.exec('COMMIT');
+  expect(await waiting).toBe('a');
+});

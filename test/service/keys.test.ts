@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Grant, idOfKey, openKeyRing } from '../../src/service/index.ts';
+import { NOON, outcome, rate, start, TestClock, temporaryFile } from './support.ts';
+
+async function keyRing(file: string, clock = new TestClock()) {
+  const ring = await openKeyRing(file, clock);
+  onTestFinished(() => ring.close());
+  return ring;
+}
+
+test.each<[name: string, Grant, object, shown: string]>([
+  ['free', 'free', { plan: 'free', limits: { minute: 60n, day: 1_000n } }, '60/59/'],
+  ['pro', 'pro', { plan: 'pro', limits: { minute: 300n, day: 10_000n } }, '300/299/'],
+  ['business', 'business', { plan: 'business', limits: { minute: 1_000n, day: 100_000n } }, '1000/999/'],
+  ['limits of its own', { minute: 7n, day: 9n }, { plan: 'enterprise', limits: { minute: 7n, day: 9n } }, '7/6/'],
+])('a key issued with %s is valid at once where the file is being served', async (_name, grant, entitlement, shown) => {
+  const file = temporaryFile();
+  const service = await start({ file });
+  const { key, record } = await (await keyRing(file)).create(grant);
+  expect(record).toEqual({ id: idOfKey(key), createdAt: NOON, revokedAt: null, ...entitlement });
+  expect(rate(await service.get('/inventory', { key }))).toContain(shown);
+});
+
+test('a revoked key is refused at once and stays so; the others are not', async () => {
+  const file = temporaryFile();
+  const clock = new TestClock();
+  const ring = await keyRing(file, clock);
+  const service = await start({ file, clock });
+  const [one, other] = [await ring.create('pro'), await ring.create('pro')];
+  clock.advance(5);
+  expect(await ring.revoke(one.record.id)).toEqual({ ...one.record, revokedAt: NOON + 5 });
+  expect(outcome(await service.get('/inventory', { key: one.key }))).toBe('401 invalid_api_key');
+  expect(outcome(await service.get('/inventory', { key: other.key }))).toBe('200');
+  const again = await start({ file, clock, key: one.key, plan: 'business' });
+  expect(outcome(await again.get('/inventory'))).toBe('401 invalid_api_key');
+  clock.advance(5);
+  expect(await ring.revoke(one.record.id)).toMatchObject({ revokedAt: NOON + 5 });
+  expect(await ring.revoke('000000000000')).toBeNull();
+});
+
+test('the list tells all keys, oldest first, and none of them is in the file', async () => {
+  const file = temporaryFile();
+  const clock = new TestClock();
+  const ring = await keyRing(file, clock);
+  const issued = [];
+  for (const plan of ['pro', 'free', 'business'] as const) {
+    issued.push(await ring.create(plan));
+    clock.advance(1);
+  }
+  expect(await ring.list()).toEqual(issued.map(({ record }) => record));
+  const bytes = Buffer.concat([file, `${file}-wal`].map((path) => readFileSync(path)));
+  for (const { key } of issued) expect(bytes.includes(key)).toBe(false);
+});
+
+test('each key has a quota of its own', async () => {
+  const file = temporaryFile();
+  const ring = await keyRing(file);
+  const service = await start({ file });
+  const [one, other] = [await ring.create({ minute: 1n, day: 9n }), await ring.create({ minute: 1n, day: 9n })];
+  const askWith = async (key: string) => outcome(await service.get('/inventory', { key }));
+  expect(await askWith(one.key)).toBe('200');
+  expect(await askWith(one.key)).toBe('429 rate_limited');
+  expect(await askWith(other.key)).toBe('200');
+});

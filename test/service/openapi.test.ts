@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { openApiDocument } from '../../src/service/index.ts';
+import { CASES } from './conformance-cases.ts';
+import { useContract } from './contract.ts';
+import { start } from './support.ts';
+
+const contract = useContract();
+/** That answers are as the document says, is shown by the conformance suite. */
+describe('an answer that is not as the document says, is found out', () => {
+  const good = async () => (await start()).get('/inventory');
+
+  test.each([
+    ['a header is missing', '*:without=X-RateLimit-Reset', /x-ratelimit-reset/],
+    ['Retry-After is a date', 'GET /inventory:status=429:retry-after=soon', /retry-after/],
+    ['401 asks for no key', 'GET /inventory:status=401', /www-authenticate/],
+  ])('%s', async (_name, fault, expected) => {
+    const answer = await (await start({ faults: [fault] })).get('/inventory');
+    expect(await contract.breach('GET', '/inventory', answer)).toMatch(expected);
+  });
+
+  test.each([
+    ['petId is a text', '[{"petId":"1","quantity":1,"status":"sold"}]', /petId/],
+    ['quantity is a fraction', '[{"petId":1,"quantity":1.5,"status":"sold"}]', /quantity/],
+    ['status is none', '[{"petId":1,"quantity":1,"status":"lost"}]', /status/],
+    ['a field is missing', '[{"petId":1,"quantity":1}]', /status/],
+  ])('%s', async (_name, text, expected) => {
+    expect(await contract.breach('GET', '/inventory', { ...(await good()), text })).toMatch(expected);
+  });
+});
+
+test('the administration port serves it, with the address of the service', async () => {
+  const service = await start({ adminPort: 0 });
+  const document = await (await fetch(`${service.adminUrl}/openapi.json`)).json();
+  expect(document).toMatchObject({
+    openapi: '3.1.0',
+    servers: [{ url: service.url }],
+    security: [{ apiKey: [] }],
+    paths: {
+      '/inventory/{petId}': { patch: { 'x-stability': 'experimental' } },
+      '/pets/{petId}': { get: { deprecated: true } },
+    },
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } },
+      schemas: { InventoryItem: { properties: { petId: { type: 'integer', format: 'int64' } } } },
+    },
+  });
+});
+
+test('every status that it has is among the cases of the conformance suite', () => {
+  type Operation = { responses: Record<string, unknown> };
+  const paths = openApiDocument('http://127.0.0.1/v1').paths as Record<string, Record<string, Operation>>;
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  const documented = new Set(operations.flatMap(({ responses }) => Object.keys(responses)));
+  documented.delete('default');
+  const shown = new Set(CASES.map(({ outcome }) => outcome.slice(0, 3)));
+  expect([...documented].filter((status) => !shown.has(status))).toEqual([]);
+});

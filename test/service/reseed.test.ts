@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import { expect, onTestFinished, test } from 'vitest';
+import { reseedDatabase } from '../../src/service/index.ts';
+import { SqliteStore } from '../../src/service/store/sqlite-store.ts';
+import { outcomes, rate, start, temporaryFile } from './support.ts';
+
+test('a fresh stock, all at once, for a service that goes on; what was used is forgotten', async () => {
+  const file = temporaryFile();
+  const service = await start({ file, plan: 'free', limits: { minute: 4, day: 9 } });
+  const before = (await service.get('/inventory')).text;
+  await service.patch('/inventory/1', '{"quantity":4711}');
+  expect(await outcomes(service, 3)).toEqual(['200', '200', '429 rate_limited']);
+  await reseedDatabase(file);
+  const after = await service.get('/inventory');
+  expect([after.text, rate(after).slice(0, 4)]).toEqual([before, '4/3/']);
+  await reseedDatabase(file, 30, 2);
+  expect((await service.get('/inventory')).json).toHaveLength(30);
+});
+
+test('it waits for whoever is writing', async () => {
+  const file = temporaryFile();
+  await (await start({ file })).close();
+  const writer = new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads');
+     const { DatabaseSync } = require('@photostructure/sqlite');
+     const database = new DatabaseSync(workerData);
+     database.exec('BEGIN IMMEDIATE; UPDATE pets SET quantity = 4711');
+     parentPort.postMessage('locked');
+     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+     database.exec('COMMIT');`,
+    { eval: true, workerData: file },
+  );
+  onTestFinished(() => void writer.terminate());
+  await once(writer, 'message');
+  await reseedDatabase(file);
+  expect((await (await start({ file })).get('/inventory')).text).not.toContain('4711');
+});
+
+test('it does not wait for whoever is reading, who goes on with the stock of before', async () => {
+  const file = temporaryFile();
+  const store = await SqliteStore.open(file, 5_000, 1);
+  onTestFinished(() => store.close());
+  const slow = store.inventory();
+  const pages = [(await slow.next()).value];
+  await reseedDatabase(file, 10, 1);
+  for await (const page of slow) pages.push(page);
+  expect(JSON.parse(`[${pages.join(',')}]`)).toHaveLength(5_000);
+  for await (const page of store.inventory()) expect(JSON.parse(`[${page}]`)).toHaveLength(10);
+});
+
+test('a file that is no database is left as it is', async () => {
+  const file = temporaryFile('notes.txt');
+  writeFileSync(file, 'Feed the cats. '.repeat(100));
+  await expect(reseedDatabase(file)).rejects.toMatchObject({ name: 'StorageError', isUnusable: true });
+});
