@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
+import { isAbsolute } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { createUndiciTransport } from '../src/api/undici.ts';
@@ -25,7 +26,8 @@ process.exitCode = await main({
   stderr: heedless(output(stderr)),
   clock: createSystemClock(),
   transport: createUndiciTransport(),
-  folders: resolveFolders({ env, platform, home: homedir() }),
+  // An empty or relative HOME would put keys into whatever folder this is.
+  folders: resolveFolders({ env, platform, home: isAbsolute(homedir()) ? homedir() : userInfo().homedir }),
   prompts: createPrompts({ input: stdin, output: stderr, signal: interrupted }),
   interrupted,
   random: Math.random,

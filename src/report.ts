@@ -73,7 +73,7 @@ function explained(error: PetstockError, { context, invocation }: ReportOptions)
   if (error instanceof RateLimitedError && error.retryAfterSeconds !== undefined) {
     const now = context.clock.now();
     const at = localTime(now + error.retryAfterSeconds * 1000, now);
-    return `${sentence(error.message)} It works again in ${formatDuration(error.retryAfterSeconds)}, at ${at}.`;
+    return `Rate limited: ${sentence(error.message)} It works again in ${formatDuration(error.retryAfterSeconds)}, at ${at}.`;
   }
   if (error instanceof AuthError && error.status === 401 && invocation) {
     const source = keySource(invocation);
@@ -95,7 +95,7 @@ function defaultHint(error: PetstockError, { invocation }: ReportOptions): strin
   if (error instanceof InterruptedError) return undefined;
   if (error instanceof RateLimitedError) return 'petstock limits';
   if (error instanceof NotFoundError) return `petstock inventory list --env ${env}`;
-  if (error instanceof UnavailableError) return `petstock status --env ${env}`;
+  if (error instanceof UnavailableError) return env === 'sandbox' ? undefined : `petstock config get url --env ${env}`;
   if (error instanceof AuthError) {
     const stored = invocation !== undefined && keySource(invocation) === 'config file';
     return stored ? `petstock config set-key --env ${env}` : `petstock status --env ${env}`;

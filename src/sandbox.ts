@@ -1,8 +1,9 @@
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Context } from './context.ts';
 import { FailureError, UsageError } from './errors.ts';
 import type { RunningService, ServiceOptions } from './service/index.ts';
+import { narrowFile, privacyWarnings } from './settings/private-files.ts';
 
 /** The plan of the sandbox's key, unless `sandbox serve` says otherwise. */
 export const sandboxPlan = 'business';
@@ -87,6 +88,16 @@ export async function resetSandbox(context: Context): Promise<void> {
   }
 }
 
+/** Makes a key that others could read private. @returns warnings, for whoever talks to the person */
+export function narrowSandbox(stateFolder: string): string[] {
+  const keyFile = join(stateFolder, 'sandbox.key');
+  const privacy = existsSync(keyFile) ? narrowFile(keyFile) : 'private';
+  return privacyWarnings({
+    narrowed: privacy === 'narrowed' ? [keyFile] : [],
+    exposed: privacy === 'exposed' ? [keyFile] : [],
+  });
+}
+
 /** Several first commands may run at once: the first one to put its key in place has made it for all. */
 async function makeKey(stateFolder: string, keyFile: string): Promise<string> {
   const { generateKey } = await import('./service/index.ts');
@@ -96,15 +107,15 @@ async function makeKey(stateFolder: string, keyFile: string): Promise<string> {
     chmodSync(stateFolder, 0o700);
     writeFileSync(own, generateKey(), { mode: 0o600 });
     linkSync(own, keyFile);
+    rmSync(own);
   } catch (error) {
+    if (existsSync(own)) rmSync(own);
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new FailureError(`The sandbox can't be kept in ${stateFolder}: ${(error as Error).message}`, {
         cause: error,
         hint: 'PETSTOCK_STATE_DIR=/a/folder/of/yours petstock --env sandbox inventory list',
       });
     }
-  } finally {
-    rmSync(own, { force: true });
   }
   const key = readKey(keyFile);
   if (key === undefined) throw new FailureError(`The sandbox key in ${keyFile} can't be read`);

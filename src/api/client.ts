@@ -101,7 +101,9 @@ export function createClient(options: ClientOptions): Client {
       call(method, path, body, async (answer) => {
         const { status, headers } = answer;
         const body = await answer.bytes();
-        const failure = succeeded(answer) ? undefined : errorOfAnswer(status, Buffer.from(body).toString('utf8'));
+        const failure = succeeded(answer)
+          ? undefined
+          : errorOfAnswer(status, Buffer.from(body).toString('utf8').replaceAll(options.key, '[key]'));
         return { status, headers, body, failure };
       }),
   };

@@ -10,6 +10,9 @@ import {
 } from '../errors.ts';
 import { isJsonObject, parseJson, toInteger } from './json.ts';
 
+/** In characters: a message is a line for a person. */
+const longestMessage = 1000;
+
 /** Reads an Error body. @returns undefined for anything else: HTML, nothing, half of something */
 export function parseServiceError(text: string, status: number): ServiceError | undefined {
   try {
@@ -18,7 +21,7 @@ export function parseServiceError(text: string, status: number): ServiceError | 
     const { code, message } = body;
     if (typeof code !== 'string' || typeof message !== 'string') return undefined;
     const told = Number(toInteger(body.status));
-    return { code, message, status: told >= 100 && told <= 599 ? told : status };
+    return { code, message: message.slice(0, longestMessage), status: told >= 100 && told <= 599 ? told : status };
   } catch {
     return undefined;
   }

@@ -42,7 +42,7 @@ export interface ExchangeOptions {
  * Sends one request and lets `use` read the answer, all of it within the time-out.
  *
  * @throws NetworkFault where the network or the time-out ended it
- * @throws the reason of `interrupted`, and whatever `use` throws
+ * @throws the reason of `interrupted`, and whatever `leaving` and `use` throw
  */
 export async function exchange<T>(
   request: Omit<HttpRequest, 'signal'>,
@@ -69,10 +69,12 @@ export async function exchange<T>(
     return new NetworkFault(describe(error), { cause: error });
   };
   try {
+    request.leaving?.();
     response = await options.transport({ ...request, signal: ended.signal }).catch((error) => {
       throw fault(error);
     });
-    return await use(toAnswer(response, options.interrupted, fault));
+    const secret = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
+    return await use(toAnswer(response, { interrupted: options.interrupted, secret, fault }));
   } finally {
     deadline.clear();
     for (const source of sources) source.removeEventListener('abort', end);
@@ -80,12 +82,30 @@ export async function exchange<T>(
   }
 }
 
-function toAnswer(response: HttpResponse, interrupted: AbortSignal, fault: (error: unknown) => unknown): Answer {
-  const bytes = async (): Promise<Uint8Array> => {
+/** What the reading of a body has to know. */
+interface Reading {
+  readonly interrupted: AbortSignal;
+  /** The key, which is left out of what only words an error. */
+  readonly secret: string;
+  /** What an error of the network comes to. */
+  fault(error: unknown): unknown;
+}
+
+/** What only words an error is read up to this many bytes. */
+const longestWords = 64 * 1024;
+
+function toAnswer(response: HttpResponse, reading: Reading): Answer {
+  const { interrupted, secret, fault } = reading;
+  const bytes = async (most = Number.POSITIVE_INFINITY): Promise<Uint8Array> => {
     const decompress = decompressorOf(response);
     const chunks: Uint8Array[] = [];
     try {
-      for await (const chunk of response.body) chunks.push(chunk);
+      let length = 0;
+      for await (const chunk of response.body) {
+        length += chunk.length;
+        if (length > most) throw new FailureError('The answer is longer than anything that was asked for');
+        chunks.push(chunk);
+      }
       const body = Buffer.concat(chunks);
       // Nothing came: the answer to a HEAD, or a 204, whatever its headers say of a body.
       return decompress === undefined || body.length === 0 ? body : await decompress(body);
@@ -93,13 +113,17 @@ function toAnswer(response: HttpResponse, interrupted: AbortSignal, fault: (erro
       throw fault(error);
     }
   };
-  const text = async () => decodeUtf8(await bytes());
-  const textOrNothing = () =>
-    text().catch(() => {
+  const text = async (most?: number) => decodeUtf8(await bytes(most));
+  const textOrNothing = async () => {
+    const words = await text(longestWords).catch(() => {
       interrupted.throwIfAborted();
       return '';
     });
-  return { status: response.status, headers: response.headers, bytes, text, textOrNothing };
+    // A service may repeat the key that it refuses; what is made of its words goes to screens, logs and the history.
+    return secret === '' ? words : words.replaceAll(secret, '[key]');
+  };
+  const { status, headers } = response;
+  return { status, headers, bytes: () => bytes(), text: () => text(), textOrNothing };
 }
 
 const decompressors = {

@@ -7,7 +7,7 @@ import {
   UnavailableError,
 } from '../errors.ts';
 import { longestRetryWait, maxRetries, waitBeforeRetry } from '../governor/backoff.ts';
-import type { Governor } from '../governor/governor.ts';
+import { type Governor, OvertakenError } from '../governor/governor.ts';
 import { parseDate, parseRetryAfter } from '../governor/headers.ts';
 import { errorOfAnswer, parseServiceError } from './error-answer.ts';
 import { type Answer, type ExchangeOptions, exchange, NetworkFault } from './exchange.ts';
@@ -21,6 +21,8 @@ export interface Outgoing extends Omit<HttpRequest, 'signal'> {
 export interface SendOptions extends ExchangeOptions {
   readonly governor: Governor;
   random(): number;
+  /** Told why before a request is sent again. */
+  onRetry?(line: string): void;
 }
 
 /** Gateways answer these when the service itself did not. */
@@ -32,6 +34,7 @@ const maxRedirects = 5;
 type Outcome<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'refused'; readonly service: ServiceError | undefined }
+  | { readonly kind: 'overtaken' }
   | { readonly kind: 'moved'; readonly url: string }
   | { readonly kind: 'failed'; readonly error: Error; readonly retryAfter: number | undefined };
 
@@ -80,6 +83,8 @@ async function sendUntilAnswered<T>(
       case 'refused':
         refusal = outcome.service;
         break;
+      case 'overtaken':
+        break;
       case 'moved':
         redirects += 1;
         if (redirects > maxRedirects)
@@ -90,6 +95,7 @@ async function sendUntilAnswered<T>(
         retries += 1;
         const wait = waitBeforeRetry(retries, outcome.retryAfter, options.random());
         if (!request.repeatable || retries > maxRetries || wait > longestRetryWait) throw outcome.error;
+        options.onRetry?.(`${outcome.error.message}; trying again (${retries} of ${maxRetries})`);
         await options.clock.sleep(wait, options.interrupted);
       }
     }
@@ -104,6 +110,7 @@ async function attempt<T>(
 ): Promise<Outcome<T>> {
   const permit = await options.governor.admit(options.interrupted);
   let answered = false;
+  let sent = true;
   let carriedOut = true;
   const observe = (answer: Answer): Promise<Outcome<T>> => {
     answered = true;
@@ -112,16 +119,19 @@ async function attempt<T>(
     return judge(request, answer, options, use);
   };
   try {
-    return await exchange(request, options, observe);
+    return await exchange({ ...request, leaving: permit.leave }, options, observe);
   } catch (error) {
+    sent = !(error instanceof OvertakenError);
+    if (!sent) return { kind: 'overtaken' };
     if (!(error instanceof NetworkFault)) throw error;
-    if (error.unconnected) carriedOut = false;
+    sent = !error.unconnected;
     const { origin } = new URL(request.url);
     const failure = new UnavailableError(`Can't reach the service at ${origin}: ${error.message}`, { cause: error });
     return { kind: 'failed', error: failure, retryAfter: undefined };
   } finally {
-    if (carriedOut) exposure.exposed = true;
-    if (!answered) permit.lost();
+    if (sent && carriedOut) exposure.exposed = true;
+    if (!sent) permit.unsent();
+    else if (!answered) permit.lost();
   }
 }
 
@@ -154,7 +164,7 @@ function redirectTarget(request: Outgoing, answer: Answer): string {
   const to = new URL(location, request.url);
   if (to.origin !== from.origin) {
     throw new FailureError(
-      `The service redirects to another address, ${to.origin}. It was not followed, since that would show it the key`,
+      `The service redirects to another address, ${to.origin === 'null' ? to.protocol : to.origin}. It was not followed, since that would show it the key`,
       { status: answer.status },
     );
   }

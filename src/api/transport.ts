@@ -7,6 +7,8 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
   readonly signal: AbortSignal;
+  /** Called when it is about to leave, on an open connection if the transport can tell. What it throws keeps it back. */
+  leaving?(): void;
 }
 
 /** One HTTP answer. The body must be read to its end or discarded. */

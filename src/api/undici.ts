@@ -11,11 +11,15 @@ export function createUndiciTransport(): Transport {
   let dispatcher: Promise<Dispatcher> | undefined;
   const connector = createConnector();
   return async (request: HttpRequest): Promise<HttpResponse> => {
-    const { method, headers, body = null, signal } = request;
+    const { method, headers, body = null, signal, leaving } = request;
     dispatcher ??= import('undici').then(
       // The default export, since that is all a bundled CommonJS package has.
       ({ default: { Agent, buildConnector } }) =>
-        new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: connector.over(buildConnector({ timeout: 0 })) }),
+        new Agent({
+          headersTimeout: 0,
+          bodyTimeout: 0,
+          connect: connector.over(buildConnector({ timeout: 0 })),
+        }).compose(askBeforeLeaving),
     );
     const agent = await dispatcher;
     // undici takes a connection for free one turn after its answer has ended: without this, a request that follows on
@@ -23,7 +27,7 @@ export function createUndiciTransport(): Transport {
     await nextTurn();
     signal.throwIfAborted();
     const { origin, pathname, search } = new URL(request.url);
-    const options = { origin, path: pathname + search, method: method as 'GET', headers, body, signal };
+    const options = { origin, path: pathname + search, method: method as 'GET', headers, body, signal, leaving };
     const answer = await connector.during(signal, () => agent.request(options));
     return {
       status: answer.statusCode,
@@ -36,6 +40,19 @@ export function createUndiciTransport(): Transport {
     };
   };
 }
+
+/** A request that waits for its connection leaves later than it was handed over. undici tells right before it writes. */
+const askBeforeLeaving: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const { leaving } = options as Pick<HttpRequest, 'leaving'>;
+  const start = handler.onRequestStart?.bind(handler);
+  if (leaving !== undefined) {
+    handler.onRequestStart = (...args) => {
+      leaving();
+      start?.(...args);
+    };
+  }
+  return dispatch(options, handler);
+};
 
 /**
  * undici looks at the signal of a request only once it is connected, and a socket that goes on connecting keeps the

@@ -13,8 +13,17 @@ export class PetstockCommand extends Command {
   override error(message: string): never {
     const [fault = '', ...suggestions] = message.replace(/^error: /, '').split('\n');
     const told = fault.charAt(0).toUpperCase() + fault.slice(1);
+    const verb = /^unknown command '([a-z-]+)'$/.exec(fault)?.[1];
+    const meant = this.parent === null && verb !== undefined ? withVerb(this, verb) : undefined;
+    if (meant !== undefined) throw new UsageError(`${told} (Did you mean ${meant}?)`, { hint: `${meant} --help` });
     throw new UsageError([told, ...suggestions].join(' '), { hint: `${commandPath(this)} --help` });
   }
+}
+
+/** The first command that has this verb under a noun: `petstock inventory list` for `list`. */
+function withVerb(program: Command, verb: string): string | undefined {
+  const noun = program.commands.find(({ commands }) => commands.some((command) => command.name() === verb));
+  return noun && `petstock ${noun.name()} ${verb}`;
 }
 
 /** `petstock inventory set` */

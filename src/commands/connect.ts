@@ -37,6 +37,8 @@ export interface ConnectOptions {
   /** Wraps the transport, to show requests with `--debug`. */
   wrap(transport: Transport): Transport;
   onWait(ms: number): void;
+  /** Told before a request is sent again. */
+  onRetry(line: string): void;
   warn(line: string): void;
 }
 
@@ -52,7 +54,7 @@ interface Target {
 /** @throws UsageError without a base URL, AuthError without a key; each names the command that sets it */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const { context, environment } = options;
-  const target = environment === 'sandbox' ? await sandboxTarget(context) : remoteTarget(environment, options);
+  const target = environment === 'sandbox' ? await sandboxTarget(options) : remoteTarget(environment, options);
   const { baseUrl, key } = target;
   const scope = scopeOf(target.service, key);
   const unique = randomBytes(6).toString('hex');
@@ -70,12 +72,15 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const transport = options.wrap(context.transport);
   const userAgent = `petstock/${version}`;
   const { timeout } = options;
-  const client = createClient({ baseUrl, key, userAgent, transport, governor, clock, interrupted, random, timeout });
+  const { onRetry } = options;
+  const sending = { transport, governor, clock, interrupted, random, timeout, onRetry };
+  const client = createClient({ baseUrl, key, userAgent, ...sending });
   return { client, environment, baseUrl, governor, maskedKey: maskKey(key), scope, close: target.close };
 }
 
-async function sandboxTarget(context: Context): Promise<Target> {
-  const { startSandbox } = await import('../sandbox.ts');
+async function sandboxTarget({ context, warn }: ConnectOptions): Promise<Target> {
+  const { narrowSandbox, startSandbox } = await import('../sandbox.ts');
+  for (const warning of narrowSandbox(context.folders.state)) warn(warning);
   const service = await startSandbox(context);
   return { baseUrl: service.url, key: service.key, service: 'sandbox', close: service.close };
 }

@@ -22,15 +22,18 @@ const shownHeaders = [
 export function debugTransport(transport: Transport, clock: Clock, log: (line: string) => void): Transport {
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const { method, url } = request;
+    const key = request.headers.authorization?.replace(/^Bearer /, '');
+    // A header of the answer may repeat it.
+    const show = (line: string) => log(key ? line.replaceAll(key, '[key]') : line);
     const sentAt = clock.monotonic();
     const took = () => `${Math.round(clock.monotonic() - sentAt)} ms`;
-    log(`> ${method} ${url} ${shown(request.headers)}`);
+    show(`> ${method} ${url} ${shown(request.headers)}`);
     try {
       const response = await transport(request);
-      log(`< ${response.status} ${method} ${url} ${took()} ${shown(response.headers)}`);
+      show(`< ${response.status} ${method} ${url} ${took()} ${shown(response.headers)}`);
       return response;
     } catch (error) {
-      log(`< failed ${method} ${url} ${took()} ${(error as Error).message}`);
+      show(`< failed ${method} ${url} ${took()} ${(error as Error).message}`);
       throw error;
     }
   };

@@ -35,6 +35,11 @@ export interface Invocation {
   /** A line on stderr that starts with `Warning:`; silent with `--quiet`. */
   warn(line: string): Promise<void>;
   /**
+   * With JSON notes and warnings are held back until the command has succeeded, so that an error stands alone. This
+   * shows them, and holds nothing back from here on.
+   */
+  release(): Promise<void>;
+  /**
    * The connection to the chosen environment, made once. Nothing is sent yet.
    * @throws UsageError without a base URL, AuthError without a key
    */

@@ -9,10 +9,10 @@ import { readConfig } from '../settings/config-file.ts';
 import { privacyWarnings } from '../settings/private-files.ts';
 import { resolveEnvironment } from '../settings/resolve.ts';
 import type { Connection } from './connect.ts';
-import { createCountdown } from './countdown.ts';
 import { debugTransport } from './debug-log.ts';
 import { resolveColorFlag, resolveFormat, resolveMaxWait, resolveTimeout } from './globals.ts';
 import type { GlobalOptions, Invocation } from './invocation.ts';
+import { createMessages } from './messages.ts';
 
 /** An invocation with the end that the command itself does not see. */
 export interface OpenInvocation extends Invocation {
@@ -37,17 +37,14 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
   const paintFor = (output: Output): Promise<Paint> =>
     createPaint(wantsColor({ flag, env: context.env, isTerminal: output.isTerminal }));
 
-  const countdown = createCountdown(context, (line) => void note(line));
-  const say = async (line: string) => {
-    await countdown.stop();
-    await stderr.write(`${line}\n`);
-  };
+  const wantsJson = format === 'json' || format === 'ndjson';
+  const quiet = globals.quiet === true;
+  const messages = createMessages(context, { quiet, hold: wantsJson && !stderr.isTerminal });
+  const { countdown, note, warn, say } = messages;
   const result = async (chunk: string | Uint8Array) => {
     await countdown.stop();
     await stdout.write(chunk);
   };
-  const note = async (line: string) => (globals.quiet ? undefined : say(stripControls(line)));
-  const warn = (line: string) => note(`Warning: ${line}`);
   for (const warning of privacyWarnings(found)) await warn(warning);
 
   let connection: Promise<Connection> | undefined;
@@ -62,7 +59,8 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
       maxWait,
       wrap: (transport) =>
         globals.debug ? debugTransport(transport, context.clock, (line) => void say(stripControls(line))) : transport,
-      onWait: (ms) => (globals.quiet ? undefined : countdown.start(ms)),
+      onWait: (ms) => (quiet ? undefined : countdown.start(ms)),
+      onRetry: (line) => void note(line),
       warn: (line) => void warn(line),
     });
   };
@@ -76,10 +74,11 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
     globals,
     environment,
     config,
-    wantsJson: format === 'json' || format === 'ndjson',
+    wantsJson,
     write: result,
     note,
     warn,
+    release: messages.release,
     connect: connectOnce,
     print: async (view: View) => {
       const { header } = globals;
@@ -98,7 +97,7 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
       const { baseUrl, environment: name } = connected;
       const paint = await paintFor(stderr);
       const shown = name === 'production' ? paint.bold(paint.red(name)) : paint.bold(name);
-      if (!globals.quiet) await say(`▸ ${shown} · ${stripControls(baseUrl)}`);
+      await messages.banner(`▸ ${shown} · ${stripControls(baseUrl)}`);
       if (config.settings.confirm === 'always') await ask(context, globals, question);
       return connected;
     },
@@ -122,9 +121,6 @@ async function ask(context: Context, globals: GlobalOptions, question: string): 
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
     throw new UsageError(
       'This write wants a confirmation (setting "confirm"), and nobody can be asked here: add --yes',
-      {
-        hint: 'petstock config set confirm bulk',
-      },
     );
   }
   if (!(await context.prompts.confirm(question))) throw new UsageError('Not confirmed; nothing was written');

@@ -38,7 +38,9 @@ export function createRunner(context: Context): Runner {
 async function finish(invocation: OpenInvocation, failed: boolean): Promise<void> {
   try {
     // With JSON an error is the only thing on stderr, so that a program can parse it.
-    if (!failed || !invocation.wantsJson) await invocation.showRateLimit();
+    if (failed && invocation.wantsJson) return;
+    await invocation.release();
+    await invocation.showRateLimit();
   } finally {
     await invocation.close();
   }

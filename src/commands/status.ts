@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { AuthError, type PetstockError, UnavailableError } from '../errors.ts';
+import { AuthError, FailureError, PetstockError, UnavailableError } from '../errors.ts';
 import type { Row, Scalar, View } from '../output/view.ts';
 import { maskKey } from '../settings/keys.ts';
 import { describeShadows, resolveBaseUrl, resolveKey } from '../settings/resolve.ts';
@@ -28,7 +28,9 @@ export function registerStatus(program: Command, run: Run): void {
         const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit };
         if (offline) return invocation.print(statusView(report));
         const { findings, error } = await probe(invocation);
-        await invocation.print(statusView({ ...report, ...findings }));
+        // With JSON an error is all that there is.
+        if (error === undefined || !invocation.wantsJson)
+          await invocation.print(statusView({ ...report, ...findings }));
         if (error !== undefined) throw error;
       }),
     );
@@ -86,25 +88,35 @@ async function rememberedLimits({ environment, context, config }: Invocation): P
 /** One request. What went wrong is a finding first, and an error after the report. */
 async function probe(invocation: Invocation): Promise<{ findings: Partial<StatusReport>; error?: PetstockError }> {
   try {
-    const { client, governor, baseUrl, maskedKey } = await invocation.connect();
-    await client.probe();
-    const seen = governor.lastSeen;
-    const rateLimit = seen && {
-      limit: seen.limit,
-      remaining: seen.remaining,
-      resetAt: isoTime(seen.asOf + seen.resetIn),
-    };
-    return {
-      findings: { url: baseUrl, key: maskedKey, reachable: true, keyAccepted: true, ...(rateLimit && { rateLimit }) },
-    };
+    const { client } = await invocation.connect();
+    // All of the list is read: a page of a hotel's network, say, answers 200 as well.
+    for await (const _items of client.listInventory());
+    return { findings: { reachable: true, keyAccepted: true, ...(await seen(invocation)) } };
   } catch (thrown) {
-    const error = thrown as PetstockError;
-    return { findings: judge(error), error };
+    if (!(thrown instanceof PetstockError)) throw thrown;
+    const findings = { ...judge(thrown), ...(await seen(invocation)) };
+    return { findings, error: thrown };
   }
+}
+
+/** What is known once there was an answer. */
+async function seen(invocation: Invocation): Promise<Partial<StatusReport>> {
+  const connection = await invocation.connect().catch(() => undefined);
+  if (connection === undefined) return {};
+  const { governor, baseUrl, maskedKey } = connection;
+  const last = governor.lastSeen;
+  const rateLimit = last && {
+    limit: last.limit,
+    remaining: last.remaining,
+    resetAt: isoTime(last.asOf + last.resetIn),
+  };
+  return { url: baseUrl, key: maskedKey, ...(rateLimit && { rateLimit }) };
 }
 
 function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccepted'> {
   if (error instanceof AuthError && error.status === 401) return { reachable: true, keyAccepted: false };
+  // Something answered, but it was not the service.
+  if (error instanceof FailureError) return { reachable: false, keyAccepted: null };
   if (error instanceof UnavailableError) return { reachable: error.status !== undefined, keyAccepted: null };
   return { reachable: error.status === undefined ? null : true, keyAccepted: null };
 }
@@ -124,9 +136,9 @@ function statusView(report: StatusReport): View {
   return {
     shape: 'list',
     columns: [
-      { field: 'name', title: 'Name' },
+      { field: 'name', title: 'Name', whole: true },
       { field: 'value', title: 'Value', whole: true },
-      { field: 'source', title: 'Source' },
+      { field: 'source', title: 'Source', whole: true },
     ],
     rows: [rows],
     json: report,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Clock } from '../context.ts';
 import { RateLimitedError } from '../errors.ts';
-import type { Governor, ObservedAnswer, Permit, SeenRateLimit } from './governor.ts';
+import { type Governor, type ObservedAnswer, OvertakenError, type Permit, type SeenRateLimit } from './governor.ts';
 import { parseDate, parseRateLimit, parseRetryAfter } from './headers.ts';
 import type { Ledger } from './ledger.ts';
 import type { AnswerRecord } from './records.ts';
@@ -25,7 +25,7 @@ export interface GovernorOptions {
   onWait(ms: number): void;
 }
 
-/** After this many 429s in a row, those of one burst counted once, the command gives up. */
+/** After this many 429s in a row, of all processes and those of one burst counted once, nobody waits any longer. */
 const maxEpisodes = 3;
 /** A sleep is cut into slices: a clock may be stepped, and another process may learn something. */
 const longestSlice = 15_000;
@@ -40,7 +40,6 @@ export function createGovernor(options: GovernorOptions): Governor {
   let line: Promise<unknown> = Promise.resolve();
   let sent = 0;
   let waited = 0;
-  let episodes = 0;
   let lastSeen: SeenRateLimit | undefined;
   let wake: () => void = () => {};
   const own = new Set<string>();
@@ -75,13 +74,13 @@ export function createGovernor(options: GovernorOptions): Governor {
   const waitUntil = async (until: number, announced: boolean, signal: AbortSignal): Promise<void> => {
     const at = clock.monotonic();
     const wait = until - at + (ledger.state.foreignRate > 0 ? random() * spread : 0);
-    if (episodes >= maxEpisodes || waited + wait > options.maxWait) {
+    if (ledger.state.episodes >= maxEpisodes || waited + wait > options.maxWait) {
       const retryAfterSeconds = Math.ceil(wait / 1000);
-      throw new RateLimitedError('The rate limit leaves nothing to send now', { retryAfterSeconds });
+      throw new RateLimitedError('nothing may be sent now', { retryAfterSeconds });
     }
     if (!announced) options.onWait(wait);
     // Whole milliseconds, so that a rest too small to be told from nothing can't be waited for again and again.
-    await clock.sleep(Math.ceil(Math.min(wait, longestSlice)), signal);
+    await clock.sleep(Math.ceil(Math.min(Math.max(wait, 1), longestSlice)), signal);
     waited += clock.monotonic() - at;
   };
 
@@ -119,17 +118,24 @@ export function createGovernor(options: GovernorOptions): Governor {
   };
 
   const permit = (id: string): Permit => ({
+    leave: () => {
+      ledger.refresh();
+      const { inFlight, gate } = ledger.state;
+      const at = clock.monotonic();
+      const request = inFlight.get(id);
+      if (request === undefined || at >= request.expires || at < gate.at) throw new OvertakenError();
+    },
     answered: (answer) => {
-      const refused = answer.status === 429;
-      const before = ledger.state.episodes;
       ledger.commit(answerRecord(id, answer));
       see(answer);
-      if (!refused) episodes = 0;
-      else if (ledger.state.episodes > before || episodes === 0) episodes += 1;
       over(id);
     },
     lost: () => {
       ledger.commit({ type: 'lost', id, at: clock.monotonic() });
+      over(id);
+    },
+    unsent: () => {
+      ledger.commit({ type: 'unsent', id });
       over(id);
     },
   });

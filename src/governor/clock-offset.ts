@@ -5,7 +5,14 @@
 export interface ClockOffset {
   readonly least: number;
   readonly most: number;
+  /** When it was last narrowed, by the monotonic clock. */
+  readonly at: number;
+  /** Taken from our own wall clock, for want of a `Date`: the first `Date` goes before it. */
+  readonly guessed: boolean;
 }
+
+/** By how much two clocks may drift apart, in milliseconds per millisecond: twice what the crystals of computers do. */
+const drift = 0.0002;
 
 /**
  * Narrows the offset by one answer. Its `Date` is cut to whole seconds, and was written between sending and receipt.
@@ -15,8 +22,30 @@ export interface ClockOffset {
  * @returns the intersection; where there is none, a clock was stepped, and only the new answer counts
  */
 export function narrow(known: ClockOffset | undefined, date: number, sentAt: number, receivedAt: number): ClockOffset {
-  const told = { least: date - receivedAt, most: date + 1000 - sentAt };
-  if (known === undefined) return told;
-  const both = { least: Math.max(known.least, told.least), most: Math.min(known.most, told.most) };
-  return both.least <= both.most ? both : told;
+  const told = { least: date - receivedAt, most: date + 1000 - sentAt, at: receivedAt, guessed: false };
+  if (known === undefined || known.guessed) return told;
+  const slack = driftSince(known, receivedAt);
+  const least = Math.max(known.least - slack, told.least);
+  const most = Math.min(known.most + slack, told.most);
+  return least <= most ? { ...told, least, most } : told;
+}
+
+/** What our own wall clock says of the offset: the best there is while no answer has told its `Date`. */
+export function guess(wall: number, at: number): ClockOffset {
+  return { least: wall - at, most: wall + 1000 - at, at, guessed: true };
+}
+
+/** The service's time at a moment of the monotonic clock, or earlier, but never later. */
+export function earliestTime(offset: ClockOffset, at: number): number {
+  return at + offset.least - driftSince(offset, at);
+}
+
+/** The first moment of the monotonic clock at which the service's clock has reached a time for sure. */
+export function whenReached(offset: ClockOffset, time: number): number {
+  const at = time - offset.least;
+  return at + driftSince(offset, at) / (1 - drift);
+}
+
+function driftSince({ at }: ClockOffset, now: number): number {
+  return Math.max(0, now - at) * drift;
 }

@@ -1,6 +1,15 @@
 import { waitAfterRefusal } from './backoff.ts';
-import { narrow } from './clock-offset.ts';
-import { decodeState, emptyState, hasEnded, type KeyState, serviceTime, windowKinds } from './key-state.ts';
+import { guess, narrow } from './clock-offset.ts';
+import {
+  decodeState,
+  hasEnded,
+  type InFlight,
+  join,
+  type KeyState,
+  serviceTime,
+  type WindowKind,
+  windowKinds,
+} from './key-state.ts';
 import type { AnswerRecord, IntentRecord, LedgerRecord, StartRecord } from './records.ts';
 import { decide } from './rules.ts';
 import { countDown, foreignRate, observe } from './window.ts';
@@ -9,12 +18,14 @@ import { countDown, foreignRate, observe } from './window.ts';
 const standardWait = 60_000;
 /** A window whose end is farther away is that of a day. */
 const longestMinute = 62_000;
+/** One whose end is farther away than a month is none: a figure that makes no sense must not block a key for years. */
+const longestWindow = 32 * 86_400_000;
 
 /** Takes one record into the state. The state depends on the records and their order alone, never on who reads them. */
 export function fold(state: KeyState, record: LedgerRecord): void {
   switch (record.type) {
     case 'summary':
-      Object.assign(state, emptyState(), decodeState(record.state));
+      Object.assign(state, join(state, decodeState(record.state)));
       break;
     case 'start':
       start(state, record);
@@ -27,34 +38,44 @@ export function fold(state: KeyState, record: LedgerRecord): void {
       break;
     case 'lost':
       if (state.inFlight.delete(record.id)) countAll(state);
+      break;
+    case 'unsent':
+      state.inFlight.delete(record.id);
   }
 }
 
-/** After a restart the monotonic clock counts anew: of the gate only its wall time still means something. */
+/**
+ * After a restart the monotonic clock counts anew, and only the wall clock tells how much time has passed. Where that
+ * has gone back (a machine without a battery), a gate lasts as long as when it came up, and the windows are forgotten.
+ */
 function start(state: KeyState, { boot, env, at, wall }: StartRecord): void {
-  if (state.boot !== '' && state.boot !== boot) {
-    state.offset = undefined;
-    state.windows = {};
-    state.inFlight.clear();
-    state.gate = state.gateWall > wall ? at + state.gateWall - wall : 0;
+  const { offset, gate } = state;
+  const restarted = state.boot !== '' && state.boot !== boot;
+  if (restarted) {
+    for (const id of state.inFlight.keys()) loseAndCount(state, id);
+    const windows = Object.values(state.windows);
+    if (windows.some(({ asOf }) => wall < asOf)) state.windows = {};
+    const shift = wall - at - state.bootedAt;
+    state.offset = offset && { least: offset.least + shift, most: offset.most + shift, at, guessed: true };
+    const rest = Math.min(gate.wall - wall, gate.length);
+    state.gate = { ...gate, at: rest > 0 ? at + rest : 0 };
   }
   state.boot = boot;
+  state.bootedAt = wall - at;
   state.env = env;
 }
 
 function intend(state: KeyState, { id, at, expires, bulk }: IntentRecord): void {
-  expire(state, at);
+  for (const [id, { expires }] of state.inFlight) {
+    if (expires <= at) loseAndCount(state, id);
+  }
   const verdict = decide(state, at, bulk);
   if (verdict.go) state.inFlight.set(id, { sentAt: at, expires, probe: verdict.probe });
 }
 
-/** Gives up what a process that died has in flight. */
-export function expire(state: KeyState, at: number): void {
-  for (const [id, { expires }] of state.inFlight) {
-    if (expires > at) continue;
-    state.inFlight.delete(id);
-    countAll(state);
-  }
+function loseAndCount(state: KeyState, id: string): void {
+  state.inFlight.delete(id);
+  countAll(state);
 }
 
 function countAll(state: KeyState): void {
@@ -65,33 +86,42 @@ function countAll(state: KeyState): void {
 }
 
 function answer(state: KeyState, record: AnswerRecord): void {
-  const { id, at, status } = record;
+  const { id, at, wall, status } = record;
   const request = state.inFlight.get(id);
   state.inFlight.delete(id);
   const sentAt = request?.sentAt ?? at;
-  state.offset = narrow(state.offset, record.date ?? record.wall, sentAt, at);
-  state.roundTrip = state.roundTrip === 0 ? at - sentAt : state.roundTrip * 0.8 + (at - sentAt) * 0.2;
+  state.bootedAt = wall - at;
+  tellTime(state, record, request);
   learn(state, record, sentAt);
   if (status === 429) refuse(state, record, sentAt);
-  else if (sentAt >= state.gate) {
+  else if (sentAt >= state.gate.at) {
     state.halfOpen = false;
     state.episodes = 0;
   }
 }
 
+/** An answer that came so late that its request had been given up tells nothing of the clock. */
+function tellTime(state: KeyState, { date, wall, at }: AnswerRecord, request: InFlight | undefined): void {
+  if (state.offset === undefined || (date === undefined && state.offset.guessed)) state.offset = guess(wall, at);
+  if (request === undefined) return;
+  const { sentAt } = request;
+  if (date !== undefined) state.offset = narrow(state.offset, date, sentAt, at);
+  state.roundTrip = state.roundTrip === 0 ? at - sentAt : state.roundTrip * 0.8 + (at - sentAt) * 0.2;
+}
+
 /** What the headers tell. The window that they don't tell is counted down, or, if it has ended, forgotten. */
 function learn(state: KeyState, record: AnswerRecord, sentAt: number): void {
   const { at, wall, limit, remaining, reset } = record;
-  if (limit === undefined || remaining === undefined || reset === undefined) {
+  const now = serviceTime(state, at) ?? wall;
+  if (limit === undefined || remaining === undefined || reset === undefined || reset - now > longestWindow) {
     countAll(state);
     return;
   }
-  const now = serviceTime(state, at) ?? wall;
   const shown = reset - now > longestMinute ? 'day' : 'minute';
   const told = { reset, limit, remaining, sentAt, receivedAt: at, asOf: wall };
   for (const kind of windowKinds) {
     const window = state.windows[kind];
-    if (kind === shown) state.windows[kind] = observe(window, told);
+    if (kind === shown) state.windows[kind] = observe(window, told, !window || hasEnded(state, window, sentAt));
     else if (window === undefined) continue;
     else if (!hasEnded(state, window, at)) state.windows[kind] = countDown(window);
     // The answer of a window that has ended itself says nothing of the one that has begun.
@@ -101,7 +131,7 @@ function learn(state: KeyState, record: AnswerRecord, sentAt: number): void {
 }
 
 /** The rate of others rises at once, and halves with each new window that shows none. */
-function learnOfOthers(state: KeyState, kind: 'minute' | 'day'): void {
+function learnOfOthers(state: KeyState, kind: WindowKind): void {
   const window = state.windows[kind];
   if (window === undefined) return;
   const rate = foreignRate(window, state.inFlight.size);
@@ -115,13 +145,11 @@ function learnOfOthers(state: KeyState, kind: 'minute' | 'day'): void {
  * it, so only the first after it counts as another.
  */
 function refuse(state: KeyState, record: AnswerRecord, sentAt: number): void {
-  const { at, wall, retryAfter, reset, date, random = 0 } = record;
-  if (state.episodes === 0 || sentAt >= state.gate) state.episodes += 1;
-  const untilReset = reset === undefined ? undefined : Math.max(0, reset - (date ?? wall));
-  const wait = waitAfterRefusal(retryAfter ?? untilReset ?? standardWait, state.episodes, random);
+  const { at, wall, retryAfter, reset, random = 0 } = record;
+  if (state.episodes === 0 || sentAt >= state.gate.at) state.episodes += 1;
+  const now = record.date ?? serviceTime(state, at) ?? wall;
+  const untilReset = reset === undefined || reset - now > longestWindow ? undefined : Math.max(0, reset - now);
+  const length = waitAfterRefusal(retryAfter ?? untilReset ?? standardWait, state.episodes, random);
   state.halfOpen = true;
-  if (at + wait > state.gate) {
-    state.gate = at + wait;
-    state.gateWall = wall + wait;
-  }
+  if (at + length > state.gate.at) state.gate = { at: at + length, wall: wall + length, length };
 }

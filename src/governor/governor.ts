@@ -15,12 +15,25 @@ export interface Governor {
   readonly lastSeen: SeenRateLimit | undefined;
 }
 
-/** The right to send one request. Exactly one of its two methods is called, once. */
+/** The right to send one request. Exactly one of the last three methods is called, once. */
 export interface Permit {
+  /**
+   * Called when the request is about to leave: the process may have been stopped since it was admitted, or the
+   * connection may have taken its time.
+   * @throws OvertakenError where the permit holds no longer
+   */
+  leave(): void;
   /** The head of an answer came. After a 429 the next `admit` waits. */
   answered(answer: ObservedAnswer): void;
   /** No answer came. Whether the service counted the request is unknown. */
   lost(): void;
+  /** It was not sent. */
+  unsent(): void;
+}
+
+/** Between admission and sending a gate came up, or the time of the permit ran out. The request has to be admitted anew. */
+export class OvertakenError extends Error {
+  override readonly name = 'OvertakenError';
 }
 
 export interface ObservedAnswer {

@@ -1,4 +1,4 @@
-import type { ClockOffset } from './clock-offset.ts';
+import { type ClockOffset, earliestTime } from './clock-offset.ts';
 import type { Window } from './window.ts';
 
 /** A request that was admitted and of which nothing has been heard. Times are by the monotonic clock. */
@@ -10,6 +10,15 @@ export interface InFlight {
   readonly probe: boolean;
 }
 
+/** Nothing may be sent before its end. */
+export interface Gate {
+  /** By the monotonic clock; 0 for no gate. */
+  readonly at: number;
+  /** The same by the wall clock, and how long it was when it came up: for after a restart of the machine. */
+  readonly wall: number;
+  readonly length: number;
+}
+
 /** By how far its end is away; a limit of 1,000 may be either. */
 export const windowKinds = ['minute', 'day'] as const;
 export type WindowKind = (typeof windowKinds)[number];
@@ -18,14 +27,14 @@ export type WindowKind = (typeof windowKinds)[number];
 export interface KeyState {
   /** What the monotonic times count from. */
   boot: string;
+  /** The wall clock less the monotonic one, at the last record that told both. */
+  bootedAt: number;
   /** The environment under which the key was last used, for people. */
   env: string;
   offset: ClockOffset | undefined;
   windows: Partial<Record<WindowKind, Window>>;
   inFlight: Map<string, InFlight>;
-  /** Nothing may be sent before: by the monotonic clock, and by the wall clock for after a restart. 0 for no gate. */
-  gate: number;
-  gateWall: number;
+  gate: Gate;
   /** 429s in a row, those of one burst counted once. */
   episodes: number;
   /** After a gate: one request at a time until one is answered without a 429. */
@@ -39,12 +48,12 @@ export interface KeyState {
 export function emptyState(): KeyState {
   return {
     boot: '',
+    bootedAt: 0,
     env: '',
     offset: undefined,
     windows: {},
     inFlight: new Map(),
-    gate: 0,
-    gateWall: 0,
+    gate: { at: 0, wall: 0, length: 0 },
     episodes: 0,
     halfOpen: false,
     foreignRate: 0,
@@ -63,9 +72,36 @@ export function decodeState(json: object): KeyState {
   return { ...emptyState(), ...rest, inFlight: new Map(inFlight) };
 }
 
+/** What two know together who have lost sight of each other: of everything the more careful. */
+export function join(a: KeyState, b: KeyState): KeyState {
+  if (a.boot === '') return b;
+  if (b.boot !== a.boot) return a;
+  const windows = { ...b.windows, ...a.windows };
+  for (const kind of windowKinds) {
+    const [one, other] = [a.windows[kind], b.windows[kind]];
+    if (one && other) windows[kind] = stricter(one, other);
+  }
+  return {
+    ...a,
+    offset: a.offset ?? b.offset,
+    windows,
+    inFlight: new Map([...b.inFlight, ...a.inFlight]),
+    gate: a.gate.at >= b.gate.at ? a.gate : b.gate,
+    episodes: Math.max(a.episodes, b.episodes),
+    halfOpen: a.halfOpen || b.halfOpen,
+    foreignRate: Math.max(a.foreignRate, b.foreignRate),
+    roundTrip: Math.max(a.roundTrip, b.roundTrip),
+  };
+}
+
+function stricter(a: Window, b: Window): Window {
+  if (a.reset !== b.reset) return a.reset > b.reset ? a : b;
+  return a.left <= b.left ? a : b;
+}
+
 /** The service's time at a moment of the monotonic clock, or earlier, but never later. */
 export function serviceTime({ offset }: KeyState, at: number): number | undefined {
-  return offset === undefined ? undefined : at + offset.least;
+  return offset && earliestTime(offset, at);
 }
 
 /** Whether a window has ended for sure. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { scopesIn } from './generations.ts';
 import { type WindowKind, windowKinds } from './key-state.ts';
-import { createFileLedger } from './ledger-file.ts';
+import { readState } from './ledger-file.ts';
 
 /** What a service last told of one window of one key. Times are milliseconds since the Unix epoch. */
 export interface KnownLimit {
@@ -32,9 +32,7 @@ export function readKnownLimits(stateFolder: string): KnownLimit[] {
 }
 
 function readScope(folder: string, scope: string): KnownLimit[] {
-  const ledger = createFileLedger({ folder, scope, unique: 'reader', onFallback: () => {} });
-  ledger.refresh();
-  const { env, windows } = ledger.state;
+  const { env, windows } = readState({ folder, scope });
   return windowKinds.flatMap((kind) => {
     const window = windows[kind];
     if (window === undefined) return [];

@@ -1,6 +1,6 @@
 import { fold } from './fold.ts';
-import { createGeneration, type Generations, latestGeneration, openGeneration } from './generations.ts';
-import { emptyState, encodeState } from './key-state.ts';
+import { createGeneration, type Generations, latestGeneration, openGeneration, readGeneration } from './generations.ts';
+import { emptyState, encodeState, join, type KeyState } from './key-state.ts';
 import type { Ledger } from './ledger.ts';
 import type { OpenLedgerFile } from './open-ledger-file.ts';
 import { encodeRecord, type LedgerRecord } from './records.ts';
@@ -25,22 +25,32 @@ export function createFileLedger(options: FileLedgerOptions): Ledger {
   let state = emptyState();
   let file: OpenLedgerFile | undefined;
 
-  /** Runs on the file, or, once that has failed, without it. */
+  /** Runs on the file, or, once that has failed, without it. Nothing that is known is forgotten then. */
   const attempt = (work: (file: OpenLedgerFile) => void, otherwise: () => void): void => {
+    const known = state;
     try {
       if (!alone) work(file ?? enter(latestGeneration(options)));
     } catch (error) {
       alone = true;
       file?.close();
+      state = join(join(state, known), readState(options));
       onFallback(error as Error);
     }
     if (alone) otherwise();
   };
 
   const enter = (generation: number): OpenLedgerFile => {
+    const opened = openGeneration(options, generation);
+    const latest = latestGeneration(options);
+    if (latest > generation) {
+      // Others have gone on and cleared up since we looked: what was opened may be a new, empty file of an old name.
+      opened.close();
+      return enter(latest);
+    }
+    file?.close();
+    file = opened;
     state = emptyState();
-    file = openGeneration(options, generation);
-    read(file);
+    read(opened);
     return file;
   };
 
@@ -55,17 +65,24 @@ export function createFileLedger(options: FileLedgerOptions): Ledger {
       fold(state, entry.record);
       found ||= entry.line === line;
     }
-    // Somebody has removed the folder: what we know goes into the ledger that takes its place.
-    if (current.isRemoved()) follow(latestGeneration(options));
-    return found;
+    if (!current.isRemoved) return found;
+    moveOn();
+    return false;
   };
 
-  /** Goes on in a generation that begins with a summary of what is known. */
+  /** Goes on in the generation behind a seal, which begins with a summary of what all know. */
   const follow = (generation: number): void => {
-    createGeneration(options, generation, encodeRecord({ type: 'summary', state: encodeState(state) }), unique);
-    file?.close();
+    if (latestGeneration(options) < generation) createGeneration(options, generation, summary(), unique);
     enter(latestGeneration(options));
   };
+
+  /** Somebody has removed the folder. What we know goes into the ledger that takes its place, beside what others know. */
+  const moveOn = (): void => {
+    const known = summary();
+    append(enter(latestGeneration(options)), known);
+  };
+
+  const summary = (): string => encodeRecord({ type: 'summary', state: encodeState(state) });
 
   const append = (current: OpenLedgerFile, line: string): void => {
     current.append(line);
@@ -97,4 +114,11 @@ export function createFileLedger(options: FileLedgerOptions): Ledger {
         () => fold(state, record),
       ),
   };
+}
+
+/** What a ledger says, read once, without a trace. */
+export function readState(files: Generations): KeyState {
+  const state = emptyState();
+  for (const record of readGeneration(files)) fold(state, record);
+  return state;
 }

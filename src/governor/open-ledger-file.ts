@@ -6,21 +6,31 @@ export interface LedgerEntry {
   readonly record: LedgerRecord;
 }
 
+/** A client of the library has no end that anybody tells: its file is closed when nothing refers to it any more. */
+const forgotten = new FinalizationRegistry<number>((descriptor) => closeSync(descriptor));
+
 /** One generation of a ledger, open for appending and for reading on from where the last read ended. */
 export class OpenLedgerFile {
   readonly generation: number;
   readonly #descriptor: number;
   /** Up to where it has been read. */
   #position = 0;
+  #isRemoved = false;
 
   constructor(path: string, generation: number) {
     this.generation = generation;
     this.#descriptor = openSync(path, 'a+', 0o600);
+    forgotten.register(this, this.#descriptor, this);
   }
 
   /** Bytes that have been read. */
   get size(): number {
     return this.#position;
+  }
+
+  /** Whether it was found without a name at the last reading. */
+  get isRemoved(): boolean {
+    return this.#isRemoved;
   }
 
   /** One write, so that it comes whole and at the end, whoever else appends. */
@@ -30,7 +40,9 @@ export class OpenLedgerFile {
 
   /** What has been appended since the last call. A line that is torn is left out. */
   newEntries(): LedgerEntry[] {
-    const length = fstatSync(this.#descriptor).size - this.#position;
+    const { size, nlink } = fstatSync(this.#descriptor);
+    this.#isRemoved = nlink === 0;
+    const length = size - this.#position;
     if (length <= 0) return [];
     const bytes = Buffer.allocUnsafe(length);
     const read = readSync(this.#descriptor, bytes, 0, length, this.#position);
@@ -43,11 +55,8 @@ export class OpenLedgerFile {
     return entries.filter((entry): entry is LedgerEntry => entry.record !== undefined);
   }
 
-  isRemoved(): boolean {
-    return fstatSync(this.#descriptor).nlink === 0;
-  }
-
   close(): void {
+    forgotten.unregister(this);
     closeSync(this.#descriptor);
   }
 }

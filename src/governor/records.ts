@@ -47,7 +47,13 @@ export interface LostRecord {
   readonly at: number;
 }
 
-/** The first record of every ledger but the first: what the one before it came to. */
+/** It was never sent, so the service can't have counted it. */
+export interface UnsentRecord {
+  readonly type: 'unsent';
+  readonly id: string;
+}
+
+/** What a ledger before came to: the first record of every one but the first, or of one whose folder was removed. */
 export interface SummaryRecord {
   readonly type: 'summary';
   readonly state: object;
@@ -59,19 +65,31 @@ export interface SealRecord {
 }
 
 /** Times named `at` and `expires` are by the monotonic clock, in milliseconds. */
-export type LedgerRecord = StartRecord | IntentRecord | AnswerRecord | LostRecord | SummaryRecord | SealRecord;
+export type LedgerRecord =
+  | StartRecord
+  | IntentRecord
+  | AnswerRecord
+  | LostRecord
+  | UnsentRecord
+  | SummaryRecord
+  | SealRecord;
 
-/** A line with its checksum in front, without the line end. */
+/** A line of ASCII with its checksum in front, without the line end. */
 export function encodeRecord(record: LedgerRecord): string {
-  const json = JSON.stringify(record);
+  const json = JSON.stringify(record).replace(/[\u0080-\uffff]/g, escaped);
   return `${checksum(json)} ${json}`;
 }
 
 /** @returns undefined for a line that is torn or was never ours */
 export function decodeRecord(line: string): LedgerRecord | undefined {
   const json = line.slice(9);
-  if (line[8] !== ' ' || line.slice(0, 8) !== checksum(json)) return undefined;
+  if (!line.startsWith(' {', 8) || line.slice(0, 8) !== checksum(json)) return undefined;
   return JSON.parse(json) as LedgerRecord;
+}
+
+/** A byte of the file is a character, so that a position in one is a position in the other. */
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function checksum(text: string): string {

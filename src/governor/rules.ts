@@ -1,3 +1,4 @@
+import { whenReached } from './clock-offset.ts';
 import { hasEnded, type KeyState } from './key-state.ts';
 import type { Window } from './window.ts';
 
@@ -20,16 +21,20 @@ export type Verdict =
  * @param bulk leaves a small part of the limit to people
  */
 export function decide(state: KeyState, at: number, bulk: boolean): Verdict {
-  if (at < state.gate) return { go: false, until: state.gate };
+  if (at < state.gate.at) return { go: false, until: state.gate.at };
   const windows = Object.values(state.windows);
   const unknown = state.halfOpen || windows.length === 0 || windows.some((window) => hasEnded(state, window, at));
   if (unknown) return decideProbe(state, at);
-  const waits = windows.filter((window) => room(state, window, at, bulk) < 1);
-  if (waits.length === 0) return { go: true, probe: false };
-  const given = lapsed(state, at);
-  const spent = waits.filter((window) => window.left - given - headroom(state, window, at, bulk) < 1);
-  if (spent.length === 0) return { go: false, until: undefined };
-  return { go: false, until: Math.max(...spent.map((window) => endOf(state, window))) };
+  const pending = countPending(state, at);
+  // The requests of processes that have died are taken for counted, like those that were answered.
+  const dead = state.inFlight.size - pending;
+  const free = (window: Window) => window.left - dead - headroom(state, window, at, bulk);
+  const spent = windows.filter((window) => free(window) < 1);
+  if (spent.length > 0) return { go: false, until: Math.max(...spent.map((window) => endOf(state, window))) };
+  // Where others use the key, each of ours in flight stands for one of theirs too.
+  const taken = pending * (state.foreignRate > 0 ? 2 : 1);
+  if (windows.some((window) => free(window) - taken < 1)) return { go: false, until: undefined };
+  return { go: true, probe: false };
 }
 
 function decideProbe(state: KeyState, at: number): Verdict {
@@ -39,19 +44,12 @@ function decideProbe(state: KeyState, at: number): Verdict {
   return { go: true, probe: true };
 }
 
-/** How many requests are in flight whose processes have died. They are taken for counted. */
-function lapsed(state: KeyState, at: number): number {
+function countPending(state: KeyState, at: number): number {
   let count = 0;
   for (const { expires } of state.inFlight.values()) {
-    if (expires <= at) count += 1;
+    if (expires > at) count += 1;
   }
   return count;
-}
-
-/** How many requests a window has room for. Where others use the key, each of ours in flight stands for one of theirs too. */
-function room(state: KeyState, window: Window, at: number, bulk: boolean): number {
-  const inFlight = state.inFlight.size * (state.foreignRate > 0 ? 2 : 1);
-  return window.left - inFlight - headroom(state, window, at, bulk);
 }
 
 /** What is left alone: for people while a bulk run goes on, and for what others may have sent since the window was told. */
@@ -64,5 +62,5 @@ function headroom(state: KeyState, window: Window, at: number, bulk: boolean): n
 
 /** The first moment of the monotonic clock at which a window has ended for sure. */
 function endOf({ offset }: KeyState, window: Window): number {
-  return window.reset - (offset?.least ?? 0);
+  return offset ? whenReached(offset, window.reset) : 0;
 }

@@ -26,21 +26,25 @@ export interface ToldWindow {
   readonly asOf: number;
 }
 
+/** A service that works a reset out from what is left of the window may tell it a second earlier or later each time. */
+const jitter = 1000;
+
 /**
- * The window after one more answer. Answers may come in any order, so within one window the smallest remaining counts;
- * an answer of a window that has been replaced tells nothing.
+ * The window after one more answer. Answers may come in any order, so within one window the smallest remaining counts.
+ * An answer of the window before tells nothing, unless it was sent when this one was known: then the service has
+ * changed its mind.
+ *
+ * @param hadEnded whether the window had surely ended when the request was sent
  */
-export function observe(window: Window | undefined, told: ToldWindow): Window {
-  const { reset, limit, remaining, sentAt, receivedAt, asOf } = told;
-  if (window === undefined || reset > window.reset) {
-    // A reset that moves with every answer is no fixed window: what was told in between still counts.
-    const overlaps = window !== undefined && sentAt < window.toldAt;
-    const left = overlaps ? Math.min(remaining, window.left) : remaining;
-    return { reset, limit, left, toldAt: receivedAt, asOf, first: { left, at: receivedAt }, own: 0 };
-  }
-  if (reset < window.reset) return window;
-  const left = Math.min(window.left, remaining);
-  return { ...window, limit, left, toldAt: receivedAt, asOf, own: window.own + 1 };
+export function observe(window: Window | undefined, told: ToldWindow, hadEnded: boolean): Window {
+  const { reset, limit, remaining, sentAt, receivedAt: toldAt, asOf } = told;
+  const begun = { reset, limit, left: remaining, toldAt, asOf, first: { left: remaining, at: toldAt }, own: 0 };
+  if (window === undefined || reset > window.reset + (hadEnded ? 0 : jitter)) return begun;
+  if (reset < window.reset - jitter) return sentAt < window.toldAt ? window : begun;
+  const same = { ...window, limit, reset: Math.max(reset, window.reset), left: Math.min(window.left, remaining) };
+  // A limit that is changed takes some away that nobody has used.
+  if (limit !== window.limit) return { ...same, toldAt, asOf, first: { left: same.left, at: toldAt }, own: 0 };
+  return { ...same, toldAt, asOf, own: window.own + 1 };
 }
 
 /** One request that was sent, and of which no answer told this window. It is taken for counted. */

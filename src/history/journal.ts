@@ -113,6 +113,6 @@ function durably<T>(folder: string, write: () => T): T {
   try {
     return write();
   } catch (cause) {
-    throw new FailureError(`The history in ${folder} can't be written: ${(cause as Error).message}`, { cause });
+    throw new FailureError(`The history in ${folder} can't be written (${(cause as Error).message})`, { cause });
   }
 }

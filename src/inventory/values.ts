@@ -47,7 +47,7 @@ export function addDelta(quantity: number, delta: number): Parsed<number> {
   const sum = quantity + delta;
   if (Number.isSafeInteger(sum)) return parsed(sum);
   const change = delta < 0 ? `${delta}` : `+${delta}`;
-  return fault(`${quantity} ${change} is out of range: ${integerRange('quantity')}`);
+  return fault(`the stock is ${quantity}, and ${quantity} ${change} is out of range: ${integerRange('quantity')}`);
 }
 
 type Noun = 'pet id' | 'quantity' | 'change';
@@ -77,7 +77,8 @@ function notWhole(text: string, noun: Noun): string | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return `the ${noun} is empty: ${examples[noun]}`;
   if (/^[+-]?\d+(?:[.,]\d*)?[eE][+-]?\d+$/.test(trimmed)) {
-    return `${quoted(text)} is not a ${noun}: a spreadsheet has probably rounded it; write out every digit, ${examples[noun]}`;
+    const rounded = /[eE]\+\d\d/.test(trimmed) ? 'a spreadsheet has probably rounded it; ' : '';
+    return `${quoted(text)} is not a ${noun}: ${rounded}write out every digit, ${examples[noun]}`;
   }
   if (/^\+\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the plus sign, ${examples[noun]}`;
   if (/^[+-]?\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the white space around it`;

@@ -65,7 +65,10 @@ describe('to the same origin', () => {
     const server = await openServer(answer(302, '', { location: '/v1/stock', ...spent }), answer(200, stock));
     const { list, sentAt } = createClientRig({ url: server.url });
     await list();
-    expect(sentAt()).toEqual([0, 40_000]);
+    const [first, second] = sentAt();
+    expect(first).toBe(0);
+    expect(second).toBeGreaterThanOrEqual(40_000);
+    expect(second).toBeLessThan(40_100);
   });
 
   test('up to 5, and no more', async () => {

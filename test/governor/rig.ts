@@ -8,6 +8,7 @@ export interface RigOptions {
   readonly clock: Clock;
   readonly ledger?: Ledger;
   readonly maxWait?: number;
+  readonly env?: string;
   readonly random?: () => number;
 }
 
@@ -22,14 +23,14 @@ export interface Rig {
 let nextRig = 1;
 export const unaborted = new AbortController().signal;
 
-export function createRig({ clock, ledger, maxWait = 90_000, random = () => 0 }: RigOptions): Rig {
+export function createRig({ clock, ledger, env = 'staging', maxWait = 90_000, random = () => 0 }: RigOptions): Rig {
   const announced: number[] = [];
   const governor = createGovernor({
     clock,
     ledger: ledger ?? createTransientLedger(),
     lease: 31_000,
     unique: `rig${nextRig++}`,
-    env: 'staging',
+    env,
     maxWait,
     random,
     onWait: (ms) => announced.push(ms),

@@ -50,7 +50,7 @@ describe('config set-key', () => {
     const folder = tempFolder();
     const outcome = await runConfig(['config', 'set-key', ...args], { folder, stdin: 'psk_another_one' });
     expect(outcome).toMatchObject({ code: 2, stdout: '' });
-    expect(outcome.stderr).toContain('Hint: petstock config set-key --env');
+    expect(outcome.stderr).toContain('Hint: petstock config set-key');
     expect(outcome.stderr).not.toMatch(/s3cret|ABCD/);
     expect(existsSync(configFile(folder))).toBe(false);
   });

@@ -103,6 +103,7 @@ function invocation(
     async warn(line) {
       out.stderr += `Warning: ${line}\n`;
     },
+    release: async () => {},
     connect: () => Promise.reject(new Error('a config command wanted the network')),
     beginWrite: () => Promise.reject(new Error('a config command wanted to write there')),
   };

@@ -3,7 +3,7 @@ import type { Column, Scalar } from '../../output/view.ts';
 import { maskKey } from '../../settings/keys.ts';
 import { quoted, type SettingName, settingDefinitions, settingNames } from '../../settings/names.ts';
 import { didYouMean } from '../../settings/nearest.ts';
-import { fromFile, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
+import { fromFile, resolveBaseUrl, resolveEnvironment, resolveKey } from '../../settings/resolve.ts';
 import {
   type EnvironmentName,
   remoteEnvironmentNames,
@@ -56,6 +56,7 @@ export function readEntry(name: EntryName, env: Environment, config: StoredConfi
     if (name === `url.${environment}`) return entry(name, resolveBaseUrl(environment, env, config));
     if (name === `key.${environment}`) return entry(name, masked(resolveKey(environment, env, config)));
   }
+  if (name === 'default-env') return entry(name, resolveEnvironment(undefined, env, config.settings));
   return isSetting(name) ? readSetting(name, config) : entry(name, undefined);
 }
 

@@ -1,11 +1,12 @@
 import { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
+import { singleLine } from '../../output/sanitize.ts';
 import { configFile } from '../../settings/config-file.ts';
 import { maskKey, parseKey } from '../../settings/keys.ts';
 import { describeKeyShadow } from '../../settings/resolve.ts';
 import { setKey } from '../../settings/write-config.ts';
 import { examples } from '../command.ts';
-import type { Invocation, Run } from '../invocation.ts';
+import type { GlobalOptions, Invocation, Run } from '../invocation.ts';
 import { readKeyText } from './read-key.ts';
 import { remoteEnvironment } from './remote.ts';
 
@@ -31,7 +32,7 @@ export function registerSetKey(config: Command, run: Run): void {
     .allowUnknownOption(true)
     .action(async (...args: unknown[]) => {
       const command = args.at(-1);
-      if (command instanceof Command && command.args.length > 0) throw keyAsArgument();
+      if (command instanceof Command && command.args.length > 0) throw keyAsArgument(command);
       await store(...args);
     });
 }
@@ -49,10 +50,11 @@ async function storeKey(invocation: Invocation): Promise<void> {
   if (shadow !== undefined) await invocation.warn(shadow);
 }
 
-function keyAsArgument(): UsageError {
+function keyAsArgument(command: Command): UsageError {
+  const { env } = command.optsWithGlobals<GlobalOptions>();
   return new UsageError(
     'config set-key takes no argument and no option of its own: a key on the command line stays in the history of the ' +
       'shell. Nothing was stored. If that was a real key, remove it there.',
-    { hint: 'petstock config set-key --env staging' },
+    { hint: env === undefined ? 'petstock config set-key' : `petstock config set-key --env ${singleLine(env)}` },
   );
 }

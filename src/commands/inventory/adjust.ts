@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import { addDelta, parseDelta } from '../../inventory/values.ts';
-import { inventoryItemView } from '../../output/inventory-view.ts';
 import { examples } from '../command.ts';
 import type { Run } from '../invocation.ts';
 import { petIdOf, required } from '../values.ts';
-import { findItem, lowStockOf } from './stock.ts';
-import { writeStock } from './write.ts';
+import { findItem } from './stock.ts';
+import { printWritten, writeStock } from './write.ts';
 
 interface AdjustOptions {
   readonly reason?: string;
@@ -46,7 +45,7 @@ export function registerAdjust(inventory: Command, run: Run): void {
           reason,
           ref,
         });
-        await invocation.print(inventoryItemView(item, { lowStock: lowStockOf(invocation), before }));
+        await printWritten(invocation, item, before);
       }),
     );
 }

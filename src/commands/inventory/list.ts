@@ -76,6 +76,11 @@ function parseSelection(options: ListOptions): Selection {
     maxQuantity: quantityOf(options.maxQuantity, '--max-quantity'),
   });
   const { sort, desc = false } = options;
+  if (options.summary && (sort ?? options.limit ?? options.fields ?? options.desc) !== undefined) {
+    throw new UsageError(
+      '--summary counts all that the filters let through: leave out --sort, --desc, --limit and --fields',
+    );
+  }
   if (sort !== undefined && !isSortKey(sort)) {
     throw new UsageError(`--sort takes ${sortKeys.join(', ')}; "${sort}" is none of them.`);
   }

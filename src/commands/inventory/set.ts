@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import { ConflictError } from '../../errors.ts';
 import { parseQuantity } from '../../inventory/values.ts';
-import { inventoryItemView } from '../../output/inventory-view.ts';
 import { examples } from '../command.ts';
 import type { Run } from '../invocation.ts';
 import { petIdOf, quantityOf, required } from '../values.ts';
-import { findItem, lowStockOf } from './stock.ts';
-import { writeStock } from './write.ts';
+import { findItem } from './stock.ts';
+import { printWritten, writeStock } from './write.ts';
 
 interface SetOptions {
   readonly expect?: string;
@@ -49,7 +48,7 @@ export function registerSet(inventory: Command, run: Run): void {
         }
         const { reason, ref } = options;
         const item = await writeStock(invocation, { command: 'inventory set', petId, before, quantity, reason, ref });
-        await invocation.print(inventoryItemView(item, { lowStock: lowStockOf(invocation) }));
+        await printWritten(invocation, item);
       }),
     );
 }

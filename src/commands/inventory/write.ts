@@ -1,9 +1,17 @@
-import { FailureError, InterruptedError, NotFoundError, PetstockError, UnavailableError } from '../../errors.ts';
+import {
+  ClosedPipeError,
+  FailureError,
+  InterruptedError,
+  NotFoundError,
+  PetstockError,
+  UnavailableError,
+} from '../../errors.ts';
 import { type Journal, openJournal } from '../../history/journal.ts';
 import type { InventoryItem } from '../../inventory/items.ts';
+import { inventoryItemView } from '../../output/inventory-view.ts';
 import type { Connection } from '../connect.ts';
 import type { Invocation } from '../invocation.ts';
-import { noSuchPet, warnOfStatus } from './stock.ts';
+import { lowStockOf, noSuchPet, warnOfStatus } from './stock.ts';
 
 export interface StockWrite {
   /** For the history: `inventory set` */
@@ -33,18 +41,40 @@ export async function writeStock(invocation: Invocation, write: StockWrite): Pro
 }
 
 async function journaled(invocation: Invocation, connection: Connection, write: StockWrite): Promise<InventoryItem> {
-  const { command, petId, before, quantity, reason, ref } = write;
-  const journal = open(invocation, connection, command);
+  const { petId, quantity } = write;
+  const journal = openWithIntent(invocation, connection, write);
   try {
-    journal.intent({ row: 1, petId, before, after: quantity, reason, ref });
     const item = await update(connection, petId, quantity).catch((error) => {
       journal.outcome({ row: 1, ...failureOf(error) });
       throw worded(invocation, petId, error);
     });
-    journal.outcome({ row: 1, result: 'applied', quantity: item.quantity });
+    noteApplied(journal, item);
     return item;
   } finally {
     journal.close();
+  }
+}
+
+/** @throws FailureError where the intent can't be written: then nothing is sent */
+function openWithIntent(invocation: Invocation, connection: Connection, write: StockWrite): Journal {
+  const { command, petId, before, quantity, reason, ref } = write;
+  try {
+    const journal = open(invocation, connection, command);
+    journal.intent({ row: 1, petId, before, after: quantity, reason, ref });
+    return journal;
+  } catch (cause) {
+    throw new FailureError(`${(cause as Error).message}, so nothing was sent`, { cause });
+  }
+}
+
+/** @throws FailureError that says that the stock was set all the same */
+function noteApplied(journal: Journal, { petId, quantity }: InventoryItem): void {
+  try {
+    journal.outcome({ row: 1, result: 'applied', quantity });
+  } catch (cause) {
+    throw new FailureError(`The stock of pet ${petId} was set to ${quantity}, but: ${(cause as Error).message}`, {
+      cause,
+    });
   }
 }
 
@@ -80,10 +110,25 @@ function worded(invocation: Invocation, petId: bigint, error: unknown): unknown 
   if (error instanceof InterruptedError) {
     return new InterruptedError(`Interrupted. It is not known whether the stock of pet ${petId} was set`, { hint });
   }
+  if (error instanceof FailureError && !error.unsent && error.status === undefined) {
+    const message = `${error.message}. It is not known whether the stock of pet ${petId} was set`;
+    return new FailureError(message, { hint, cause: error });
+  }
   if (error instanceof UnavailableError && !error.unsent) {
     const { status, service } = error;
     const message = `${error.message}. It is not known whether the stock of pet ${petId} was set`;
     return new UnavailableError(message, { status, service, hint, cause: error });
   }
   return error;
+}
+
+/** Shows an item that was set. Where that fails, a script must not take the change for a failed one and repeat it. */
+export async function printWritten(invocation: Invocation, item: InventoryItem, before?: number): Promise<void> {
+  const view = inventoryItemView(item, { lowStock: lowStockOf(invocation), before });
+  await invocation.print(view).catch((cause) => {
+    if (cause instanceof ClosedPipeError) throw cause;
+    const { petId, quantity } = item;
+    const message = `The stock of pet ${petId} was set to ${quantity}, but that could not be shown: ${cause.message}`;
+    throw new FailureError(message, { cause });
+  });
 }

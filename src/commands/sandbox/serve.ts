@@ -71,6 +71,7 @@ export function registerServe(sandbox: Command, run: Run): void {
         const log = options.log ? { log: logTo(context.stderr) } : {};
         const service = await startSandbox(context, { file: kept, ...parsed, ...log });
         const { url, adminUrl: admin } = service;
+        await invocation.release();
         await invocation.note(`Serving at ${url}. The key is ${service.key}. Ctrl-C ends it.`);
         if (admin !== null) await invocation.note(`Administration at ${admin}.`);
         if (wantsJson) await invocation.write(`${JSON.stringify({ url, key: service.key, admin })}\n`);

@@ -1,17 +1,10 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { answering as answeringService } from '../../support/answering.ts';
 import { openShop, type Shop } from '../../support/shop.ts';
 
-/** A service that answers every request with this body, whatever it is. */
-async function answering(body: string, contentType = 'application/json') {
-  const server = createServer((_request, response) => {
-    response.writeHead(200, { 'content-type': contentType }).end(body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
+async function answering(body: string) {
+  const env = { PETSTOCK_URL_STAGING: await answeringService(200, body) };
   const shop = await openShop();
-  const env = { PETSTOCK_URL_STAGING: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
   return { run: (command: string, terminal?: number): ReturnType<Shop['run']> => shop.run(command, { env, terminal }) };
 }
 

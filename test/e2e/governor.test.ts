@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, inject, test } from 'vitest';
+import type { JournalEntry } from '../../src/service/index.ts';
+import { runProgram, type Served, serve, startProgram, temporaryHome } from '../support/program.ts';
+
+const run = promisify(execFile);
+const here = dirname(fileURLToPath(import.meta.url));
+const windowMs = 2000;
+const window = (limit: number) => ['--window-seconds', `${windowMs / 1000}`, '--limit-minute', `${limit}`];
+
+interface Loop {
+  readonly requests: number;
+  readonly concurrency: number;
+  readonly stateFolder: string;
+}
+
+/** A bulk run through the library in a process of its own. */
+async function loop({ url, key }: Served, options: Loop): Promise<{ answered: number; failed: string[] }> {
+  const library = join(dirname(inject('program')), 'index.js');
+  const all = JSON.stringify({ library, baseUrl: url, key, ...options });
+  const { stdout } = await run(process.execPath, [join(here, 'governor-loop.js'), all]);
+  return JSON.parse(stdout) as { answered: number; failed: string[] };
+}
+
+const refusals = (journal: readonly JournalEntry[]) => journal.filter(({ status }) => status === 429);
+
+/** Requests that came before the end of a window in which one had been refused, but for those that were in flight then. */
+function inside(journal: readonly JournalEntry[]): readonly JournalEntry[] {
+  const inFlight = 400;
+  return journal.filter(({ time }) =>
+    refusals(journal).some((refusal) => time > refusal.time + inFlight && time < endOfWindow(refusal.time)),
+  );
+}
+
+const endOfWindow = (time: number) => (Math.floor(time / windowMs) + 1) * windowMs;
+
+describe('alone on the key: no 429', () => {
+  test('one bulk-like loop, 10 at a time', async () => {
+    const served = await serve(window(20));
+    const loaded = Date.now();
+    const outcome = await loop(served, { requests: 70, concurrency: 10, stateFolder: temporaryHome().state });
+    expect(outcome).toEqual({ answered: 70, failed: [] });
+    const journal = await served.journal();
+    expect(refusals(journal)).toEqual([]);
+    // 70 are 20 now and 50 in the three windows behind this one; the rest is the start of the process and noise.
+    const best = endOfWindow(journal[0]?.time ?? loaded) + 2 * windowMs;
+    expect((journal.at(-1)?.time ?? 0) - best).toBeLessThan(3000);
+  });
+
+  test('four processes at once', async () => {
+    const served = await serve(window(20));
+    const stateFolder = temporaryHome().state;
+    const loops = [1, 2, 3, 4].map(() => loop(served, { requests: 20, concurrency: 5, stateFolder }));
+    for (const outcome of await Promise.all(loops)) expect(outcome).toEqual({ answered: 20, failed: [] });
+    const journal = await served.journal();
+    expect(journal).toHaveLength(80);
+    expect(refusals(journal)).toEqual([]);
+  });
+
+  test('xargs -P 32 of single commands', async () => {
+    const served = await serve(window(10));
+    const home = temporaryHome();
+    const command = `seq 1 40 | xargs -P 32 -I{} "$0" "$1" inventory set {} 7 --quiet`;
+    const env = {
+      ...process.env,
+      ...served.env,
+      HOME: home.folder,
+      PETSTOCK_CONFIG_DIR: home.config,
+      PETSTOCK_STATE_DIR: home.state,
+    };
+    // Pets that are not there are answered with 404, which counts as well.
+    await run('sh', ['-c', command, process.execPath, inject('program')], { env }).catch(() => {});
+    const journal = await served.journal();
+    expect(journal).toHaveLength(40);
+    expect(refusals(journal)).toEqual([]);
+  });
+});
+
+describe('a process that holds the probe', () => {
+  const hang = ['--fault', '*:first=1:hang'];
+
+  test('is killed with kill -9: the next one goes when its time is over', async () => {
+    const served = await serve([...window(20), ...hang]);
+    const options = { env: served.env, home: temporaryHome() };
+    const prober = startProgram('inventory list --timeout 2', options);
+    await served.untilSeen(1);
+    prober.kill('SIGKILL');
+    expect((await runProgram('inventory list', options)).code).toBe(0);
+    const [first, second, ...more] = await served.journal();
+    expect(more).toEqual([]);
+    // Its lease is the time-out and a second; it began a little before the request was seen.
+    expect((second?.time ?? 0) - (first?.time ?? 0)).toBeGreaterThan(1500);
+  });
+
+  test('is stopped for longer than its time: others go on, and it goes on when it is continued', async () => {
+    const served = await serve([...window(20), ...hang]);
+    const options = { env: served.env, home: temporaryHome() };
+    const prober = startProgram('inventory list --timeout 2', options);
+    await served.untilSeen(1);
+    prober.kill('SIGSTOP');
+    expect((await runProgram('inventory list', options)).code).toBe(0);
+    await delay(500);
+    prober.kill('SIGCONT');
+    expect((await prober.result).code).toBe(0);
+    const journal = await served.journal();
+    expect(journal).toHaveLength(3);
+    expect(refusals(journal)).toEqual([]);
+  });
+});
+
+test('two state folders are two machines: at most one 429 each per window, and none inside a Retry-After', async () => {
+  const served = await serve(window(20));
+  const loops = [1, 2].map(() => loop(served, { requests: 30, concurrency: 4, stateFolder: temporaryHome().state }));
+  for (const outcome of await Promise.all(loops)) expect(outcome).toEqual({ answered: 30, failed: [] });
+  const journal = await served.journal();
+  expect(inside(journal)).toEqual([]);
+});
+
+test('four processes that fight for the probe: never two at once, whenever the ledger is sealed', async () => {
+  const folder = join(temporaryHome().state, 'limits');
+  const hammer = (name: string) =>
+    run(process.execPath, ['--import', 'tsx', join(here, 'governor-hammer.ts'), folder, name, '3']);
+  const results = await Promise.all(['a', 'b', 'c', 'd'].map(hammer));
+  for (const { stdout } of results) expect(JSON.parse(stdout)).toMatchObject({ faults: [] });
+});
