@@ -1,4 +1,4 @@
-import type { Readable, Writable } from 'node:stream';
+import { type Readable, Transform, type Writable } from 'node:stream';
 import type { Prompts } from './context.ts';
 import { InterruptedError } from './errors.ts';
 
@@ -47,17 +47,36 @@ async function ask<Answer>(
   const onKey = (_text: unknown, key: { ctrl?: boolean; name?: string } | undefined) => {
     if (key?.ctrl === true && key.name === 'd') end();
   };
-  input.on('end', end).on('close', end).on('keypress', onKey);
+  const keys = withoutSuspend(input);
+  input.on('end', end).on('close', end);
+  keys.on('keypress', onKey);
   signal?.addEventListener('abort', end);
   try {
     if (signal?.aborted === true || input.readableEnded || input.destroyed) end();
-    const answer = await question({ input, output: withSize(output), signal: ended.signal });
+    const answer = await question({ input: keys, output: withSize(output), signal: ended.signal });
     if (answer === undefined) throw new InterruptedError('Interrupted: nothing was changed.');
     return answer;
   } finally {
-    input.off('end', end).off('close', end).off('keypress', onKey);
+    input.off('end', end).off('close', end).unpipe(keys).pause();
     signal?.removeEventListener('abort', end);
   }
+}
+
+/**
+ * Ctrl-Z does nothing at a question. readline would stop the process itself and come back deaf: what is typed next, such
+ * as a key, would go to the shell in clear.
+ */
+function withoutSuspend(input: Readable & { isTTY?: boolean; setRawMode?(mode: boolean): unknown }): Transform {
+  const suspend = 0x1a;
+  const keys = new Transform({
+    transform: (chunk: Buffer, _encoding, done) =>
+      done(
+        null,
+        Buffer.from(chunk).filter((byte) => byte !== suspend),
+      ),
+  });
+  const setRawMode = (mode: boolean) => input.setRawMode?.(mode);
+  return input.pipe(Object.assign(keys, { isTTY: input.isTTY, setRawMode }));
 }
 
 /** A terminal that nobody told its size says 0 by 0 (`docker run -t`, `expect`); clack would draw one letter a line. */

@@ -46,6 +46,15 @@ test.each([
   expect(() => readFileSync(join(home.config, 'config.json'))).toThrow('ENOENT');
 });
 
+test('Ctrl-Z at a prompt does nothing: what is typed next stays hidden', async () => {
+  const home = temporaryHome();
+  const program = startProgram('config set-key --env staging', { home, terminal: 80 });
+  await program.until('stdout', 'API key for staging');
+  program.type(`${key.slice(0, 5)}\x1a${key.slice(5)}\r`);
+  expect((await program.result).code).toBe(0);
+  expect(JSON.parse(readFileSync(join(home.config, 'config.json'), 'utf8'))).toEqual({ keys: { staging: key } });
+});
+
 test('a write that wants a confirmation asks on the terminal', async () => {
   const { env, journal } = await serve();
   const home = temporaryHome();

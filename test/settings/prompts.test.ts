@@ -32,6 +32,12 @@ test('a password is given back and never drawn', async () => {
   expect(drawn()).not.toContain('s3cret');
 });
 
+test('Ctrl-Z is no key', async () => {
+  const { prompts, type } = terminal();
+  void type('psk_\u001as3cret\r');
+  expect(await prompts.password('Key?')).toBe('psk_s3cret');
+});
+
 test.each([
   ['\r', false],
   ['y', true],
