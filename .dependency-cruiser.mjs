@@ -13,7 +13,7 @@ const mayImport = {
   governor: ['errors.ts', 'context.ts'],
   settings: ['errors.ts', 'context.ts'],
   history: ['inventory/', 'errors.ts', 'context.ts'],
-  api: ['inventory/', 'governor/', 'errors.ts', 'context.ts'],
+  api: ['inventory/', 'governor/', 'errors.ts', 'context.ts', 'transport.ts'],
 };
 
 const folders = Object.entries(mayImport).map(([folder, others]) => ({
@@ -115,7 +115,7 @@ export default {
       to: {
         path: '^src/',
         pathNot: [
-          '^src/(library|errors|context|system-clock|version)\\.ts$',
+          '^src/(library|errors|context|transport|system-clock|version)\\.ts$',
           '^src/(api|governor|inventory|settings)/',
         ],
       },

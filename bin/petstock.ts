@@ -15,7 +15,10 @@ import { createSystemClock } from '../src/system-clock.ts';
 // waits about 80 ms for it. This flag takes that to 4 ms. It is not a stable interface: V8 ignores a flag it has dropped.
 setFlagsFromString('--liftoff-only');
 
-const { env, platform, stdin, stdout, stderr } = process;
+const { platform, stdin, stdout, stderr } = process;
+const env = { ...process.env };
+// Node warns on stderr where both are set, as they may be.
+if (env.FORCE_COLOR !== undefined) delete process.env.NO_COLOR;
 const interrupted = interruption();
 
 process.exitCode = await main({

@@ -1,4 +1,4 @@
-import type { Transport } from './api/transport.ts';
+import type { Transport } from './transport.ts';
 
 /** What the program may touch, made once in `bin` and passed down. Tests make their own. */
 export interface Context {

@@ -8,7 +8,6 @@
  * ```
  */
 export type { Client, Payload, RawAnswer } from './api/client.ts';
-export type { HttpRequest, HttpResponse, Transport } from './api/transport.ts';
 export type { Clock, Deadline } from './context.ts';
 export {
   AuthError,
@@ -24,3 +23,4 @@ export {
 } from './errors.ts';
 export { type InventoryItem, type PetStatus, petStatuses } from './inventory/items.ts';
 export { createPetstoreClient, type PetstoreClient, type PetstoreClientOptions } from './library.ts';
+export type { HttpRequest, HttpResponse, Transport } from './transport.ts';

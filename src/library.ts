@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { type Client, createClient } from './api/client.ts';
-import type { Transport } from './api/transport.ts';
 import { createUndiciTransport } from './api/undici.ts';
 import type { Clock } from './context.ts';
 import { UsageError } from './errors.ts';
@@ -12,6 +11,7 @@ import { scopeOf } from './governor/scope.ts';
 import { parseBaseUrl } from './settings/base-url.ts';
 import { parseKey } from './settings/keys.ts';
 import { createSystemClock } from './system-clock.ts';
+import type { Transport } from './transport.ts';
 import { version } from './version.ts';
 
 export interface PetstoreClientOptions {

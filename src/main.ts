@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
-import { createRunner } from './commands/run.ts';
 import type { Context } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
+import { createRunner } from './invocation/run.ts';
 import { createProgram } from './program.ts';
 import { reportError } from './report.ts';
 

@@ -4,12 +4,12 @@ import { PetstockCommand } from './commands/command.ts';
 import { registerConfig } from './commands/config/index.ts';
 import { registerHelp } from './commands/help/index.ts';
 import { registerInventory } from './commands/inventory/index.ts';
-import type { Run } from './commands/invocation.ts';
 import { registerLimits } from './commands/limits.ts';
 import { registerOrders } from './commands/orders.ts';
 import { registerPets } from './commands/pets.ts';
 import { registerSandbox } from './commands/sandbox/index.ts';
 import { registerStatus } from './commands/status.ts';
+import type { Run } from './invocation/invocation.ts';
 import { version } from './version.ts';
 
 export interface ProgramOptions {

@@ -1,6 +1,3 @@
-import { localTime } from './commands/clock-time.ts';
-import type { GlobalOptions } from './commands/invocation.ts';
-import type { OpenInvocation } from './commands/open.ts';
 import type { Context } from './context.ts';
 import {
   AuthError,
@@ -13,9 +10,12 @@ import {
   UnavailableError,
 } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
+import type { GlobalOptions } from './invocation/invocation.ts';
+import type { OpenInvocation } from './invocation/open.ts';
 import { formatDuration } from './output/duration.ts';
 import { errorJson, errorText } from './output/error-text.ts';
 import { createPaint, wantsColor } from './output/paint.ts';
+import { localTime } from './output/time.ts';
 import { resolveKey } from './settings/resolve.ts';
 
 export interface ReportOptions {

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import type { PetstockError } from '../errors.ts';
 import type { InventoryItem } from '../inventory/items.ts';
+import type { HttpResponse } from '../transport.ts';
 import { decodeItem, decodeItems, decodeJson, type Operation } from './decode.ts';
 import { errorOfAnswer } from './error-answer.ts';
 import type { Answer } from './exchange.ts';
 import type { Json } from './json.ts';
 import { type SendOptions, send } from './send.ts';
-import type { HttpResponse } from './transport.ts';
 
 export interface ClientOptions extends SendOptions {
   /** Ends in `/v1`, without a slash behind it. */

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Clock } from '../context.ts';
 import { FailureError } from '../errors.ts';
-import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
+import type { HttpRequest, HttpResponse, Transport } from '../transport.ts';
 
 /** An answer whose body has been decoded from its content encoding. */
 export interface Answer {

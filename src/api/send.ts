@@ -9,9 +9,9 @@ import {
 import { longestRetryWait, maxRetries, waitBeforeRetry } from '../governor/backoff.ts';
 import { type Governor, OvertakenError } from '../governor/governor.ts';
 import { parseDate, parseRetryAfter } from '../governor/headers.ts';
+import type { HttpRequest } from '../transport.ts';
 import { errorOfAnswer, parseServiceError } from './error-answer.ts';
 import { type Answer, type ExchangeOptions, exchange, NetworkFault } from './exchange.ts';
-import type { HttpRequest } from './transport.ts';
 
 export interface Outgoing extends Omit<HttpRequest, 'signal'> {
   /** Sending it twice does the same as sending it once: a GET, or a PATCH that sets an absolute quantity. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { buildConnector, Dispatcher } from 'undici';
-import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
+import type { HttpRequest, HttpResponse, Transport } from '../transport.ts';
 
 /**
  * The transport over undici. undici is imported with the first request, since most of a start is its loading.

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
+import type { Invocation, Run } from '../invocation/invocation.ts';
 import { stripControlsFromBody } from '../output/sanitize.ts';
 import { examples } from './command.ts';
-import type { Invocation, Run } from './invocation.ts';
 import { readAll } from './stdin.ts';
 
 const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];

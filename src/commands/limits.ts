@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { KnownLimit } from '../governor/known-limits.ts';
+import type { Run } from '../invocation/invocation.ts';
+import { isoTime } from '../output/time.ts';
 import type { Row, View } from '../output/view.ts';
-import { isoTime } from './clock-time.ts';
 import { examples } from './command.ts';
-import type { Run } from './invocation.ts';
 
 interface LimitsOptions {
   readonly refresh?: boolean;

@@ -1,7 +1,7 @@
 import type { Json } from '../api/json.ts';
+import type { Invocation } from '../invocation/invocation.ts';
 import { exactJson } from '../output/exact-json.ts';
 import { payloadView } from '../output/payload-view.ts';
-import type { Invocation } from './invocation.ts';
 
 /** Prints an answer of unspecified shape: in columns where it has them, else as JSON. */
 export async function printPayload(invocation: Invocation, value: Json): Promise<void> {

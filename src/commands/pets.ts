@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { NotFoundError } from '../errors.ts';
+import type { Run } from '../invocation/invocation.ts';
 import { examples } from './command.ts';
-import type { Run } from './invocation.ts';
 import { printPayload } from './payload.ts';
 import { petIdOf } from './values.ts';
 

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../errors.ts';
+import type { Invocation, Run } from '../invocation/invocation.ts';
+import { isoTime } from '../output/time.ts';
 import type { Row, Scalar, View } from '../output/view.ts';
 import { maskKey } from '../settings/keys.ts';
 import { describeShadows, resolveBaseUrl, resolveKey } from '../settings/resolve.ts';
-import { isoTime } from './clock-time.ts';
 import { examples } from './command.ts';
-import type { Invocation, Run } from './invocation.ts';
 
 interface StatusOptions {
   readonly offline?: boolean;

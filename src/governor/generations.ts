@@ -27,10 +27,15 @@ const remoteFileSystems = new Set([
   0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x00c36400, 0x5346414f, 0x0bd00bd0, 0x65735546,
 ]);
 
+/** @param type of a file system, as `statfs` tells it */
+export function isRemote(type: number): boolean {
+  return remoteFileSystems.has(type);
+}
+
 /** @throws where the folder or the file can't be made or written, or is on a file system that can't append */
 export function openGeneration(files: Generations, generation: number): OpenLedgerFile {
   makeFolder(files.folder);
-  if (remoteFileSystems.has(statfsSync(files.folder).type)) throw new Error(`${files.folder} is on a network`);
+  if (isRemote(statfsSync(files.folder).type)) throw new Error(`${files.folder} is on a network`);
   return new OpenLedgerFile(pathOf(files, generation), generation);
 }
 

@@ -1,9 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { registerConfig } from '../../src/commands/config/index.ts';
-import type { GlobalOptions, Invocation, Run } from '../../src/commands/invocation.ts';
 import type { Context, Output } from '../../src/context.ts';
 import { PetstockError } from '../../src/errors.ts';
 import { exitCodes } from '../../src/exit-codes.ts';
+import type { GlobalOptions, Invocation, Run } from '../../src/invocation/invocation.ts';
 import type { View } from '../../src/output/view.ts';
 import { readConfig } from '../../src/settings/config-file.ts';
 import { resolveEnvironment } from '../../src/settings/resolve.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import type { Invocation, Run } from '../invocation.ts';
 import { entryColumns, entryName, entryNames, readEntry } from './entries.ts';
 
 const shown = examples([

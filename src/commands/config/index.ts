@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import type { Run } from '../invocation.ts';
 import { registerGet } from './get.ts';
 import { registerList } from './list.ts';
 import { registerPath } from './path.ts';

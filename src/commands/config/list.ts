@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { describeShadows } from '../../settings/resolve.ts';
 import { examples } from '../command.ts';
-import type { Invocation, Run } from '../invocation.ts';
 import { type Entry, type EntryName, entryColumns, entryNames, readEntry } from './entries.ts';
 
 const help = examples([

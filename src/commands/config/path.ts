@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { configFile } from '../../settings/config-file.ts';
 import { examples } from '../command.ts';
-import type { Invocation, Run } from '../invocation.ts';
 
 const help = examples([['petstock config path'], ['ls -l "$(petstock config path)"']]);
 

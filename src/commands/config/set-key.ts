@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
+import type { GlobalOptions, Invocation, Run } from '../../invocation/invocation.ts';
 import { singleLine } from '../../output/sanitize.ts';
 import { configFile } from '../../settings/config-file.ts';
 import { maskKey, parseKey } from '../../settings/keys.ts';
 import { describeKeyShadow } from '../../settings/resolve.ts';
 import { setKey } from '../../settings/write-config.ts';
 import { examples } from '../command.ts';
-import type { GlobalOptions, Invocation, Run } from '../invocation.ts';
 import { readKeyText } from './read-key.ts';
 import { remoteEnvironment } from './remote.ts';
 

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { parseBaseUrl } from '../../settings/base-url.ts';
 import { configFile } from '../../settings/config-file.ts';
 import { describeUrlShadow } from '../../settings/resolve.ts';
 import { setUrl } from '../../settings/write-config.ts';
 import { examples } from '../command.ts';
-import type { Invocation, Run } from '../invocation.ts';
 import { remoteEnvironment } from './remote.ts';
 
 const help = examples([

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { configFile } from '../../settings/config-file.ts';
 import { type SettingName, settingDefinitions, settingName } from '../../settings/names.ts';
 import { variable } from '../../settings/variables.ts';
 import { setSetting } from '../../settings/write-config.ts';
 import { examples } from '../command.ts';
-import type { Invocation, Run } from '../invocation.ts';
 import { settingsHelp } from './settings-help.ts';
 
 const shown = examples([

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { configFile } from '../../settings/config-file.ts';
 import { maskKey } from '../../settings/keys.ts';
 import { keySource } from '../../settings/resolve.ts';
 import { unsetKey } from '../../settings/write-config.ts';
 import { examples } from '../command.ts';
-import type { Invocation, Run } from '../invocation.ts';
 import { remoteEnvironment } from './remote.ts';
 
 const help = examples([['petstock config unset-key --env production']]);

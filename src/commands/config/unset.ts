@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { configFile } from '../../settings/config-file.ts';
 import { type SettingName, settingDefinitions } from '../../settings/names.ts';
 import type { RemoteEnvironmentName } from '../../settings/settings.ts';
 import { urlVariable, variable } from '../../settings/variables.ts';
 import { unsetSetting, unsetUrl } from '../../settings/write-config.ts';
 import { examples } from '../command.ts';
-import type { Invocation, Run } from '../invocation.ts';
 import { entryName, isSetting } from './entries.ts';
 import { settingsHelp } from './settings-help.ts';
 

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
-
-export const topicNames = ['exit-codes', 'environment', 'output', 'files'] as const;
+import { topicNames } from './topic-names.ts';
 
 /** Help reads no configuration, so it is there when that is broken too. */
 export function registerHelp(program: Command, writeOut: (text: string) => void): void {

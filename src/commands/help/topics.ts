@@ -1,6 +1,4 @@
-import type { topicNames } from './index.ts';
-
-type TopicName = (typeof topicNames)[number];
+import type { TopicName } from './topic-names.ts';
 
 export const topics: Readonly<Record<TopicName, string>> = {
   'exit-codes': `Exit codes
@@ -51,7 +49,9 @@ Configuration (petstock config path): settings, addresses and keys. Mode 0600, i
 State: in PETSTOCK_STATE_DIR, else $XDG_STATE_HOME/petstock or ~/.local/state/petstock on Linux:
   limits/      for each key a ledger of requests and of what the service said of its limits, shared by all commands
   history/     every change of stock that this machine has made
-  sandbox.db   the stock of the sandbox; sandbox.key its key
-Keys are written nowhere but in the configuration; elsewhere a hash stands for them.
+  sandbox.db   the stock of the sandbox
+  sandbox.key  the key of the sandbox
+Keys are kept in these two files alone, both of mode 0600; elsewhere a hash stands for them. A ledger may be deleted:
+then what the service said is forgotten, a time to wait included.
 `,
 };

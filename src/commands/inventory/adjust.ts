@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addDelta, parseDelta } from '../../inventory/values.ts';
+import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import type { Run } from '../invocation.ts';
 import { petIdOf, required } from '../values.ts';
 import { findItem } from './stock.ts';
 import { printWritten, writeStock } from './write.ts';

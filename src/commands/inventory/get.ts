@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import type { Run } from '../../invocation/invocation.ts';
 import { inventoryItemView } from '../../output/inventory-view.ts';
 import { examples } from '../command.ts';
-import type { Run } from '../invocation.ts';
 import { petIdOf } from '../values.ts';
 import { findItem, lowStockOf } from './stock.ts';
 

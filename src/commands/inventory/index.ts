@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Run } from '../invocation.ts';
+import type { Run } from '../../invocation/invocation.ts';
 import { registerAdjust } from './adjust.ts';
 import { registerGet } from './get.ts';
 import { registerList } from './list.ts';

@@ -5,10 +5,10 @@ import { type InventoryItem, type ItemBatches, isPetStatus, petStatuses } from '
 import { isSortKey, itemComparator, sortKeys } from '../../inventory/sort.ts';
 import { summarize } from '../../inventory/summary.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../inventory/values.ts';
+import type { Run } from '../../invocation/invocation.ts';
 import { inventoryListView, parseFields } from '../../output/inventory-view.ts';
 import { summaryView } from '../../output/summary-view.ts';
 import { examples } from '../command.ts';
-import type { Run } from '../invocation.ts';
 import { collect, listOf, quantityOf, required } from '../values.ts';
 import { lowStockOf, readStock } from './stock.ts';
 

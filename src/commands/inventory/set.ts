@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { ConflictError } from '../../errors.ts';
 import { parseQuantity } from '../../inventory/values.ts';
+import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import type { Run } from '../invocation.ts';
 import { petIdOf, quantityOf, required } from '../values.ts';
 import { findItem } from './stock.ts';
 import { printWritten, writeStock } from './write.ts';

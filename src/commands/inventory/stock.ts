@@ -1,8 +1,8 @@
 import type { Client } from '../../api/client.ts';
 import { NotFoundError } from '../../errors.ts';
 import { type InventoryItem, type ItemBatches, isPetStatus } from '../../inventory/items.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
 import { settingDefinitions } from '../../settings/names.ts';
-import type { Invocation } from '../invocation.ts';
 
 /** The stock levels as the service tells them. The first status that the specification does not name is warned about. */
 export async function* readStock(invocation: Invocation, client: Client): AsyncGenerator<readonly InventoryItem[]> {

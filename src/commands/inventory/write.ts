@@ -8,9 +8,9 @@ import {
 } from '../../errors.ts';
 import { type Journal, openJournal } from '../../history/journal.ts';
 import type { InventoryItem } from '../../inventory/items.ts';
+import type { Connection } from '../../invocation/connect.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
 import { inventoryItemView } from '../../output/inventory-view.ts';
-import type { Connection } from '../connect.ts';
-import type { Invocation } from '../invocation.ts';
 import { lowStockOf, noSuchPet, warnOfStatus } from './stock.ts';
 
 export interface StockWrite {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Run } from '../invocation.ts';
+import type { Run } from '../../invocation/invocation.ts';
 import { registerInfo } from './info.ts';
 import { registerKeys } from './keys/index.ts';
 import { registerOpenApi } from './openapi.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import type { View } from '../../output/view.ts';
 import { examples } from '../command.ts';
-import type { Invocation, Run } from '../invocation.ts';
 import { withKeys } from './key-ring.ts';
 
 export function registerInfo(sandbox: Command, run: Run): void {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { UsageError } from '../../errors.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
 import { fileError, openSandbox, sandboxPlan } from '../../sandbox.ts';
 import type { KeyRecord, KeyRing } from '../../service/index.ts';
-import type { Invocation } from '../invocation.ts';
 
 /** Keys of a database file, for one command. */
 export interface OpenKeys {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import type { Run } from '../invocation.ts';
 import { defaultPort } from './serve.ts';
 
 export function registerOpenApi(sandbox: Command, run: Run): void {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import type { Run } from '../../invocation/invocation.ts';
 import { resetSandbox, sandboxPlan } from '../../sandbox.ts';
 import { examples } from '../command.ts';
-import type { Run } from '../invocation.ts';
 import { printInfo } from './info.ts';
 import { withKeys } from './key-ring.ts';
 

@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import type { Output } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { parseQuantity } from '../../inventory/values.ts';
+import type { Run } from '../../invocation/invocation.ts';
 import { sandboxFile, sandboxPlan, startSandbox } from '../../sandbox.ts';
 import type { LogEntry, ServiceOptions } from '../../service/index.ts';
 import { examples } from '../command.ts';
-import type { Run } from '../invocation.ts';
 import { collect, required } from '../values.ts';
 import { count, type LimitOptions, limitsOf, planOf, plans } from './numbers.ts';
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../../errors.ts';
+import type { Run } from '../../../invocation/invocation.ts';
 import type { Grant } from '../../../service/index.ts';
 import { examples } from '../../command.ts';
-import type { Run } from '../../invocation.ts';
 import { withKeys } from '../key-ring.ts';
 import { type LimitOptions, limitsOf, planOf, plans } from '../numbers.ts';
 import { columns, fileOption, rowOf } from './view.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Run } from '../../invocation.ts';
+import type { Run } from '../../../invocation/invocation.ts';
 import { registerCreate } from './create.ts';
 import { registerList } from './list.ts';
 import { registerRevoke } from './revoke.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import type { Run } from '../../../invocation/invocation.ts';
 import { examples } from '../../command.ts';
-import type { Run } from '../../invocation.ts';
 import { withKeys } from '../key-ring.ts';
 import { columns, fileOption, rowOf } from './view.ts';
 

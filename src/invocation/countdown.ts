@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { formatDuration } from '../output/duration.ts';
-import { localTime } from './clock-time.ts';
+import { localTime } from '../output/time.ts';
 
 /** Tells a person that a command waits for the rate limit, and until when. */
 export interface Countdown {

@@ -1,5 +1,5 @@
-import type { HttpRequest, HttpResponse, Transport } from '../api/transport.ts';
 import type { Clock } from '../context.ts';
+import type { HttpRequest, HttpResponse, Transport } from '../transport.ts';
 
 /** The headers that `--debug` shows. Whatever is not here may hold a key. */
 const shownHeaders = [

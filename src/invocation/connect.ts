@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { type Client, createClient } from '../api/client.ts';
-import type { Transport } from '../api/transport.ts';
 import type { Context } from '../context.ts';
 import { AuthError, UsageError } from '../errors.ts';
 import { createGovernor } from '../governor/admission.ts';
@@ -11,6 +10,7 @@ import { scopeOf } from '../governor/scope.ts';
 import { maskKey } from '../settings/keys.ts';
 import { resolveBaseUrl, resolveKey } from '../settings/resolve.ts';
 import type { EnvironmentName, StoredConfig } from '../settings/settings.ts';
+import type { Transport } from '../transport.ts';
 import { version } from '../version.ts';
 
 /** A client, what it talks to, and what has to be closed behind it. */

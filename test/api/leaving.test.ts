@@ -1,0 +1,101 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { send } from '../../src/api/send.ts';
+import { createUndiciTransport } from '../../src/api/undici.ts';
+import type { Governor } from '../../src/governor/governor.ts';
+import { OvertakenError } from '../../src/governor/governor.ts';
+import type { HttpRequest } from '../../src/transport.ts';
+import { createTestClock } from '../support/clock.ts';
+
+async function listen() {
+  let requests = 0;
+  let connections = 0;
+  const server = createServer((_request, response) => {
+    requests += 1;
+    response.end('{}');
+  });
+  server.on('connection', () => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return { url, seen: () => ({ requests, connections }) };
+}
+
+const { signal } = new AbortController();
+const request = (url: string, leaving?: () => void): HttpRequest => ({
+  method: 'GET',
+  url,
+  headers: {},
+  signal,
+  ...(leaving && { leaving }),
+});
+const read = async ({ body }: { body: AsyncIterable<Uint8Array> }) => {
+  for await (const _chunk of body);
+};
+
+test('undici asks on the open connection, right before it writes', async () => {
+  const { url, seen } = await listen();
+  const transport = createUndiciTransport();
+  let connectedBefore = 0;
+  await read(
+    await transport(
+      request(url, () => {
+        connectedBefore = seen().requests;
+      }),
+    ),
+  );
+  expect(connectedBefore).toBe(0);
+  expect(seen()).toEqual({ requests: 1, connections: 1 });
+});
+
+test('what is kept back does not leave, and the connection serves the next request', async () => {
+  const { url, seen } = await listen();
+  const transport = createUndiciTransport();
+  await read(await transport(request(url)));
+  const keepBack = () => {
+    throw new OvertakenError();
+  };
+  await expect(transport(request(url, keepBack))).rejects.toBeInstanceOf(OvertakenError);
+  await read(await transport(request(url)));
+  expect(seen()).toEqual({ requests: 2, connections: 1 });
+});
+
+test('a request that is overtaken on its way is admitted anew, and counts as never sent', async () => {
+  const { url, seen } = await listen();
+  const calls: string[] = [];
+  let overtaken = 0;
+  const governor: Governor = {
+    lastSeen: undefined,
+    admit: async () => {
+      calls.push('admit');
+      return {
+        leave: () => {
+          overtaken += 1;
+          // Once before it is handed over, and once on the connection.
+          if (overtaken === 2) throw new OvertakenError();
+        },
+        answered: ({ status }) => void calls.push(`answered ${status}`),
+        lost: () => void calls.push('lost'),
+        unsent: () => void calls.push('unsent'),
+      };
+    },
+  };
+  const options = {
+    governor,
+    transport: createUndiciTransport(),
+    clock: createTestClock(),
+    timeout: 1000,
+    interrupted: signal,
+    random: () => 0,
+  };
+  const text = await send({ method: 'PATCH', url, headers: {}, repeatable: false }, options, (answer) => answer.text());
+  expect(text).toBe('{}');
+  expect(calls).toEqual(['admit', 'unsent', 'admit', 'answered 200']);
+  expect(seen().requests).toBe(1);
+});
