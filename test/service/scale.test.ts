@@ -8,6 +8,7 @@ import { serve, setQuantity } from './serving.ts';
 import { start, temporaryFile } from './support.ts';
 
 const MANY = 200_000;
+const readers = 12;
 
 /** Asks for the inventory and reads only its beginning. */
 function slowlyReading({ url, key }: Pick<RunningService, 'url' | 'key'>): Promise<IncomingMessage> {
@@ -35,7 +36,7 @@ test.runIf(process.platform === 'linux')(
     const key = generateKey();
     const peakWith = async (pets: number) => {
       const { child, url } = await serve({ file: temporaryFile(), key, pets });
-      const slow = await Promise.all([1, 2, 3, 4, 5].map(() => slowlyReading({ url, key })));
+      const slow = await Promise.all(Array.from({ length: readers }, () => slowlyReading({ url, key })));
       for (let petId = 1; petId <= 50; petId++) expect(await setQuantity(url, key, petId, 5)).toBe(200);
       const sizes = await Promise.all(slow.map(sizeOf));
       expect(new Set(sizes).size).toBe(1);
@@ -45,8 +46,8 @@ test.runIf(process.platform === 'linux')(
     };
     const [few, many] = [await peakWith(1_000), await peakWith(MANY)];
     expect(many.size).toBeGreaterThan(9_000_000);
-    // Five lists of 10 MB each are under way; those of 50 KB are the yardstick.
-    expect(many.peak - few.peak).toBeLessThan(40);
+    // Lists of 10 MB each are under way; those of 50 KB are the yardstick. A loaded machine collects its garbage late.
+    expect(many.peak - few.peak).toBeLessThan((readers * 10) / 2);
   },
 );
 
