@@ -127,7 +127,7 @@ function parseOptions(options: ServeOptions): ParsedOptions {
             strikes: count('--ban-strikes', options.banStrikes, 0) ?? 10,
             seconds: count('--ban-seconds', options.banSeconds, 1) ?? 300,
           },
-    quantityBounds: present({ min, max }),
+    quantityBounds: boundsOf(min, max),
     faults: options.fault,
     adminPort: count('--admin-port', options.adminPort, 0, 65_535),
   });
@@ -142,4 +142,11 @@ type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 /** The object without its undefined values. */
 function present<T extends object>(object: T): Present<T> {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Present<T>;
+}
+
+function boundsOf(min: bigint | undefined, max: bigint | undefined) {
+  if (min !== undefined && max !== undefined && min > max) {
+    throw new UsageError('--min-quantity is larger than --max-quantity, so that no quantity would do');
+  }
+  return present({ min, max });
 }
