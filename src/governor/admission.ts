@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Clock } from '../context.ts';
 import { RateLimitedError } from '../errors.ts';
-import { type Governor, type ObservedAnswer, OvertakenError, type Permit, type SeenRateLimit } from './governor.ts';
-import { parseDate, parseRateLimit, parseRetryAfter } from './headers.ts';
+import { type Governor, OvertakenError, type Permit, type SeenRateLimit } from './governor.ts';
+import { isSameBoot, serviceTime } from './key-state.ts';
 import type { Ledger } from './ledger.ts';
-import type { AnswerRecord } from './records.ts';
+import { recordOf, seenIn } from './observation.ts';
 import { decide, type Verdict } from './rules.ts';
 
 export interface GovernorOptions {
@@ -88,7 +88,7 @@ export function createGovernor(options: GovernorOptions): Governor {
   const look = (): Verdict => {
     ledger.refresh();
     const { state } = ledger;
-    if (state.boot !== clock.boot()) {
+    if (!isSameBoot(state.boot, clock.boot())) {
       ledger.commit({ type: 'start', boot: clock.boot(), env: options.env, at: clock.monotonic(), wall: clock.now() });
     }
     if (ledger.alone && own.size > 0) return { go: false, until: undefined };
@@ -126,8 +126,9 @@ export function createGovernor(options: GovernorOptions): Governor {
       if (request === undefined || at >= request.expires || at < gate.at) throw new OvertakenError();
     },
     answered: (answer) => {
-      ledger.commit(answerRecord(id, answer));
-      see(answer);
+      const [at, wall] = [clock.monotonic(), clock.now()];
+      ledger.commit(recordOf(id, answer, { at, wall, serviceTime: serviceTime(ledger.state, at) }, random));
+      lastSeen = seenIn(answer, wall) ?? lastSeen;
       over(id);
     },
     lost: () => {
@@ -143,28 +144,6 @@ export function createGovernor(options: GovernorOptions): Governor {
   const over = (id: string): void => {
     own.delete(id);
     wake();
-  };
-
-  const answerRecord = (id: string, { status, headers }: ObservedAnswer): AnswerRecord => {
-    const wall = clock.now();
-    const date = parseDate(headers, wall);
-    const rateLimit = parseRateLimit(headers);
-    const told = rateLimit && {
-      limit: Number(rateLimit.limit),
-      remaining: Number(rateLimit.remaining),
-      reset: rateLimit.reset * 1000,
-    };
-    const refusal = status === 429 && { retryAfter: parseRetryAfter(headers, date ?? wall), random: random() };
-    return { type: 'answer', id, at: clock.monotonic(), wall, status, date, ...told, ...refusal };
-  };
-
-  const see = ({ headers }: ObservedAnswer): void => {
-    const rateLimit = parseRateLimit(headers);
-    if (rateLimit === undefined) return;
-    const asOf = clock.now();
-    // By the service's own clock where it tells it, since the local one may be wrong.
-    const resetIn = Math.max(0, rateLimit.reset * 1000 - (parseDate(headers, asOf) ?? asOf));
-    lastSeen = { ...rateLimit, resetIn, asOf };
   };
 
   return {

@@ -4,6 +4,7 @@ import {
   decodeState,
   hasEnded,
   type InFlight,
+  isSameBoot,
   join,
   type KeyState,
   serviceTime,
@@ -12,7 +13,7 @@ import {
 } from './key-state.ts';
 import type { AnswerRecord, IntentRecord, LedgerRecord, StartRecord } from './records.ts';
 import { decide } from './rules.ts';
-import { countDown, foreignRate, observe } from './window.ts';
+import { countDown, foreignRate, observe, type Window } from './window.ts';
 
 /** What a 429 without any time of its own waits for. */
 const standardWait = 60_000;
@@ -37,10 +38,10 @@ export function fold(state: KeyState, record: LedgerRecord): void {
       answer(state, record);
       break;
     case 'lost':
-      if (state.inFlight.delete(record.id)) countAll(state);
+      if (end(state, record.id)) countAll(state);
       break;
     case 'unsent':
-      state.inFlight.delete(record.id);
+      end(state, record.id);
   }
 }
 
@@ -50,9 +51,9 @@ export function fold(state: KeyState, record: LedgerRecord): void {
  */
 function start(state: KeyState, { boot, env, at, wall }: StartRecord): void {
   const { offset, gate } = state;
-  const restarted = state.boot !== '' && state.boot !== boot;
+  const restarted = state.boot !== '' && !isSameBoot(state.boot, boot);
   if (restarted) {
-    for (const id of state.inFlight.keys()) loseAndCount(state, id);
+    for (const id of state.inFlight.keys()) if (end(state, id)) countAll(state);
     const windows = Object.values(state.windows);
     if (windows.some(({ asOf }) => wall < asOf)) state.windows = {};
     const shift = wall - at - state.bootedAt;
@@ -67,15 +68,17 @@ function start(state: KeyState, { boot, env, at, wall }: StartRecord): void {
 
 function intend(state: KeyState, { id, at, expires, bulk }: IntentRecord): void {
   for (const [id, { expires }] of state.inFlight) {
-    if (expires <= at) loseAndCount(state, id);
+    if (expires <= at && end(state, id)) countAll(state);
   }
   const verdict = decide(state, at, bulk);
-  if (verdict.go) state.inFlight.set(id, { sentAt: at, expires, probe: verdict.probe });
+  if (verdict.go) state.inFlight.set(id, { sentAt: at, expires, probe: verdict.probe, overBefore: state.over });
 }
 
-function loseAndCount(state: KeyState, id: string): void {
-  state.inFlight.delete(id);
-  countAll(state);
+/** @returns the request, where it was in flight */
+function end(state: KeyState, id: string): InFlight | undefined {
+  const request = state.inFlight.get(id);
+  if (state.inFlight.delete(id)) state.over += 1;
+  return request;
 }
 
 function countAll(state: KeyState): void {
@@ -87,17 +90,21 @@ function countAll(state: KeyState): void {
 
 function answer(state: KeyState, record: AnswerRecord): void {
   const { id, at, wall, status } = record;
-  const request = state.inFlight.get(id);
-  state.inFlight.delete(id);
-  const sentAt = request?.sentAt ?? at;
+  const request = end(state, id);
+  const sentAt = sentAtOf(request);
   state.bootedAt = wall - at;
   tellTime(state, record, request);
-  learn(state, record, sentAt);
+  learn(state, record, request);
   if (status === 429) refuse(state, record, sentAt);
   else if (sentAt >= state.gate.at) {
     state.halfOpen = false;
     state.episodes = 0;
   }
+}
+
+/** One that had been given up was sent long ago: its answer speaks of the past. */
+function sentAtOf(request: InFlight | undefined): number {
+  return request?.sentAt ?? Number.NEGATIVE_INFINITY;
 }
 
 /** An answer that came so late that its request had been given up tells nothing of the clock. */
@@ -110,7 +117,7 @@ function tellTime(state: KeyState, { date, wall, at }: AnswerRecord, request: In
 }
 
 /** What the headers tell. The window that they don't tell is counted down, or, if it has ended, forgotten. */
-function learn(state: KeyState, record: AnswerRecord, sentAt: number): void {
+function learn(state: KeyState, record: AnswerRecord, request: InFlight | undefined): void {
   const { at, wall, limit, remaining, reset } = record;
   const now = serviceTime(state, at) ?? wall;
   if (limit === undefined || remaining === undefined || reset === undefined || reset - now > longestWindow) {
@@ -118,7 +125,11 @@ function learn(state: KeyState, record: AnswerRecord, sentAt: number): void {
     return;
   }
   const shown = reset - now > longestMinute ? 'day' : 'minute';
-  const told = { reset, limit, remaining, sentAt, receivedAt: at, asOf: wall };
+  const sentAt = sentAtOf(request);
+  const meanwhile = request ? state.over - request.overBefore - 1 : state.over;
+  const refused = record.status === 429;
+  const told = { reset, limit, remaining, sentAt, receivedAt: at, asOf: wall, meanwhile, refused };
+  const before = state.windows[shown]?.first;
   for (const kind of windowKinds) {
     const window = state.windows[kind];
     if (kind === shown) state.windows[kind] = observe(window, told, !window || hasEnded(state, window, sentAt));
@@ -127,17 +138,16 @@ function learn(state: KeyState, record: AnswerRecord, sentAt: number): void {
     // The answer of a window that has ended itself says nothing of the one that has begun.
     else if (reset > now) delete state.windows[kind];
   }
-  learnOfOthers(state, shown);
+  learnOfOthers(state, shown, before);
 }
 
 /** The rate of others rises at once, and halves with each new window that shows none. */
-function learnOfOthers(state: KeyState, kind: WindowKind): void {
+function learnOfOthers(state: KeyState, kind: WindowKind, before: Window['first'] | undefined): void {
   const window = state.windows[kind];
   if (window === undefined) return;
   const rate = foreignRate(window, state.inFlight.size);
-  const isNew = window.own === 0;
   if (rate > state.foreignRate) state.foreignRate = rate;
-  else if (isNew) state.foreignRate = state.foreignRate < 0.05 ? 0 : state.foreignRate / 2;
+  else if (window.first !== before) state.foreignRate = state.foreignRate < 0.05 ? 0 : state.foreignRate / 2;
 }
 
 /**

@@ -8,6 +8,8 @@ export interface InFlight {
   readonly expires: number;
   /** The one request that may go while nothing is known. */
   readonly probe: boolean;
+  /** How many of ours were over by then. */
+  readonly overBefore: number;
 }
 
 /** Nothing may be sent before its end. */
@@ -34,6 +36,8 @@ export interface KeyState {
   offset: ClockOffset | undefined;
   windows: Partial<Record<WindowKind, Window>>;
   inFlight: Map<string, InFlight>;
+  /** How many of ours have been in flight and are not any more. */
+  over: number;
   gate: Gate;
   /** 429s in a row, those of one burst counted once. */
   episodes: number;
@@ -53,6 +57,7 @@ export function emptyState(): KeyState {
     offset: undefined,
     windows: {},
     inFlight: new Map(),
+    over: 0,
     gate: { at: 0, wall: 0, length: 0 },
     episodes: 0,
     halfOpen: false,
@@ -75,7 +80,7 @@ export function decodeState(json: object): KeyState {
 /** What two know together who have lost sight of each other: of everything the more careful. */
 export function join(a: KeyState, b: KeyState): KeyState {
   if (a.boot === '') return b;
-  if (b.boot !== a.boot) return a;
+  if (!isSameBoot(a.boot, b.boot)) return a;
   const windows = { ...b.windows, ...a.windows };
   for (const kind of windowKinds) {
     const [one, other] = [a.windows[kind], b.windows[kind]];
@@ -92,6 +97,12 @@ export function join(a: KeyState, b: KeyState): KeyState {
     foreignRate: Math.max(a.foreignRate, b.foreignRate),
     roundTrip: Math.max(a.roundTrip, b.roundTrip),
   };
+}
+
+/** Where a boot has no name it is told by its minute, which two processes may round differently. */
+export function isSameBoot(a: string, b: string): boolean {
+  const minute = (boot: string) => Number(/^since (\d+)$/.exec(boot)?.[1]);
+  return a === b || Math.abs(minute(a) - minute(b)) <= 2;
 }
 
 function stricter(a: Window, b: Window): Window {

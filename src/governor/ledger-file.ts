@@ -8,7 +8,7 @@ import { encodeRecord, type LedgerRecord } from './records.ts';
 export interface FileLedgerOptions extends Generations {
   /** Told once, with the reason, when the ledger can't be used: from then on it is this process's own. */
   onFallback(reason: Error): void;
-  /** Bytes at which a ledger is sealed; default 256 KiB. */
+  /** Bytes at which a ledger is sealed; default 64 KiB, which a command reads in some milliseconds. */
   readonly sealAt?: number;
   /** Tells this process's temporary file from those of others. */
   readonly unique: string;
@@ -20,7 +20,7 @@ export interface FileLedgerOptions extends Generations {
  * process that appends and then reads up to its own record comes to the same verdict as every other reader.
  */
 export function createFileLedger(options: FileLedgerOptions): Ledger {
-  const { onFallback, sealAt = 256 * 1024, unique } = options;
+  const { onFallback, sealAt = 64 * 1024, unique } = options;
   let alone = false;
   let state = emptyState();
   let file: OpenLedgerFile | undefined;

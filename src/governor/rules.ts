@@ -11,7 +11,7 @@ export type Verdict =
 /**
  * The rules, all of them:
  *
- * - Behind the gate nothing goes.
+ * - Behind the gate nothing goes, nor while a window is spent that has not ended.
  * - While nothing is known, or a window has ended, or after a gate, one request goes as a probe; the others wait for its answer.
  * - Else a request goes while, for every window, what was left at the smallest told, less what is in flight, less the
  *   headroom, is at least one. For a fixed window with nobody else on the key that never passes the limit: each
@@ -22,15 +22,15 @@ export type Verdict =
  */
 export function decide(state: KeyState, at: number, bulk: boolean): Verdict {
   if (at < state.gate.at) return { go: false, until: state.gate.at };
-  const windows = Object.values(state.windows);
-  const unknown = state.halfOpen || windows.length === 0 || windows.some((window) => hasEnded(state, window, at));
-  if (unknown) return decideProbe(state, at);
+  const known = Object.values(state.windows);
+  const windows = known.filter((window) => !hasEnded(state, window, at));
   const pending = countPending(state, at);
   // The requests of processes that have died are taken for counted, like those that were answered.
   const dead = state.inFlight.size - pending;
   const free = (window: Window) => window.left - dead - headroom(state, window, at, bulk);
   const spent = windows.filter((window) => free(window) < 1);
   if (spent.length > 0) return { go: false, until: Math.max(...spent.map((window) => endOf(state, window))) };
+  if (state.halfOpen || known.length === 0 || windows.length < known.length) return decideProbe(state, at);
   // Where others use the key, each of ours in flight stands for one of theirs too.
   const taken = pending * (state.foreignRate > 0 ? 2 : 1);
   if (windows.some((window) => free(window) - taken < 1)) return { go: false, until: undefined };

@@ -5,12 +5,14 @@ export interface Window {
   readonly limit: number;
   /** The smallest remaining that was told, less what was sent since without being told. */
   readonly left: number;
+  /** The smallest remaining that was told. */
+  readonly least: number;
   /** When that was told: by the monotonic clock, and by the wall clock for people. */
   readonly toldAt: number;
   readonly asOf: number;
-  /** What it began with, for us: the first remaining told, and when. Its difference to `left` is ours or foreign. */
+  /** What it began with, for us: the first remaining told, and when. Its difference to `least` is ours or foreign. */
   readonly first: { readonly left: number; readonly at: number };
-  /** How many of our requests were answered since `first`. */
+  /** How many of our requests may have been counted since `first`, those in flight apart. */
   readonly own: number;
 }
 
@@ -24,6 +26,10 @@ export interface ToldWindow {
   readonly receivedAt: number;
   /** By the wall clock: milliseconds since the Unix epoch. */
   readonly asOf: number;
+  /** How many others of ours came to their ends while it was on its way: they may have been counted after it. */
+  readonly meanwhile: number;
+  /** Whether it was refused, and so has taken nothing. */
+  readonly refused: boolean;
 }
 
 /** A service that works a reset out from what is left of the window may tell it a second earlier or later each time. */
@@ -37,14 +43,16 @@ const jitter = 1000;
  * @param hadEnded whether the window had surely ended when the request was sent
  */
 export function observe(window: Window | undefined, told: ToldWindow, hadEnded: boolean): Window {
-  const { reset, limit, remaining, sentAt, receivedAt: toldAt, asOf } = told;
-  const begun = { reset, limit, left: remaining, toldAt, asOf, first: { left: remaining, at: toldAt }, own: 0 };
+  const { reset, limit, remaining, sentAt, receivedAt: toldAt, asOf, meanwhile, refused } = told;
+  const first = { left: remaining, at: toldAt };
+  const begun = { reset, limit, left: remaining, least: remaining, toldAt, asOf, first, own: meanwhile };
   if (window === undefined || reset > window.reset + (hadEnded ? 0 : jitter)) return begun;
   if (reset < window.reset - jitter) return sentAt < window.toldAt ? window : begun;
-  const same = { ...window, limit, reset: Math.max(reset, window.reset), left: Math.min(window.left, remaining) };
+  const later = { ...window, limit, reset: Math.max(reset, window.reset), toldAt, asOf };
+  const left = Math.min(window.left, remaining);
   // A limit that is changed takes some away that nobody has used.
-  if (limit !== window.limit) return { ...same, toldAt, asOf, first: { left: same.left, at: toldAt }, own: 0 };
-  return { ...same, toldAt, asOf, own: window.own + 1 };
+  if (limit !== window.limit) return { ...later, left, least: remaining, first, own: meanwhile };
+  return { ...later, left, least: Math.min(window.least, remaining), own: window.own + (refused ? 0 : 1) };
 }
 
 /** One request that was sent, and of which no answer told this window. It is taken for counted. */
@@ -58,7 +66,7 @@ export function countDown(window: Window): Window {
  * @param inFlight ours that may be counted already, though their answers are not here
  */
 export function foreignRate(window: Window, inFlight: number): number {
-  const foreign = window.first.left - window.left - window.own - inFlight;
+  const foreign = window.first.left - window.least - window.own - inFlight;
   const seconds = Math.max(1, (window.toldAt - window.first.at) / 1000);
   return Math.max(0, foreign) / seconds;
 }

@@ -10,7 +10,7 @@ const ledger = createFileLedger({
   folder,
   scope: 'ab',
   unique: name,
-  sealAt: 8192,
+  sealAt: 600,
   onFallback: ({ message }) => faults.push(message),
 });
 const now = () => Number(hrtime.bigint()) / 1e6;

@@ -8,7 +8,8 @@ import type { JournalEntry } from '../../src/service/index.ts';
 import { runProgram, type Served, serve, startProgram, temporaryHome } from '../support/program.ts';
 
 const run = promisify(execFile);
-const here = dirname(fileURLToPath(import.meta.url));
+const loopProgram = fileURLToPath(import.meta.resolve('./governor-loop.js'));
+const hammerProgram = fileURLToPath(import.meta.resolve('./governor-hammer.ts'));
 const windowMs = 2000;
 const window = (limit: number) => ['--window-seconds', `${windowMs / 1000}`, '--limit-minute', `${limit}`];
 
@@ -22,7 +23,7 @@ interface Loop {
 async function loop({ url, key }: Served, options: Loop): Promise<{ answered: number; failed: string[] }> {
   const library = join(dirname(inject('program')), 'index.js');
   const all = JSON.stringify({ library, baseUrl: url, key, ...options });
-  const { stdout } = await run(process.execPath, [join(here, 'governor-loop.js'), all]);
+  const { stdout } = await run(process.execPath, [loopProgram, all]);
   return JSON.parse(stdout) as { answered: number; failed: string[] };
 }
 
@@ -112,7 +113,7 @@ describe('a process that holds the probe', () => {
   });
 });
 
-test('two state folders are two machines: at most one 429 each per window, and none inside a Retry-After', async () => {
+test('two state folders are two machines: nothing is sent inside a Retry-After, and all is done', async () => {
   const served = await serve(window(20));
   const loops = [1, 2].map(() => loop(served, { requests: 30, concurrency: 4, stateFolder: temporaryHome().state }));
   for (const outcome of await Promise.all(loops)) expect(outcome).toEqual({ answered: 30, failed: [] });
@@ -122,8 +123,7 @@ test('two state folders are two machines: at most one 429 each per window, and n
 
 test('four processes that fight for the probe: never two at once, whenever the ledger is sealed', async () => {
   const folder = join(temporaryHome().state, 'limits');
-  const hammer = (name: string) =>
-    run(process.execPath, ['--import', 'tsx', join(here, 'governor-hammer.ts'), folder, name, '3']);
+  const hammer = (name: string) => run(process.execPath, ['--import', 'tsx', hammerProgram, folder, name, '3']);
   const results = await Promise.all(['a', 'b', 'c', 'd'].map(hammer));
   for (const { stdout } of results) expect(JSON.parse(stdout)).toMatchObject({ faults: [] });
 });

@@ -341,3 +341,17 @@ describe('two governors with one ledger', () => {
     expect((await open().ask(ok())) - first).toBe(fortySeconds);
   });
 });
+
+test('10,000 at once: each is admitted, in the order in which they came, and none is kept for long', async () => {
+  const clock = createVirtualClock();
+  const { governor, ask } = createRig({ clock });
+  await ask(ok({ ...told(20_000, 40 * second, clock.now()), 'x-ratelimit-limit': '20000' }));
+  const order: number[] = [];
+  const one = async (n: number) => {
+    const permit = await governor.admit(unaborted);
+    order.push(n);
+    permit.answered(ok());
+  };
+  await Promise.all(Array.from({ length: 10_000 }, (_, n) => one(n)));
+  expect(order).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
+});

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fold } from '../../src/governor/fold.ts';
-import { decodeState, emptyState, encodeState, join, type KeyState } from '../../src/governor/key-state.ts';
+import { decodeState, emptyState, encodeState, isSameBoot, join, type KeyState } from '../../src/governor/key-state.ts';
 import type { AnswerRecord, LedgerRecord } from '../../src/governor/records.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);
@@ -131,6 +131,16 @@ describe('the clock', () => {
   });
 });
 
+test('an answer that comes when its request had been given up brings no old window back, and opens nothing', () => {
+  const given = [...probed, intent('late', 200), intent('b', 61_000)];
+  const next = answer('b', 61_100, { reset: now + 120_000, remaining: 19 });
+  const refused = answer('c', 61_300, { status: 429, ...bare, retryAfter: 5000, random: 0 });
+  const old = answer('late', 70_000, { date: now + 300, remaining: 9 });
+  const state = stateAfter(...given, next, intent('c', 61_200), refused, old);
+  expect(state.windows.minute).toMatchObject({ reset: now + 120_000 });
+  expect(state).toMatchObject({ halfOpen: true, episodes: 1 });
+});
+
 describe('others', () => {
   test('what leaves the window beyond what we send is theirs, and is forgotten over some windows', () => {
     const state = stateAfter(...probed, intent('a', 1000), answer('a', 1100, { remaining: 5 }));
@@ -139,6 +149,31 @@ describe('others', () => {
       fold(state, intent(`n${n}`, n * 60_500));
       fold(state, answer(`n${n}`, n * 60_500 + 100, { reset: now + (n + 1) * 60_000, remaining: 19 }));
     }
+    expect(state.foreignRate).toBe(0);
+  });
+
+  test('ours that were given up, and answered all the same, are none of theirs', () => {
+    const burst = ['a', 'b', 'c', 'd'].map((id) => intent(id, 200));
+    const state = stateAfter(...probed, ...burst, answer('d', 300, { remaining: 6 }), intent('e', 31_300));
+    expect(state.windows.minute?.left).toBe(3);
+    fold(state, answer('a', 31_400, { date: now + 300, remaining: 9 }));
+    expect(state.foreignRate).toBe(0);
+  });
+
+  test('one of theirs shows also where ours were refused for it', () => {
+    const burst = ['a', 'b'].map((id) => intent(id, 1000));
+    const refused = ['a', 'b'].map((id) =>
+      answer(id, 2100, { status: 429, remaining: 0, retryAfter: 5000, random: 0 }),
+    );
+    expect(stateAfter(...probed, ...burst, ...refused).foreignRate).toBe(5);
+  });
+
+  test('an answer that was overtaken by another of ours is no sign of them', () => {
+    const day = { limit: 1000, remaining: 9, reset: now + 43_200_000 };
+    const state = stateAfter(...probed, intent('a', 200), intent('b', 210), answer('b', 300, day));
+    fold(state, answer('a', 310, { ...day, remaining: 10 }));
+    fold(state, intent('c', 400));
+    fold(state, answer('c', 500, { ...day, remaining: 8 }));
     expect(state.foreignRate).toBe(0);
   });
 
@@ -179,4 +214,16 @@ describe('a summary', () => {
   test('of an earlier version lacks what it did not know', () => {
     expect(decodeState({ inFlight: [] })).toEqual(emptyState());
   });
+});
+
+test.each([
+  ['1b2c', '1b2c', true],
+  ['1b2c', '3d4e', false],
+  ['', '', true],
+  ['', 'since 7', false],
+  ['since 29000000', 'since 29000001', true],
+  ['since 29000000', 'since 28999998', true],
+  ['since 29000000', 'since 29000060', false],
+])('boots %j and %j are the same: %s', (a, b, same) => {
+  expect(isSameBoot(a, b)).toBe(same);
 });

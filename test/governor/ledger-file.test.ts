@@ -18,6 +18,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { isRemote } from '../../src/governor/generations.ts';
 import { encodeState } from '../../src/governor/key-state.ts';
 import type { Ledger } from '../../src/governor/ledger.ts';
 import { createFileLedger, readState } from '../../src/governor/ledger-file.ts';
@@ -71,12 +72,13 @@ const shown = (ledger: Ledger) => {
 };
 const file = (generation = 1) => join(folder, `${scope}.${generation}.ledger`);
 
+const [mount, unmount] = ['/bin/mount', '/bin/umount'];
 /** Only root may, and not everywhere. */
 const mayMount = (() => {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-mount-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', folder], { stdio: 'ignore' });
-    execFileSync('umount', [folder]);
+    execFileSync(mount, ['-t', 'tmpfs', 'tmpfs', folder], { stdio: 'ignore' });
+    execFileSync(unmount, [folder]);
     return true;
   } catch {
     return false;
@@ -87,11 +89,11 @@ const mayMount = (() => {
 
 /** A disk of 16 KiB. */
 function mounted(): string {
-  const mount = join(folder, '..', 'small');
-  mkdirSync(mount, { recursive: true });
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', mount]);
-  onTestFinished(() => void execFileSync('umount', ['-l', mount]));
-  return mount;
+  const small = join(folder, '..', 'small');
+  mkdirSync(small, { recursive: true });
+  execFileSync(mount, ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', small]);
+  onTestFinished(() => void execFileSync(unmount, ['-l', small]));
+  return small;
 }
 
 beforeEach(async () => {
@@ -381,7 +383,7 @@ describe('a folder that takes no file', () => {
   test.skipIf(!mayMount)('a read-only home, with a gate in it: the gate holds', () => {
     folder = mounted();
     writeFileSync(file(), `\n${encodeRecord(refusal('a', 60_000))}`);
-    execFileSync('mount', ['-o', 'remount,ro', folder]);
+    execFileSync(mount, ['-o', 'remount,ro', folder]);
     const ledger = open();
     ledger.refresh();
     expect(reasons.map(({ message }) => message)).toEqual([expect.stringContaining('EROFS')]);
@@ -398,6 +400,20 @@ describe('a folder that takes no file', () => {
     expect(ledger.state.gate.at).toBe(60_003);
     expect(ledger.state.inFlight.size).toBe(1);
   });
+});
+
+test.each([
+  ['NFS', 0x6969, true],
+  ['SMB', 0xff534d42, true],
+  ['FUSE', 0x65735546, true],
+  ['9P, the disks of Windows in WSL', 0x01021997, true],
+  ['ext4', 0xef53, false],
+  ['XFS', 0x58465342, false],
+  ['Btrfs', 0x9123683e, false],
+  ['tmpfs', 0x01021994, false],
+  ['overlay', 0x794c7630, false],
+])('%s is a network file system: %#', (_name, type, remote) => {
+  expect(isRemote(type)).toBe(remote);
 });
 
 describe('on disk', () => {

@@ -3,9 +3,10 @@ import { RateLimitedError } from '../../src/errors.ts';
 import { OvertakenError } from '../../src/governor/governor.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createRig, ok, refused, told, unaborted } from './rig.ts';
+import type { Scenario } from './scenario.ts';
 import { SharedLog } from './shared-log.ts';
 import type { SimulatedServiceOptions } from './simulated-service.ts';
-import { type Scenario, simulate } from './simulation.ts';
+import { simulate } from './simulation.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const second = 1000;
@@ -131,6 +132,15 @@ describe('Retry-After', () => {
     const { ask } = createRig({ clock });
     const first = await ask(refused({ ...told(1, reset * second, clock.now()), 'retry-after': retryAfter }));
     expect((await ask(ok())) - first).toBe(wait);
+  });
+
+  test('a date, without a Date, goes by the clock of the service that is known', async () => {
+    const clock = createTestClock();
+    const { ask } = createRig({ clock });
+    const theirs = clock.now() - hour;
+    await ask(ok(told(50, 40 * second, theirs)));
+    const first = await ask(refused({ 'retry-after': new Date(theirs + 60_000).toUTCString() }));
+    expect((await ask(ok())) - first).toBe(60_000);
   });
 
   test.each(['9999999999', '9'.repeat(30), '9'.repeat(400)])('%s keeps the gate shut', async (retryAfter) => {

@@ -9,10 +9,19 @@ const at = 10_000;
 
 /** Told at the monotonic 0, when the service's clock said `start`. */
 const window = (left: number, endsIn = 40_000, limit = 60): Window => ({
-  ...observe(undefined, { reset: start + endsIn, limit, remaining: left, sentAt: 0, receivedAt: 0, asOf: 0 }, false),
+  ...observe(
+    undefined,
+    { reset: start + endsIn, limit, remaining: left, sentAt: 0, receivedAt: 0, asOf: 0, meanwhile: 0, refused: false },
+    false,
+  ),
 });
 const inFlight = (count: number, changes: Partial<InFlight> = {}): KeyState['inFlight'] =>
-  new Map(Array.from({ length: count }, (_, n) => [`r${n}`, { sentAt: 0, expires: 31_000, probe: false, ...changes }]));
+  new Map(
+    Array.from({ length: count }, (_, n) => [
+      `r${n}`,
+      { sentAt: 0, expires: 31_000, probe: false, overBefore: 0, ...changes },
+    ]),
+  );
 const state = (changes: Partial<KeyState>): KeyState => ({
   ...emptyState(),
   offset: narrow(undefined, start, 0, 0),
@@ -55,6 +64,12 @@ describe('what may go', () => {
     ['the day spent, not the minute', { windows: { minute: window(9), day: window(0, 9e6) } }, until(9e6 + 1800)],
     ['both spent', { windows: { minute: window(0), day: window(0, 9e6) } }, until(9e6 + 1800)],
     ['the day ended, the minute not', { windows: { minute: window(9), day: window(0, 9000) } }, probe],
+    [
+      'the day spent, the minute ended',
+      { windows: { minute: window(9, 9000), day: window(0, 9e6) } },
+      until(9e6 + 1800),
+    ],
+    ['after a gate, the minute spent', { halfOpen: true, windows: { minute: window(0) } }, until(40_008)],
     ['no clock', { offset: undefined, windows: { minute: window(9) } }, probe],
   ])('%s', (_what, changes, verdict) => {
     expect(decide(state(changes), at, false)).toEqual(verdict);

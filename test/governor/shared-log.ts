@@ -3,8 +3,15 @@ import { emptyState, encodeState } from '../../src/governor/key-state.ts';
 import type { Ledger } from '../../src/governor/ledger.ts';
 import type { LedgerRecord } from '../../src/governor/records.ts';
 
+/** What the processes of one machine share. */
+export interface Log {
+  open(): Ledger;
+  /** Somebody was killed in the middle of a write. */
+  tear(): void;
+}
+
 /** Ledgers that many simulated processes share as they share a file: generations of records, each but the last sealed. */
-export class SharedLog {
+export class SharedLog implements Log {
   readonly #generations: (LedgerRecord | 'torn')[][] = [[]];
   readonly #sealAt: number;
 
@@ -13,11 +20,6 @@ export class SharedLog {
     this.#sealAt = sealAt;
   }
 
-  get generations(): number {
-    return this.#generations.length;
-  }
-
-  /** Somebody was killed in the middle of a write. */
   tear(): void {
     this.#generations.at(-1)?.push('torn');
   }

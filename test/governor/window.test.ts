@@ -8,6 +8,8 @@ const told = (changes: Partial<ToldWindow> = {}): ToldWindow => ({
   sentAt: 900,
   receivedAt: 1000,
   asOf: 0,
+  meanwhile: 0,
+  refused: false,
   ...changes,
 });
 const window = (changes: Partial<Window> = {}): Window => ({
@@ -28,6 +30,8 @@ describe('one more answer', () => {
     ['of an end one second later', { reset: 61_000, remaining: 12 }, false, { reset: 61_000, left: 10, own: 4 }],
     ['of an end one second earlier', { reset: 59_000, remaining: 9 }, false, { reset: 60_000, left: 9, own: 4 }],
     ['of a window of one second', { reset: 61_000, remaining: 12 }, true, { reset: 61_000, left: 12, own: 0 }],
+    ['of the next window, overtaken by others', { reset: 120_000, meanwhile: 4 }, false, { left: 10, own: 4 }],
+    ['that was refused, and took nothing', { remaining: 0, refused: true }, false, { left: 0, least: 0, own: 3 }],
     ['of a lower limit', { limit: 10, remaining: 2 }, false, { limit: 10, left: 2, own: 0 }],
   ])('%s', (_what, changes, hadEnded, expected) => {
     expect(observe(window(), told(changes), hadEnded)).toMatchObject(expected);
@@ -39,7 +43,7 @@ describe('one more answer', () => {
 });
 
 test('one that was sent without being told is taken for counted', () => {
-  expect(countDown(window())).toMatchObject({ left: 9, own: 4 });
+  expect(countDown(window())).toMatchObject({ left: 9, least: 10, own: 4 });
 });
 
 describe('the rate of others', () => {
@@ -52,6 +56,6 @@ describe('the rate of others', () => {
     [5, 1, 0, 0.1, 4],
     [9, 3, 0, 1, 0],
   ])('%i left of 10 after %i of ours and %i in flight in %f s: %f', (left, own, inFlight, seconds, rate) => {
-    expect(foreignRate(window({ left, own, toldAt: 1000 + seconds * 1000 }), inFlight)).toBe(rate);
+    expect(foreignRate(window({ least: left, own, toldAt: 1000 + seconds * 1000 }), inFlight)).toBe(rate);
   });
 });

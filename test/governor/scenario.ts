@@ -1,0 +1,55 @@
+import type { Refusal, SimulatedService, SimulatedServiceOptions } from './simulated-service.ts';
+
+/** Times are milliseconds since the simulation began. */
+export interface ProcessPlan {
+  readonly requests: number;
+  readonly concurrency: number;
+  readonly startsAt?: number;
+  /** `kill -9`: it does nothing more. */
+  readonly killedAt?: number;
+  /** SIGSTOP and SIGCONT. */
+  readonly stops?: readonly { readonly at: number; readonly length: number }[];
+  /** Steps of its wall clock. */
+  readonly steps?: readonly { readonly at: number; readonly ms: number }[];
+  /** Processes of one machine share a ledger. */
+  readonly machine?: number;
+  readonly bulk?: boolean;
+}
+
+export interface Scenario {
+  readonly service: SimulatedServiceOptions;
+  readonly processes: readonly ProcessPlan[];
+  /** Of a request until the service counts it, and of the answer: from, to. */
+  readonly latency: readonly [number, number];
+  /** From admission to leaving: a connection is made. */
+  readonly connecting?: readonly [number, number];
+  /** How far our wall clock is ahead of true time. */
+  readonly skew?: number;
+  readonly maxWait?: number;
+  /** Requests per second of others, from the beginning to the end. */
+  readonly foreign?: number;
+  /** How many in a thousand requests, or answers, are lost. */
+  readonly lost?: number;
+  /** How many in a thousand records are followed by a torn one. */
+  readonly torn?: number;
+  readonly sealAt?: number;
+  readonly seed: number;
+}
+
+export interface Outcome {
+  readonly service: SimulatedService;
+  /** Of ours. */
+  readonly answered: number;
+  readonly limited: number;
+  readonly refusals: readonly Refusal[];
+  /** Requests that left the machine while it knew of a Retry-After, and came within it. */
+  readonly inside: number;
+  /** The most 429 episodes in one window: those of requests that left before it was known are one. */
+  readonly episodesPerWindow: number;
+  readonly overtaken: number;
+  /** The highest that any process ever took others to have. */
+  readonly foreignRate: number;
+  readonly endedAt: number;
+  /** The state of each process that lived, by machine, as JSON. */
+  readonly states: ReadonlyMap<number, ReadonlySet<string>>;
+}
