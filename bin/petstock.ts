@@ -31,6 +31,7 @@ process.exitCode = await main({
   transport: createUndiciTransport(),
   // An empty or relative HOME would put keys into whatever folder this is.
   folders: resolveFolders({ env, platform, home: isAbsolute(homedir()) ? homedir() : userInfo().homedir }),
+  processes: { pid: process.pid, isAlive },
   prompts: createPrompts({ input: stdin, output: stderr, signal: interrupted }),
   interrupted,
   random: Math.random,
@@ -58,6 +59,16 @@ function input(stream: Readable & { isTTY?: boolean }): Input {
       },
     },
   };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // Signal 0 is not sent; it only asks whether it could be.
+    return process.kill(pid, 0);
+  } catch (error) {
+    // One that belongs to somebody else runs, too.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
 }
 
 /** stderr speaks to a person: where nobody reads it, the work goes on, and the exit code tells. */

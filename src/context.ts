@@ -12,6 +12,7 @@ export interface Context {
   /** Sends one request, ungoverned. Only the HTTP layer calls it. */
   readonly transport: Transport;
   readonly folders: Folders;
+  readonly processes: Processes;
   readonly prompts: Prompts;
   /** Aborted by Ctrl-C and SIGTERM. */
   readonly interrupted: AbortSignal;
@@ -55,6 +56,12 @@ export interface Clock {
 export interface Deadline {
   readonly signal: AbortSignal;
   clear(): void;
+}
+
+export interface Processes {
+  /** The number of this process. */
+  readonly pid: number;
+  isAlive(pid: number): boolean;
 }
 
 /** Absolute paths. Neither need exist. */

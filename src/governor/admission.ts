@@ -18,8 +18,10 @@ export interface GovernorOptions {
   readonly lease: number;
   /** Leaves a small part of the limit to people. */
   readonly bulk?: boolean;
-  /** A name for this process that no other has. */
+  /** A name for this process that no other has. Where it begins with its number and a dot, others can see that it died. */
   readonly unique: string;
+  /** Whether a process of this number runs; without it, one that died is noticed when its lease is over. */
+  isAlive?(pid: number): boolean;
   random(): number;
   /** Told before each wait, with its length in milliseconds. */
   onWait(ms: number): void;
@@ -31,6 +33,8 @@ const maxEpisodes = 3;
 const longestSlice = 15_000;
 /** How often to look whether another process has had the answer that we wait for, in milliseconds. */
 const poll = { first: 5, longest: 250 };
+/** How long the request of another process may keep us waiting before that is said, and counted as a wait. */
+const patience = 1000;
 /** Where others use the key too, they all come when a window ends: we come up to this much later. */
 const spread = 1000;
 
@@ -40,6 +44,7 @@ export function createGovernor(options: GovernorOptions): Governor {
   let line: Promise<unknown> = Promise.resolve();
   let sent = 0;
   let waited = 0;
+  let announced = false;
   let lastSeen: SeenRateLimit | undefined;
   let wake: () => void = () => {};
   const own = new Set<string>();
@@ -51,27 +56,29 @@ export function createGovernor(options: GovernorOptions): Governor {
   };
 
   const admitNext = async (signal: AbortSignal): Promise<Permit> => {
-    let announced = false;
+    const began = clock.monotonic();
     let pause = poll.first;
+    announced = false;
     for (;;) {
       signal.throwIfAborted();
       const verdict = look();
       const id = verdict.go ? claim() : undefined;
       if (id !== undefined) return permit(id);
-      // Another process was first: what the rules say now is another thing.
-      if (verdict.go) continue;
-      if (verdict.until === undefined) {
-        await somethingIsOver(pause, signal);
-        pause = Math.min(pause * 2, poll.longest);
-      } else {
-        await waitUntil(verdict.until, announced, signal);
-        announced = true;
-      }
+      // Another process was first, or one is found dead: what the rules say now is another thing.
+      if (verdict.go || buriedTheDead()) continue;
+      if (verdict.until !== undefined) await waitUntil(verdict.until, longestSlice, signal);
+      else await waitForOthers(began, pause, signal);
+      pause = Math.min(pause * 2, poll.longest);
     }
   };
 
+  const waitForOthers = async (began: number, pause: number, signal: AbortSignal): Promise<void> => {
+    const until = heldUpUntil(began);
+    await (until === undefined ? somethingIsOver(pause, signal) : waitUntil(until, poll.longest, signal));
+  };
+
   /** @throws RateLimitedError where that is longer than the command may wait, or has been in vain too often */
-  const waitUntil = async (until: number, announced: boolean, signal: AbortSignal): Promise<void> => {
+  const waitUntil = async (until: number, slice: number, signal: AbortSignal): Promise<void> => {
     const at = clock.monotonic();
     const wait = until - at + (ledger.state.foreignRate > 0 ? random() * spread : 0);
     if (ledger.state.episodes >= maxEpisodes || waited + wait > options.maxWait) {
@@ -79,8 +86,9 @@ export function createGovernor(options: GovernorOptions): Governor {
       throw new RateLimitedError('nothing may be sent now', { retryAfterSeconds });
     }
     if (!announced) options.onWait(wait);
+    announced = true;
     // Whole milliseconds, so that a rest too small to be told from nothing can't be waited for again and again.
-    await clock.sleep(Math.ceil(Math.min(Math.max(wait, 1), longestSlice)), signal);
+    await clock.sleep(Math.ceil(Math.min(Math.max(wait, 1), slice)), signal);
     waited += clock.monotonic() - at;
   };
 
@@ -104,6 +112,26 @@ export function createGovernor(options: GovernorOptions): Governor {
     if (!ledger.state.inFlight.has(id)) return undefined;
     own.add(id);
     return id;
+  };
+
+  /** When others keep us waiting for longer than is worth no word: the end of the last of their leases. */
+  const heldUpUntil = (began: number): number | undefined => {
+    const at = clock.monotonic();
+    if (own.size > 0 || at - began < patience) return undefined;
+    const leases = [...ledger.state.inFlight.values()].map(({ expires }) => expires).filter((expires) => expires > at);
+    return leases.length === 0 ? undefined : Math.max(...leases);
+  };
+
+  /** A process that died has its request in flight until its lease is over, unless somebody sees that it is gone. */
+  const buriedTheDead = (): boolean => {
+    let buried = false;
+    for (const id of [...ledger.state.inFlight.keys()]) {
+      const pid = Number(/^(\d+)\./.exec(id)?.[1]);
+      if (own.has(id) || !(pid > 0) || options.isAlive?.(pid) !== false) continue;
+      ledger.commit({ type: 'lost', id, at: clock.monotonic() });
+      buried = true;
+    }
+    return buried;
   };
 
   /** Resolves when one of our own requests is over, or, where others have some in flight, after the pause at the latest. */

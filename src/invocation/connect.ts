@@ -57,7 +57,8 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const target = environment === 'sandbox' ? await sandboxTarget(options) : remoteTarget(environment, options);
   const { baseUrl, key } = target;
   const scope = scopeOf(target.service, key);
-  const unique = randomBytes(6).toString('hex');
+  const { pid, isAlive } = context.processes;
+  const unique = `${pid}.${randomBytes(6).toString('hex')}`;
   const ledger = createFileLedger({
     folder: ledgerFolder(context.folders.state),
     scope,
@@ -68,7 +69,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const random = context.random;
   const { clock, interrupted } = context;
   const lease = options.timeout + 1000;
-  const governor = createGovernor({ clock, ledger, unique, lease, random, env: environment, ...options });
+  const governor = createGovernor({ clock, ledger, unique, isAlive, lease, random, env: environment, ...options });
   const transport = options.wrap(context.transport);
   const userAgent = `petstock/${version}`;
   const { timeout } = options;

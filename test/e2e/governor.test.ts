@@ -82,23 +82,8 @@ describe('alone on the key: no 429', () => {
 });
 
 describe('a process that holds the probe', () => {
-  const hang = ['--fault', '*:first=1:hang'];
-
-  test('is killed with kill -9: the next one goes when its time is over', async () => {
-    const served = await serve([...window(20), ...hang]);
-    const options = { env: served.env, home: temporaryHome() };
-    const prober = startProgram('inventory list --timeout 2', options);
-    await served.untilSeen(1);
-    prober.kill('SIGKILL');
-    expect((await runProgram('inventory list', options)).code).toBe(0);
-    const [first, second, ...more] = await served.journal();
-    expect(more).toEqual([]);
-    // Its lease is the time-out and a second; it began a little before the request was seen.
-    expect((second?.time ?? 0) - (first?.time ?? 0)).toBeGreaterThan(1500);
-  });
-
   test('is stopped for longer than its time: others go on, and it goes on when it is continued', async () => {
-    const served = await serve([...window(20), ...hang]);
+    const served = await serve([...window(20), '--fault', '*:first=1:hang']);
     const options = { env: served.env, home: temporaryHome() };
     const prober = startProgram('inventory list --timeout 2', options);
     await served.untilSeen(1);
@@ -126,4 +111,32 @@ test('four processes that fight for the probe: never two at once, whenever the l
   const hammer = (name: string) => run(process.execPath, ['--import', 'tsx', hammerProgram, folder, name, '3']);
   const results = await Promise.all(['a', 'b', 'c', 'd'].map(hammer));
   for (const { stdout } of results) expect(JSON.parse(stdout)).toMatchObject({ faults: [] });
+});
+
+describe('the first request of a key, of which nobody knows anything yet', () => {
+  test('is given up when its process is killed', async () => {
+    const served = await serve(['--fault', 'GET /inventory:first=1:hang']);
+    const home = temporaryHome();
+    const killed = startProgram('inventory list', { home, env: served.env });
+    await served.untilSeen(1);
+    killed.kill('SIGKILL');
+    await killed.result;
+    const started = Date.now();
+    expect((await runProgram('inventory list --max-wait 0', { home, env: served.env })).code).toBe(0);
+    // Its lease would have been 31 s.
+    expect(Date.now() - started).toBeLessThan(15_000);
+  });
+
+  test('holds others up for no longer than --max-wait', async () => {
+    const served = await serve(['--fault', 'GET /inventory:first=1:hang']);
+    const home = temporaryHome();
+    const hanging = startProgram('inventory list', { home, env: served.env });
+    await served.untilSeen(1);
+    const { code, stderr } = await runProgram('inventory list --max-wait 3', { home, env: served.env });
+    expect(code).toBe(6);
+    expect(stderr).toMatch(/^Error: Rate limited: .* It works again in \d+ s, at /);
+    expect(await served.journal()).toHaveLength(1);
+    hanging.kill('SIGINT');
+    expect((await hanging.result).code).toBe(130);
+  });
 });

@@ -61,6 +61,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     clock: options.clock,
     transport: recording(requests, options),
     folders: options.folders,
+    processes: { pid: 1, isAlive: () => true },
     prompts: { password: unasked, confirm: unasked, ...options.prompts },
     interrupted: options.interrupted ?? new AbortController().signal,
     random: options.random ?? (() => 0.5),
