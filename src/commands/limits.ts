@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { KnownLimit } from '../governor/known-limits.ts';
 import type { Run } from '../invocation/invocation.ts';
-import { isoTime } from '../output/time.ts';
+import { isoTime, localTime } from '../output/time.ts';
 import type { Row, View } from '../output/view.ts';
 import { examples } from './command.ts';
 
@@ -20,10 +20,14 @@ export function registerLimits(program: Command, run: Run): void {
       run<LimitsOptions>(async (invocation, { refresh }) => {
         const { state } = invocation.context.folders;
         if (refresh) await (await invocation.connect()).client.probe();
-        const { readKnownLimits } = await import('../governor/known-limits.ts');
+        const { readKnownGates, readKnownLimits } = await import('../governor/known-limits.ts');
         const known = readKnownLimits(state);
         if (known.length === 0) {
           await invocation.note('No limits are known yet: the service tells them with its first answer.');
+        }
+        const now = invocation.context.clock.now();
+        for (const { env, until } of readKnownGates(state).filter((gate) => gate.until > now)) {
+          await invocation.note(`${env}: after a 429 nothing is sent before ${localTime(until, now)}.`);
         }
         await invocation.print(limitsView(known));
       }),

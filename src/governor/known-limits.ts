@@ -31,6 +31,22 @@ export function readKnownLimits(stateFolder: string): KnownLimit[] {
     .sort((a, b) => a.env.localeCompare(b.env) || b.asOf - a.asOf);
 }
 
+/** A time before which nothing is sent with a key. */
+export interface KnownGate {
+  readonly env: string;
+  /** By the local clock: milliseconds since the Unix epoch. */
+  readonly until: number;
+}
+
+/** The gates that 429s have closed. Some may be over. */
+export function readKnownGates(stateFolder: string): KnownGate[] {
+  const folder = ledgerFolder(stateFolder);
+  return scopesIn(folder).map((scope) => {
+    const { env, gate } = readState({ folder, scope });
+    return { env, until: gate.wall };
+  });
+}
+
 function readScope(folder: string, scope: string): KnownLimit[] {
   const { env, windows } = readState({ folder, scope });
   return windowKinds.flatMap((kind) => {

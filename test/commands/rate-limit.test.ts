@@ -68,6 +68,15 @@ describe('a 429', () => {
 });
 
 describe('limits', () => {
+  test('tells of a gate', async () => {
+    const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=3600'] });
+    await shop.run('inventory get 1');
+    const { stderr } = await shop.run('limits');
+    expect(stderr).toMatch(/^staging: after a 429 nothing is sent before 08:00:2\d\.$/m);
+    shop.clock.advance(3700_000);
+    expect((await shop.run('limits')).stderr).not.toContain('429');
+  });
+
   test('shows what the last answer told, without a request', async () => {
     const shop = await openShop(twoAMinute);
     await shop.run('inventory get 1');
