@@ -27,7 +27,7 @@ export interface PetstoreClientOptions {
   readonly name?: string;
   /** For one request, in milliseconds; default 30,000. */
   readonly timeout?: number;
-  /** The longest total wait for the rate limit, in milliseconds; default 90,000. */
+  /** The longest wait of one request for the rate limit, in milliseconds; default 90,000. */
   readonly maxWait?: number;
   /** Ends waits and requests. */
   readonly signal?: AbortSignal;
@@ -70,6 +70,7 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
     bulk: options.bulk ?? false,
     env: options.name ?? origin,
     maxWait: options.maxWait ?? 90_000,
+    maxWaitFor: 'each',
     random: Math.random,
     onWait: (ms) => options.onWait?.(ms),
   });

@@ -12,8 +12,10 @@ export interface GovernorOptions {
   readonly ledger: Ledger;
   /** Under which name the limits are remembered. */
   readonly env: string;
-  /** The longest total wait for the rate limit, in milliseconds. */
+  /** The longest wait for the rate limit, in milliseconds. */
   readonly maxWait: number;
+  /** Whether that is for all requests together (the default), or for each, as a program that runs for weeks wants it. */
+  readonly maxWaitFor?: 'all' | 'each';
   /** How long a request may take, in milliseconds: from then on its process is taken for dead. */
   readonly lease: number;
   /** Leaves a small part of the limit to people. */
@@ -59,6 +61,7 @@ export function createGovernor(options: GovernorOptions): Governor {
     const began = clock.monotonic();
     let pause = poll.first;
     announced = false;
+    if (options.maxWaitFor === 'each') waited = 0;
     for (;;) {
       signal.throwIfAborted();
       const verdict = look();

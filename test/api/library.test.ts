@@ -95,6 +95,13 @@ test('a wait is told', async () => {
   expect(waits[0]).toBeGreaterThanOrEqual(20_000);
 });
 
+test('the longest wait is that of one request, however long the client lives', async () => {
+  const shop = await openShop({ limits: { minute: 1, day: 1000 } });
+  const client = open(shop);
+  for (let minute = 0; minute < 5; minute += 1) await client.probe();
+  expect(shop.service.journal().map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+});
+
 describe('the state folder', () => {
   test('is shared by clients of the same key', async () => {
     const shop = await openShop({ faults: ['*:first=1:status=429:retry-after=50400'] });
