@@ -9,6 +9,12 @@ export type Verdict =
   | { readonly go: false; readonly until: number | undefined };
 
 /**
+ * Where others use the key, as many may be in flight. When they have taken what was left, that many are refused at once,
+ * and a key is banned for being refused too often: so few that two windows in a row don't add up to ten.
+ */
+const mostBesideOthers = 4;
+
+/**
  * The rules, all of them:
  *
  * - Behind the gate nothing goes, nor while a window is spent that has not ended.
@@ -16,6 +22,7 @@ export type Verdict =
  * - Else a request goes while, for every window, what was left at the smallest told, less what is in flight, less the
  *   headroom, is at least one. For a fixed window with nobody else on the key that never passes the limit: each
  *   answered request was counted when the smallest was told, and the others are in flight.
+ * - Beside others on the key only a few are in flight.
  *
  * @param at by the monotonic clock
  * @param bulk leaves a small part of the limit to people
@@ -31,8 +38,10 @@ export function decide(state: KeyState, at: number, bulk: boolean): Verdict {
   const spent = windows.filter((window) => free(window) < 1);
   if (spent.length > 0) return { go: false, until: Math.max(...spent.map((window) => endOf(state, window))) };
   if (state.halfOpen || known.length === 0 || windows.length < known.length) return decideProbe(state, at);
+  const shared = state.foreignRate > 0;
+  if (shared && pending >= mostBesideOthers) return { go: false, until: undefined };
   // Where others use the key, each of ours in flight stands for one of theirs too.
-  const taken = pending * (state.foreignRate > 0 ? 2 : 1);
+  const taken = pending * (shared ? 2 : 1);
   if (windows.some((window) => free(window) - taken < 1)) return { go: false, until: undefined };
   return { go: true, probe: false };
 }

@@ -47,6 +47,8 @@ describe('what may go', () => {
     ['some left', { windows: { minute: window(1) } }, go],
     ['none left', { windows: { minute: window(0) } }, until(40_008)],
     ['fewer than none', { windows: { minute: window(-3) } }, until(40_008)],
+    ['beside others, three in flight', { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(3) }, go],
+    ['beside others, four in flight', { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(4) }, wait],
     ['all left are in flight', { windows: { minute: window(3) }, inFlight: inFlight(3) }, wait],
     ['all but one are in flight', { windows: { minute: window(3) }, inFlight: inFlight(2) }, go],
     [

@@ -33,7 +33,7 @@ test('strikes and bans are counted over all services on a file', async () => {
   expect([...(await outcomes(one, 1)), ...(await outcomes(other, 1))]).toEqual(['429 key_banned', '429 key_banned']);
 });
 
-test('four processes that create one file together admit exactly the limit', { timeout: 30_000 }, async () => {
+test('four processes that create one file together admit exactly the limit', { timeout: 90_000 }, async () => {
   const key = generateKey();
   const options = { file: temporaryFile(), key, limits: { minute: 300, day: 100_000 }, ban: false } as const;
   const processes = await Promise.all(Array.from({ length: 4 }, () => serve(options)));
@@ -47,7 +47,7 @@ test('four processes that create one file together admit exactly the limit', { t
   expect(await Promise.all(ended)).toEqual(Array(4).fill([0, null]));
 });
 
-test('what was answered is there after kill -9', { timeout: 30_000 }, async () => {
+test('what was answered is there after kill -9', { timeout: 90_000 }, async () => {
   const options = { file: temporaryFile(), key: generateKey(), plan: 'pro' } as const;
   const { child, url } = await serve(options);
   for (let quantity = 1; quantity <= 20; quantity++) await setQuantity(url, options.key, 1, quantity);
@@ -58,7 +58,7 @@ test('what was answered is there after kill -9', { timeout: 30_000 }, async () =
   expect(answer.headers['x-ratelimit-remaining']).toBe('279');
 });
 
-test('four processes lose no update of each other', { timeout: 30_000 }, async () => {
+test('four processes lose no update of each other', { timeout: 90_000 }, async () => {
   const key = generateKey();
   const options = { file: temporaryFile(), key, pets: 203 };
   const processes = await Promise.all(Array.from({ length: 4 }, () => serve(options)));
@@ -71,7 +71,7 @@ test('four processes lose no update of each other', { timeout: 30_000 }, async (
   expect(quantities).toEqual(petIds.map((petId) => 1_000 + petId));
 });
 
-test('a full disk is answered with 503, and what was answered before is there', { timeout: 30_000 }, async () => {
+test('a full disk is answered with 503, and what was answered before is there', { timeout: 90_000 }, async () => {
   const options = { file: temporaryFile(), key: generateKey() };
   // No file may grow beyond 200 KiB: the write-ahead log is full after some updates.
   const { url } = await serve(options, ['sh', '-c', 'ulimit -f 400; exec "$@"', 'sh']);
