@@ -22,6 +22,7 @@ export interface Patience {
 
 /** The service on a port. Everything that HTTP can bring, well-formed or not, is answered here or in `handle`. */
 export class ApiServer {
+  readonly #refused = new WeakSet<Duplex>();
   readonly #service: Service;
   readonly #server: Server;
   readonly #connections: Connections;
@@ -45,7 +46,7 @@ export class ApiServer {
       .on('connect', (_request: IncomingMessage, socket: Duplex) =>
         this.#refuse(socket, new Refusal(405, 'method_not_allowed', 'CONNECT is not allowed.', { Allow: '' })),
       )
-      .on('clientError', (error: NodeJS.ErrnoException, socket) => this.#refuse(socket, parserRefusal(error.code)));
+      .on('clientError', (error: NodeJS.ErrnoException, socket) => this.#misread(socket, parserRefusal(error.code)));
   }
 
   /** Resolves with the port. */
@@ -66,6 +67,13 @@ export class ApiServer {
     this.#connections.begin(exchange);
     if (log !== undefined) logWhenOver(log, exchange, clock);
     handle(exchange, this.#service).catch(() => response.destroy());
+  }
+
+  /** The parser fails again with every piece that still comes; the first answer stands, and the rest is read and ignored. */
+  #misread(socket: Duplex, refusal: Refusal | null): void {
+    if (refusal !== null && this.#refused.has(socket)) return;
+    this.#refused.add(socket);
+    this.#refuse(socket, refusal);
   }
 
   /** Answers where there is no response object. An answer that has begun is not run into, one that is due goes first. */
