@@ -2,7 +2,6 @@ import type { Context, Output } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { createPaint, type Paint, wantsColor } from '../output/paint.ts';
 import { rateLimitLine } from '../output/rate-limit-line.ts';
-import { renderers } from '../output/renderers.ts';
 import { stripControls } from '../output/sanitize.ts';
 import type { View } from '../output/view.ts';
 import { readConfig } from '../settings/config-file.ts';
@@ -13,6 +12,7 @@ import { debugTransport } from './debug-log.ts';
 import { resolveColorFlag, resolveFormat, resolveMaxWait, resolveTimeout } from './globals.ts';
 import type { GlobalOptions, Invocation } from './invocation.ts';
 import { createMessages } from './messages.ts';
+import { printView } from './print.ts';
 
 /** An invocation with the end that the command itself does not see. */
 export interface OpenInvocation extends Invocation {
@@ -82,15 +82,10 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
     connect: connectOnce,
     print: async (view: View) => {
       const { header } = globals;
-      // A terminal that does not tell its width is one all the same: nothing harmful may reach it.
-      const width = stdout.isTerminal ? (stdout.columns ?? 80) : undefined;
-      let empty = true;
-      for await (const text of renderers[format](view, { header, width, paint: await paintFor(stdout) })) {
-        context.interrupted.throwIfAborted();
-        empty = false;
-        await result(text);
-      }
-      if (empty && format === 'table') await note('Nothing to show.');
+      const { interrupted } = context;
+      const paint = () => paintFor(stdout);
+      const shown = await printView(view, { format, header, stdout, interrupted, paint, write: result });
+      if (!shown && format === 'table') await note('Nothing to show.');
     },
     beginWrite: async (question) => {
       const connected = await connectOnce();
@@ -119,9 +114,7 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
 async function ask(context: Context, globals: GlobalOptions, question: string): Promise<void> {
   if (globals.yes) return;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
-    throw new UsageError(
-      'This write wants a confirmation (setting "confirm"), and nobody can be asked here: add --yes',
-    );
+    throw new UsageError('This write wants a confirmation (setting "confirm"). Nobody can be asked here: add --yes');
   }
   if (!(await context.prompts.confirm(question))) throw new UsageError('Not confirmed; nothing was written');
 }
