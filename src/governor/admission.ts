@@ -71,7 +71,7 @@ export function createGovernor(options: GovernorOptions): Governor {
       if (verdict.go || buriedTheDead()) continue;
       if (verdict.until !== undefined) await waitUntil(verdict.until, longestSlice, signal);
       else await waitForOthers(began, pause, signal);
-      pause = Math.min(pause * 2, poll.longest);
+      pause = verdict.until === undefined ? Math.min(pause * 2, poll.longest) : poll.first;
     }
   };
 

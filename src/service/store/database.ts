@@ -56,6 +56,19 @@ export function inTransaction<Result>(database: Database, work: () => Result): R
   });
 }
 
+/** Runs reads that all see the database as it is at the first of them. */
+export function inSnapshot<Result>(database: Database, read: () => Result): Result {
+  return guarded(() => {
+    if (database.isTransaction) return read();
+    database.exec('BEGIN');
+    try {
+      return read();
+    } finally {
+      database.exec('COMMIT');
+    }
+  });
+}
+
 /** True for an error of SQLite's own, for example SQLITE_BUSY. */
 export function isSqliteError(error: unknown): error is Error & { readonly sqliteCodeName?: string } {
   return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';

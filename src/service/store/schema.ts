@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openingStock } from '../seed/stock.ts';
-import { type Database, guarded, inTransaction, isSqliteError } from './database.ts';
+import { type Database, guarded, inSnapshot, inTransaction, isSqliteError } from './database.ts';
 import { StorageError } from './store.ts';
 
 /** Marks a file as ours: 'pets' in ASCII. */
@@ -61,10 +61,13 @@ export function settle(database: Database): void {
  * @throws StorageError when the file is no database, another program's, or of a version that this one does not know
  */
 export function isPrepared(database: Database): boolean {
-  const { application_id: application } = guarded(() => database.prepare('PRAGMA application_id').get());
-  const { user_version: version } = guarded(() => database.prepare('PRAGMA user_version').get());
+  // Of one moment: another process may be creating the tables just now.
+  const { application, version, count } = inSnapshot(database, () => ({
+    application: database.prepare('PRAGMA application_id').get().application_id,
+    version: database.prepare('PRAGMA user_version').get().user_version,
+    count: database.prepare('SELECT count(*) AS count FROM sqlite_schema').get().count,
+  }));
   if (application === APPLICATION_ID && version === VERSION) return true;
-  const { count } = guarded(() => database.prepare('SELECT count(*) AS count FROM sqlite_schema').get());
   if (count === 0n) return false;
   const name = database.location() ?? 'the database';
   throw new StorageError(`${name} is not a database of this version of the service`, { isUnusable: true });
