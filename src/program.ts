@@ -34,7 +34,7 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
       getErrHasColors: () => false,
     })
     .showSuggestionAfterError()
-    .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .description('Looks at and adjusts the stock of a pet store from the command line.')
     .version(version, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')

@@ -10,7 +10,7 @@ import { decide, type Verdict } from './rules.ts';
 export interface GovernorOptions {
   readonly clock: Clock;
   readonly ledger: Ledger;
-  /** Under which name the limits are remembered. */
+  /** Under which name the limits are remembered, where nobody has used the key since the machine started. */
   readonly env: string;
   /** The longest wait for the rate limit, in milliseconds. */
   readonly maxWait: number;

@@ -31,7 +31,7 @@ export interface KeyState {
   boot: string;
   /** The wall clock less the monotonic one, at the last record that told both. */
   bootedAt: number;
-  /** The environment under which the key was last used, for people. */
+  /** The environment under which the key was used first since the machine started, for people. */
   env: string;
   offset: ClockOffset | undefined;
   windows: Partial<Record<WindowKind, Window>>;

@@ -6,7 +6,7 @@ import { isSortKey, itemComparator, sortKeys } from '../../inventory/sort.ts';
 import { summarize } from '../../inventory/summary.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../inventory/values.ts';
 import type { Run } from '../../invocation/invocation.ts';
-import { inventoryListView, parseFields } from '../../output/inventory-view.ts';
+import { type InventoryField, inventoryListView, parseFields } from '../../output/inventory-view.ts';
 import { summaryView } from '../../output/summary-view.ts';
 import { examples } from '../command.ts';
 import { collect, listOf, quantityOf, required } from '../values.ts';
@@ -64,7 +64,7 @@ interface Selection {
   readonly filter: ItemFilter;
   readonly compare: ReturnType<typeof itemComparator> | undefined;
   readonly limit: number | undefined;
-  readonly fields: ReturnType<typeof parseFields> extends Parsed<infer F> ? F | undefined : never;
+  readonly fields: readonly InventoryField[] | undefined;
 }
 
 /** @throws UsageError for the first option that makes no sense */

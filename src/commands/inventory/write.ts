@@ -45,7 +45,7 @@ async function journaled(invocation: Invocation, connection: Connection, write: 
   const journal = openWithIntent(invocation, connection, write);
   try {
     const item = await update(connection, petId, quantity).catch((error) => {
-      journal.outcome({ row: 1, ...failureOf(error) });
+      noteFailed(journal, error);
       throw worded(invocation, petId, error);
     });
     noteApplied(journal, item);
@@ -75,6 +75,15 @@ function noteApplied(journal: Journal, { petId, quantity }: InventoryItem): void
     throw new FailureError(`The stock of pet ${petId} was set to ${quantity}, but: ${(cause as Error).message}`, {
       cause,
     });
+  }
+}
+
+/** Where even that can't be written, the intent without an outcome says that it is not known; the failure matters more. */
+function noteFailed(journal: Journal, error: unknown): void {
+  try {
+    journal.outcome({ row: 1, ...failureOf(error) });
+  } catch {
+    // The person is about to be told what failed.
   }
 }
 
