@@ -1,0 +1,43 @@
+import { quoted } from '../inventory/parsed.ts';
+
+/** What is wrong at one place of a file. */
+export interface FileFault {
+  /** From 1; every line of the file counts, blank ones too. */
+  readonly line: number;
+  /** The column of the header line, or the field of the JSON object, as the file spells it, but short and harmless. */
+  readonly column?: string | undefined;
+  /** In words for a shop assistant, without the line and without a trailing period. */
+  readonly message: string;
+}
+
+const mostKept = 1000;
+
+/** Counts every fault and keeps the first thousand: a file can have a million, and nobody reads them. */
+export class FaultList {
+  total = 0;
+  readonly #kept: FileFault[] = [];
+
+  add({ line, column, message }: FileFault): void {
+    this.total += 1;
+    if (this.#kept.length >= mostKept) return;
+    this.#kept.push({ line, column: column === undefined ? undefined : quoted(column).slice(1, -1), message });
+  }
+
+  /** The first faults of the file by line, `others` among them. Both lists have to be filled in the order of lines. */
+  inOrder(others: FaultList): readonly FileFault[] {
+    return [...this.#kept, ...others.#kept].sort((left, right) => left.line - right.line).slice(0, mostKept);
+  }
+}
+
+/** Thrown where a file can't be read any further; the fault says why. */
+export class BrokenFileError extends Error {
+  constructor(readonly fault: FileFault) {
+    super(fault.message);
+    this.name = 'BrokenFileError';
+  }
+}
+
+/** @throws BrokenFileError always */
+export function broken(line: number, message: string): never {
+  throw new BrokenFileError({ line, message });
+}

@@ -1,0 +1,121 @@
+import { endOfString, endOfValue, skipSpace } from './json-text.ts';
+
+/** What no field of a row can be. */
+export type Unfit = 'true or false' | 'an object' | 'a list';
+
+/** Told of one member: a string's text, a number as it is written, undefined for null and for what is unfit. */
+export type OnMember = (name: string, value: string | undefined, unfit: Unfit | undefined) => void;
+
+/** Where in the text the JSON is wrong, and how. */
+export class JsonFault extends Error {
+  constructor(
+    readonly at: number,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'JsonFault';
+  }
+}
+
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const word = /null|true|false/y;
+
+/**
+ * Reads a JSON object whose values are texts, numbers and null, as rows are. Its members come as they are written,
+ * repeated ones too, and its numbers with every digit: `JSON.parse` keeps neither, lossless-json not the first.
+ * Nesting is reported instead of read, so that its depth is no matter; what is in it is not looked at.
+ * @param text one whole value, without white space around it
+ * @throws JsonFault, after the members before it have been told
+ */
+export function readFlatObject(text: string, onMember: OnMember): void {
+  if (text[0] !== '{') throw new JsonFault(0, 'there has to be an object here, such as {"petId":42,"quantity":7}');
+  new Members(text, onMember).read();
+}
+
+class Members {
+  #at = 1;
+
+  constructor(
+    private readonly text: string,
+    private readonly onMember: OnMember,
+  ) {}
+
+  read(): void {
+    if (this.#next() !== '}') {
+      this.#member();
+      while (this.#next() === ',') {
+        this.#at += 1;
+        this.#member();
+      }
+    }
+    this.#take('}', 'a comma or a closing brace');
+    if (this.#at < this.text.length) throw new JsonFault(this.#at, 'there is something after the end of the object');
+  }
+
+  #member(): void {
+    if (this.#next() !== '"') throw new JsonFault(this.#at, 'there has to be a name in double quotes here');
+    const name = this.#string();
+    this.#take(':', 'a colon after the name');
+    const first = this.#next();
+    if (first === '"') this.onMember(name, this.#string(), undefined);
+    else if (first === '{') this.#skip(name, 'an object');
+    else if (first === '[') this.#skip(name, 'a list');
+    else this.#literal(name);
+  }
+
+  #literal(name: string): void {
+    const digits = this.#match(number);
+    if (digits !== undefined) {
+      this.onMember(name, digits, undefined);
+      return;
+    }
+    const known = this.#match(word);
+    if (known === undefined) {
+      throw new JsonFault(this.#at, 'there has to be a value here: a number, a text in double quotes, or null');
+    }
+    this.onMember(name, undefined, known === 'null' ? undefined : 'true or false');
+  }
+
+  #string(): string {
+    const start = this.#at;
+    const end = endOfString(this.text, start);
+    if (end === undefined) throw new JsonFault(start, 'a quote opens here and is never closed');
+    this.#at = end;
+    const raw = this.text.slice(start + 1, end - 1);
+    return /[\\\x00-\x1f]/.test(raw) ? unescaped(this.text.slice(start, end), start) : raw;
+  }
+
+  #skip(name: string, unfit: Unfit): void {
+    this.#at = endOfValue(this.text, this.#at) ?? this.text.length;
+    this.onMember(name, undefined, unfit);
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    if (!pattern.test(this.text)) return undefined;
+    const start = this.#at;
+    this.#at = pattern.lastIndex;
+    return this.text.slice(start, this.#at);
+  }
+
+  #take(character: string, name: string): void {
+    if (this.#next() !== character) throw new JsonFault(this.#at, `there has to be ${name} here`);
+    this.#at += 1;
+  }
+
+  /** The next character that is no white space. */
+  #next(): string | undefined {
+    this.#at = skipSpace(this.text, this.#at);
+    return this.text[this.#at];
+  }
+}
+
+function unescaped(literal: string, at: number): string {
+  try {
+    return JSON.parse(literal) as string;
+  } catch {
+    const message =
+      'the text has a line break, a tab or a backslash in it that JSON has other words for: \\n, \\t, \\\\';
+    throw new JsonFault(at, message);
+  }
+}

@@ -1,0 +1,77 @@
+import { quoted } from '../inventory/parsed.ts';
+import type { RawRow } from './collector.ts';
+import type { FaultList } from './fault.ts';
+import { blankCells, type Field, fieldOf, ownNames, unknownName } from './fields.ts';
+import { JsonFault, readFlatObject, type Unfit } from './flat-object.ts';
+import { ArrayElements } from './json-elements.ts';
+import { JsonLines } from './json-lines.ts';
+import { countLineEnds } from './lines.ts';
+import type { RowReader } from './row-reader.ts';
+
+/** An array of objects, an object on each line, or one object on several. */
+export type JsonKind = 'array' | 'lines' | 'object';
+
+export function createJsonRows(kind: JsonKind, faults: FaultList, onRow: (row: RawRow) => void): RowReader {
+  const objects = new RowObjects(faults, onRow);
+  const onElement = (text: string, line: number): void => objects.read(text, line);
+  if (kind === 'lines') return new JsonLines(onElement);
+  // One object is a list of one.
+  return new ArrayElements(faults, onElement, kind === 'object');
+}
+
+/** Makes rows of JSON objects. */
+class RowObjects {
+  /** A million objects may all have the same one: it is reported once. */
+  readonly #unknownNames = new Set<string>();
+
+  constructor(
+    private readonly faults: FaultList,
+    private readonly onRow: (row: RawRow) => void,
+  ) {}
+
+  read(text: string, line: number): void {
+    const row = new ObjectRow(line, this.faults);
+    try {
+      readFlatObject(text, (name, value, unfit) => {
+        const field = fieldOf(name);
+        if (field === undefined) this.#unknown(name, line);
+        else row.set(field, name, value, unfit);
+      });
+      this.onRow(row);
+    } catch (error) {
+      if (!(error instanceof JsonFault)) throw error;
+      this.faults.add({ line: line + countLineEnds(text, 0, error.at), message: error.message });
+    }
+  }
+
+  #unknown(name: string, line: number): void {
+    if (this.#unknownNames.has(name)) return;
+    // Bounded, whatever the file: past the thousandth name each one is told again.
+    if (this.#unknownNames.size < 1000) this.#unknownNames.add(name);
+    this.faults.add({ line, column: name, message: unknownName(name, 'field') });
+  }
+}
+
+class ObjectRow implements RawRow {
+  readonly cells = { ...blankCells };
+  names = ownNames;
+  readonly #found: Field[] = [];
+
+  constructor(
+    readonly line: number,
+    private readonly faults: FaultList,
+  ) {}
+
+  set(field: Field, name: string, value: string | undefined, unfit: Unfit | undefined): void {
+    if (this.#found.includes(field)) this.#fault(name, `${quoted(field)} is there twice`);
+    this.#found.push(field);
+    if (field === 'status') return;
+    if (name !== field) this.names = { ...this.names, [field]: name };
+    this.cells[field] = value ?? '';
+    if (unfit !== undefined) this.#fault(name, `${unfit} can't be here: a number or a text in quotes can`);
+  }
+
+  #fault(column: string, message: string): void {
+    this.faults.add({ line: this.line, column, message });
+  }
+}

@@ -1,0 +1,233 @@
+import { describe, expect, it, test } from 'vitest';
+import { faultsOf, read } from './reading.ts';
+
+const change = {
+  line: 2,
+  petId: 42n,
+  quantity: 7,
+  delta: undefined,
+  expected: undefined,
+  reason: undefined,
+  ref: undefined,
+};
+
+describe('a table', () => {
+  test.each([
+    ['comma', 'petId,quantity\n42,7\n', change],
+    ['semicolon', 'petId;quantity\n42;7\n', change],
+    ['tab', 'petId\tquantity\n42\t7\n', change],
+    ['bar', 'petId|quantity\n42|7\n', change],
+    ['no line end at the end', 'petId,quantity\n42,7', change],
+    ['CRLF', 'petId,quantity\r\n42,7\r\n', change],
+    ['CR', 'petId,quantity\r42,7\r', change],
+    ['byte order mark', '\ufeffpetId,quantity\n42,7\n', change],
+    ['any order', 'quantity,petId\n7,42\n', change],
+    ['other names', 'QTY,ID\n7,42\n', change],
+    ['spelling of the header', ' Pet_ID ,quan-tity\n42,7\n', change],
+    ['quoted header', '"petId";"quantity"\n42;7\n', change],
+    ['white space around numbers', 'petId,quantity\n 42\u00a0,\t7 \n', change],
+    ['quoted numbers', 'petId,quantity\n"42","7"\n', change],
+    ['blanks around quotes', 'petId,quantity\n "42" , "7" \n', change],
+    ['ids as formulas', 'petId,quantity\n"=""42""",="7"\n', change],
+    ['ids with an apostrophe', "petId,quantity\n'42,'7\n", change],
+    ['delta', 'petId,delta\n42,+7\n', { ...change, quantity: undefined, delta: 7 }],
+    ['adjust', 'id,adjust\n42,-7\n', { ...change, quantity: undefined, delta: -7 }],
+    ['quantity and delta, one filled in', 'id,qty,delta\n42,,5\n', { ...change, quantity: undefined, delta: 5 }],
+    ['expected', 'petId,quantity,expected\n42,7,="0"\n', { ...change, expected: 0 }],
+    ['status is ignored', 'petId,quantity,status\n42,7,whatever\n', change],
+    ['zero', 'petId,quantity\n42,0\n', { ...change, quantity: 0 }],
+    ['blank is no change', 'petId,quantity\n42, \n', { ...change, quantity: undefined }],
+    ['an empty formula is blank', 'petId,quantity\n42,"="""""\n', { ...change, quantity: undefined }],
+    [
+      'texts as they are',
+      'id,qty,reason,ref\n42,7, a  "b" ,"x, ""y""\r\nz"\n',
+      { reason: ' a  "b" ', ref: 'x, "y"\r\nz' },
+    ],
+    ['a guarded formula', `id,qty,reason,ref\n42,7,'=1+1,''-1\n`, { reason: '=1+1', ref: "'-1" }],
+    ['an apostrophe before something else', `id,qty,reason\n42,7,'tis\n`, { reason: "'tis" }],
+    ['a text of a thousand characters', `id,qty,reason\n42,7,${'x'.repeat(1000)}\n`, { reason: 'x'.repeat(1000) }],
+    ['blank columns at the end', 'petId,quantity,,\n42,7,,\n', change],
+    ['blank cells past the header', 'petId,quantity\n42,7,, \n', change],
+    [
+      'cells that Excel leaves out',
+      'petId,status,expected,quantity,reason\n42,sold,5\n',
+      { quantity: undefined, expected: 5 },
+    ],
+    ['the largest id', 'petId,quantity\n9223372036854775807,7\n', { petId: 9223372036854775807n }],
+    ['an id that ends in zeros', 'petId,quantity\n1234567890123450000,7\n', { petId: 1234567890123450000n }],
+    ['sep=', 'sep=;\nid;qty;reason\n42;7;a,b,c\n', { line: 3, reason: 'a,b,c' }],
+    ['sep= in quotes', '"sep=|"\r\nid|qty\r\n42|7\r\n', { line: 3 }],
+    ['sep= a tab', 'sep=\t\nid\tqty\n42\t7\n', { line: 3 }],
+  ])('%s', async (_, content, expected) => {
+    expect(await read(content)).toMatchObject({ ok: true, changes: [expected] });
+  });
+
+  it('counts blank lines and line ends in quotes', async () => {
+    const file = await read('\n \r\nid,qty,reason\r\n\r\n1,7,"a\r\nb\nc"\r\n,,\r\n2,7,x\r\n');
+    expect(file.ok && file.changes.map(({ line }) => line)).toEqual([5, 9]);
+  });
+
+  it('has no changes where it is a header alone', async () => {
+    expect(await read('petId,quantity\n')).toEqual({ ok: true, changes: [] });
+  });
+
+  it.each(['', '\n\n', '\ufeff', ' \r\n,,\n'])('is empty: %j', async (content) => {
+    expect(await faultsOf(content, { name: 'changes.csv' })).toEqual(['1: the file is empty']);
+  });
+});
+
+describe('the header', () => {
+  const known = 'the columns are petId, quantity or delta, and if wanted expected, reason, ref, status';
+  test.each([
+    ['petId,quantity,expectd', `1 expectd: 'expectd' is not a column that petstock knows: did you mean expected?`],
+    ['petId,quantity,Comment', `1 Comment: 'Comment' is not a column that petstock knows: did you mean reason?`],
+    ['petId,quantity,colour', `1 colour: 'colour' is not a column that petstock knows: ${known}`],
+    ['petId,qantity', `1 qantity: 'qantity' is not a column that petstock knows: did you mean quantity?`],
+    ['"a,b,c,d";petId;quantity', `1 a,b,c,d: 'a,b,c,d' is not a column that petstock knows: ${known}`],
+    ['petId,quantity,\x1b[2J', `1 \ufffd[2J: '\ufffd[2J' is not a column that petstock knows: ${known}`],
+    ['\uff50,petId,quantity', `1 \uff50: '\uff50' is not a column that petstock knows: ${known}`],
+    ['petId,quantity,petId', `1 petId: the column 'petId' is there twice`],
+    ['petId,quantity,Qty', `1 Qty: the columns 'quantity' and 'Qty' are the same: only one of them can be there`],
+    ['petId,status,status,delta', `1 status: the column 'status' is there twice`],
+    [
+      'quantity,delta',
+      '1: there is no column petId: the first line has to name the columns, such as petId,quantity,reason',
+    ],
+    ['petId,reason', '1: there is neither a column quantity nor a column delta'],
+  ])('%s', async (header, fault) => expect(await faultsOf(`${header}\n`)).toEqual([fault]));
+
+  it('has all of its faults reported, and those of the rows too', async () => {
+    expect(await faultsOf('petId,quantity,expectd,qty\n42,x,,\n')).toEqual([
+      `1 expectd: 'expectd' is not a column that petstock knows: did you mean expected?`,
+      `1 qty: the columns 'quantity' and 'qty' are the same: only one of them can be there`,
+      `2 quantity: 'x' is not a quantity: a quantity is a whole number such as 12`,
+    ]);
+  });
+
+  it('may be on several lines', async () => {
+    expect(await read('"petId\n";"quan\ntity"\n1;2\n', { pieceBytes: 1 })).toMatchObject({
+      ok: true,
+      changes: [{ line: 4 }],
+    });
+  });
+});
+
+describe('a row', () => {
+  const rounded = 'looks like an id that a spreadsheet rounded; format the column as text and export again';
+  test.each([
+    ['1.23458E+18,7', `2 petId: 1.23458E+18 ${rounded}`],
+    ['"1,23458E+18",7', `2 petId: 1,23458E+18 ${rounded}`],
+    ['1e18,7', `2 petId: 1e18 ${rounded}`],
+    ['"=""1.23E+18""",7', `2 petId: 1.23E+18 ${rounded}`],
+    ['12345678901234500000,7', `2 petId: 12345678901234500000 ${rounded}`],
+    [
+      '9223372036854775808,7',
+      `2 petId: '9223372036854775808' is out of range: a pet id lies between -9223372036854775808 and 9223372036854775807`,
+    ],
+    ['"1,234",7', `2 petId: '1,234' is not a pet id: if 1234 is meant, write it without a separator`],
+    ['x,7', `2 petId: 'x' is not a pet id: a pet id is a whole number such as 42`],
+    [',7', '2 petId: the pet id is missing'],
+    ['42,"1,800"', `2 qty: '1,800' is not a quantity: if 1800 is meant, write it without a separator`],
+    ['42,1.800', `2 qty: '1.800' is not a quantity: if 1800 is meant, write it without a separator`],
+    ['42,1 234 800', `2 qty: '1 234 800' is not a quantity: if 1234800 is meant, write it without a separator`],
+    ['42,12.0', `2 qty: '12.0' is not a quantity: write 12, without decimals`],
+    ['42,"12,00"', `2 qty: '12,00' is not a quantity: write 12, without decimals`],
+    ['42,1.5', `2 qty: '1.5' is not a quantity: a quantity is a whole number such as 12`],
+    ['42,1e3', `2 qty: '1e3' is not a quantity: write out every digit, a quantity is a whole number such as 12`],
+    ['42,-0', `2 qty: '-0' is not a quantity: zero has no sign, write 0`],
+    ['42,=A1+1', `2 qty: '=A1+1' is not a quantity: a quantity is a whole number such as 12`],
+    [
+      '42,+5',
+      `2 qty: '+5' is not a quantity: a quantity is the new stock and has no plus sign; what is to be added goes into a column named delta`,
+    ],
+    ['42,,1.0', `2 delta: '1.0' is not a change: write 1, without decimals`],
+    ['42,,,five', `2 expected: 'five' is not a quantity: a quantity is a whole number such as 12`],
+    ['42,5,5', '2: there is both a quantity and a delta: only one of them can be meant'],
+    [
+      '42,5,,,box of 1,800 pieces',
+      '2: there are 6 cells, and the header has 5: a comma inside of a text has to be in quotes, and a number has none',
+    ],
+    ['42,5,,,"a"b,', '2: cell 5 goes on after its closing quote: write a quote inside of a text twice'],
+    [`42,5,,,${'x'.repeat(1001)}`, '2 reason: the text has 1001 characters: at most 1000 are allowed'],
+  ])('%s', async (row, fault) => expect(await faultsOf(`petId,qty,delta,expected,reason\n${row}\n`)).toEqual([fault]));
+
+  it('has the delimiter called by its name', async () => {
+    expect(await faultsOf('petId;quantity\n42;7;8\n')).toEqual([
+      '2: there are 3 cells, and the header has 2: a semicolon inside of a text has to be in quotes, and a number has none',
+    ]);
+  });
+
+  it('has all of its faults reported', async () => {
+    expect(await faultsOf('petId,quantity,expected\n1,x,y\n2,1.5,3\n')).toEqual([
+      `2 quantity: 'x' is not a quantity: a quantity is a whole number such as 12`,
+      `2 expected: 'y' is not a quantity: a quantity is a whole number such as 12`,
+      `3 quantity: '1.5' is not a quantity: a quantity is a whole number such as 12`,
+    ]);
+  });
+
+  it('of a text that is too long is reported each time', async () => {
+    const row = `7,${'x'.repeat(1001)}\n`;
+    expect(await faultsOf(`id,qty,reason\n1,${row}2,${row}3,7,fine\n`)).toHaveLength(2);
+  });
+
+  it('of a pet that has one already is refused, whatever else is wrong', async () => {
+    expect(await faultsOf('petId,quantity\n42,x\n7,1\n042,5\n="7",1\n42,1\n8,1\n')).toEqual([
+      `2 quantity: 'x' is not a quantity: a quantity is a whole number such as 12`,
+      '4: pet 42 is on line 2 already',
+      '5: pet 7 is on line 3 already',
+      '6: pet 42 is on line 2 already',
+    ]);
+  });
+
+  it('must not have a value in a column without a name', async () => {
+    expect(await faultsOf('petId,quantity,,\n1,2,,x\n2,3,,\n')).toEqual([
+      '2: cell 4 is filled in, but its column has no name in the header',
+    ]);
+  });
+
+  it('that breaks off at the end of the file is refused', async () => {
+    expect(await faultsOf('petId,quantity,expected\n1,2,3\n2,1')).toEqual([
+      '3: the file breaks off here: the last line has 2 cells, and the header has 3',
+    ]);
+    expect((await read('petId,quantity,expected\n1,2,3\n2,1\n')).ok).toBe(true);
+  });
+});
+
+describe('a broken file', () => {
+  it('has a quote that is never closed', async () => {
+    expect(await faultsOf('id,qty,reason\n1,x,"a\nb"\n2,3,"c\n3,4,d\n')).toEqual([
+      `2 qty: 'x' is not a quantity: a quantity is a whole number such as 12`,
+      '4: a quote opens here and is never closed: close it, or write a quote inside of a text twice',
+    ]);
+  });
+
+  it('has its open quote told by line, in a row of several too', async () => {
+    expect(await faultsOf('id,qty,reason,ref\n1,2,"a\nb","c\n3,4,d\n')).toEqual([
+      '3: a quote opens here and is never closed: close it, or write a quote inside of a text twice',
+    ]);
+  });
+
+  it('is given up where a quote stays open for a megabyte', async () => {
+    const rows = '1,2,x\n'.repeat(300_000);
+    expect(await faultsOf(`id,qty,reason\n7,8,"\n${rows}`)).toEqual([
+      '2: a quote opens here and is never closed: close it, or write a quote inside of a text twice',
+    ]);
+  });
+
+  it('is given up where a line has more than a megabyte', async () => {
+    expect(await faultsOf(`id,qty\n7,8\n${'x'.repeat(1_200_000)}`)).toEqual([
+      '3: the line is longer than a megabyte: this is no list of changes',
+    ]);
+    expect(await faultsOf(' '.repeat(3_000_000))).toEqual(['1: the file begins with a megabyte of nothing']);
+  });
+
+  it('has its faults counted, and the first thousand kept, repeated pets among them', async () => {
+    const rows = Array.from({ length: 3000 }, (_, index) => (index % 2 === 0 ? `${index + 5},x` : '1,2'));
+    const file = await read(`id,qty\n${rows.join('\n')}\n`);
+    expect(file.ok).toBe(false);
+    if (file.ok) return;
+    expect(file.total).toBe(1500 + 1499);
+    expect(file.faults).toHaveLength(1000);
+    expect(file.faults.map(({ line }) => line)).toEqual([2, ...Array.from({ length: 999 }, (_, index) => index + 4)]);
+  });
+});
