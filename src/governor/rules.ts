@@ -61,9 +61,14 @@ function countPending(state: KeyState, at: number): number {
   return count;
 }
 
+/** What a bulk run leaves of a limit to people. */
+export function bulkReserve(limit: number): number {
+  return Math.min(Math.max(2, Math.ceil(limit * 0.02)), Math.floor(limit / 2));
+}
+
 /** What is left alone: for people while a bulk run goes on, and for what others may have sent since the window was told. */
 function headroom(state: KeyState, window: Window, at: number, bulk: boolean): number {
-  const reserve = bulk ? Math.min(Math.max(2, Math.ceil(window.limit * 0.02)), Math.floor(window.limit / 2)) : 0;
+  const reserve = bulk ? bulkReserve(window.limit) : 0;
   if (state.foreignRate === 0) return reserve;
   const seconds = (state.roundTrip + at - window.toldAt) / 1000;
   return reserve + 1 + Math.ceil(state.foreignRate * Math.max(0, seconds));

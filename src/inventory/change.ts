@@ -1,0 +1,68 @@
+/** One row of a change file, valid by itself. Quantity and delta are never both there. */
+export interface Change {
+  /** The line of the file on which the row begins, from 1. */
+  readonly line: number;
+  readonly petId: bigint;
+  /** The new stock. Without it and without `delta` the row is blank: it changes nothing. */
+  readonly quantity: number | undefined;
+  /** What is to be added to the stock. */
+  readonly delta: number | undefined;
+  /** The stock that the row relies on: where it differs, nothing is written. */
+  readonly expected: number | undefined;
+  readonly reason: string | undefined;
+  readonly ref: string | undefined;
+}
+
+/** Why a row could not be written, as the service or petstock says it. */
+export interface RowError {
+  /** Lower snake case: `pet_not_found`. */
+  readonly code: string;
+  readonly message: string;
+  /** HTTP status of the answer, where there was one. */
+  readonly status?: number | undefined;
+}
+
+export const rowResults = ['planned', 'applied', 'unchanged', 'failed', 'conflict', 'notAttempted'] as const;
+export type RowResult = (typeof rowResults)[number];
+
+/** What is to become, or has become, of one row of a bulk change. */
+export interface BulkRow {
+  readonly line: number;
+  readonly petId: bigint;
+  /** The stock as it was read; undefined for a pet that the service does not have. */
+  readonly before: number | undefined;
+  /** The stock that is wanted; undefined where it can't be told. */
+  readonly after: number | undefined;
+  /** What the file relied on, where it said so. */
+  readonly expected?: number | undefined;
+  readonly result: RowResult;
+  readonly error?: RowError | undefined;
+  readonly reason: string | undefined;
+  readonly ref: string | undefined;
+}
+
+/** Rows by result, but for those that are only planned. */
+export interface BulkCounts {
+  readonly applied: number;
+  readonly unchanged: number;
+  readonly failed: number;
+  readonly conflict: number;
+  readonly notAttempted: number;
+}
+
+/** What a bulk command has to tell in the end. */
+export interface BulkReport {
+  /** The run in the history; null where nothing was to be written. */
+  readonly run: string | null;
+  readonly env: string;
+  readonly dryRun: boolean;
+  readonly rows: readonly BulkRow[];
+}
+
+export function countRows(rows: readonly BulkRow[]): BulkCounts {
+  const counts = { applied: 0, unchanged: 0, failed: 0, conflict: 0, notAttempted: 0 };
+  for (const { result } of rows) {
+    if (result !== 'planned') counts[result] += 1;
+  }
+  return counts;
+}

@@ -1,0 +1,135 @@
+import type { BulkRow, Change, RowError, RowResult } from './change.ts';
+import { grouped } from './grouped.ts';
+import type { Parsed } from './parsed.ts';
+import { addDelta } from './values.ts';
+
+/** A row for which the whole file is refused. */
+export interface PlanFault {
+  readonly line: number;
+  /** A clause for a shop assistant, without the line and without a trailing period. */
+  readonly message: string;
+}
+
+/** What is to become of each change. Each is either a row or a fault. */
+export interface Plan {
+  /** In the order of the changes; `planned`, `unchanged`, `conflict` or `failed`. */
+  readonly rows: readonly BulkRow[];
+  readonly faults: readonly PlanFault[];
+}
+
+export interface PlanOptions {
+  /** A pet that the service does not have fails alone; otherwise it is a fault. */
+  readonly skipUnknown: boolean;
+  /** The environment, for messages. */
+  readonly env: string;
+}
+
+/**
+ * Says what is to become of each change, given the stock as it was read. Deltas become targets here, once; what the
+ * plan says is what is sent, however often it is sent.
+ *
+ * - a pet without stock: a fault, or `failed`, even where the row is blank: an id with a typo is a typo
+ * - blank: `unchanged`, whatever it expects, since nothing would be written
+ * - `expected` is not the stock: `conflict`, even where the stock is what is wanted already
+ * - a sum that no quantity can hold: a fault
+ * - the target is the stock: `unchanged`
+ */
+export function planChanges(
+  changes: Iterable<Change>,
+  stockOf: (petId: bigint) => number | undefined,
+  options: PlanOptions,
+): Plan {
+  const rows: BulkRow[] = [];
+  const faults: PlanFault[] = [];
+  for (const change of changes) {
+    const planned = planChange(change, stockOf(change.petId), options);
+    if (typeof planned === 'string') faults.push({ line: change.line, message: planned });
+    else rows.push(planned);
+  }
+  return { rows, faults };
+}
+
+/** @returns the row, or why there is none */
+function planChange(change: Change, stock: number | undefined, options: PlanOptions): BulkRow | string {
+  const { petId, quantity, delta, expected } = change;
+  if (stock === undefined) {
+    const message = `there is no pet ${petId} in ${options.env}`;
+    if (!options.skipUnknown) return message;
+    return rowOf(change, undefined, quantity, 'failed', { code: 'pet_not_found', message });
+  }
+  if (quantity === undefined && delta === undefined) return rowOf(change, stock, stock, 'unchanged');
+  if (expected !== undefined && expected !== stock) {
+    const message = `the stock is ${stock}, not ${expected}`;
+    // What a delta would have come to had the stock been what the person had in mind.
+    const wanted = delta === undefined ? quantity : sumOf(addDelta(expected, delta));
+    return rowOf(change, stock, wanted, 'conflict', { code: 'conflict', message });
+  }
+  const target = delta === undefined ? { ok: true as const, value: quantity ?? stock } : addDelta(stock, delta);
+  if (!target.ok) return target.fault;
+  return rowOf(change, stock, target.value, target.value === stock ? 'unchanged' : 'planned');
+}
+
+function rowOf(
+  { line, petId, expected, reason, ref }: Change,
+  before: number | undefined,
+  after: number | undefined,
+  result: RowResult,
+  error?: RowError,
+): BulkRow {
+  const row = { line, petId, before, after, expected, result, reason, ref };
+  return error === undefined ? row : { ...row, error };
+}
+
+function sumOf(parsed: Parsed<number>): number | undefined {
+  return parsed.ok ? parsed.value : undefined;
+}
+
+/** The sizes up to which a plan is carried out; undefined: any size. */
+export interface Guards {
+  /** Rows that are written. */
+  readonly maxChanges: number | undefined;
+  /** Rows that are written with a stock of 0. */
+  readonly maxZero: number | undefined;
+}
+
+/** Why the plan as a whole is refused: clauses for a person, without a trailing period; none where it may go on. */
+export function guardFaults({ rows }: Pick<Plan, 'rows'>, { maxChanges, maxZero }: Guards): readonly string[] {
+  const { changes, toZero } = planTotals(rows);
+  const faults: string[] = [];
+  if (maxChanges !== undefined && changes > maxChanges) {
+    const would = `${grouped(changes)} ${changes === 1 ? 'row' : 'rows'} would be changed`;
+    faults.push(`${would}, and max-changes allows ${grouped(maxChanges)}`);
+  }
+  if (maxZero !== undefined && toZero > maxZero) {
+    faults.push(
+      `${grouped(toZero)} ${toZero === 1 ? 'pet' : 'pets'} would go to 0, and max-zero allows ${grouped(maxZero)}`,
+    );
+  }
+  return faults;
+}
+
+export interface PlanTotals {
+  /** How many rows are to be written. */
+  readonly changes: number;
+  /** Units that these rows add, and that they take away; neither is negative. */
+  readonly added: bigint;
+  readonly removed: bigint;
+  /** How many of them set a stock of 0. */
+  readonly toZero: number;
+}
+
+/** What the planned rows come to; other rows don't count. */
+export function planTotals(rows: Iterable<BulkRow>): PlanTotals {
+  let [changes, toZero, added, removed] = [0, 0, 0n, 0n];
+  for (const { result, before, after } of rows) {
+    if (result !== 'planned') continue;
+    changes += 1;
+    if (after === 0) toZero += 1;
+    if (before === undefined || after === undefined) continue;
+    // As bigint, since two safe integers can be farther apart than a safe integer is from 0.
+    const difference = BigInt(after) - BigInt(before);
+    if (difference > 0n) added += difference;
+    else removed -= difference;
+  }
+  return { changes, added, removed, toZero };
+}
