@@ -1,52 +1,32 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { FailureError } from '../errors.ts';
+import { closeSync, rmSync, writeSync } from 'node:fs';
+import { AppendFile } from './append-file.ts';
+import { encodeChange, encodeRecord, formatVersion, type Writer } from './file-records.ts';
+import { createRunFile, runPath, writeFailure } from './folder.ts';
+import { beginWriting, endWriting } from './machine.ts';
+import type { JournalChange, Outcome, RunHead } from './records.ts';
 
-/** What one run of a command is about; the first record of its file. */
-export interface RunHead {
-  /** `inventory set` */
-  readonly command: string;
-  readonly env: string;
-  readonly baseUrl: string;
-  /** A hash that tells keys apart; never the key. */
-  readonly key: string;
-  readonly user: string | undefined;
-}
-
-/** One change of stock that is about to be sent. */
-export interface Intent {
-  /** Counts from 1 within the run. */
-  readonly row: number;
-  readonly petId: bigint;
-  /** The stock that was read before, where it was. */
-  readonly before: number | undefined;
-  readonly after: number;
-  readonly reason: string | undefined;
-  readonly ref: string | undefined;
-}
-
-/** What became of an intent. One without an outcome, as after a crash, is unknown. */
-export interface Outcome {
-  readonly row: number;
-  readonly result: 'applied' | 'failed' | 'unknown';
-  /** The stock that the service answered. */
-  readonly quantity?: number | undefined;
-  readonly error?:
-    | { readonly code: string; readonly message: string; readonly status?: number | undefined }
-    | undefined;
-}
-
-/** The write-ahead journal of one run: one record a line, JSON, each durable before the call returns. */
+/**
+ * The write-ahead journal of one run. The records are in the file in the order of the calls. Every method rejects with
+ * a FailureError once a write has failed; what nobody waits for is then told by the next call, and by `close` at last.
+ */
 export interface Journal {
   /** `20260115T120020Z-k3x9` */
   readonly run: string;
-  intent(intent: Intent): void;
-  outcome(outcome: Outcome): void;
-  close(): void;
+  /**
+   * All changes that are to be made, before the first intent. Resolves once they are on disk.
+   * @param unchanged rows that need no change
+   */
+  plan(changes: Iterable<JournalChange>, unchanged: number): Promise<void>;
+  /** Resolves once it is on disk that the row is about to be sent. */
+  intent(row: number): Promise<void>;
+  /** Resolves once it is on disk. Who does not wait risks no more than having to look at the row again. */
+  outcome(outcome: Outcome): Promise<void>;
+  /** Writes out what is waiting, notes that this process stops, and closes. May be called again. */
+  close(): Promise<void>;
 }
 
-export interface JournalOptions {
-  /** `history` in the state folder is where the files are, one a run. */
+export interface JournalOptions extends Writer {
+  /** `history` in it is where the files are, one a run. */
   readonly stateFolder: string;
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -54,65 +34,76 @@ export interface JournalOptions {
   random(): number;
 }
 
-/** @throws FailureError where the journal can't be written: then nothing may be sent */
-export function openJournal(head: RunHead, { stateFolder, now, random }: JournalOptions): Journal {
-  const folder = join(stateFolder, 'history');
+/** Characters of a plan that are written at once. */
+const pieceSize = 256 * 1024;
+
+/**
+ * Begins the file of a new run.
+ * @throws FailureError where it can't be written: then nothing may be sent
+ */
+export async function openJournal(head: RunHead, options: JournalOptions): Promise<Journal> {
+  const { stateFolder, now, random, pid, boot } = options;
+  const at = new Date(now()).toISOString();
+  try {
+    const { run, file } = createRunFile(stateFolder, at, random);
+    // Synced with the plan, before anything is sent.
+    writeHead(file, runPath(stateFolder, run), { run, at, pid, boot, ...head });
+    return journalOn(file, run, options);
+  } catch (cause) {
+    throw writeFailure(stateFolder, cause);
+  }
+}
+
+function writeHead(file: number, path: string, head: Readonly<Record<string, unknown>>): void {
+  const line = Buffer.from(encodeRecord({ type: 'run', version: formatVersion, ...head }));
+  try {
+    if (writeSync(file, line) < line.length) throw new Error('the disk is full');
+  } catch (error) {
+    // A file without its first line would be in the way of whoever lists the history.
+    closeSync(file);
+    rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+/** The journal of a run on its file, which is open for appending and closed with it. */
+export function journalOn(file: number, run: string, options: Omit<JournalOptions, 'random'>): Journal {
+  const { stateFolder, now, pid, boot } = options;
+  const path = runPath(stateFolder, run);
+  const records = new AppendFile(file, (cause) => writeFailure(stateFolder, cause));
   const at = () => new Date(now()).toISOString();
-  const { run, file } = durably(folder, () => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return create(folder, at(), random);
-  });
-  const append = (record: object) =>
-    durably(folder, () => {
-      writeSync(file, `${JSON.stringify(record)}\n`);
-      fsyncSync(file);
-    });
-  append({ type: 'run', version: 1, run, at: at(), ...head });
-  durably(folder, () => syncFolder(folder));
+  let closing: Promise<void> | undefined;
+  beginWriting(path);
+
+  const end = async (): Promise<void> => {
+    try {
+      await records.append(encodeRecord({ type: 'end', at: at(), pid, boot }), false);
+    } finally {
+      endWriting(path);
+      await records.close();
+    }
+  };
+
   return {
     run,
-    // As text, since a reader's numbers may not hold an int64.
-    intent: (intent) => append({ type: 'intent', at: at(), ...intent, petId: String(intent.petId) }),
-    outcome: (outcome) => append({ type: 'outcome', at: at(), ...outcome }),
-    close: () => closeSync(file),
+    plan: async (changes, unchanged) => {
+      let count = 0;
+      let piece = '';
+      for (const change of changes) {
+        count += 1;
+        piece += encodeChange(change);
+        if (piece.length < pieceSize) continue;
+        await records.append(piece, false);
+        piece = '';
+      }
+      const ready = encodeRecord({ type: 'ready', at: at(), changes: count, unchanged });
+      await records.append(piece + ready, true);
+    },
+    intent: (row) => records.append(encodeRecord({ type: 'intent', at: at(), row }), true),
+    outcome: (outcome) => records.append(encodeRecord({ type: 'outcome', at: at(), ...outcome }), true),
+    close: () => {
+      closing ??= end();
+      return closing;
+    },
   };
-}
-
-/** A new file for a new run: its time, and four characters that tell apart those of one second. */
-function create(folder: string, at: string, random: () => number): { run: string; file: number } {
-  const time = at.replace(/[-:]|\.\d+/g, '');
-  for (let attempt = 0; ; attempt += 1) {
-    const suffix = Math.floor((random() + attempt / 7) * 36 ** 4) % 36 ** 4;
-    const run = `${time}-${suffix.toString(36).padStart(4, '0')}`;
-    try {
-      return { run, file: openSync(join(folder, `${run}.ndjson`), 'ax', 0o600) };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 100) throw error;
-    }
-  }
-}
-
-/** The name of a new file lasts only once its folder is on disk as well. Windows has no such call. */
-function syncFolder(folder: string): void {
-  let descriptor: number;
-  try {
-    descriptor = openSync(folder, 'r');
-  } catch {
-    return;
-  }
-  try {
-    fsyncSync(descriptor);
-  } catch {
-    // The file system knows no such thing; the file itself has been synced.
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function durably<T>(folder: string, write: () => T): T {
-  try {
-    return write();
-  } catch (cause) {
-    throw new FailureError(`The history in ${folder} can't be written (${(cause as Error).message})`, { cause });
-  }
 }

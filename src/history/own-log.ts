@@ -1,0 +1,127 @@
+import { type ClaimsFiles, openLatest, removeOld } from './claims-files.ts';
+import type { ClaimRecord, ClaimsLog } from './claims-log.ts';
+import type { ClaimsState, Mark } from './claims-state.ts';
+
+export interface OwnLogOptions {
+  readonly files: ClaimsFiles;
+  /** Who we are in the log. */
+  readonly own: string;
+  /** Told all that is read. */
+  readonly state: ClaimsState;
+  /** Bytes after which a log that nobody else has open is left behind. */
+  readonly sealAt: number;
+  isAlive(by: string): boolean;
+}
+
+/**
+ * The log of claims as one process uses it: it says there that it has come and that it goes, and follows to the next
+ * generation. A log is sealed only while nobody else has it open: so nobody is waiting for anything that is in it, and
+ * the next one begins with nothing. Whoever comes while it is being sealed is there before the seal, which then does
+ * not hold, or finds the seal and goes on behind it.
+ */
+export class OwnLog {
+  readonly #options: OwnLogOptions;
+  #log: ClaimsLog;
+  /** Our open claims: where the log was removed, or sealed by one who took us for dead, they go along. */
+  readonly #mine = new Set<string>();
+  /** Our records that have not been read back. */
+  #unread = 0;
+  #asked: { readonly petId: string; readonly since: Mark | undefined } | undefined;
+  #rival: string | undefined;
+
+  /** @throws where the log can't be opened or written */
+  constructor(options: OwnLogOptions) {
+    this.#options = options;
+    this.#log = openLatest(options.files);
+    this.#enter();
+  }
+
+  /** Takes in what others have written. */
+  refresh(): void {
+    this.#readOn();
+  }
+
+  /** @returns who else writes, or has written, the pet since the mark; the claim is withdrawn then */
+  claim(petId: string, since: Mark | undefined): string | undefined {
+    this.#asked = { petId, since };
+    this.#rival = undefined;
+    do this.#append({ type: 'claim', by: this.#options.own, petId });
+    while (!this.#readOn());
+    this.#asked = undefined;
+    if (this.#unread > 0) throw new Error('a record could not be written whole');
+    if (this.#rival === undefined) this.#mine.add(petId);
+    else this.#append({ type: 'withdraw', by: this.#options.own, petId });
+    return this.#rival;
+  }
+
+  end(type: 'done' | 'withdraw', petId: string): void {
+    this.#mine.delete(petId);
+    this.#append({ type, by: this.#options.own, petId });
+  }
+
+  leave(): void {
+    this.#append({ type: 'close', by: this.#options.own });
+    if (this.#readOn() && this.#seal()) openLatest(this.#options.files, this.#log.generation + 1).close();
+    this.#log.close();
+  }
+
+  /** After a failure: nothing more is written. */
+  abandon(): void {
+    this.#log.close();
+  }
+
+  #enter(): void {
+    const { files, own } = this.#options;
+    this.#unread = 0;
+    const { isNew } = this.#log;
+    this.#append({ type: 'open', by: own });
+    for (const petId of this.#mine) this.#append({ type: 'claim', by: own, petId });
+    if (isNew) removeOld(files, this.#log);
+    if (this.#readOn() && !isNew && this.#seal()) this.#follow();
+  }
+
+  #follow(generation = this.#log.generation + 1): void {
+    const next = openLatest(this.#options.files, generation);
+    this.#log.close();
+    this.#log = next;
+    this.#enter();
+  }
+
+  /** @returns false where it had to go to another log; what was written last may be in the one before */
+  #readOn(): boolean {
+    const isSealed = this.#read();
+    if (isSealed) this.#follow();
+    else if (this.#log.isRemoved) this.#follow(1);
+    else return true;
+    return false;
+  }
+
+  /** @returns whether the log is sealed */
+  #read(): boolean {
+    const { own, state } = this.#options;
+    return this.#log.read((record) => {
+      if (record.by === own) this.#unread -= 1;
+      if (record.by === own && record.type === 'claim') this.#judge(record.petId);
+      state.fold(record);
+    });
+  }
+
+  /** What stands before our claim counts, and nothing behind it. */
+  #judge(petId: string): void {
+    const { since } = this.#asked?.petId === petId ? this.#asked : { since: undefined };
+    this.#rival = since === undefined ? undefined : this.#options.state.rival(petId, since);
+  }
+
+  /** @returns whether it was large, nobody else had it open, and nobody came in between */
+  #seal(): boolean {
+    const { own, state, sealAt, isAlive } = this.#options;
+    if (this.#log.position <= sealAt || state.hasCompany(isAlive)) return false;
+    this.#append({ type: 'seal', by: own, at: this.#log.position });
+    return this.#read();
+  }
+
+  #append(record: ClaimRecord): void {
+    this.#log.append(record);
+    this.#unread += 1;
+  }
+}
