@@ -11,6 +11,8 @@ export interface ServiceError {
 export interface ErrorDetails {
   /** What to do, as a command that can be run: `petstock config set-key --env staging`. */
   readonly hint?: string | undefined;
+  /** What is wrong, one by one, where it is more than a sentence: a line each. */
+  readonly lines?: readonly string[] | undefined;
   /** HTTP status of the answer, where there was one. */
   readonly status?: number | undefined;
   /** The Error body as the service sent it. */
@@ -28,6 +30,7 @@ export abstract class PetstockError extends Error {
   /** Machine-readable, lower snake case; in JSON output the service's own code goes before it. */
   abstract readonly code: string;
   readonly hint: string | undefined;
+  readonly lines: readonly string[];
   readonly status: number | undefined;
   readonly service: ServiceError | undefined;
   readonly retryAfterSeconds: number | undefined;
@@ -37,6 +40,7 @@ export abstract class PetstockError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = new.target.name;
     this.hint = details.hint;
+    this.lines = details.lines ?? [];
     this.status = details.status;
     this.service = details.service;
     this.retryAfterSeconds = details.retryAfterSeconds;
@@ -92,6 +96,12 @@ export class FailureError extends PetstockError {
   readonly code = 'failure';
 }
 
+/** A bulk run in which some rows were written and some were not. */
+export class PartialError extends PetstockError {
+  readonly exit = 'partial';
+  readonly code = 'partial';
+}
+
 /** Ctrl-C, SIGTERM. */
 export class InterruptedError extends PetstockError {
   readonly exit = 'interrupted';
@@ -102,4 +112,10 @@ export class InterruptedError extends PetstockError {
 export class ClosedPipeError extends PetstockError {
   readonly exit = 'ok';
   readonly code = 'closed_pipe';
+}
+
+/** `--exit-code`: a dry run has found changes. Not a failure: the exit code is the result, and nothing is said. */
+export class ChangesFound extends PetstockError {
+  readonly exit = 'changes';
+  readonly code = 'changes';
 }

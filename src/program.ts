@@ -1,14 +1,8 @@
 import type { Command } from 'commander';
-import { registerApi } from './commands/api.ts';
 import { PetstockCommand } from './commands/command.ts';
-import { registerConfig } from './commands/config/index.ts';
-import { registerHelp } from './commands/help/index.ts';
-import { registerInventory } from './commands/inventory/index.ts';
-import { registerLimits } from './commands/limits.ts';
-import { registerOrders } from './commands/orders.ts';
-import { registerPets } from './commands/pets.ts';
-import { registerSandbox } from './commands/sandbox/index.ts';
-import { registerStatus } from './commands/status.ts';
+import { helpOutline } from './commands/help/index.ts';
+import { commandOutlines } from './commands/index.ts';
+import { addCommands, subcommandTerm } from './commands/outline.ts';
 import type { Run } from './invocation/invocation.ts';
 import { version } from './version.ts';
 
@@ -20,7 +14,9 @@ export interface ProgramOptions {
   readonly run: Run;
 }
 
-/** The tree of commands. Made anew for every run, so nothing of one run is left in the next. */
+/**
+ * The tree of commands, as far as their outlines go. Made anew for every run, so nothing of one run is left in the next.
+ */
 export function createProgram({ writeOut, width, run }: ProgramOptions): Command {
   const program = new PetstockCommand('petstock')
     .helpCommand(false)
@@ -34,7 +30,7 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
       getErrHasColors: () => false,
     })
     .showSuggestionAfterError()
-    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: false, subcommandTerm })
     .description('Looks at and adjusts the stock of a pet store from the command line.')
     .version(version, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')
@@ -50,15 +46,7 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
     .option('--timeout <seconds>', 'for one request (default: 30)')
     .option('--max-wait <seconds>', 'longest total wait for a rate limit (default: 90)')
     .addHelpText('after', firstSteps);
-  registerInventory(program, run);
-  registerLimits(program, run);
-  registerStatus(program, run);
-  registerConfig(program, run);
-  registerPets(program, run);
-  registerOrders(program, run);
-  registerApi(program, run);
-  registerSandbox(program, run);
-  registerHelp(program, writeOut);
+  addCommands(program, [...commandOutlines, helpOutline(writeOut)], run);
   return program;
 }
 

@@ -25,6 +25,13 @@ export function createPrompts(streams: PromptStreams): Prompts {
         const answer = await clack.confirm({ ...options, message: question, initialValue: false });
         return clack.isCancel(answer) ? undefined : answer;
       }),
+    text: (question) =>
+      ask(streams, async (options) => {
+        const clack = await import('@clack/prompts');
+        const answer = await clack.text({ ...options, message: question });
+        // Enter alone gives nothing at all.
+        return clack.isCancel(answer) ? undefined : (answer ?? '');
+      }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from './context.ts';
 import {
   AuthError,
+  ChangesFound,
   ClosedPipeError,
   FailureError,
   InterruptedError,
@@ -30,7 +31,7 @@ export interface ReportOptions {
  * @returns the exit code
  */
 export async function reportError(thrown: unknown, options: ReportOptions): Promise<number> {
-  if (thrown instanceof ClosedPipeError) return exitCodes.ok;
+  if (thrown instanceof ClosedPipeError || thrown instanceof ChangesFound) return exitCodes[thrown.exit];
   const error = thrown instanceof PetstockError ? thrown : defect(thrown);
   const exitCode = exitCodes[error.exit];
   const { context, globals, invocation } = options;
@@ -41,6 +42,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
     status: error.status,
     service: error.service,
     retryAfterSeconds: error.retryAfterSeconds,
+    lines: error.lines,
     hint: error.hint ?? defaultHint(error, options),
   };
   if (invocation?.wantsJson ?? wantsJson(globals)) {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   type ErrorDetails,
   FailureError,
@@ -16,6 +17,8 @@ import { type Answer, type ExchangeOptions, exchange, NetworkFault } from './exc
 export interface Outgoing extends Omit<HttpRequest, 'signal'> {
   /** Sending it twice does the same as sending it once: a GET, or a PATCH that sets an absolute quantity. */
   readonly repeatable: boolean;
+  /** Ends only the wait for its turn, in the place of `interrupted`: once on its way, only its time-out ends it. */
+  readonly turn?: AbortSignal | undefined;
 }
 
 export interface SendOptions extends ExchangeOptions {
@@ -29,6 +32,10 @@ export interface SendOptions extends ExchangeOptions {
 const retriedStatuses = new Set([502, 503, 504]);
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 5;
+
+/** Is never aborted. */
+const never = new AbortController().signal;
+setMaxListeners(0, never);
 
 /** What became of one try. */
 type Outcome<T> =
@@ -108,7 +115,7 @@ async function attempt<T>(
   exposure: Exposure,
   use: (answer: Answer) => Promise<T>,
 ): Promise<Outcome<T>> {
-  const permit = await options.governor.admit(options.interrupted);
+  const permit = await options.governor.admit(request.turn ?? options.interrupted);
   let answered = false;
   let sent = true;
   let carriedOut = true;
@@ -119,7 +126,8 @@ async function attempt<T>(
     return judge(request, answer, options, use);
   };
   try {
-    return await exchange({ ...request, leaving: permit.leave }, options, observe);
+    const exchangeOptions = request.turn === undefined ? options : { ...options, interrupted: never };
+    return await exchange({ ...request, leaving: permit.leave }, exchangeOptions, observe);
   } catch (error) {
     sent = !(error instanceof OvertakenError);
     if (!sent) return { kind: 'overtaken' };

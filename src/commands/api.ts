@@ -12,12 +12,10 @@ interface ApiOptions {
   readonly data?: string;
 }
 
-export function registerApi(program: Command, run: Run): void {
-  program
-    .command('api')
+export function defineApi(command: Command, run: Run): void {
+  command
     .argument('<method>', methods.join(', '))
     .argument('<path>', 'below the base URL, such as /inventory')
-    .summary('send any request, with the key and the rate limit seen to')
     .description(
       'Sends any request to the chosen environment, with its key, and prints the body of the answer as it came. ' +
         'Takes one request.',

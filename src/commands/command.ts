@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { UsageError } from '../errors.ts';
+import { nounWith } from './outline.ts';
 
 /**
  * Commander's command with two habits of ours: what it can't parse is a UsageError like any other, and `help` is a
@@ -22,7 +23,7 @@ export class PetstockCommand extends Command {
 
 /** The first command that has this verb under a noun: `petstock inventory list` for `list`. */
 function withVerb(program: Command, verb: string): string | undefined {
-  const noun = program.commands.find(({ commands }) => commands.some((command) => command.name() === verb));
+  const noun = nounWith(program, verb);
   return noun && `petstock ${noun.name()} ${verb}`;
 }
 

@@ -9,10 +9,8 @@ interface LimitsOptions {
   readonly refresh?: boolean;
 }
 
-export function registerLimits(program: Command, run: Run): void {
-  program
-    .command('limits')
-    .summary('show what is left of the rate limit, without a request')
+export function defineLimits(command: Command, run: Run): void {
+  command
     .description('Shows the last known limits of each key that was used on this machine. Sends nothing.')
     .option('--refresh', 'ask the service first, for the chosen environment; takes one request')
     .addHelpText('after', examples([['petstock limits'], ['petstock limits --refresh --env production']]))

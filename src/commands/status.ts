@@ -11,10 +11,8 @@ interface StatusOptions {
   readonly offline?: boolean;
 }
 
-export function registerStatus(program: Command, run: Run): void {
-  program
-    .command('status')
-    .summary('check the environment, its address and its key')
+export function defineStatus(command: Command, run: Run): void {
+  command
     .description(
       'Shows the environment, its address, where its key comes from, and whether the service answers and accepts the ' +
         'key. Takes one request.',

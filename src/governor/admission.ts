@@ -14,8 +14,11 @@ export interface GovernorOptions {
   readonly env: string;
   /** The longest wait for the rate limit, in milliseconds. */
   readonly maxWait: number;
-  /** Whether that is for all requests together (the default), or for each, as a program that runs for weeks wants it. */
-  readonly maxWaitFor?: 'all' | 'each';
+  /**
+   * Whether that is for all requests together (the default); for each, as a program that runs for weeks wants it; or for
+   * one wait, so that a bulk run goes on through as many windows as it needs, if none of them is longer.
+   */
+  readonly maxWaitFor?: 'all' | 'each' | 'wait';
   /** How long a request may take, in milliseconds: from then on its process is taken for dead. */
   readonly lease: number;
   /** Leaves a small part of the limit to people. */
@@ -84,7 +87,8 @@ export function createGovernor(options: GovernorOptions): Governor {
   const waitUntil = async (until: number, slice: number, signal: AbortSignal): Promise<void> => {
     const at = clock.monotonic();
     const wait = until - at + (ledger.state.foreignRate > 0 ? random() * spread : 0);
-    if (ledger.state.episodes >= maxEpisodes || waited + wait > options.maxWait) {
+    const total = options.maxWaitFor === 'wait' ? wait : waited + wait;
+    if (ledger.state.episodes >= maxEpisodes || total > options.maxWait) {
       const retryAfterSeconds = Math.ceil(wait / 1000);
       throw new RateLimitedError('nothing may be sent now', { retryAfterSeconds });
     }

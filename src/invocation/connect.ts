@@ -23,6 +23,8 @@ export interface Connection {
   readonly maskedKey: string;
   /** A hash that stands for the service and the key. */
   readonly scope: string;
+  /** The origin of the service, or `sandbox`, whose origin changes with every start. */
+  readonly service: string;
   close(): Promise<void>;
 }
 
@@ -32,8 +34,11 @@ export interface ConnectOptions {
   readonly config: StoredConfig;
   /** In milliseconds, for one request. */
   readonly timeout: number;
-  /** In milliseconds, for all waits of the command. */
+  /** In milliseconds, for all waits of the command, or for one of them. */
   readonly maxWait: number;
+  readonly maxWaitFor: 'all' | 'wait';
+  /** Leaves a small part of the limit to people. */
+  readonly bulk: boolean;
   /** Wraps the transport, to show requests with `--debug`. */
   wrap(transport: Transport): Transport;
   onWait(ms: number): void;
@@ -76,7 +81,8 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const { onRetry } = options;
   const sending = { transport, governor, clock, interrupted, random, timeout, onRetry };
   const client = createClient({ baseUrl, key, userAgent, ...sending });
-  return { client, environment, baseUrl, governor, maskedKey: maskKey(key), scope, close: target.close };
+  const { close } = target;
+  return { client, environment, baseUrl, governor, maskedKey: maskKey(key), scope, service: target.service, close };
 }
 
 async function sandboxTarget({ context, warn }: ConnectOptions): Promise<Target> {

@@ -5,6 +5,8 @@ import { type Countdown, createCountdown } from './countdown.ts';
 /** What a command says to the person on stderr. */
 export interface Messages {
   readonly countdown: Countdown;
+  /** Notes are being kept back. */
+  readonly holding: boolean;
   /** A line as it is, at once. */
   say(line: string): Promise<void>;
   /** A line that may be painted, unless `--quiet`. */
@@ -20,15 +22,18 @@ export interface MessagesOptions {
   readonly quiet: boolean;
   /** Keeps notes back until `release`: where a program reads stderr, an error has to be the only thing there. */
   readonly hold: boolean;
+  /** Takes away what is drawn on the last line of the terminal. */
+  wipe(): Promise<void>;
 }
 
-export function createMessages(context: Context, { quiet, hold }: MessagesOptions): Messages {
+export function createMessages(context: Context, { quiet, hold, wipe }: MessagesOptions): Messages {
   const held: string[] = [];
   let holding = hold;
   const countdown = createCountdown(context, (line) => void note(line));
 
   const say = async (line: string): Promise<void> => {
     await countdown.stop();
+    await wipe();
     await context.stderr.write(`${line}\n`);
   };
   const sayOrHold = async (line: string): Promise<void> => {
@@ -40,6 +45,9 @@ export function createMessages(context: Context, { quiet, hold }: MessagesOption
 
   return {
     countdown,
+    get holding() {
+      return holding;
+    },
     say,
     banner: sayOrHold,
     note,

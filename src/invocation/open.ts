@@ -1,18 +1,18 @@
 import type { Context, Output } from '../context.ts';
-import { UsageError } from '../errors.ts';
 import { createPaint, type Paint, wantsColor } from '../output/paint.ts';
 import { rateLimitLine } from '../output/rate-limit-line.ts';
 import { stripControls } from '../output/sanitize.ts';
-import type { View } from '../output/view.ts';
 import { readConfig } from '../settings/config-file.ts';
 import { privacyWarnings } from '../settings/private-files.ts';
 import { resolveEnvironment } from '../settings/resolve.ts';
+import { confirmBulk, confirmSingle } from './confirm.ts';
 import type { Connection } from './connect.ts';
 import { debugTransport } from './debug-log.ts';
 import { resolveColorFlag, resolveFormat, resolveMaxWait, resolveTimeout } from './globals.ts';
-import type { GlobalOptions, Invocation } from './invocation.ts';
+import type { ConnectionUse, GlobalOptions, Invocation } from './invocation.ts';
 import { createMessages } from './messages.ts';
 import { printView } from './print.ts';
+import type { Progress } from './progress.ts';
 
 /** An invocation with the end that the command itself does not see. */
 export interface OpenInvocation extends Invocation {
@@ -39,7 +39,12 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
 
   const wantsJson = format === 'json' || format === 'ndjson';
   const quiet = globals.quiet === true;
-  const messages = createMessages(context, { quiet, hold: wantsJson && !stderr.isTerminal });
+  let progress: Progress | undefined;
+  const messages = createMessages(context, {
+    quiet,
+    hold: wantsJson && !stderr.isTerminal,
+    wipe: async () => progress?.wipe(),
+  });
   const { countdown, note, warn, say } = messages;
   const result = async (chunk: string | Uint8Array) => {
     await countdown.stop();
@@ -48,7 +53,7 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
   for (const warning of privacyWarnings(found)) await warn(warning);
 
   let connection: Promise<Connection> | undefined;
-  const open = async () => {
+  const open = async (bulk: boolean) => {
     // Late, since it brings the HTTP layer, which help and configuration do without.
     const { connect } = await import('./connect.ts');
     return connect({
@@ -57,16 +62,27 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
       config,
       timeout,
       maxWait,
+      // A bulk run goes on through any number of minute windows, unless it was told how long it may wait.
+      maxWaitFor: bulk && globals.maxWait === undefined ? 'wait' : 'all',
+      bulk,
       wrap: (transport) =>
         globals.debug ? debugTransport(transport, context.clock, (line) => void say(stripControls(line))) : transport,
-      onWait: (ms) => (quiet ? undefined : countdown.start(ms)),
+      onWait: (ms) => (quiet ? undefined : progress ? progress.waiting(ms) : countdown.start(ms)),
       onRetry: (line) => void note(line),
       warn: (line) => void warn(line),
     });
   };
-  const connectOnce = () => {
-    connection ??= open();
+  const connectOnce = ({ bulk = false }: ConnectionUse = {}) => {
+    connection ??= open(bulk);
     return connection;
+  };
+  const announce = async () => {
+    const connected = await connectOnce();
+    const { baseUrl, environment: name } = connected;
+    const paint = await paintFor(stderr);
+    const shown = name === 'production' ? paint.bold(paint.red(name)) : paint.bold(name);
+    await messages.banner(`▸ ${shown} · ${stripControls(baseUrl)}`);
+    return connected;
   };
 
   return {
@@ -79,22 +95,37 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
     note,
     warn,
     release: messages.release,
+    show: async (lines) => {
+      const width = stderr.isTerminal ? (stderr.columns ?? 80) : Number.POSITIVE_INFINITY;
+      for (const line of lines(await paintFor(stderr), width)) await messages.banner(line);
+    },
     connect: connectOnce,
-    print: async (view: View) => {
+    print: async (view, options) => {
       const { header } = globals;
-      const { interrupted } = context;
+      const interrupted = options?.inSpiteOfInterruption ? undefined : context.interrupted;
       const paint = () => paintFor(stdout);
       const shown = await printView(view, { format, header, stdout, interrupted, paint, write: result });
       if (!shown && format === 'table') await note('Nothing to show.');
     },
+    announce,
     beginWrite: async (question) => {
-      const connected = await connectOnce();
-      const { baseUrl, environment: name } = connected;
-      const paint = await paintFor(stderr);
-      const shown = name === 'production' ? paint.bold(paint.red(name)) : paint.bold(name);
-      await messages.banner(`▸ ${shown} · ${stripControls(baseUrl)}`);
-      if (config.settings.confirm === 'always') await ask(context, globals, question);
+      const connected = await announce();
+      if (config.settings.confirm === 'always') await confirmSingle(context, globals, question);
       return connected;
+    },
+    confirmBulk: (question) => confirmBulk(context, globals, question),
+    startProgress: async (total, limitSeconds) => {
+      if (quiet || messages.holding) return silentProgress;
+      const { createProgress } = await import('./progress.ts');
+      const shown = createProgress(context, { total, note, paint: await paintFor(stderr), limitSeconds });
+      progress = shown;
+      return {
+        ...shown,
+        stop: async () => {
+          progress = undefined;
+          await shown.stop();
+        },
+      };
     },
     showRateLimit: async () => {
       const seen = (await connection?.catch(() => undefined))?.governor.lastSeen;
@@ -110,11 +141,4 @@ export async function openInvocation(context: Context, globals: GlobalOptions): 
   };
 }
 
-/** Asks on a terminal; elsewhere only `--yes` is an answer. */
-async function ask(context: Context, globals: GlobalOptions, question: string): Promise<void> {
-  if (globals.yes) return;
-  if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
-    throw new UsageError('This write wants a confirmation (setting "confirm"). Nobody can be asked here: add --yes');
-  }
-  if (!(await context.prompts.confirm(question))) throw new UsageError('Not confirmed; nothing was written');
-}
+const silentProgress: Progress = { update: () => {}, waiting: () => {}, wipe: async () => {}, stop: async () => {} };

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { ClosedPipeError } from '../errors.ts';
+import { ChangesFound, ClosedPipeError } from '../errors.ts';
 import type { Action, GlobalOptions, Run } from './invocation.ts';
-import { type OpenInvocation, openInvocation } from './open.ts';
+import type { OpenInvocation } from './open.ts';
 
 export interface Runner {
   readonly run: Run;
@@ -19,6 +19,8 @@ export function createRunner(context: Context): Runner {
       // Commander passes the operands, then the options of this command, then the command.
       const command = args.at(-1) as Command;
       const operands = args.slice(0, -2) as string[];
+      // Late, since help and version do without it.
+      const { openInvocation } = await import('./open.ts');
       const invocation = await openInvocation(context, command.optsWithGlobals<GlobalOptions>());
       opened = invocation;
       let failed = true;
@@ -26,7 +28,7 @@ export function createRunner(context: Context): Runner {
         await action(invocation, command.opts<Options>(), ...operands);
         failed = false;
       } catch (error) {
-        failed = !(error instanceof ClosedPipeError);
+        failed = !(error instanceof ClosedPipeError || error instanceof ChangesFound);
         throw error;
       } finally {
         await finish(invocation, failed);

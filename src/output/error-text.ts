@@ -8,6 +8,8 @@ export interface ErrorFacts {
   readonly message: string;
   /** What to do, as a command that can be run. */
   readonly hint?: string | undefined;
+  /** What is wrong, one by one. */
+  readonly lines?: readonly string[] | undefined;
   /** HTTP status of the answer, where there was one. */
   readonly status?: number | undefined;
   /** The Error body of the service, where it sent one. */
@@ -15,19 +17,21 @@ export interface ErrorFacts {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** `Error: …` and, where there is a hint, `Hint: …`; each on one line with its line end. */
-export function errorText(error: Pick<ErrorFacts, 'message' | 'hint'>, paint: Paint): string {
+/** `Error: …`, what is wrong one by one, and, where there is a hint, `Hint: …`; each on one line with its line end. */
+export function errorText(error: Pick<ErrorFacts, 'message' | 'lines' | 'hint'>, paint: Paint): string {
   const lines = [`${paint.bold(paint.red('Error:'))} ${singleLine(error.message).trim()}\n`];
+  for (const line of error.lines ?? []) lines.push(`  ${singleLine(line).trim()}\n`);
   if (error.hint !== undefined) lines.push(`${paint.bold(paint.cyan('Hint:'))} ${singleLine(error.hint).trim()}\n`);
   return lines.join('');
 }
 
 /**
  * One line of JSON with its line end: `{"error":{"code","message","status","exitCode","hint","retryAfterSeconds"}}`.
- * What is absent is left out; the service's own code, message and status go before ours.
+ * What is absent is left out; the service's own code, message and status go before ours. Lines are a part of the message.
  */
 export function errorJson(error: ErrorFacts, exitCode: number): string {
-  const { code, message, status } = error.service ?? error;
+  const { code, message: sentence, status } = error.service ?? error;
+  const message = [sentence, ...(error.lines ?? [])].join('\n');
   const { hint, retryAfterSeconds } = error;
   return `${exactJson({ error: { code, message, status, exitCode, hint, retryAfterSeconds } })}\n`;
 }

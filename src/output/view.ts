@@ -1,3 +1,4 @@
+import type { ColumnBatches } from '../inventory/item-columns.ts';
 import type { Paint } from './paint.ts';
 
 export type Scalar = string | number | bigint | boolean | null;
@@ -22,10 +23,24 @@ export interface View {
   readonly columns: readonly Column[];
   /** Rows in batches, as they come from their source. */
   readonly rows: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
+  /** The same rows where they are items in columns, for renderers that need no objects. Only one of the two can be read. */
+  readonly items?: ColumnBatches;
   /** `one`: JSON prints the single row as an object. */
   readonly shape: 'list' | 'one';
   /** The value for JSON and NDJSON where it is not simply the rows. May hold bigint. */
   readonly json?: unknown;
+  /** Where JSON is an object around the rows, or a row is more in JSON than its columns. Goes before `json`. */
+  readonly document?: RowDocument;
+  /** What a table shows instead, where a person wants less than a program. */
+  readonly table?: Pick<View, 'columns' | 'rows'>;
+}
+
+/** JSON that is written row by row: `{…head,"rows":[…]}`. NDJSON is the rows alone. */
+export interface RowDocument {
+  /** The members before `rows`. May hold bigint. */
+  readonly head: Readonly<Record<string, unknown>>;
+  /** A row as JSON text on one line. */
+  row(row: Row): string;
 }
 
 export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;
@@ -39,5 +54,5 @@ export interface RenderOptions {
   readonly paint: Paint;
 }
 
-/** Gives the text in pieces of any size; every piece is whole lines. */
-export type Renderer = (view: View, options: RenderOptions) => AsyncIterable<string>;
+/** Gives the text, or its UTF-8 bytes, in pieces of any size; every piece is whole lines. */
+export type Renderer = (view: View, options: RenderOptions) => AsyncIterable<string | Uint8Array>;

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
-import { registerConfig } from '../../src/commands/config/index.ts';
+import { configOutline } from '../../src/commands/config/index.ts';
+import { addCommands } from '../../src/commands/outline.ts';
 import type { Context, Output } from '../../src/context.ts';
 import { PetstockError } from '../../src/errors.ts';
 import { exitCodes } from '../../src/exit-codes.ts';
@@ -47,7 +48,7 @@ export async function runConfig(args: readonly string[], around: Surroundings): 
       // Commander's options are what the action declares; a fake may trust it.
       await action(invocation(program.opts(), around, out), options as Parameters<typeof action>[1], ...operands);
     };
-  registerConfig(program, run);
+  addCommands(program, [configOutline], run);
   const code = await program.parseAsync([...args], { from: 'user' }).then(
     () => 0,
     (error: unknown) => {
@@ -106,6 +107,10 @@ function invocation(
     release: async () => {},
     connect: () => Promise.reject(new Error('a config command wanted the network')),
     beginWrite: () => Promise.reject(new Error('a config command wanted to write there')),
+    announce: () => Promise.reject(new Error('a config command wanted to write there')),
+    confirmBulk: () => Promise.reject(new Error('a config command wanted to write there')),
+    startProgress: () => Promise.reject(new Error('a config command wanted to write there')),
+    show: () => Promise.reject(new Error('a config command wanted to paint')),
   };
 }
 

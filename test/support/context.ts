@@ -62,7 +62,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     transport: recording(requests, options),
     folders: options.folders,
     processes: { pid: 1, isAlive: () => true },
-    prompts: { password: unasked, confirm: unasked, ...options.prompts },
+    prompts: { password: unasked, confirm: unasked, text: unasked, ...options.prompts },
     interrupted: options.interrupted ?? new AbortController().signal,
     random: options.random ?? (() => 0.5),
   };

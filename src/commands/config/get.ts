@@ -14,11 +14,9 @@ Names: ${entryNames.join(', ')};
 \`url\` and \`key\` alone are those of the chosen environment. Of a key, only the last 4 characters are shown.
 ${shown}`;
 
-export function registerGet(config: Command, run: Run): void {
-  config
-    .command('get')
+export function defineGet(command: Command, run: Run): void {
+  command
     .argument('<name>', 'a setting, url.<env> or key.<env>')
-    .summary('print one value')
     .description(
       'Prints the value that counts: from the environment, the configuration file, or the default. Not set: prints nothing.',
     )

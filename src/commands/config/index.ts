@@ -1,38 +1,56 @@
-import type { Command } from 'commander';
-import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { registerGet } from './get.ts';
-import { registerList } from './list.ts';
-import { registerPath } from './path.ts';
-import { registerSet } from './set.ts';
-import { registerSetKey } from './set-key.ts';
-import { registerSetUrl } from './set-url.ts';
-import { registerUnset } from './unset.ts';
-import { registerUnsetKey } from './unset-key.ts';
+import type { NounOutline } from '../outline.ts';
 
-const help = examples([
-  ['petstock config set-url https://stock.example.com/v1 --env production'],
-  ['petstock config set-key --env production'],
-  ['petstock config list'],
-]);
-
-/** Adds `config` and its commands. None of them talks to the network. */
-export function registerConfig(program: Command, run: Run): void {
-  const config = program
-    .command('config')
-    .summary('keys, URLs and settings of this machine')
-    .description('Keys, URLs and settings of this machine. Nothing here talks to the service.')
-    .addHelpText('after', help);
-  for (const register of [
-    registerSetKey,
-    registerUnsetKey,
-    registerSetUrl,
-    registerSet,
-    registerGet,
-    registerUnset,
-    registerList,
-    registerPath,
-  ]) {
-    register(config, run);
-  }
-}
+/** None of these commands talks to the network. */
+export const configOutline: NounOutline = {
+  usage: 'config',
+  summary: 'keys, URLs and settings of this machine',
+  description: 'Keys, URLs and settings of this machine. Nothing here talks to the service.',
+  examples: examples([
+    ['petstock config set-url https://stock.example.com/v1 --env production'],
+    ['petstock config set-key --env production'],
+    ['petstock config list'],
+  ]),
+  commands: [
+    {
+      usage: 'set-key',
+      summary: 'store the key of one environment',
+      load: async () => (await import('./set-key.ts')).defineSetKey,
+    },
+    {
+      usage: 'unset-key',
+      summary: 'forget the key of one environment',
+      load: async () => (await import('./unset-key.ts')).defineUnsetKey,
+    },
+    {
+      usage: 'set-url <url>',
+      summary: 'store the base URL of one environment',
+      load: async () => (await import('./set-url.ts')).defineSetUrl,
+    },
+    {
+      usage: 'set <name> <value>',
+      summary: 'change a setting',
+      load: async () => (await import('./set.ts')).defineSet,
+    },
+    {
+      usage: 'get <name>',
+      summary: 'print one value',
+      load: async () => (await import('./get.ts')).defineGet,
+    },
+    {
+      usage: 'unset <name>',
+      summary: 'take a setting or URL back',
+      load: async () => (await import('./unset.ts')).defineUnset,
+    },
+    {
+      usage: 'list',
+      summary: 'show everything that is set, and where it comes from',
+      load: async () => (await import('./list.ts')).defineList,
+    },
+    {
+      usage: 'path',
+      summary: 'print where the configuration file is',
+      load: async () => (await import('./path.ts')).definePath,
+    },
+  ],
+};

@@ -10,10 +10,8 @@ const help = examples([
   ["petstock config list --json | jq -r '.[] | select(.value == null).name'"],
 ]);
 
-export function registerList(config: Command, run: Run): void {
-  config
-    .command('list')
-    .summary('show everything that is set, and where it comes from')
+export function defineList(command: Command, run: Run): void {
+  command
     .description(
       'Shows each setting, URL and key, and where it comes from: an environment variable, the configuration file or the ' +
         'default. Of a key, only the last 4 characters are shown. An environment variable that hides a stored key or URL is ' +

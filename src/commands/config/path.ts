@@ -5,10 +5,8 @@ import { examples } from '../command.ts';
 
 const help = examples([['petstock config path'], ['ls -l "$(petstock config path)"']]);
 
-export function registerPath(config: Command, run: Run): void {
-  config
-    .command('path')
-    .summary('print where the configuration file is')
+export function definePath(command: Command, run: Run): void {
+  command
     .description('Prints the path of the configuration file, which need not exist yet. PETSTOCK_CONFIG_DIR moves it.')
     .addHelpText('after', help)
     .action(run(printPath));

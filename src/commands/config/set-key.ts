@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
 import type { GlobalOptions, Invocation, Run } from '../../invocation/invocation.ts';
 import { singleLine } from '../../output/sanitize.ts';
@@ -16,11 +16,9 @@ const help = examples([
   ['pass show petstock | petstock config set-key -e production'],
 ]);
 
-export function registerSetKey(config: Command, run: Run): void {
+export function defineSetKey(command: Command, run: Run): void {
   const store = run(storeKey);
-  config
-    .command('set-key')
-    .summary('store the key of one environment')
+  command
     .description(
       'Stores the API key of one environment, in a file that only you can read. It is asked for on a terminal and read from ' +
         'stdin elsewhere, never taken as an argument: the command line is kept in the history of the shell and can be seen ' +
@@ -31,8 +29,7 @@ export function registerSetKey(config: Command, run: Run): void {
     .allowExcessArguments(true)
     .allowUnknownOption(true)
     .action(async (...args: unknown[]) => {
-      const command = args.at(-1);
-      if (command instanceof Command && command.args.length > 0) throw keyAsArgument(command);
+      if (command.args.length > 0) throw keyAsArgument(command);
       await store(...args);
     });
 }

@@ -14,11 +14,9 @@ const help = examples([
   ['petstock config unset url --env staging', 'takes it back'],
 ]);
 
-export function registerSetUrl(config: Command, run: Run): void {
-  config
-    .command('set-url')
+export function defineSetUrl(command: Command, run: Run): void {
+  command
     .argument('<url>', 'the address of the service, up to and including /v1')
-    .summary('store the base URL of one environment')
     .description('Stores where the service of one environment is. Nothing is sent there yet: petstock status tries it.')
     .addHelpText('after', help)
     .action(run((invocation, _options, url) => storeUrl(invocation, url)));

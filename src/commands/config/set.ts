@@ -18,12 +18,10 @@ const help = `${shown}
 
 Keys and URLs have commands of their own: petstock config set-key, petstock config set-url.`;
 
-export function registerSet(config: Command, run: Run): void {
-  config
-    .command('set')
+export function defineSet(command: Command, run: Run): void {
+  command
     .argument('<name>', 'the setting')
     .argument('<value>', 'its value')
-    .summary('change a setting')
     .description('Changes a setting of petstock on this machine.')
     .addHelpText('after', `${settingsHelp()}${help}`)
     .action(run((invocation, _options, name, value) => storeSetting(invocation, name, value)));

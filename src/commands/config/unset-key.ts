@@ -9,10 +9,8 @@ import { remoteEnvironment } from './remote.ts';
 
 const help = examples([['petstock config unset-key --env production']]);
 
-export function registerUnsetKey(config: Command, run: Run): void {
-  config
-    .command('unset-key')
-    .summary('forget the key of one environment')
+export function defineUnsetKey(command: Command, run: Run): void {
+  command
     .description(
       'Removes the stored API key of one environment from this machine. The service is not told: the key stays valid.',
     )

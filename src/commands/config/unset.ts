@@ -17,11 +17,9 @@ ${shown}
 
 Keys have a command of their own: petstock config unset-key.`;
 
-export function registerUnset(config: Command, run: Run): void {
-  config
-    .command('unset')
+export function defineUnset(command: Command, run: Run): void {
+  command
     .argument('<name>', 'the setting, or url')
-    .summary('take a setting or URL back')
     .description('Removes a setting, or the URL of an environment, from the configuration file.')
     .addHelpText('after', `${settingsHelp()}${help}`)
     .action(run((invocation, _options, name) => forget(invocation, name)));

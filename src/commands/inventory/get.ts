@@ -5,11 +5,9 @@ import { examples } from '../command.ts';
 import { petIdOf } from '../values.ts';
 import { findItem, lowStockOf } from './stock.ts';
 
-export function registerGet(inventory: Command, run: Run): void {
-  inventory
-    .command('get')
+export function defineGet(command: Command, run: Run): void {
+  command
     .argument('<petId>', 'the pet, by its id')
-    .summary('show the stock level of one pet')
     .description('Shows the stock level of one pet. Takes one request.')
     .addHelpText('after', examples([['petstock inventory get 42'], ['petstock inventory get 42 --json']]))
     .action(

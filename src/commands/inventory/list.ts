@@ -1,16 +1,17 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
 import { createFilter, type ItemFilter } from '../../inventory/filter.ts';
-import { type InventoryItem, type ItemBatches, isPetStatus, petStatuses } from '../../inventory/items.ts';
-import { isSortKey, itemComparator, sortKeys } from '../../inventory/sort.ts';
+import type { ColumnBatches, ItemColumns } from '../../inventory/item-columns.ts';
+import { isPetStatus, petStatuses } from '../../inventory/items.ts';
+import { isSortKey, type SortOptions, sortItems, sortKeys } from '../../inventory/sort.ts';
 import { summarize } from '../../inventory/summary.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../inventory/values.ts';
 import type { Run } from '../../invocation/invocation.ts';
-import { type InventoryField, inventoryListView, parseFields } from '../../output/inventory-view.ts';
+import { type InventoryField, inventoryColumnsView, parseFields } from '../../output/inventory-view.ts';
 import { summaryView } from '../../output/summary-view.ts';
 import { examples } from '../command.ts';
 import { collect, listOf, quantityOf, required } from '../values.ts';
-import { lowStockOf, readStock } from './stock.ts';
+import { lowStockOf, scanStock } from './stock.ts';
 
 interface ListOptions {
   readonly status?: readonly string[];
@@ -24,10 +25,8 @@ interface ListOptions {
   readonly summary?: boolean;
 }
 
-export function registerList(inventory: Command, run: Run): void {
-  inventory
-    .command('list')
-    .summary('list the stock levels of all pets')
+export function defineList(command: Command, run: Run): void {
+  command
     .description('Lists the stock levels of all pets, in the order of the service unless sorted. Takes one request.')
     .option('--status <s,…>', `only these: ${petStatuses.join(', ')}`, collect)
     .option('--pet <id,…>', 'only these pets', collect)
@@ -51,10 +50,10 @@ export function registerList(inventory: Command, run: Run): void {
       run<ListOptions>(async (invocation, options) => {
         const selection = parseSelection(options);
         const { client } = await invocation.connect();
-        const found = filterItems(readStock(invocation, client), selection.filter);
+        const found = filtered(scanStock(invocation, client), selection.filter);
         if (options.summary) return invocation.print(summaryView(await summarize(found)));
         const { fields } = selection;
-        const view = inventoryListView(arrange(found, selection), { lowStock: lowStockOf(invocation), fields });
+        const view = inventoryColumnsView(arrange(found, selection), { lowStock: lowStockOf(invocation), fields });
         await invocation.print(view);
       }),
     );
@@ -62,7 +61,7 @@ export function registerList(inventory: Command, run: Run): void {
 
 interface Selection {
   readonly filter: ItemFilter;
-  readonly compare: ReturnType<typeof itemComparator> | undefined;
+  readonly sort: Pick<SortOptions, 'key' | 'descending'> | undefined;
   readonly limit: number | undefined;
   readonly fields: readonly InventoryField[] | undefined;
 }
@@ -84,10 +83,10 @@ function parseSelection(options: ListOptions): Selection {
   if (sort !== undefined && !isSortKey(sort)) {
     throw new UsageError(`--sort takes ${sortKeys.join(', ')}; "${sort}" is none of them.`);
   }
-  const compare = sort !== undefined || desc ? itemComparator(sort ?? 'petId', desc) : undefined;
+  const order = sort !== undefined || desc ? { key: sort ?? 'petId', descending: desc } : undefined;
   const limit = options.limit === undefined ? undefined : required(parseLimit(options.limit));
   const fields = options.fields === undefined ? undefined : required(parseFields(options.fields), '--fields');
-  return { filter, compare, limit, fields };
+  return { filter, sort: order, limit, fields };
 }
 
 function parseStatus(text: string): Parsed<string> {
@@ -101,24 +100,25 @@ function parseLimit(text: string): Parsed<number> {
   return { ok: false, fault: `--limit takes a whole number from 0, such as 10; "${text}" is none` };
 }
 
-async function* filterItems(batches: ItemBatches, filter: ItemFilter): AsyncGenerator<readonly InventoryItem[]> {
-  for await (const batch of batches) yield batch.filter(filter);
-}
-
-/** Sorts, which needs all items at once, and cuts, which needs no more than it shows. */
-async function* arrange(batches: ItemBatches, { compare, limit }: Selection): AsyncGenerator<readonly InventoryItem[]> {
-  let left = limit ?? Number.POSITIVE_INFINITY;
-  for await (const batch of compare ? sorted(batches, compare) : batches) {
-    if (left <= 0) return;
-    yield batch.slice(0, left);
-    left -= batch.length;
-  }
-}
-
-async function* sorted(batches: ItemBatches, compare: NonNullable<Selection['compare']>) {
-  const items: InventoryItem[] = [];
+async function* filtered(batches: ColumnBatches, filter: ItemFilter): AsyncGenerator<ItemColumns> {
   for await (const batch of batches) {
-    for (const item of batch) items.push(item);
+    filter(batch);
+    if (batch.length > 0) yield batch;
   }
-  yield items.sort(compare);
+}
+
+/** Sorts, which needs all items at once, and cuts, which reads no more than it shows. */
+function arrange(batches: ColumnBatches, { sort, limit }: Selection): ColumnBatches {
+  if (sort !== undefined) return sortItems(batches, { ...sort, limit });
+  return limit === undefined ? batches : cut(batches, limit);
+}
+
+async function* cut(batches: ColumnBatches, limit: number): AsyncGenerator<ItemColumns> {
+  let left = limit;
+  for await (const batch of batches) {
+    batch.truncate(left);
+    left -= batch.length;
+    yield batch;
+    if (left <= 0) return;
+  }
 }

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import { ConflictError } from '../../errors.ts';
 import { parseQuantity } from '../../inventory/values.ts';
-import type { Run } from '../../invocation/invocation.ts';
+import type { Connection } from '../../invocation/connect.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { petIdOf, quantityOf, required } from '../values.ts';
+import { inTurn } from './in-turn.ts';
 import { findItem } from './stock.ts';
 import { printWritten, writeStock } from './write.ts';
 
@@ -13,12 +15,10 @@ interface SetOptions {
   readonly ref?: string;
 }
 
-export function registerSet(inventory: Command, run: Run): void {
-  inventory
-    .command('set')
+export function defineSet(command: Command, run: Run): void {
+  command
     .argument('<petId>', 'the pet, by its id')
     .argument('<quantity>', 'the new stock count')
-    .summary('set the stock of one pet')
     .description('Sets the stock of one pet and shows what the service answered. Takes one request, two with --expect.')
     .option('--expect <n>', 'look first, and write only if the stock is n (else exit 7)')
     .option('--reason <text>', 'why, for the history on this machine')
@@ -36,19 +36,28 @@ export function registerSet(inventory: Command, run: Run): void {
         const petId = petIdOf(petIdText);
         const quantity = required(parseQuantity(quantityText));
         const expected = quantityOf(options.expect, '--expect');
-        let before: number | undefined;
-        if (expected !== undefined) {
-          const { client } = await invocation.connect();
-          before = (await findItem(invocation, client, petId)).quantity;
-          if (before !== expected) {
-            throw new ConflictError(`The stock of pet ${petId} is ${before}, not ${expected}; nothing was written`, {
-              hint: `petstock inventory get ${petId} --env ${invocation.environment.value}`,
-            });
-          }
-        }
         const { reason, ref } = options;
-        const item = await writeStock(invocation, { command: 'inventory set', petId, before, quantity, reason, ref });
+        const connection = await invocation.beginWrite(`Set the stock of pet ${petId} to ${quantity}?`);
+        const command = 'inventory set';
+        const item = await inTurn(invocation, connection, petId, async () => {
+          if (expected !== undefined) await expectStock(invocation, connection, petId, expected);
+          return writeStock(invocation, connection, { command, petId, before: expected, quantity, reason, ref });
+        });
         await printWritten(invocation, item);
       }),
     );
+}
+
+/** @throws ConflictError where the stock is another */
+async function expectStock(
+  invocation: Invocation,
+  { client }: Connection,
+  petId: bigint,
+  expected: number,
+): Promise<void> {
+  const { quantity } = await findItem(invocation, client, petId);
+  if (quantity === expected) return;
+  throw new ConflictError(`The stock of pet ${petId} is ${quantity}, not ${expected}; nothing was written`, {
+    hint: `petstock inventory get ${petId} --env ${invocation.environment.value}`,
+  });
 }

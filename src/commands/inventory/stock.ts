@@ -1,20 +1,35 @@
 import type { Client } from '../../api/client.ts';
 import { NotFoundError } from '../../errors.ts';
-import { type InventoryItem, type ItemBatches, isPetStatus } from '../../inventory/items.ts';
+import { createFilter } from '../../inventory/filter.ts';
+import type { ItemColumns } from '../../inventory/item-columns.ts';
+import { type InventoryItem, isPetStatus } from '../../inventory/items.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { settingDefinitions } from '../../settings/names.ts';
 
 /** The stock levels as the service tells them. The first status that the specification does not name is warned about. */
-export async function* readStock(invocation: Invocation, client: Client): AsyncGenerator<readonly InventoryItem[]> {
+export async function* scanStock(invocation: Invocation, client: Client): AsyncGenerator<ItemColumns> {
   let warned = false;
-  for await (const batch of client.listInventory()) {
-    const unknown = warned ? undefined : batch.find((item) => !isPetStatus(item.status));
+  for await (const batch of client.scanInventory()) {
+    const unknown = warned ? undefined : itemOfUnknownStatus(batch);
     if (unknown) {
       warned = true;
       await warnOfStatus(invocation, unknown);
     }
     yield batch;
   }
+}
+
+/** The same with an object for each item. */
+export async function* readStock(invocation: Invocation, client: Client): AsyncGenerator<readonly InventoryItem[]> {
+  for await (const batch of scanStock(invocation, client)) yield batch.items();
+}
+
+function itemOfUnknownStatus(batch: ItemColumns): InventoryItem | undefined {
+  const { statuses, statusCodes, length } = batch;
+  const isKnown = Array.from({ length: statuses.size }, (_, code) => isPetStatus(statuses.textOf(code)));
+  if (!isKnown.includes(false)) return undefined;
+  const index = statusCodes.subarray(0, length).findIndex((code) => isKnown[code] === false);
+  return index < 0 ? undefined : batch.itemAt(index);
 }
 
 export async function warnOfStatus(invocation: Invocation, { petId, status }: InventoryItem): Promise<void> {
@@ -24,12 +39,13 @@ export async function warnOfStatus(invocation: Invocation, { petId, status }: In
 
 /** One GET. @throws NotFoundError where the list has no such pet */
 export async function findItem(invocation: Invocation, client: Client, petId: bigint): Promise<InventoryItem> {
-  for await (const batch of client.listInventory() satisfies ItemBatches) {
-    const item = batch.find((candidate) => candidate.petId === petId);
-    if (item) {
-      await warnOfStatus(invocation, item);
-      return item;
-    }
+  const only = createFilter({ petIds: new Set([petId]) });
+  for await (const batch of client.scanInventory()) {
+    only(batch);
+    if (batch.length === 0) continue;
+    const item = batch.itemAt(0);
+    await warnOfStatus(invocation, item);
+    return item;
   }
   throw noSuchPet(invocation, petId);
 }

@@ -25,13 +25,15 @@ export interface StockWrite {
 }
 
 /**
- * Sets the stock of one pet: the banner, the intent in the history, the request, its outcome in the history.
+ * Sets the stock of one pet: the intent in the history, the request, its outcome in the history.
  * @returns the item as the service answered it
  */
-export async function writeStock(invocation: Invocation, write: StockWrite): Promise<InventoryItem> {
-  const { petId, before, quantity } = write;
-  const change = before === undefined ? `to ${quantity}` : `from ${before} to ${quantity}`;
-  const connection = await invocation.beginWrite(`Set the stock of pet ${petId} ${change}?`);
+export async function writeStock(
+  invocation: Invocation,
+  connection: Connection,
+  write: StockWrite,
+): Promise<InventoryItem> {
+  const { petId, quantity } = write;
   const item = await journaled(invocation, connection, write);
   if (item.quantity !== quantity) {
     await invocation.warn(`the service set the stock of pet ${petId} to ${item.quantity}, not to ${quantity}`);
@@ -42,35 +44,38 @@ export async function writeStock(invocation: Invocation, write: StockWrite): Pro
 
 async function journaled(invocation: Invocation, connection: Connection, write: StockWrite): Promise<InventoryItem> {
   const { petId, quantity } = write;
-  const journal = openWithIntent(invocation, connection, write);
+  const journal = await openWithIntent(invocation, connection, write);
   try {
-    const item = await update(connection, petId, quantity).catch((error) => {
-      noteFailed(journal, error);
+    const item = await update(connection, petId, quantity).catch(async (error) => {
+      await noteFailed(journal, error);
       throw worded(invocation, petId, error);
     });
-    noteApplied(journal, item);
+    await noteApplied(journal, item);
     return item;
   } finally {
-    journal.close();
+    await closeQuietly(journal);
   }
 }
 
 /** @throws FailureError where the intent can't be written: then nothing is sent */
-function openWithIntent(invocation: Invocation, connection: Connection, write: StockWrite): Journal {
+async function openWithIntent(invocation: Invocation, connection: Connection, write: StockWrite): Promise<Journal> {
   const { command, petId, before, quantity, reason, ref } = write;
+  let journal: Journal | undefined;
   try {
-    const journal = open(invocation, connection, command);
-    journal.intent({ row: 1, petId, before, after: quantity, reason, ref });
+    journal = await open(invocation, connection, command);
+    await journal.plan([{ row: 1, line: 1, petId, before, after: quantity, reason, ref }], 0);
+    await journal.intent(1);
     return journal;
   } catch (cause) {
+    await closeQuietly(journal);
     throw new FailureError(`${(cause as Error).message}, so nothing was sent`, { cause });
   }
 }
 
 /** @throws FailureError that says that the stock was set all the same */
-function noteApplied(journal: Journal, { petId, quantity }: InventoryItem): void {
+async function noteApplied(journal: Journal, { petId, quantity }: InventoryItem): Promise<void> {
   try {
-    journal.outcome({ row: 1, result: 'applied', quantity });
+    await journal.outcome({ row: 1, result: 'applied', quantity });
   } catch (cause) {
     throw new FailureError(`The stock of pet ${petId} was set to ${quantity}, but: ${(cause as Error).message}`, {
       cause,
@@ -79,19 +84,25 @@ function noteApplied(journal: Journal, { petId, quantity }: InventoryItem): void
 }
 
 /** Where even that can't be written, the intent without an outcome says that it is not known; the failure matters more. */
-function noteFailed(journal: Journal, error: unknown): void {
+async function noteFailed(journal: Journal, error: unknown): Promise<void> {
   try {
-    journal.outcome({ row: 1, ...failureOf(error) });
+    await journal.outcome({ row: 1, ...failureOf(error) });
   } catch {
     // The person is about to be told what failed.
   }
 }
 
-function open({ context }: Invocation, { environment, baseUrl, scope }: Connection, command: string): Journal {
-  const { clock, random, folders, env } = context;
+/** All that matters is on disk by then, or the person is being told that it is not. */
+async function closeQuietly(journal: Journal | undefined): Promise<void> {
+  await journal?.close().catch(() => {});
+}
+
+function open({ context }: Invocation, { environment, baseUrl, scope }: Connection, command: string): Promise<Journal> {
+  const { clock, random, folders, env, processes } = context;
   const user = env.USER ?? env.LOGNAME ?? env.USERNAME;
   const head = { command, env: environment, baseUrl, key: scope, user };
-  return openJournal(head, { stateFolder: folders.state, now: () => clock.now(), random });
+  const { pid } = processes;
+  return openJournal(head, { stateFolder: folders.state, now: () => clock.now(), random, pid, boot: clock.boot() });
 }
 
 async function update({ client }: Connection, petId: bigint, quantity: number): Promise<InventoryItem> {

@@ -4,10 +4,8 @@ import type { View } from '../../output/view.ts';
 import { examples } from '../command.ts';
 import { withKeys } from './key-ring.ts';
 
-export function registerInfo(sandbox: Command, run: Run): void {
-  sandbox
-    .command('info')
-    .summary('show where the sandbox is kept, its key and its plan')
+export function defineInfo(command: Command, run: Run): void {
+  command
     .description('Shows where the sandbox is kept, its key, its plan and how many pets it has. Makes it on first use.')
     .addHelpText('after', examples([['petstock sandbox info'], ['petstock sandbox info --json']]))
     .action(run((invocation) => printInfo(invocation)));

@@ -3,10 +3,8 @@ import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { defaultPort } from './serve.ts';
 
-export function registerOpenApi(sandbox: Command, run: Run): void {
-  sandbox
-    .command('openapi')
-    .summary('print the contract of the service as an OpenAPI document')
+export function defineOpenApi(command: Command, run: Run): void {
+  command
     .description('Prints the contract of the service as an OpenAPI 3.1 document in JSON. Nothing is started.')
     .addHelpText('after', examples([['petstock sandbox openapi > openapi.json']]))
     .action(

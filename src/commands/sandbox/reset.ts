@@ -5,10 +5,8 @@ import { examples } from '../command.ts';
 import { printInfo } from './info.ts';
 import { withKeys } from './key-ring.ts';
 
-export function registerReset(sandbox: Command, run: Run): void {
-  sandbox
-    .command('reset')
-    .summary('throw the stock of the sandbox away and seed a fresh one')
+export function defineReset(command: Command, run: Run): void {
+  command
     .description(
       'Throws the stock of the sandbox away, seeds a fresh one, and forgets what was used of the limits. Keys stay; its own is a business key again.',
     )

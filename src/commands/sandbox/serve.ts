@@ -31,10 +31,8 @@ interface ServeOptions extends LimitOptions {
   readonly log?: boolean;
 }
 
-export function registerServe(sandbox: Command, run: Run): void {
-  sandbox
-    .command('serve')
-    .summary('serve the embedded service on a port, for any client')
+export function defineServe(command: Command, run: Run): void {
+  command
     .description('Serves the embedded service on a port, for any client, until Ctrl-C.')
     .option('--port <n>', `port; 0 takes a free one (default: ${defaultPort})`)
     .option('--host <address>', 'address to listen on (default: 127.0.0.1)')

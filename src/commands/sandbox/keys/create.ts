@@ -12,10 +12,8 @@ interface CreateOptions extends LimitOptions {
   readonly file?: string;
 }
 
-export function registerCreate(keys: Command, run: Run): void {
-  keys
-    .command('create')
-    .summary('issue a key')
+export function defineCreate(command: Command, run: Run): void {
+  command
     .description('Issues a key and shows it, this once: only its hash is kept.')
     .option('--plan <plan>', plans.join(', '))
     .option('--limit-minute <n>', 'requests per minute, for an enterprise key')

@@ -4,10 +4,8 @@ import { examples } from '../../command.ts';
 import { withKeys } from '../key-ring.ts';
 import { columns, fileOption, rowOf } from './view.ts';
 
-export function registerList(keys: Command, run: Run): void {
-  keys
-    .command('list')
-    .summary('list all keys')
+export function defineList(command: Command, run: Run): void {
+  command
     .description(
       'Lists all keys, oldest first, with revoked ones. None is shown: each has the id that it was issued with.',
     )

@@ -5,10 +5,8 @@ import { examples } from '../../command.ts';
 import { withKeys } from '../key-ring.ts';
 import { columns, fileOption, rowOf } from './view.ts';
 
-export function registerRevoke(keys: Command, run: Run): void {
-  keys
-    .command('revoke')
-    .summary('end the validity of a key')
+export function defineRevoke(command: Command, run: Run): void {
+  command
     .description('Ends the validity of a key, at once and for good: requests with it are answered with 401.')
     .argument('<id>', 'as `sandbox keys list` shows it')
     .option(...fileOption)

@@ -1,13 +1,10 @@
 import type { Command } from 'commander';
-import type { Run } from '../invocation/invocation.ts';
-import { examples } from './command.ts';
-import { printPayload } from './payload.ts';
+import type { Run } from '../../invocation/invocation.ts';
+import { examples } from '../command.ts';
+import { printPayload } from '../payload.ts';
 
-export function registerOrders(program: Command, run: Run): void {
-  const orders = program.command('orders').summary('look at store orders').description('Looks at store orders.');
-  orders
-    .command('list')
-    .summary('list the store orders')
+export function defineList(command: Command, run: Run): void {
+  command
     .description('Lists the store orders, as the service sends them. Takes one request.')
     .addHelpText('after', examples([['petstock orders list'], ['petstock orders list --json']]))
     .action(

@@ -1,17 +1,13 @@
 import type { Command } from 'commander';
-import { NotFoundError } from '../errors.ts';
-import type { Run } from '../invocation/invocation.ts';
-import { examples } from './command.ts';
-import { printPayload } from './payload.ts';
-import { petIdOf } from './values.ts';
+import { NotFoundError } from '../../errors.ts';
+import type { Run } from '../../invocation/invocation.ts';
+import { examples } from '../command.ts';
+import { printPayload } from '../payload.ts';
+import { petIdOf } from '../values.ts';
 
-export function registerPets(program: Command, run: Run): void {
-  const pets = program.command('pets').summary('look at pet records (deprecated by the service)');
-  pets.description('Looks at pet records. The service has deprecated this operation.');
-  pets
-    .command('get')
+export function defineGet(command: Command, run: Run): void {
+  command
     .argument('<petId>', 'the pet, by its id')
-    .summary('show the record of one pet')
     .description('Shows the record of one pet, as the service sends it. Deprecated by the service. Takes one request.')
     .addHelpText('after', examples([['petstock pets get 42'], ['petstock pets get 42 --json']]))
     .action(

@@ -1,0 +1,39 @@
+import { ConflictError, UsageError } from '../errors.ts';
+import { machineOf } from '../history/machine.ts';
+import type { RecordedRun } from '../history/records.ts';
+import { readRun } from '../history/run-file.ts';
+import { listRuns, undoneRows } from '../history/runs.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+import { createJournal } from './journal.ts';
+import { type BulkOptions, runBulk } from './run-bulk.ts';
+import { requireSameService } from './same-service.ts';
+import { withBulkSession } from './session.ts';
+import { rowsToUndo, undoRows } from './undone-rows.ts';
+
+/** Takes back what a run has written. @throws UsageError where there is nothing (more) to take back */
+export async function undoRun(invocation: Invocation, runId: string, options: BulkOptions): Promise<void> {
+  const { folders } = invocation.context;
+  const recorded = readRun(folders.state, runId);
+  const { runs } = listRuns(folders.state, {}, machineOf(invocation.context));
+  if (runs.find(({ run }) => run === recorded.run)?.state === 'running') {
+    throw new ConflictError(`Run ${recorded.run} is still going on; nothing was sent`, {
+      hint: 'petstock history list',
+    });
+  }
+  const undone = undoneRows(folders.state, recorded.run);
+  const rows = rowsToUndo(recorded, undone);
+  if (rows.length === 0) throw nothingToUndo(recorded, [...new Set(undone.values())]);
+  await withBulkSession(invocation, async (session) => {
+    requireSameService(recorded, session.connection, `petstock undo ${recorded.run}`);
+    await invocation.announce();
+    const { quantities, mark } = await session.readStock(new Set(rows.map(({ petId }) => petId)));
+    const plan = undoRows(recorded, rows, (petId) => quantities.get(petId));
+    const begin = createJournal(invocation, session, { command: 'undo', undoes: recorded.run });
+    await runBulk(invocation, session, { rows: plan, mark, verb: 'Take back', begin }, options);
+  });
+}
+
+function nothingToUndo({ run }: RecordedRun, by: readonly string[]): UsageError {
+  const why = by.length === 0 ? 'has written nothing' : `was taken back already, by ${by.join(' and ')}`;
+  return new UsageError(`There is nothing to take back: run ${run} ${why}`, { hint: `petstock history show ${run}` });
+}

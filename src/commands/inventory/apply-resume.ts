@@ -1,0 +1,50 @@
+import { resumeRows, unansweredPets } from '../../bulk/resumed-rows.ts';
+import { type BulkOptions, runBulk } from '../../bulk/run-bulk.ts';
+import { requireSameService } from '../../bulk/same-service.ts';
+import { type BulkSession, withBulkSession } from '../../bulk/session.ts';
+import { machineOf } from '../../history/machine.ts';
+import { resumeJournal } from '../../history/resume.ts';
+import { readRun } from '../../history/run-file.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { failedRowsWriter } from './failed-out.ts';
+
+export interface ResumeOptions extends Omit<BulkOptions, 'stdinIsTaken' | 'keepFailed'> {
+  readonly failedOut: string | undefined;
+}
+
+/** Goes on with a run: what has its answer stays, the rest is looked at before it is sent. */
+export async function resumeRun(invocation: Invocation, run: string, options: ResumeOptions): Promise<void> {
+  const keepFailed = failedRowsWriter(options.failedOut);
+  const { state } = invocation.context.folders;
+  const recorded = readRun(state, run);
+  await withBulkSession(invocation, async (session) => {
+    requireSameService(recorded, session.connection, `petstock inventory apply --resume ${recorded.run}`);
+    await invocation.announce();
+    const bulk = { ...options, keepFailed, stdinIsTaken: false };
+    if (options.dryRun) {
+      const { quantities, mark } = await session.readStock(unansweredPets(recorded));
+      const { rows, numbers } = resumeRows(recorded, (petId) => quantities.get(petId));
+      await runBulk(invocation, session, { rows, numbers, mark, verb: 'Write', begin: notInDryRun }, bulk);
+    } else {
+      await goOn(invocation, session, recorded.run, bulk);
+    }
+  });
+}
+
+async function goOn(invocation: Invocation, session: BulkSession, run: string, options: BulkOptions): Promise<void> {
+  const { clock, folders } = invocation.context;
+  const owner = { ...machineOf(invocation.context), now: () => clock.now() };
+  const { recorded, journal } = await resumeJournal(folders.state, run, owner);
+  try {
+    const { quantities, mark } = await session.readStock(unansweredPets(recorded));
+    const { rows, numbers, outcomes } = resumeRows(recorded, (petId) => quantities.get(petId));
+    for (const outcome of outcomes) await journal.outcome(outcome);
+    await runBulk(invocation, session, { rows, numbers, mark, verb: 'Write', begin: async () => journal }, options);
+  } finally {
+    await journal.close();
+  }
+}
+
+function notInDryRun(): Promise<never> {
+  return Promise.reject(new Error('a dry run has no journal'));
+}

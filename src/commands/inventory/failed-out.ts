@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { UsageError } from '../../errors.ts';
+import { changeFileText, type ExportRow } from '../../files/change-file-text.ts';
+import { writeFileAtomically } from '../../files/write-atomically.ts';
+import type { BulkRow } from '../../inventory/change.ts';
+
+/**
+ * Writes rows that were not written in the form that `apply` takes. Each expects the stock that it relied on, so that it is
+ * a conflict again where that has changed.
+ *
+ * @throws UsageError at once where there is no folder for the file
+ */
+export function failedRowsWriter(file: string | undefined): ((rows: readonly BulkRow[]) => Promise<void>) | undefined {
+  if (file === undefined) return undefined;
+  if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)} for --failed-out`);
+  return (rows) => writeFileAtomically(file, changeFileText([rows.map(exportRow)], { spreadsheet: false }));
+}
+
+function exportRow({ petId, before, expected = before, after, reason, ref }: BulkRow): ExportRow {
+  return { petId, expected, quantity: after, reason, ref };
+}

@@ -1,0 +1,119 @@
+import type { BulkRow } from '../inventory/change.ts';
+import { grouped } from '../inventory/grouped.ts';
+import { type PlanTotals, planTotals } from '../inventory/plan.ts';
+import { countsSentence } from './counts-text.ts';
+import type { Paint } from './paint.ts';
+import { singleLine } from './sanitize.ts';
+import { padStart, truncate, visibleWidth, wrap } from './text-width.ts';
+
+export interface PreviewOptions {
+  readonly paint: Paint;
+  /** Characters that fit on a line; infinite where there is no terminal. */
+  readonly width: number;
+  /** What the run takes, by `estimateText`. */
+  readonly estimate?: string | undefined;
+}
+
+/** At most so many rows are shown. */
+export const previewedRows = 20;
+/** At most so many of them because something is amiss. */
+const mostAmiss = 10;
+
+/**
+ * A plan for a person who is about to say yes, line by line: `42   7 → 12  (+5)` for each row that is written, conflicts
+ * and failures with their reason; then how many, units, rows that go to 0, requests and time. Rows that need no change are
+ * only counted. Of a long plan some rows are shown, in their order, first of all some that are amiss or go to 0.
+ *
+ * Where a line is wider than the terminal its reason is cut; numbers never are.
+ */
+export function previewLines(rows: readonly BulkRow[], { paint, width, estimate }: PreviewOptions): string[] {
+  const changing = rows.filter(({ result }) => result !== 'unchanged');
+  const shown = chosen(changing);
+  const rest = changing.length - shown.length;
+  const lines = rowLines(shown, paint, width);
+  if (rest > 0) lines.push(paint.dim(`… and ${grouped(rest)} more`));
+  const totals = planTotals(rows);
+  const facts = [countsSentence(rows), ...unitsLine(totals)].flatMap((line) => wrap(line, width));
+  const zero = zeroLine(totals).flatMap((line) => wrap(line, width).map((part) => paint.bold(paint.yellow(part))));
+  const cost = estimate === undefined ? [] : wrap(`${singleLine(estimate)}.`, width);
+  return [...lines, ...facts, ...zero, ...cost];
+}
+
+/** What deserves a look goes first, but leaves room for ordinary rows; what was chosen stands in the order of the plan. */
+function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
+  if (rows.length <= previewedRows) return rows;
+  const amiss = rows.filter(isAmiss).slice(0, previewedRows);
+  const ordinary = firstOf(rows, previewedRows, (row) => !isAmiss(row));
+  const some = amiss.slice(0, Math.max(mostAmiss, previewedRows - ordinary.length));
+  const picked = new Set([...some, ...ordinary.slice(0, previewedRows - some.length)]);
+  return rows.filter((row) => picked.has(row));
+}
+
+function firstOf<T>(values: readonly T[], most: number, test: (value: T) => boolean): T[] {
+  const found: T[] = [];
+  for (const value of values) {
+    if (found.length === most) break;
+    if (test(value)) found.push(value);
+  }
+  return found;
+}
+
+function isAmiss({ result, after }: BulkRow): boolean {
+  return result !== 'planned' || after === 0;
+}
+
+/** Columns aligned over these rows, with less space between them where the terminal is narrow. */
+function rowLines(rows: readonly BulkRow[], paint: Paint, width: number): string[] {
+  const cells = rows.map((row) => ({
+    row,
+    id: `${row.petId}`,
+    before: stockText(row.before),
+    after: stockText(row.after),
+    remark: remarkOf(row, paint),
+  }));
+  const idWidth = widest(cells.map(({ id }) => id));
+  const beforeWidth = widest(cells.map(({ before }) => before));
+  const afterWidth = widest(cells.map(({ after }) => after));
+  const changeWidth = widest(cells.filter(({ row }) => row.result === 'planned').map(({ remark }) => remark));
+  const numbersWidth = idWidth + beforeWidth + arrow.length + afterWidth;
+  const [gap, remarkGap] = numbersWidth + changeWidth + 5 <= width ? ['   ', '  '] : [' ', ' '];
+  const room = width - numbersWidth - gap.length - remarkGap.length;
+  return cells.map(({ row, id, before, after, remark }) => {
+    const stock = `${padStart(before, beforeWidth)}${arrow}${padStart(stockPaint(row, after, paint), afterWidth)}`;
+    const shown = row.result === 'planned' ? remark : truncate(remark, Math.max(0, room));
+    return `${padStart(id, idWidth)}${gap}${stock}${remarkGap}${shown}`.trimEnd();
+  });
+}
+
+const arrow = ' → ';
+
+function widest(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, visibleWidth(text)), 0);
+}
+
+function stockText(stock: number | undefined): string {
+  return stock === undefined ? '?' : `${stock}`;
+}
+
+function stockPaint({ result, after }: BulkRow, text: string, paint: Paint): string {
+  return result === 'planned' && after !== undefined && after <= 0 ? paint.bold(paint.yellow(text)) : text;
+}
+
+/** What stands after the stock: by how much it changes, or why it does not. */
+function remarkOf({ result, before, after, error }: BulkRow, paint: Paint): string {
+  if (result !== 'planned') {
+    const reason = error === undefined ? '' : `: ${singleLine(error.message)}`;
+    return `${result === 'conflict' ? paint.yellow('conflict') : paint.red(result)}${reason}`;
+  }
+  if (before === undefined || after === undefined) return '';
+  const difference = BigInt(after) - BigInt(before);
+  return difference > 0n ? paint.green(`(+${difference})`) : paint.red(`(${difference})`);
+}
+
+function unitsLine({ changes, added, removed }: PlanTotals): string[] {
+  return changes === 0 ? [] : [`Units: ${grouped(added)} added, ${grouped(removed)} removed.`];
+}
+
+function zeroLine({ toZero }: PlanTotals): string[] {
+  return toZero === 0 ? [] : [`${grouped(toZero)} ${toZero === 1 ? 'pet goes' : 'pets go'} to 0.`];
+}

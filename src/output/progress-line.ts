@@ -1,0 +1,95 @@
+import { grouped } from '../inventory/grouped.ts';
+import { formatDuration } from './duration.ts';
+import { roughDuration } from './estimate-text.ts';
+import type { Paint } from './paint.ts';
+
+/** How far a bulk run has come. */
+export interface ProgressFacts {
+  readonly total: number;
+  /** Rows that have their answer, failed ones included. */
+  readonly done: number;
+  readonly failed: number;
+  /** Rows a second; undefined until it can be told. */
+  readonly rate: number | undefined;
+  /** Seconds until the last row has its answer; undefined until it can be told. */
+  readonly left: number | undefined;
+  /** Milliseconds that the wait for the rate limit still takes; undefined while there is none. */
+  readonly waiting: number | undefined;
+}
+
+/** What of it all stands on the line, from a wide terminal to a narrow one; the first that fits is taken. */
+const arrangements = [
+  { bar: 14, rate: true, failed: true, time: 'long' },
+  { bar: 8, rate: true, failed: true, time: 'long' },
+  { bar: 8, rate: false, failed: true, time: 'long' },
+  { bar: 0, rate: false, failed: true, time: 'long' },
+  { bar: 0, rate: false, failed: true, time: 'short' },
+  { bar: 0, rate: false, failed: true, time: 'none' },
+  { bar: 0, rate: false, failed: false, time: 'none' },
+] as const;
+type Arrangement = (typeof arrangements)[number];
+
+interface Part {
+  readonly text: string;
+  readonly color?: 'green' | 'red' | 'yellow';
+}
+
+/**
+ * One line of at most `width` characters, without a line end:
+ * `[██████░░░░░░░░]  512/1,200  2 failed  9.8/s  about 1 min 10 s left`.
+ */
+export function progressLine(facts: ProgressFacts, width: number, paint: Paint): string {
+  for (const arrangement of arrangements) {
+    const parts = partsOf(facts, arrangement);
+    if (widthOf(parts) > width) continue;
+    return parts.map(({ text, color }) => (color === undefined ? text : paint[color](text))).join(gap);
+  }
+  // Where not even the count fits, a part of it would be another count.
+  return '';
+}
+
+/** How far the run has come as a sentence, for where there is no terminal. */
+export function progressSentence({ total, done, failed, left }: ProgressFacts): string {
+  const failures = failed > 0 ? `, ${grouped(failed)} failed` : '';
+  const time = left === undefined || done >= total ? '' : `, about ${roughDuration(left)} left`;
+  return `${grouped(done)} of ${grouped(total)} done${failures}${time}.`;
+}
+
+const gap = '  ';
+
+function widthOf(parts: readonly Part[]): number {
+  return parts.reduce((sum, { text }) => sum + text.length, gap.length * (parts.length - 1));
+}
+
+function partsOf(facts: ProgressFacts, arrangement: Arrangement): Part[] {
+  const { total, done, failed, rate } = facts;
+  const parts: Part[] = [];
+  if (arrangement.bar > 0) parts.push({ text: bar(total === 0 ? 1 : done / total, arrangement.bar), color: 'green' });
+  parts.push({ text: `${grouped(done)}/${grouped(total)}` });
+  if (arrangement.failed && failed > 0) parts.push({ text: `${grouped(failed)} failed`, color: 'red' });
+  if (arrangement.rate && facts.waiting === undefined && rate !== undefined && rate > 0) {
+    parts.push({ text: rateText(rate) });
+  }
+  if (arrangement.time !== 'none') parts.push(...timePart(facts, arrangement.time === 'long'));
+  return parts;
+}
+
+function timePart({ total, done, left, waiting }: ProgressFacts, long: boolean): Part[] {
+  if (waiting !== undefined) {
+    const wait = formatDuration(waiting / 1000);
+    return [{ text: long ? `… waiting for the rate limit: ${wait}` : `waiting ${wait}`, color: 'yellow' }];
+  }
+  if (left === undefined || done >= total) return [];
+  const time = roughDuration(left);
+  return [{ text: long ? `about ${time} left` : time }];
+}
+
+function bar(share: number, width: number): string {
+  const full = Math.floor(Math.min(1, Math.max(0, share)) * width);
+  return `[${'█'.repeat(full)}${'░'.repeat(width - full)}]`;
+}
+
+function rateText(rate: number): string {
+  if (rate < 1) return `${Math.max(1, Math.round(rate * 60))}/min`;
+  return `${rate < 9.95 ? rate.toFixed(1) : grouped(Math.round(rate))}/s`;
+}

@@ -1,0 +1,97 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type ProgramOptions, runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
+
+const noLimit = ['--limit-minute', '10000000', '--limit-day', '100000000'];
+const faults = ['commit-then-drop', 'status=503', 'reset', 'truncate', 'hang'];
+
+test('every fault at 10 %, of the reading too: the stock is exactly what was wanted, and undo brings all back', async () => {
+  const patches = faults.flatMap((fault) => ['--fault', `PATCH /inventory/*:p=0.1:seed=3:${fault}`]);
+  const served = await serve(['--pets', '60', ...noLimit, ...patches, '--fault', 'GET /inventory:every=4:truncate']);
+  const options = { home: temporaryHome(), env: served.env };
+  const before = await stock(options);
+  const file = changes(
+    options,
+    [...before].map(([petId, quantity]) => [petId, quantity + 5]),
+  );
+  const applied = await runProgram(['inventory', 'apply', file, '--yes', '--json', '--timeout', '0.5'], options);
+  expect(applied).toMatchObject({ code: 0 });
+  const { run, counts } = JSON.parse(applied.stdout);
+  expect(counts).toMatchObject({ applied: 60 });
+  expect(await stock(options)).toEqual(new Map([...before].map(([petId, quantity]) => [petId, quantity + 5])));
+  expect(await runProgram(['undo', run, '--yes', '--timeout', '0.5'], options)).toMatchObject({ code: 0 });
+  expect(await stock(options)).toEqual(before);
+});
+
+test('adjustments of one pet at once add up', async () => {
+  const served = await serve([...noLimit, '--fault', 'PATCH /inventory/*:delay=20']);
+  const options = { home: temporaryHome(), env: served.env };
+  const adjusting = Array.from({ length: 8 }, (_, index) => runProgram(`inventory adjust 4 +${index + 1}`, options));
+  for (const { code } of await Promise.all(adjusting)) expect(code).toBe(0);
+  expect((await stock(options)).get('4')).toBe(39 + 36);
+  expect((await served.journal()).length).toBe(2 * 8 + 1);
+});
+
+test('Ctrl-C lets finish what is in flight, and says how to go on', async () => {
+  const served = await serve([...noLimit, '--fault', 'PATCH /inventory/*:delay=300']);
+  const options = { home: temporaryHome(), env: served.env };
+  const before = await stock(options);
+  const file = changes(
+    options,
+    [...before].map(([petId, quantity]) => [petId, quantity + 5]),
+  );
+  const program = startProgram(['inventory', 'apply', file, '--yes', '--concurrency', '4', '-o', 'csv'], options);
+  await served.untilSeen(6);
+  program.kill('SIGINT');
+  const { code, stdout, stderr } = await program.result;
+  expect(code).toBe(130);
+  expect(stdout.match(/,applied,/g)?.length).toBeGreaterThanOrEqual(4);
+  expect(stdout).not.toMatch(/,failed,/);
+  const [, resume = ''] = /Hint: petstock (inventory apply --resume \S+ --env staging)/.exec(stderr) ?? [];
+  expect(await runProgram(`${resume} --yes`, options)).toMatchObject({ code: 0 });
+  expect(await stock(options)).toEqual(new Map([...before].map(([petId, quantity]) => [petId, quantity + 5])));
+  expect((await served.journal()).filter(({ method }) => method === 'PATCH')).toHaveLength(before.size);
+});
+
+test('a terminal is asked, and shown how far it has come', async () => {
+  const served = await serve([...noLimit, '--fault', 'PATCH /inventory/*:delay=100']);
+  const options = { home: temporaryHome(), env: served.env };
+  const file = changes(
+    options,
+    [...(await stock(options))].map(([petId, quantity]) => [petId, quantity + 5]),
+  );
+  const program = startProgram(['inventory', 'apply', file, '--concurrency', '2'], { ...options, terminal: 80 });
+  await program.until('stdout', 'Write 24 changes to staging?');
+  program.type('y');
+  const { code, stdout } = await program.result;
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/█.*\d+\/24/);
+  expect(stdout).toContain('24 applied.');
+});
+
+test('an export survives a spreadsheet, and is no change when it is applied', async () => {
+  const options = { home: temporaryHome(), env: { PETSTOCK_ENV: 'sandbox' } };
+  for (const flags of [[], ['--spreadsheet']]) {
+    const file = join(options.home.folder, 'stock.csv');
+    expect(await runProgram(['inventory', 'export', file, ...flags], options)).toMatchObject({ code: 0, stdout: '' });
+    const applied = await runProgram(['inventory', 'apply', file, '--json'], options);
+    expect(applied).toMatchObject({ code: 0 });
+    expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 0, unchanged: 24 });
+  }
+});
+
+async function stock(options: ProgramOptions): Promise<ReadonlyMap<string, number>> {
+  const { stdout } = await runProgram('inventory list -o tsv', options);
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.split('\t'));
+  return new Map(lines.map(([petId = '', quantity]) => [petId, Number(quantity)]));
+}
+
+function changes({ home = temporaryHome() }: ProgramOptions, rows: readonly (readonly [string, number])[]): string {
+  const file = join(home.folder, 'changes.csv');
+  writeFileSync(file, `petId,quantity\n${rows.map((cells) => cells.join(',')).join('\n')}\n`);
+  return file;
+}

@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { BulkRow } from '../../src/inventory/change.ts';
+import { createPaint, plainPaint } from '../../src/output/paint.ts';
+import { type PreviewOptions, previewLines } from '../../src/output/preview.ts';
+import { visibleWidth } from '../../src/output/text-width.ts';
+import { bulkRow } from './bulk-rows.ts';
+import { visible } from './render.ts';
+
+const conflict = { result: 'conflict', error: { code: 'conflict', message: 'the stock is 9, not 7' } } as const;
+const unknown = {
+  result: 'failed',
+  error: { code: 'pet_not_found', message: 'there is no pet 8 in staging' },
+} as const;
+const rows = [
+  bulkRow(42n, 7, 12),
+  bulkRow(9223372036854775807n, 1800, 0),
+  bulkRow(1n, 5, 5, { result: 'unchanged' }),
+  bulkRow(43n, 9, 1, conflict),
+  bulkRow(44n, 9, undefined, conflict),
+  bulkRow(8n, undefined, 3, unknown),
+];
+const lines = (some: readonly BulkRow[], options: Partial<PreviewOptions> = {}) =>
+  previewLines(some, { paint: plainPaint, width: Number.POSITIVE_INFINITY, ...options });
+
+describe('the preview', () => {
+  it('shows what changes, in columns, and what is amiss with its reason', () => {
+    expect(lines(rows, { estimate: '2 changes, 3 requests: at once' }).join('\n')).toMatchInlineSnapshot(`
+      "                 42      7 → 12  (+5)
+      9223372036854775807   1800 →  0  (-1800)
+                       43      9 →  1  conflict: the stock is 9, not 7
+                       44      9 →  ?  conflict: the stock is 9, not 7
+                        8      ? →  3  failed: there is no pet 8 in staging
+      2 changes, 1 unchanged, 1 failed, 2 conflicts.
+      Units: 5 added, 1,800 removed.
+      1 pet goes to 0.
+      2 changes, 3 requests: at once."
+    `);
+  });
+
+  it('is as the contract has it, for one row', () => {
+    expect(lines([bulkRow(42n, 7, 12)])[0]).toBe('42   7 → 12  (+5)');
+  });
+
+  it('paints', async () => {
+    const painted = lines([bulkRow(1n, 3, 0), bulkRow(2n, 0, -1), bulkRow(3n, 0, 4), bulkRow(4n, 9, 1, conflict)], {
+      paint: await createPaint(true),
+    });
+    expect(visible(painted.join('\n'))).toMatchInlineSnapshot(`
+      "1   3 →  ␛[1m␛[33m0␛[39m␛[22m  ␛[31m(-3)␛[39m
+      2   0 → ␛[1m␛[33m-1␛[39m␛[22m  ␛[31m(-1)␛[39m
+      3   0 →  4  ␛[32m(+4)␛[39m
+      4   9 →  1  ␛[33mconflict␛[39m: the stock is 9, not 7
+      3 changes, 1 conflict.
+      Units: 4 added, 4 removed.
+      ␛[1m␛[33m1 pet goes to 0.␛[39m␛[22m"
+    `);
+  });
+
+  it('says that there is nothing to do', () => {
+    expect(lines([])).toEqual(['No rows.']);
+    expect(lines([bulkRow(1n, 5, 5, { result: 'unchanged' })])).toEqual(['1 unchanged.']);
+  });
+
+  it('is exact where a difference is larger than a quantity', () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    expect(lines([bulkRow(1n, -most, most)])[0]).toContain('(+18014398509481982)');
+  });
+
+  it('shows no harmful text', () => {
+    const message = 'a\x1b[2J\nb\u202ec';
+    const [first] = lines([bulkRow(1n, 1, 2, { result: 'failed', error: { code: 'x', message } })]);
+    expect(first).toBe('1   1 → 2  failed: a bc');
+  });
+});
+
+describe('a long plan', () => {
+  const many = Array.from({ length: 1200 }, (_, index) => bulkRow(BigInt(index), 1, 2));
+
+  it('is cut after 20 rows', () => {
+    const shown = lines(many);
+    expect(shown.slice(0, 2)).toEqual([' 0   1 → 2  (+1)', ' 1   1 → 2  (+1)']);
+    expect(shown.slice(19)).toEqual([
+      '19   1 → 2  (+1)',
+      '… and 1,180 more',
+      '1,200 changes.',
+      'Units: 1,200 added, 0 removed.',
+    ]);
+  });
+
+  it('is whole with 20 rows', () => expect(lines(many.slice(0, 20)).join()).not.toContain('more'));
+
+  it('does not count what is unchanged as more', () => {
+    const same = bulkRow(1n, 1, 1, { result: 'unchanged' });
+    expect(lines([...many.slice(0, 21), same, same])[20]).toBe('… and 1 more');
+  });
+
+  it('shows what is amiss or goes to zero, in its place, and some of the rest', () => {
+    const zero = bulkRow(5000n, 3, 0);
+    const shown = lines([...many, ...Array.from({ length: 50 }, () => zero), bulkRow(6000n, 9, 1, conflict)]);
+    const kinds = shown.slice(0, 20).map((line) => (line.includes('→ 0') ? 'zero' : 'other'));
+    expect(kinds).toEqual([...Array(10).fill('other'), ...Array(10).fill('zero')]);
+    expect(lines([...many.slice(0, 500), bulkRow(6000n, 9, 1, conflict), ...many.slice(500)])[19]).toMatch(
+      /^6000 .* conflict: /,
+    );
+  });
+
+  it('shows more of what is amiss where nothing else is left', () => {
+    const amiss = Array.from({ length: 30 }, (_, index) => bulkRow(BigInt(index), 3, 0));
+    expect(lines(amiss).slice(19, 21)).toEqual(['19   3 → 0  (-3)', '… and 10 more']);
+    expect(
+      lines([...amiss, ...many.slice(0, 4)])
+        .slice(0, 21)
+        .join('\n'),
+    ).toMatch(/(?:.*→ 0.*\n){16}(?:.*→ 2.*\n){4}… and 14 more/);
+  });
+});
+
+describe('a narrow terminal', () => {
+  it('cuts reasons and leaves out space', () => {
+    expect(lines(rows.slice(2), { width: 40 }).join('\n')).toMatchInlineSnapshot(`
+      "43   9 → 1  conflict: the stock is 9, n…
+      44   9 → ?  conflict: the stock is 9, n…
+       8   ? → 3  failed: there is no pet 8 i…
+      1 unchanged, 1 failed, 2 conflicts."
+    `);
+    expect(lines([bulkRow(42n, 7, 12)], { width: 16 })[0]).toBe('42 7 → 12 (+5)');
+  });
+
+  it('has no line that is wider, unless it is numbers alone', () => {
+    const ids = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+    const quantities = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.maxSafeInteger());
+    const all = fc.record({ id: ids, before: quantities, after: quantities, kind: fc.nat(2), text: fc.string() });
+    const plans = fc.array(all, { maxLength: 40 }).map((some) =>
+      some.map(({ id, before, after, kind, text }) => {
+        const error = { code: 'x', message: text };
+        return bulkRow(id, before, after, kind === 0 ? {} : { result: kind === 1 ? 'failed' : 'conflict', error });
+      }),
+    );
+    fc.assert(
+      fc.property(plans, fc.integer({ min: 20, max: 120 }), fc.string(), (some, width, estimate) => {
+        for (const line of lines(some, { width, estimate })) {
+          const numbers = /^ *-?\d+ +-?\d+ → +-?\d+(?: +\([+-]?\d+\))?$/.test(line.trimEnd());
+          if (!numbers) expect(visibleWidth(line)).toBeLessThanOrEqual(Math.max(width, numbersWidth(some)));
+        }
+      }),
+    );
+  });
+});
+
+/** What the numbers of a row take at most, which are never cut: id, two stocks, the arrow and two spaces. */
+function numbersWidth(rows: readonly BulkRow[]): number {
+  const widest = (texts: string[]) => Math.max(0, ...texts.map((text) => text.length));
+  const stocks = widest(rows.map(({ before }) => `${before}`)) + widest(rows.map(({ after }) => `${after}`));
+  return widest(rows.map(({ petId }) => `${petId}`)) + stocks + 5;
+}

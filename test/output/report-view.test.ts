@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { parse } from 'lossless-json';
+import { describe, expect, it } from 'vitest';
+import { type BulkReport, type BulkRow, rowResults } from '../../src/inventory/change.ts';
+import { bulkReportView, reportSummary } from '../../src/output/report-view.ts';
+import { bulkRow } from './bulk-rows.ts';
+import { render, renderPieces, visible } from './render.ts';
+
+const refused = { code: 'INVALID_QUANTITY', message: 'too many, by "far"', status: 400 };
+const rows = [
+  bulkRow(1n, 5, 8, { result: 'applied' }),
+  bulkRow(9223372036854775807n, 5, 5, { line: 3, result: 'unchanged' }),
+  bulkRow(3n, 0, -1, { line: 4, result: 'failed', error: refused }),
+  bulkRow(4n, 9, undefined, {
+    ...{ line: 5, result: 'conflict', error: { code: 'conflict', message: 'the stock is 9, not 7' } },
+  }),
+  bulkRow(5n, 2, 3, { line: 6, result: 'notAttempted' }),
+];
+const report: BulkReport = { run: '20260115T120020Z-k3x9', env: 'staging', dryRun: false, rows };
+
+describe('the report', () => {
+  it('is one object in JSON, as the contract has it', async () => {
+    expect(await render('json', bulkReportView(report))).toBe(
+      [
+        '{"run":"20260115T120020Z-k3x9","env":"staging","dryRun":false,"counts":{"applied":1,"unchanged":1,"failed":1,"conflict":1,"notAttempted":1},"rows":[',
+        '{"line":2,"petId":1,"before":5,"after":8,"result":"applied"},',
+        '{"line":3,"petId":9223372036854775807,"before":5,"after":5,"result":"unchanged"},',
+        '{"line":4,"petId":3,"before":0,"after":-1,"result":"failed","error":{"code":"INVALID_QUANTITY","message":"too many, by \\"far\\"","status":400}},',
+        '{"line":5,"petId":4,"before":9,"after":null,"result":"conflict","error":{"code":"conflict","message":"the stock is 9, not 7"}},',
+        '{"line":6,"petId":5,"before":2,"after":3,"result":"notAttempted"}',
+        ']}\n',
+      ].join('\n'),
+    );
+  });
+
+  it('of a dry run has no run', async () => {
+    const planned = { ...report, run: null, dryRun: true, rows: [bulkRow(1n, 5, 8)] };
+    expect(await render('json', bulkReportView(planned))).toBe(
+      '{"run":null,"env":"staging","dryRun":true,"counts":{"applied":0,"unchanged":0,"failed":0,"conflict":0,"notAttempted":0},"rows":[\n' +
+        '{"line":2,"petId":1,"before":5,"after":8,"result":"planned"}\n]}\n',
+    );
+  });
+
+  it('of nothing has no rows', async () => {
+    const nothing = bulkReportView({ ...report, rows: [] });
+    expect(await render('json', nothing)).toMatch(/"rows":\[\]\}\n$/);
+    expect(await render('ndjson', nothing)).toBe('');
+    expect(await render('table', nothing)).toBe('');
+  });
+
+  it('is one row a line in NDJSON', async () => {
+    const lines = (await render('json', bulkReportView(report))).split('\n').slice(1, -2);
+    expect(await render('ndjson', bulkReportView(report))).toBe(
+      `${lines.map((line) => line.replace(/,$/, '')).join('\n')}\n`,
+    );
+  });
+
+  it('has the same fields as columns in CSV and TSV, of an error its message', async () => {
+    expect(await render('csv', bulkReportView(report))).toBe(
+      [
+        'line,petId,before,after,result,error',
+        '2,1,5,8,applied,',
+        '3,9223372036854775807,5,5,unchanged,',
+        '4,3,0,-1,failed,"too many, by ""far"""',
+        '5,4,9,,conflict,"the stock is 9, not 7"',
+        '6,5,2,3,notAttempted,\n',
+      ].join('\n'),
+    );
+    expect(await render('tsv', bulkReportView(report))).toMatch(/^2\t1\t5\t8\tapplied\t\n/);
+  });
+
+  it('leaves out of a table what is unchanged', async () => {
+    expect(await render('table', bulkReportView(report), { width: 80 })).toMatchInlineSnapshot(`
+      "Line  Pet ID  Before  After  Result         Reason
+         2       1       5      8  applied
+         4       3       0     -1  failed         too many, by "far"
+         5       4       9         conflict       the stock is 9, not 7
+         6       5       2      3  not attempted
+      "
+    `);
+    expect(await render('table', bulkReportView({ ...report, rows: rows.slice(0, 2) }))).toMatchInlineSnapshot(`
+      "Line  Pet ID  Before  After  Result
+         2       1       5      8  applied
+      "
+    `);
+    expect(
+      visible(await render('table', bulkReportView(report), { color: true, header: false })),
+    ).toMatchInlineSnapshot(`
+      "2  1  5   8  ␛[32mapplied␛[39m
+      4  3  0  -1  ␛[31mfailed␛[39m         too many, by "far"
+      5  4  9      ␛[33mconflict␛[39m       the stock is 9, not 7
+      6  5  2   3  ␛[2mnot attempted␛[22m
+      "
+    `);
+  });
+
+  it('is written piece by piece, whole lines each', async () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => bulkRow(BigInt(index), 1, 2, { result: 'applied' }));
+    const view = bulkReportView({ ...report, rows: many });
+    const pieces = await renderPieces('json', view);
+    expect(pieces.length).toBeGreaterThan(10);
+    expect(pieces.every((piece) => piece.length < 140_000 && piece.endsWith('\n'))).toBe(true);
+    expect(JSON.parse(pieces.join('')).rows).toHaveLength(20_000);
+    expect(await renderPieces('json', view), 'a second time').toEqual(pieces);
+  });
+
+  it('reads back equal, by lossless-json', async () => {
+    const errors = fc.record({
+      code: fc.string(),
+      message: fc.string(),
+      status: fc.option(fc.nat(), { nil: undefined }),
+    });
+    const quantities = fc.option(
+      fc.maxSafeInteger().map((value) => value + 0),
+      { nil: undefined },
+    );
+    const row = fc.record({
+      line: fc.nat(),
+      petId: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      before: quantities,
+      after: quantities,
+      result: fc.constantFrom(...rowResults),
+      error: fc.option(errors, { nil: undefined }),
+      reason: fc.constant(undefined),
+      ref: fc.constant(undefined),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (some) => {
+        const text = await render('json', bulkReportView({ ...report, rows: some }));
+        const read = parse(text, null, BigInt) as { rows: unknown[] };
+        expect(read.rows).toEqual(some.map(expected));
+        const lines = (await render('ndjson', bulkReportView({ ...report, rows: some }))).split('\n').slice(0, -1);
+        expect(lines.map((line) => parse(line, null, BigInt))).toEqual(read.rows);
+      }),
+    );
+  });
+});
+
+function expected({ line, petId, before, after, result, error }: BulkRow): object {
+  const big = (value: number | undefined) => (value === undefined ? null : BigInt(value));
+  const row = { line: BigInt(line), petId, before: big(before), after: big(after), result };
+  if (error === undefined) return row;
+  const { code, message, status } = error;
+  return { ...row, error: status === undefined ? { code, message } : { code, message, status: BigInt(status) } };
+}
+
+describe('the summary', () => {
+  it('counts what there is', () => {
+    expect(reportSummary(report)).toBe('1 applied, 1 unchanged, 1 failed, 1 conflict, 1 not attempted.');
+    const applied = Array.from({ length: 1195 }, () => bulkRow(1n, 1, 2, { result: 'applied' }));
+    expect(reportSummary({ ...report, rows: [...rows, ...rows.slice(3), ...applied] })).toBe(
+      '1,196 applied, 1 unchanged, 1 failed, 2 conflicts, 2 not attempted.',
+    );
+    expect(reportSummary({ ...report, rows: [] })).toBe('No rows.');
+  });
+
+  it('of a dry run says that nothing was written', () => {
+    const planned = [bulkRow(1n, 5, 8), bulkRow(2n, 5, 8), ...rows.slice(1, 2)];
+    expect(reportSummary({ dryRun: true, rows: planned })).toBe(
+      'Dry run: 2 changes, 1 unchanged; nothing was written.',
+    );
+  });
+});
