@@ -48,10 +48,20 @@ stdout carries the result and nothing else. Banner, rate limit, warnings, questi
 Configuration (petstock config path): settings, addresses and keys. Mode 0600, in a folder of mode 0700.
 State: in PETSTOCK_STATE_DIR, else $XDG_STATE_HOME/petstock or ~/.local/state/petstock on Linux:
   limits/      for each key a ledger of requests and of what the service said of its limits, shared by all commands
-  history/     every change of stock that this machine has made
+  history/     every change of stock that this machine has made, a file a run (petstock history list)
   sandbox.db   the stock of the sandbox
   sandbox.key  the key of the sandbox
 Keys are kept in these two files alone, both of mode 0600; elsewhere a hash stands for them. A ledger may be deleted:
-then what the service said is forgotten, a time to wait included.
+then what the service said is forgotten, a time to wait included. A history grows by about 500 bytes a change;
+petstock history prune removes what is old.
+
+Change files (petstock inventory apply): CSV or TSV (, ; tab or | between cells), JSON or NDJSON, in UTF-8.
+  petId (or id)                                 every digit counts; ="123" and '123 are read as 123
+  quantity (or qty), or delta (or adjust)       the new stock, or what to add; blank: no change, never 0
+  expected                                      write only if the stock is this
+  reason, ref                                   for the history
+  status                                        ignored; any other column is refused
+In any order; upper and lower case, spaces, _ and - make no difference. From a spreadsheet, save as "CSV UTF-8", and format
+ids as text first, or begin with petstock inventory export --spreadsheet.
 `,
 };

@@ -25,7 +25,7 @@ process.once('message', async (task: LoopTask) => {
 /** Every answer tells of a window that has room for all. */
 function prepare(folder: string): (rounds: number, atOnce: number) => Promise<void> {
   const unique = `bench${process.pid}`;
-  const clock = createSystemClock();
+  const clock = createSystemClock(process.hrtime.bigint);
   const onFallback = (reason: Error) => {
     throw reason;
   };

@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'tsup';
+import { temporaryFolder } from './folders.ts';
 
 /** The project as it is published, built from the sources of now into a folder of its own. */
 export interface Build {
@@ -11,24 +12,43 @@ export interface Build {
   readonly library: string;
   /** Where an entry of a benchmark's own is. */
   entry(name: string): string;
-  remove(): Promise<void>;
+  remove(): void;
 }
 
 /** @param entries of the benchmark's own, by name: paths from the root. They see the same sources as the program does. */
 export async function buildProject(entries: Readonly<Record<string, string>> = {}): Promise<Build> {
   // Below node_modules, so that the dependency that is not bundled is found.
   const cache = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.url));
-  await mkdir(cache, { recursive: true });
-  const outDir = await mkdtemp(join(cache, 'petstock-bench-'));
-  const remove = () => rm(outDir, { recursive: true, force: true });
-  // What tsup.config.ts does after a build is about what is published.
-  const entry = { petstock: 'bin/petstock.ts', index: 'src/index.ts', ...entries };
-  await build({ entry, outDir, dts: false, silent: true, metafile: false, onSuccess: async () => {} }).catch(
-    async (error) => {
-      await remove();
-      throw error;
-    },
-  );
-  const pathOf = (name: string) => join(outDir, `${name}.js`);
-  return { program: pathOf('petstock'), library: pathOf('index'), entry: pathOf, remove };
+  mkdirSync(cache, { recursive: true });
+  const { path: outDir, remove } = temporaryFolder(cache);
+  const own = join(outDir, 'bench');
+  try {
+    await build({ outDir, dts: false, silent: true });
+    // On their own, since an entry more would change how the program is split.
+    if (Object.keys(entries).length > 0) await buildOwn({ ...entries }, own);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return {
+    program: join(outDir, 'petstock.cjs'),
+    library: join(outDir, 'index.js'),
+    entry: (name) => join(own, `${name}.js`),
+    remove,
+  };
+}
+
+async function buildOwn(entry: Record<string, string>, outDir: string): Promise<void> {
+  await build({
+    config: false,
+    entry,
+    outDir,
+    silent: true,
+    format: 'esm',
+    target: 'node20',
+    platform: 'node',
+    noExternal: [/^(?!@photostructure\/sqlite$)/],
+    removeNodeProtocol: false,
+    banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
+  });
 }

@@ -47,7 +47,7 @@ function kept(child: ChildProcess): ChildProcess {
 }
 
 /** Without what npm puts there and what the user of this machine has set for the program. */
-function bare(): NodeJS.ProcessEnv {
+export function bare(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(npm_|PETSTOCK_|NODE_OPTIONS$|.*_proxy$)/i.test(name)),
   );

@@ -12,6 +12,21 @@ export function table(rows: readonly (readonly string[])[]): string {
   return [line(head), rule, ...body.map(line)].map((text) => `${text}\n`).join('');
 }
 
+/** A table in Markdown. The first row is the head; columns whose cells all look like numbers are set to the right. */
+export function markdownTable(rows: readonly (readonly string[])[]): string {
+  const [head = [], ...body] = rows;
+  const rule = head.map((_, column) => (body.every((row) => isNumber(row[column] ?? '')) ? '--:' : '---'));
+  return [head, rule, ...body].map((row) => `${markdownCells(row)}\n`).join('');
+}
+
+/** One row of a table in Markdown. */
+export function markdownCells(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+const isNumber = (cell: string) => /^-?[\d.]*( x)?$/.test(cell);
+
+/** NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

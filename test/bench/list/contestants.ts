@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command, Measurer } from '../support/measure.ts';
+import type { Contestant } from '../support/rounds.ts';
+import { requireExact } from './exactness.ts';
+import { type Expected, everything, fields, filtered, leastQuantity, sorted, summary } from './expected.ts';
+
+/** What the contestants of one table share. */
+export interface Scene {
+  readonly measurer: Measurer;
+  /** The built program. */
+  readonly program: string;
+  readonly url: string;
+  readonly pets: number;
+  /** For what the program keeps, and for the output that is looked at. */
+  readonly folder: string;
+  /** The longest for one run. */
+  readonly seconds: number;
+}
+
+export const names = {
+  curl: 'curl to /dev/null',
+  tsv: 'petstock, tsv',
+  jq: 'curl, jq @tsv',
+  fetch: 'fetch, JSON.parse, join',
+  python: 'python3, json, csv',
+} as const;
+
+const filter = ['--status', 'available', '--min-quantity', String(leastQuantity)];
+
+/** Ours, by name: the arguments after `inventory list`, and the rows that should come out. */
+const lists: Readonly<Record<string, readonly [readonly string[], Expected]>> = {
+  [names.tsv]: [['-o', 'tsv'], everything],
+  'petstock, csv': [['-o', 'csv'], everything],
+  'petstock, ndjson': [['-o', 'ndjson'], everything],
+  'petstock, json': [['-o', 'json'], everything],
+  'petstock, long table': [['-o', 'table'], everything],
+  'petstock, tsv, two filters': [['-o', 'tsv', ...filter], filtered],
+  'petstock, tsv, two fields': [['-o', 'tsv', '--fields', 'quantity,petId'], fields],
+  'petstock, tsv, sorted': [['-o', 'tsv', '--sort', 'quantity'], sorted],
+  'petstock, tsv, summary': [['-o', 'tsv', '--summary'], summary],
+};
+
+const peer = (file: string) => fileURLToPath(new URL(`peers/${file}`, import.meta.url));
+
+const key = 'psk_bench';
+
+export function curl({ measurer, url, seconds }: Scene): Contestant {
+  const argv = ['curl', '-sf', '-o', '/dev/null', '-H', `Authorization: Bearer ${key}`, `${url}/inventory`];
+  return { name: names.curl, attempt: () => measurer.run({ argv }, { stdout: '/dev/null', seconds }) };
+}
+
+/** The names of all that are ours. */
+export const ours = Object.keys(lists);
+
+export function petstock(scene: Scene, name: string): Contestant {
+  const [args, expected] = lists[name] ?? [[], everything];
+  const env = {
+    PETSTOCK_URL_STAGING: scene.url,
+    PETSTOCK_API_KEY_STAGING: key,
+    PETSTOCK_CONFIG_DIR: join(scene.folder, 'config'),
+    PETSTOCK_STATE_DIR: join(scene.folder, 'state'),
+  };
+  return listing(scene, name, { argv: [process.execPath, scene.program, 'inventory', 'list', ...args], env }, expected);
+}
+
+export function jq(scene: Scene): Contestant {
+  const filter = '.[] | [.petId, .quantity, .status] | @tsv';
+  const pipeline = `curl -sf -H "Authorization: Bearer $KEY" "$URL/inventory" | jq -r '${filter}'`;
+  return other(scene, names.jq, ['sh', '-c', pipeline]);
+}
+
+export function fetchScript(scene: Scene): Contestant {
+  return other(scene, names.fetch, [process.execPath, peer('fetch.js')]);
+}
+
+export function python(scene: Scene): Contestant {
+  return other(scene, names.python, [scene.measurer.python, peer('rows.py')]);
+}
+
+function other(scene: Scene, name: string, argv: readonly string[]): Contestant {
+  return listing(scene, name, { argv, env: { URL: scene.url, KEY: key } }, everything);
+}
+
+/** The output goes nowhere when it is measured; the first time it is looked at. */
+function listing(scene: Scene, name: string, command: Command, expected: Expected): Contestant {
+  const { measurer, seconds, pets, folder } = scene;
+  return {
+    name,
+    async attempt(isWarmUp) {
+      const stdout = isWarmUp ? join(folder, 'output') : '/dev/null';
+      const sample = await measurer.run(command, { stdout, seconds });
+      if (isWarmUp) await requireExact(stdout, expected, pets);
+      return sample;
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { heading, roundsOf } from '../support/heading.ts';
+import { versionOf } from '../support/machine.ts';
+import {
+  atLeast,
+  atMost,
+  faultsOf,
+  type Goal,
+  goalOf,
+  megabytes,
+  type Report,
+  seconds,
+  times,
+  verdict,
+  whole,
+} from '../support/report.ts';
+import type { Results } from '../support/rounds.ts';
+import { markdownTable } from '../support/table.ts';
+import { names, ours } from './contestants.ts';
+
+export interface Found {
+  readonly pets: number;
+  readonly large: number;
+  /** MB a second. */
+  readonly line: number;
+  readonly args: readonly string[];
+  readonly loopback: Results;
+  readonly throttled: Results;
+  readonly many: Results | undefined;
+  /** Its version. */
+  readonly python: string;
+}
+
+/** Without flags for V8's heap. */
+const mostMb = 130;
+
+export async function reportOf(found: Found): Promise<Report> {
+  const { pets, large, line, loopback, throttled, many } = found;
+  const versions = [await versionOf('curl'), await versionOf('jq'), `Python ${found.python}`];
+  const text = [
+    heading('list', found.args, versions, loopback),
+    `${count(pets)} pets, loopback:\n`,
+    tableOf(loopback),
+    `${count(pets)} pets over a line of ${line} MB/s:\n`,
+    tableOf(throttled),
+    ...(many === undefined ? [] : [`${count(large)} pets, loopback, ${roundsOf(many)} rounds:\n`, tableOf(many)]),
+  ];
+  // They are about so many pets, and no others.
+  return { text: text.join('\n'), goals: pets === 1_000_000 ? goalsOf(found) : [] };
+}
+
+function tableOf(results: Results): string {
+  const [curl, tsv] = [results.get(names.curl), results.get(names.tsv)];
+  const head = ['', 's', 'of curl', 'of our TSV', 'CPU s', 'peak MB', 'exact'];
+  const rows = results.all.map((result) => [
+    result.name,
+    seconds(result.median('ms')),
+    times(result.ratioTo(curl)),
+    times(result.ratioTo(tsv)),
+    seconds(result.median('cpuMs')),
+    whole(result.median('peakMb')),
+    result === curl && result.fault === undefined ? '' : verdict(result),
+  ]);
+  return markdownTable([head, ...rows]);
+}
+
+function goalsOf({ loopback, throttled, many }: Found): Goal[] {
+  const ratio = (results: Results | undefined, name: string, to: string) => {
+    const result = results?.get(name);
+    return result?.ratioTo(results?.get(to)) ?? Number.NaN;
+  };
+  const toTsv = (name: string) => ratio(loopback, name, names.tsv);
+  const memory = (results: Results | undefined) => results?.get(names.tsv)?.median('peakMb') ?? Number.NaN;
+  const [sorted = '', summary = ''] = ours.slice(-2);
+  const others = ours.slice(1, -2);
+  const slowest = Math.max(...others.map(toTsv));
+  const faults = (...lists: readonly string[]) => faultsOf(lists.map((name) => loopback.get(name)));
+  return [
+    goalOf(
+      'list 1,000,000 as TSV, loopback',
+      'at most 13 x curl to /dev/null; 6 x faster than curl + jq, 3 x faster than fetch + JSON.parse; at 50 MB/s at most 1.15 x curl',
+      [
+        [atMost(ratio(loopback, names.tsv, names.curl), 13), 'curl'],
+        [atLeast(toTsv(names.jq), 6), 'faster than jq'],
+        [atLeast(toTsv(names.fetch), 3), 'faster than fetch'],
+        [atMost(ratio(throttled, names.tsv, names.curl), 1.15), 'curl at 50 MB/s'],
+        ...faults(names.tsv),
+        ...faultsOf([throttled.get(names.tsv)]),
+      ],
+    ),
+    goalOf('list 5,000,000', 'at most 110 MB (130 without engine flags), and within 10 % of the memory at 1,000,000', [
+      [megabytes(memory(many), mostMb), ''],
+      [atMost(memory(many) / memory(loopback), 1.1), 'the memory at 1,000,000'],
+      ...faultsOf([many?.get(names.tsv)]),
+    ]),
+    goalOf('any filter, any of ndjson, csv, tsv, json; long table', 'at most 1.5 x our own TSV', [
+      [atMost(slowest, 1.5), 'the slowest of them'],
+      ...faults(...others),
+    ]),
+    goalOf('`--sort`, `--summary` of 1,000,000', 'sort at most 4 x our own TSV; summary at most 1.1 x', [
+      [atMost(toTsv(sorted), 4), 'sorted'],
+      [atMost(toTsv(summary), 1.1), 'summary'],
+      ...faults(sorted, summary),
+    ]),
+  ];
+}
+
+const count = (value: number) => value.toLocaleString('en');

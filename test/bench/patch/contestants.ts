@@ -1,0 +1,114 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Served } from '../governor/served.ts';
+import type { Command, Measurer, Sample } from '../support/measure.ts';
+import type { Contestant } from '../support/rounds.ts';
+import { requireApplied } from './applied.ts';
+
+/** What all contestants share. */
+export interface Scene {
+  readonly measurer: Measurer;
+  /** The built program. */
+  readonly program: string;
+  readonly served: Served;
+  readonly petIds: readonly string[];
+  /** For the changes, and for what the program keeps. */
+  readonly folder: string;
+}
+
+export const names = {
+  curl: 'curl -Z, 8 at a time',
+  ours: 'petstock inventory apply',
+  fetch8: 'fetch, 8 at a time',
+  fetch32: 'fetch, 32 at a time',
+} as const;
+
+const seconds = 120;
+const peer = (file: string) => fileURLToPath(new URL(`peers/${file}`, import.meta.url));
+
+/** In the order of the table. */
+export function contestantsOf(scene: Scene): readonly Contestant[] {
+  const script = (name: string, file: string, atOnce: number) =>
+    writing(scene, name, ({ csv }) => ({ argv: [process.execPath, peer(file), csv, String(atOnce)] }));
+  return [
+    writing(scene, names.curl, ({ config }) => ({ argv: ['curl', '-sS', '-Z', '--parallel-max', '8', '-K', config] })),
+    petstock(scene, names.ours),
+    petstock(scene, `${names.ours} --concurrency 8`, '--concurrency', '8'),
+    script(names.fetch8, 'fetch.js', 8),
+    script(names.fetch32, 'fetch.js', 32),
+    script('undici Pool, 8 connections', 'pool.js', 8),
+  ];
+}
+
+/** The changes of one run, in the forms that somebody takes. */
+interface Changes {
+  readonly csv: string;
+  /** For curl's `--config`. */
+  readonly config: string;
+}
+
+function writing(scene: Scene, name: string, commandOf: (changes: Changes) => Command): Contestant {
+  const { url, key } = scene.served;
+  return attempting(scene, name, (changes) => {
+    const { argv, env } = commandOf(changes);
+    return scene.measurer.run({ argv, env: { URL: url, KEY: key, ...env } }, { stdout: '/dev/null', seconds });
+  });
+}
+
+/** As a user runs it: with its history, its ledger and its report. The folder for these is another one each time. */
+function petstock(scene: Scene, name: string, ...options: readonly string[]): Contestant {
+  let runs = 0;
+  return attempting(scene, name, async ({ csv }) => {
+    runs += 1;
+    const state = join(scene.folder, `${options.join('')}${runs}`);
+    const env = {
+      PETSTOCK_URL_STAGING: scene.served.url,
+      PETSTOCK_API_KEY_STAGING: scene.served.key,
+      PETSTOCK_CONFIG_DIR: join(scene.folder, 'config'),
+      PETSTOCK_STATE_DIR: state,
+    };
+    const argv = [process.execPath, scene.program, 'inventory', 'apply', csv, '--yes', '-o', 'json', ...options];
+    const report = join(scene.folder, 'report.json');
+    const sample = await scene.measurer.run({ argv, env }, { stdout: report, seconds });
+    requireApplied({ report, state, changes: scene.petIds.length });
+    return sample;
+  });
+}
+
+let runs = 0;
+
+/** Other quantities in each run, of whomever: where they are the same, nothing would have to be written. */
+function attempting(scene: Scene, name: string, write: (changes: Changes) => Promise<Sample>): Contestant {
+  return {
+    name,
+    async attempt() {
+      runs += 1;
+      const wanted = new Map(scene.petIds.map((petId, index) => [petId, 1000 * runs + (index % 1000)]));
+      const sample = await write(writeChanges(scene, wanted));
+      const stock = await scene.served.stock();
+      const wrong = scene.petIds.filter((petId) => stock.get(petId) !== wanted.get(petId)).length;
+      if (wrong > 0) throw new Error(`${wrong} quantities are wrong`);
+      return sample;
+    },
+  };
+}
+
+function writeChanges({ served, folder }: Scene, wanted: ReadonlyMap<string, number>): Changes {
+  const changes = { csv: join(folder, 'changes.csv'), config: join(folder, 'curl.config') };
+  const rows = [...wanted].map(([petId, quantity]) => `${petId},${quantity}\n`);
+  writeFileSync(changes.csv, `petId,quantity\n${rows.join('')}`);
+  const requests = [...wanted].map(([petId, quantity]) =>
+    [
+      `url = "${served.url}/inventory/${petId}"`,
+      'request = "PATCH"',
+      `header = "Authorization: Bearer ${served.key}"`,
+      'header = "Content-Type: application/json"',
+      `data = "{\\"quantity\\":${quantity}}"`,
+      'output = "/dev/null"',
+      'fail\n',
+    ].join('\n'),
+  );
+  writeFileSync(changes.config, requests.join('next\n'));
+  return changes;
+}

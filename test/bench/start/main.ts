@@ -1,0 +1,60 @@
+import { parseArgs } from 'node:util';
+import { serve } from '../governor/served.ts';
+import { type Build, buildProject } from '../support/build.ts';
+import { temporaryFolder } from '../support/folders.ts';
+import { type Measurer, startMeasurer } from '../support/measure.ts';
+import type { Report } from '../support/report.ts';
+import { type Results, runRounds } from '../support/rounds.ts';
+import { contestantsOf } from './contestants.ts';
+import { installNodes, type Runtime, thisNode } from './nodes.ts';
+import { reportOf } from './report.ts';
+
+/**
+ * `npm run bench -- start [--quick] [--runs 25] [--nodes 22,24]`: how long it takes to start, beside Node itself. The other
+ * Nodes are installed from the registry for this run.
+ */
+export async function run(args: readonly string[]): Promise<Report> {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({
+    args: [...args],
+    options: { quick: { type: 'boolean', default: false }, runs: text, nodes: text },
+  });
+  const rounds = Number(values.runs ?? (values.quick ? 8 : 25));
+  const { runtimes, folder } = await installNodes(values.nodes?.split(',') ?? []);
+  try {
+    const build = await buildProject();
+    const measurer = await startMeasurer();
+    try {
+      const found: { version: string; results: Results }[] = [];
+      for (const runtime of [thisNode, ...runtimes]) {
+        found.push({ version: runtime.version, results: await measure(runtime, { build, measurer, rounds }) });
+      }
+      return reportOf(args, found);
+    } finally {
+      measurer.stop();
+      build.remove();
+    }
+  } finally {
+    folder.remove();
+  }
+}
+
+interface Setting {
+  readonly build: Build;
+  readonly measurer: Measurer;
+  readonly rounds: number;
+}
+
+/** With a service of its own, whose limit is out of the way. */
+async function measure({ node }: Runtime, { build: { program }, measurer, rounds }: Setting): Promise<Results> {
+  const served = await serve({ program, limit: 1_000_000, windowMs: 60_000, pets: 24 });
+  const { path: folder, remove } = temporaryFolder();
+  try {
+    const { url, key } = served;
+    const scene = { measurer, node, program, url, key, stock: await served.stock(), folder };
+    return await runRounds(contestantsOf(scene), rounds);
+  } finally {
+    await served.stop();
+    remove();
+  }
+}

@@ -1,0 +1,33 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Goal, Report } from './report.ts';
+import { markdownCells } from './table.ts';
+
+const file = fileURLToPath(new URL('../../../docs/performance.md', import.meta.url));
+
+/**
+ * Puts what a benchmark has found into `docs/performance.md`: its tables between its two marks, and each of its goals into
+ * the row that begins with the same words.
+ *
+ * @throws when the document has no such marks, or no such row
+ */
+export function writeToDocument(name: string, { text, goals }: Report): void {
+  const block = `<!-- ${name} -->\n\n${text.trim()}\n\n<!-- /${name} -->`;
+  let document = replaced(readFileSync(file, 'utf8'), new RegExp(`<!-- ${name} -->.*<!-- /${name} -->`, 's'), block);
+  for (const goal of goals) document = replaced(document, rowOf(goal), goalRow(goal));
+  writeFileSync(file, document);
+}
+
+/** `| what | goal | reached | yes |` */
+export function goalRow({ what, goal, reached, isReached }: Goal): string {
+  return markdownCells([what, goal, reached, isReached === undefined ? 'not measured' : isReached ? 'yes' : '**no**']);
+}
+
+function rowOf({ what }: Goal): RegExp {
+  return new RegExp(`^\\| ${what.replaceAll(/[^\w ,]/g, '\\$&')} \\|.*$`, 'm');
+}
+
+function replaced(text: string, place: RegExp, by: string): string {
+  if (!place.test(text)) throw new Error(`docs/performance.md has no place for ${place.source}`);
+  return text.replace(place, () => by);
+}

@@ -1,0 +1,20 @@
+import { machine } from './machine.ts';
+import type { Results } from './rounds.ts';
+
+/** What a table has to say of itself: how to make it again, when and where it was made, and with what. Markdown. */
+export function heading(
+  name: string,
+  args: readonly string[],
+  versions: readonly (string | undefined)[],
+  results: Results,
+): string {
+  const command = ['npm run bench --', name, ...args].join(' ');
+  const date = new Date().toISOString().slice(0, 10);
+  const tools = [`Node ${process.versions.node}`, ...versions.filter((version) => version !== undefined)].join(', ');
+  return `\`${command}\` on ${date}; ${machine()}; ${tools}. Medians of ${roundsOf(results)} interleaved rounds.\n`;
+}
+
+/** In how many of them somebody was measured. */
+export function roundsOf(results: Results): number {
+  return Math.max(...results.all.map(({ samples }) => samples.length));
+}

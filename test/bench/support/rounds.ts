@@ -1,0 +1,79 @@
+import type { Sample } from './measure.ts';
+import { progress } from './progress.ts';
+import { median } from './table.ts';
+
+/** One line of a table: a way to do the work. */
+export interface Contestant {
+  readonly name: string;
+  /**
+   * Does the work once.
+   *
+   * @param isWarmUp the first time, which does not count: to look closely at the result is for then
+   * @throws what is wrong: it could not be done, or what came out is not what should have
+   */
+  attempt(isWarmUp: boolean): Promise<Sample>;
+}
+
+export class Result {
+  /** One for each round, in their order. */
+  readonly samples: Sample[] = [];
+  /** What is wrong with it. */
+  fault: string | undefined;
+  /** It is not measured any more. */
+  isOut = false;
+
+  constructor(readonly name: string) {}
+
+  median(of: keyof Sample): number {
+    return median(this.samples.map((sample) => sample[of]));
+  }
+
+  /** The median of the ratios of each round: what slows the machine down for a while slows both. NaN without any. */
+  ratioTo(other: Result | undefined): number {
+    const theirs = other?.samples ?? [];
+    const pairs = this.samples.slice(0, theirs.length);
+    return median(pairs.map(({ ms }, round) => ms / (theirs[round]?.ms ?? Number.NaN)));
+  }
+}
+
+/** A result that is not what it should be. What was measured of it is told with that. */
+export class WrongResult extends Error {}
+
+/**
+ * Everybody once to warm up, then in rounds, each beginning with another one. Who fails is left out of the rounds that follow; a
+ * wrong result in the warm-up is noted, and measured all the same.
+ */
+export async function runRounds(contestants: readonly Contestant[], rounds: number): Promise<Results> {
+  const results = new Results(contestants.map(({ name }) => new Result(name)));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (let turn = 0; turn < contestants.length; turn += 1) {
+      const index = (turn + round) % contestants.length;
+      const contestant = contestants[index];
+      const result = results.all[index];
+      if (contestant === undefined || result === undefined || result.isOut) continue;
+      progress(`${round === 0 ? 'warming up' : `round ${round} of ${rounds}`}: ${contestant.name}`);
+      await attempt(contestant, result, round === 0);
+    }
+  }
+  progress('');
+  return results;
+}
+
+/** By name; a name that is not there has no result. */
+export class Results {
+  constructor(readonly all: readonly Result[]) {}
+
+  get(name: string): Result | undefined {
+    return this.all.find((result) => result.name === name);
+  }
+}
+
+async function attempt(contestant: Contestant, result: Result, isWarmUp: boolean): Promise<void> {
+  try {
+    const sample = await contestant.attempt(isWarmUp);
+    if (!isWarmUp) result.samples.push(sample);
+  } catch (error) {
+    result.fault = (error as Error).message;
+    result.isOut = !(isWarmUp && error instanceof WrongResult);
+  }
+}
