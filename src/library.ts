@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { hrtime } from 'node:process';
 import { type Client, createClient } from './api/client.ts';
 import { createUndiciTransport } from './api/undici.ts';
 import type { Clock } from './context.ts';
@@ -49,7 +50,7 @@ export type PetstoreClient = Client;
 export function createPetstoreClient(options: PetstoreClientOptions): PetstoreClient {
   const baseUrl = usable('baseUrl', parseBaseUrl(options.baseUrl));
   const key = usable('key', parseKey(options.key));
-  const clock = options.clock ?? createSystemClock();
+  const clock = options.clock ?? createSystemClock(hrtime.bigint);
   const { origin } = new URL(baseUrl);
   const unique = randomBytes(6).toString('hex');
   const timeout = options.timeout ?? 30_000;

@@ -3,7 +3,6 @@ import type { Context } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { createRunner } from './invocation/run.ts';
 import { createProgram } from './program.ts';
-import { reportError } from './report.ts';
 
 /**
  * Runs one command line.
@@ -25,6 +24,7 @@ export async function main(context: Context): Promise<number> {
     if (help !== '') await context.stdout.write(help);
     return exitCodes.ok;
   } catch (error) {
+    const { reportError } = await import('./report.ts');
     return reportError(error, { context, globals: program.opts(), invocation: runner.opened() });
   }
 }

@@ -3,32 +3,34 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { buildConnector, Dispatcher } from 'undici';
 import type { HttpRequest, HttpResponse, Transport } from '../transport.ts';
 
+/** Of an answer, in bytes: Node's own default. Without it undici would load `node:http` to ask. */
+const maxHeaderSize = 16 * 1024;
+
 /**
- * The transport over undici. undici is imported with the first request, since most of a start is its loading.
+ * The transport over undici, which begins to load at once: a request that was admitted should not have to wait for it.
  * Its own time-outs are off: the signal of each request carries the one that the user chose.
  */
 export function createUndiciTransport(): Transport {
-  let dispatcher: Promise<Dispatcher> | undefined;
   const connector = createConnector();
+  const load = async () => {
+    const { Agent, buildConnector, request } = await import('./undici-parts.ts');
+    const connect = connector.over(buildConnector({ timeout: 0 }));
+    const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, maxHeaderSize, connect }).compose(askBeforeLeaving);
+    return (options: Dispatcher.RequestOptions) => request(agent, options);
+  };
+  const undici = load();
+  // The first request tells.
+  undici.catch(() => {});
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const { method, headers, body = null, signal, leaving } = request;
-    dispatcher ??= import('undici').then(
-      // The default export, since that is all a bundled CommonJS package has.
-      ({ default: { Agent, buildConnector } }) =>
-        new Agent({
-          headersTimeout: 0,
-          bodyTimeout: 0,
-          connect: connector.over(buildConnector({ timeout: 0 })),
-        }).compose(askBeforeLeaving),
-    );
-    const agent = await dispatcher;
+    const send = await undici;
     // undici takes a connection for free one turn after its answer has ended: without this, a request that follows on
     // another one would open a second connection.
     await nextTurn();
     signal.throwIfAborted();
     const { origin, pathname, search } = new URL(request.url);
     const options = { origin, path: pathname + search, method: method as 'GET', headers, body, signal, leaving };
-    const answer = await connector.during(signal, () => agent.request(options));
+    const answer = await connector.during(signal, () => send(options));
     return {
       status: answer.statusCode,
       headers: answer.headers,

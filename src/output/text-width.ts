@@ -3,12 +3,23 @@ const plain = /^[ -~]*$/;
 /** What `Paint` adds. */
 const paintCode = /(\x1b\[[0-9;]*m)/;
 const paintCodes = /\x1b\[[0-9;]*m/g;
-const invisible = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
-/** Emoji, and the East Asian blocks whose characters take two columns. */
-const wide =
-  /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** What tells the width of text that is not plain. It takes 10 ms to make, and most text is plain, so it waits for need. */
+function makeUnicode() {
+  return {
+    segmenter: new Intl.Segmenter('en', { granularity: 'grapheme' }),
+    invisible: /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u,
+    /** Emoji, and the East Asian blocks whose characters take two columns. */
+    wide: /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u,
+  };
+}
+
+let unicode: ReturnType<typeof makeUnicode> | undefined;
+
+function graphemesOf(text: string): Intl.Segments {
+  unicode ??= makeUnicode();
+  return unicode.segmenter.segment(text);
+}
 
 /** How many columns of a terminal the text takes. It may be painted, but has no other control characters. */
 export function visibleWidth(text: string): number {
@@ -16,7 +27,7 @@ export function visibleWidth(text: string): number {
   const bare = text.replace(paintCodes, '');
   if (plain.test(bare)) return bare.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(bare)) width += graphemeWidth(segment);
+  for (const { segment } of graphemesOf(bare)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -62,7 +73,7 @@ function headOf(text: string, width: number): string {
   if (plain.test(text)) return text.slice(0, width);
   let used = 0;
   let end = 0;
-  for (const { segment, index } of segmenter.segment(text)) {
+  for (const { segment, index } of graphemesOf(text)) {
     used += graphemeWidth(segment);
     if (used > width) return text.slice(0, index);
     end = index + segment.length;
@@ -71,8 +82,9 @@ function headOf(text: string, width: number): string {
 }
 
 function graphemeWidth(grapheme: string): number {
-  if (invisible.test(grapheme)) return 0;
-  return wide.test(grapheme) ? 2 : 1;
+  unicode ??= makeUnicode();
+  if (unicode.invisible.test(grapheme)) return 0;
+  return unicode.wide.test(grapheme) ? 2 : 1;
 }
 
 /** The text with spaces before it, `width` columns in all. */

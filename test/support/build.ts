@@ -20,8 +20,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const cache = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
   await mkdir(cache, { recursive: true });
   const outDir = await mkdtemp(join(cache, 'petstock-e2e-'));
-  // What tsup.config.ts does after a build is about what is published.
-  await build({ outDir, dts: false, silent: true, metafile: false, onSuccess: async () => {} });
-  project.provide('program', join(outDir, 'petstock.js'));
+  await build({ outDir, dts: false, silent: true });
+  project.provide('program', join(outDir, 'petstock.cjs'));
   return () => rm(outDir, { recursive: true, force: true });
 }

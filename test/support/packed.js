@@ -35,17 +35,17 @@ async function packsRightFiles() {
   const [{ files, filename, size }] = JSON.parse(stdout);
   const names = files.map(({ path }) => path);
   const wanted =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w./-]+\.md|dist\/(LICENSES\.txt|index\.d\.ts|[\w-]+\.js))$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w./-]+\.md|dist\/(LICENSES\.txt|index\.d\.ts|[\w-]+\.c?js))$/;
   assert.deepEqual(
     names.filter((name) => !wanted.test(name)),
     [],
   );
-  for (const name of ['README.md', 'LICENSE', 'dist/petstock.js', 'dist/index.js', 'dist/index.d.ts']) {
+  for (const name of ['README.md', 'LICENSE', 'dist/petstock.cjs', 'dist/index.js', 'dist/index.d.ts']) {
     assert.ok(names.includes(name), `${name} is missing in the package`);
   }
   assert.ok(size < 2_000_000, `the package has grown to ${size} bytes`);
   const modes = Object.fromEntries(files.map(({ path, mode }) => [path, mode & 0o111]));
-  assert.notEqual(modes['dist/petstock.js'], 0, 'dist/petstock.js is not executable');
+  assert.notEqual(modes['dist/petstock.cjs'], 0, 'dist/petstock.cjs is not executable');
   return `${names.length} files, ${Math.round(size / 1000)} kB: ${filename}`;
 }
 
@@ -78,7 +78,7 @@ async function isLibrary() {
   );
   const args = 'petstock sandbox serve --port 0 --file :memory: --json'.split(' ');
   const [, ...rest] = args;
-  const served = spawn(process.execPath, [join(folder, 'node_modules/petstock/dist/petstock.js'), ...rest], {
+  const served = spawn(process.execPath, [join(folder, 'node_modules/petstock/dist/petstock.cjs'), ...rest], {
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
   });

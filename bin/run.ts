@@ -1,0 +1,142 @@
+import { homedir, userInfo } from 'node:os';
+import { isAbsolute } from 'node:path';
+import type { Readable } from 'node:stream';
+import { createUndiciTransport } from '../src/api/undici.ts';
+import type { Context, Input, Output } from '../src/context.ts';
+import { ClosedPipeError, InterruptedError } from '../src/errors.ts';
+import { main } from '../src/main.ts';
+import { resolveFolders } from '../src/settings/folders.ts';
+import { createSystemClock } from '../src/system-clock.ts';
+import type { Transport } from '../src/transport.ts';
+
+/** Runs the command line of this process. @returns the exit code */
+export function run(): Promise<number> {
+  const env = { ...process.env };
+  // Node warns on stderr where both are set, as they may be.
+  if (env.FORCE_COLOR !== undefined) delete process.env.NO_COLOR;
+  const interrupted = interruption();
+  const stderr = output(() => process.stderr);
+  let transport: Transport | undefined;
+  const context: Context = {
+    argv: process.argv.slice(2),
+    env,
+    stdin: input(() => process.stdin, interrupted),
+    stdout: output(() => process.stdout),
+    stderr: heedless(stderr),
+    clock: createSystemClock(process.hrtime.bigint),
+    get transport() {
+      transport ??= openTransport();
+      return transport;
+    },
+    folders: foldersOf(env),
+    processes: { pid: process.pid, isAlive },
+    prompts: latePrompts(interrupted),
+    interrupted,
+    random: Math.random,
+  };
+  return main(context);
+}
+
+/** Made when a command first asks for it: those that stay on this machine never do. */
+function openTransport(): Transport {
+  // On Node 20 the first request makes V8 optimise undici's HTTP parser (WebAssembly) in the background, and the exit
+  // waits about 80 ms for it. This flag takes that to 4 ms. It is not a stable interface: V8 ignores a flag it has dropped.
+  process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
+  return createUndiciTransport();
+}
+
+/** Aborted by the first Ctrl-C or SIGTERM. A second one is left to the operating system: it ends the process at once. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => controller.abort(new InterruptedError('Interrupted')));
+  }
+  return controller.signal;
+}
+
+function foldersOf(env: Context['env']): Context['folders'] {
+  // An empty or relative HOME would put keys into whatever folder this is.
+  const home = isAbsolute(homedir()) ? homedir() : userInfo().homedir;
+  return resolveFolders({ env, platform: process.platform, home });
+}
+
+/** Most commands ask nothing. */
+function latePrompts(interrupted: AbortSignal): Context['prompts'] {
+  const open = async () => {
+    const { createPrompts } = await import('../src/prompts.ts');
+    return createPrompts({ input: process.stdin, output: process.stderr, signal: interrupted });
+  };
+  return {
+    password: async (question) => (await open()).password(question),
+    confirm: async (question) => (await open()).confirm(question),
+    text: async (question) => (await open()).text(question),
+  };
+}
+
+/** Node opens a standard stream when it is first asked for, which takes a millisecond or two: so it is asked for late. */
+type Late<Stream> = () => Stream;
+
+function input(stream: Late<Readable & { isTTY?: boolean }>, interrupted: AbortSignal): Input {
+  return {
+    get isTerminal() {
+      return stream().isTTY === true;
+    },
+    chunks: {
+      async *[Symbol.asyncIterator]() {
+        const { addAbortSignal } = await import('node:stream');
+        try {
+          yield* addAbortSignal(interrupted, stream());
+        } catch (error) {
+          throw interrupted.aborted ? interrupted.reason : error;
+        }
+      },
+    },
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // Signal 0 is not sent; it only asks whether it could be.
+    return process.kill(pid, 0);
+  } catch (error) {
+    // One that belongs to somebody else runs, too.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** stderr speaks to a person: where nobody reads it, the work goes on, and the exit code tells. */
+function heedless(stream: Output): Output {
+  return {
+    get isTerminal() {
+      return stream.isTerminal;
+    },
+    get columns() {
+      return stream.columns;
+    },
+    write: (chunk) => stream.write(chunk).catch(() => {}),
+  };
+}
+
+function output(open: Late<NodeJS.WriteStream>): Output {
+  let opened: NodeJS.WriteStream | undefined;
+  const stream = () => {
+    // What goes wrong is told to each write; without a listener the event would end the process.
+    opened ??= open().on('error', () => {});
+    return opened;
+  };
+  return {
+    get isTerminal() {
+      return stream().isTTY === true;
+    },
+    get columns() {
+      return stream().columns;
+    },
+    write: (chunk) =>
+      new Promise((resolve, reject) => {
+        stream().write(chunk, (error) => {
+          if (!error) resolve();
+          else reject((error as NodeJS.ErrnoException).code === 'EPIPE' ? new ClosedPipeError('No reader') : error);
+        });
+      }),
+  };
+}
