@@ -3,7 +3,7 @@ import { FailureError, InterruptedError, PetstockError } from '../errors.ts';
 import type { Outcome } from '../history/records.ts';
 import type { RowError } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
-import { createIntents } from './intents.ts';
+import { createPreparedRows, type PreparedRow } from './prepared-rows.ts';
 import { rowErrorOf, verdictOn } from './verdict.ts';
 import type { Progression, RowWrite, Settlement, WriteOptions } from './write-rows.ts';
 
@@ -26,7 +26,8 @@ export function createRound(options: WriteOptions, progression: Progression): Ro
   const { settled, open } = progression;
   /** So many failures in a row and no success end a round early: the service is not asked for all rows in vain. */
   const patience = Math.max(8, concurrency * 2);
-  const claimed = new Set<number>();
+  const claimed = new Set<RowWrite>();
+  const finished = createFinished(options);
   /** Ends the wait of those that have not left. */
   const turns = new AbortController();
   setMaxListeners(0, turns.signal);
@@ -56,7 +57,7 @@ export function createRound(options: WriteOptions, progression: Progression): Ro
     record({ row, result, quantity, error });
     open.delete(row);
     settled.set(row, settlement);
-    claims.done(petId);
+    finished.add(petId);
     options.onSettled(settlement);
     if (failFast && result !== 'applied') end();
   };
@@ -91,11 +92,6 @@ export function createRound(options: WriteOptions, progression: Progression): Ro
   };
 
   const write = async (row: RowWrite): Promise<void> => {
-    if (!claimed.has(row.row)) {
-      const rival = claims.claim(row.petId, mark);
-      if (rival !== undefined) return settle(row, { result: 'conflict', error: overtaken });
-      claimed.add(row.row);
-    }
     try {
       judge(row, await client.updateInventory(row.petId, row.after, { once: turns.signal }));
     } catch (error) {
@@ -103,26 +99,32 @@ export function createRound(options: WriteOptions, progression: Progression): Ro
     }
   };
 
+  /** A row that was prepared, and is not sent. */
+  const letBe = ({ row, isTaken }: PreparedRow): void => {
+    if (isTaken) return;
+    record({ row: row.row, result: 'void' });
+    claimed.delete(row);
+    claims.withdraw(row.petId);
+  };
+
   const goesOn = () => !ended && faultsInARow < patience;
 
   return {
     send: async (queue) => {
       faultsInARow = 0;
-      const intents = createIntents(queue, journal, concurrency * 4);
+      const rows = createPreparedRows(queue, { journal, claims, mark, claimed, size: concurrency * 4 });
       const work = async (): Promise<void> => {
-        for (let next = goesOn() ? intents.take() : undefined; next !== undefined; ) {
-          const failure = await next.durable.then(
-            () => undefined,
-            (error: unknown) => ({ error }),
-          );
-          if (failure !== undefined) return stop(failure.error);
-          if (goesOn()) await write(next.row);
-          else record({ row: next.row.row, result: 'void' });
-          next = goesOn() ? intents.take() : undefined;
+        for (let next = rows.take(); next !== undefined; next = goesOn() ? rows.take() : undefined) {
+          await next.durable;
+          if (!goesOn()) letBe(next);
+          else if (next.isTaken) settle(next.row, { result: 'conflict', error: overtaken });
+          else await write(next.row);
         }
       };
-      await Promise.all(Array.from({ length: Math.min(concurrency, queue.length) }, work));
-      for (const row of intents.unused()) record({ row, result: 'void' });
+      // Only the disk can fail here: what the service does is a row's own affair.
+      await Promise.all(Array.from({ length: Math.min(concurrency, queue.length) }, () => work().catch(stop)));
+      for (const row of rows.unused()) letBe(row);
+      finished.tell();
     },
     confirm: (row, found) => {
       if (found === row.before) {
@@ -143,7 +145,28 @@ export function createRound(options: WriteOptions, progression: Progression): Ro
     get lastFault() {
       return lastFault;
     },
-    close: () => interrupted.removeEventListener('abort', onInterrupt),
+    close: () => {
+      finished.tell();
+      interrupted.removeEventListener('abort', onInterrupt);
+    },
+  };
+}
+
+/** Tells other commands of pets whose write is over: many at once, but without keeping anyone waiting. */
+function createFinished({ claims, clock }: WriteOptions) {
+  let petIds: bigint[] = [];
+  let toldAt = clock.monotonic();
+  const tell = (): void => {
+    if (petIds.length > 0) claims.done(...petIds);
+    petIds = [];
+    toldAt = clock.monotonic();
+  };
+  return {
+    add: (petId: bigint): void => {
+      petIds.push(petId);
+      if (petIds.length >= 64 || clock.monotonic() - toldAt > 50) tell();
+    },
+    tell,
   };
 }
 

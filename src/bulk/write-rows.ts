@@ -25,7 +25,7 @@ export interface Settlement {
 export interface WriteOptions {
   readonly client: Pick<Client, 'updateInventory'>;
   readonly journal: Pick<Journal, 'intent' | 'outcome'>;
-  readonly claims: Pick<Claims, 'claim' | 'done'>;
+  readonly claims: Pick<Claims, 'claimAll' | 'done' | 'withdraw'>;
   /** Taken before the stock of the rows was read. */
   readonly mark: Mark;
   /** Reads the stock of these pets once more. */

@@ -154,7 +154,7 @@ export function createGovernor(options: GovernorOptions): Governor {
 
   const permit = (id: string): Permit => ({
     leave: () => {
-      ledger.refresh();
+      ledger.glance();
       const { inFlight, gate } = ledger.state;
       const at = clock.monotonic();
       const request = inFlight.get(id);

@@ -2,7 +2,7 @@ import { fold } from './fold.ts';
 import { createGeneration, type Generations, latestGeneration, openGeneration, readGeneration } from './generations.ts';
 import { emptyState, encodeState, join, type KeyState } from './key-state.ts';
 import type { Ledger } from './ledger.ts';
-import type { OpenLedgerFile } from './open-ledger-file.ts';
+import type { LedgerEntry, OpenLedgerFile } from './open-ledger-file.ts';
 import { encodeRecord, type LedgerRecord } from './records.ts';
 
 export interface FileLedgerOptions extends Generations {
@@ -54,16 +54,16 @@ export function createFileLedger(options: FileLedgerOptions): Ledger {
     return file;
   };
 
-  /** Takes in what has been appended. @returns whether the line was among it */
-  const read = (current: OpenLedgerFile, line?: string): boolean => {
+  /** Takes in what has been appended. @returns whether our own record was among it */
+  const read = (current: OpenLedgerFile, own?: LedgerEntry): boolean => {
     let found = false;
-    for (const entry of current.newEntries()) {
+    for (const entry of current.newEntries(own)) {
       if (entry.record.type === 'seal') {
         follow(current.generation + 1);
         return found;
       }
       fold(state, entry.record);
-      found ||= entry.line === line;
+      found ||= entry === own;
     }
     if (!current.isRemoved) return found;
     moveOn();
@@ -78,18 +78,19 @@ export function createFileLedger(options: FileLedgerOptions): Ledger {
 
   /** Somebody has removed the folder. What we know goes into the ledger that takes its place, beside what others know. */
   const moveOn = (): void => {
-    const known = summary();
-    append(enter(latestGeneration(options)), known);
+    const record: LedgerRecord = { type: 'summary', state: encodeState(state) };
+    append(enter(latestGeneration(options)), { line: encodeRecord(record), record });
   };
 
   const summary = (): string => encodeRecord({ type: 'summary', state: encodeState(state) });
 
-  const append = (current: OpenLedgerFile, line: string): void => {
-    current.append(line);
-    if (!read(current, line)) {
+  const append = (current: OpenLedgerFile, entry: LedgerEntry): void => {
+    current.append(entry.line);
+    current.checkRemoved();
+    if (!read(current, entry)) {
       // In the same file it should have been found; else it came behind a seal, and is written again behind the summary.
       if (file === undefined || file === current) throw new Error('a record could not be written whole');
-      append(file, line);
+      append(file, entry);
     } else if (current === file && current.size > sealAt) {
       current.append(encodeRecord({ type: 'seal' }));
       read(current);
@@ -105,12 +106,20 @@ export function createFileLedger(options: FileLedgerOptions): Ledger {
     },
     refresh: () =>
       attempt(
+        (current) => {
+          current.checkRemoved();
+          read(current);
+        },
+        () => {},
+      ),
+    glance: () =>
+      attempt(
         (current) => void read(current),
         () => {},
       ),
     commit: (record: LedgerRecord) =>
       attempt(
-        (current) => append(current, encodeRecord(record)),
+        (current) => append(current, { line: encodeRecord(record), record }),
         () => fold(state, record),
       ),
   };

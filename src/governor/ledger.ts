@@ -11,6 +11,8 @@ export interface Ledger {
   readonly alone: boolean;
   /** Reads what others have written since. */
   refresh(): void;
+  /** The same for who has just refreshed, and is in a hurry: it is not noticed if the ledger was removed. */
+  glance(): void;
   /** Writes a record, and reads up to it. Never fails: where it can't be written, it counts for this process alone. */
   commit(record: LedgerRecord): void;
 }
@@ -18,5 +20,5 @@ export interface Ledger {
 /** A ledger for this process alone. */
 export function createTransientLedger(): Ledger {
   const state = emptyState();
-  return { state, alone: false, refresh: () => {}, commit: (record) => fold(state, record) };
+  return { state, alone: false, refresh: () => {}, glance: () => {}, commit: (record) => fold(state, record) };
 }

@@ -13,6 +13,7 @@ const forgotten = new FinalizationRegistry<number>((descriptor) => closeSync(des
 export class OpenLedgerFile {
   readonly generation: number;
   readonly #descriptor: number;
+  #buffer = Buffer.allocUnsafe(16 * 1024);
   /** Up to where it has been read. */
   #position = 0;
   #isRemoved = false;
@@ -38,21 +39,33 @@ export class OpenLedgerFile {
     writeSync(this.#descriptor, `\n${line}`, null, 'latin1');
   }
 
-  /** What has been appended since the last call. A line that is torn is left out. */
-  newEntries(): LedgerEntry[] {
-    const { size, nlink } = fstatSync(this.#descriptor);
-    this.#isRemoved = nlink === 0;
-    const length = size - this.#position;
-    if (length <= 0) return [];
-    const bytes = Buffer.allocUnsafe(length);
-    const read = readSync(this.#descriptor, bytes, 0, length, this.#position);
-    const lines = bytes.toString('latin1', 0, read).split('\n');
-    const entries = lines.map((line) => ({ line, record: decodeRecord(line) }));
+  /** Looks whether it still has its name. */
+  checkRemoved(): void {
+    this.#isRemoved = fstatSync(this.#descriptor).nlink === 0;
+  }
+
+  /**
+   * What has been appended since the last call. A line that is torn is left out.
+   * @param own what we have appended ourselves: it need not be decoded
+   */
+  newEntries(own?: LedgerEntry): LedgerEntry[] {
+    const text = this.#readOn();
+    if (text === '') return [];
+    const entries = text.split('\n').map((line) => (line === own?.line ? own : { line, record: decodeRecord(line) }));
     // The last line may be on its way still: it is read again until it is whole, or until another one follows it.
     const last = entries.at(-1);
     const incomplete = last !== undefined && last.record === undefined ? last.line.length : 0;
-    this.#position += read - incomplete;
+    this.#position += text.length - incomplete;
     return entries.filter((entry): entry is LedgerEntry => entry.record !== undefined);
+  }
+
+  /** All that stands behind what was read; a byte is a character. */
+  #readOn(): string {
+    for (;;) {
+      const length = readSync(this.#descriptor, this.#buffer, 0, this.#buffer.length, this.#position);
+      if (length < this.#buffer.length) return this.#buffer.toString('latin1', 0, length);
+      this.#buffer = Buffer.allocUnsafe(this.#buffer.length * 4);
+    }
   }
 
   close(): void {

@@ -18,8 +18,10 @@ export interface Claims {
    * @returns undefined where it is ours; else who was writing at the mark, or has claimed since: then nothing may be written
    */
   claim(petId: bigint, since: Mark | undefined): string | undefined;
-  /** The write is over, and it is known what became of it. */
-  done(petId: bigint): void;
+  /** Claims several pets at once. @returns of each that is not ours, who was there before us */
+  claimAll(petIds: readonly bigint[], since: Mark | undefined): ReadonlyMap<bigint, string>;
+  /** The writes are over, and it is known what became of them. */
+  done(...petIds: readonly bigint[]): void;
   /** The claim was not used: nothing was sent. */
   withdraw(petId: bigint): void;
   /**
@@ -75,6 +77,10 @@ export function openClaims(options: ClaimsOptions): Claims {
     onFallback(error as Error);
   }
 
+  const claimAll: Claims['claimAll'] = (petIds, since) => {
+    const rivals = attempt((own) => own.claim(petIds.map(String), since), new Map<string, string>());
+    return new Map([...rivals].map(([petId, by]) => [BigInt(petId), by]));
+  };
   const nowhere: Mark = { position: 0, underWay: new Map() };
   return {
     mark: () =>
@@ -87,9 +93,10 @@ export function openClaims(options: ClaimsOptions): Claims {
         own.refresh();
         return state.waitsFor(String(petId), isAlive);
       }, false),
-    claim: (petId, since) => attempt((own) => own.claim(String(petId), since), undefined),
-    done: (petId) => attempt((own) => own.end('done', String(petId)), undefined),
-    withdraw: (petId) => attempt((own) => own.end('withdraw', String(petId)), undefined),
+    claim: (petId, since) => claimAll([petId], since).get(petId),
+    claimAll,
+    done: (...petIds) => attempt((own) => own.end('done', petIds.map(String)), undefined),
+    withdraw: (petId) => attempt((own) => own.end('withdraw', [String(petId)]), undefined),
     close: () => {
       attempt((own) => own.leave(), undefined);
       log = undefined;

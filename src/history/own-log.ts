@@ -26,8 +26,9 @@ export class OwnLog {
   readonly #mine = new Set<string>();
   /** Our records that have not been read back. */
   #unread = 0;
-  #asked: { readonly petId: string; readonly since: Mark | undefined } | undefined;
-  #rival: string | undefined;
+  #asked: { readonly petIds: ReadonlySet<string>; readonly since: Mark | undefined } | undefined;
+  /** Of the pets that were asked for: who was there before us. */
+  readonly #rivals = new Map<string, string>();
 
   /** @throws where the log can't be opened or written */
   constructor(options: OwnLogOptions) {
@@ -41,26 +42,27 @@ export class OwnLog {
     this.#readOn();
   }
 
-  /** @returns who else writes, or has written, the pet since the mark; the claim is withdrawn then */
-  claim(petId: string, since: Mark | undefined): string | undefined {
-    this.#asked = { petId, since };
-    this.#rival = undefined;
-    do this.#append({ type: 'claim', by: this.#options.own, petId });
+  /** @returns of each pet that others write, or have written since the mark, who does; these claims are withdrawn */
+  claim(petIds: readonly string[], since: Mark | undefined): ReadonlyMap<string, string> {
+    this.#asked = { petIds: new Set(petIds), since };
+    this.#rivals.clear();
+    const by = this.#options.own;
+    do this.#append(petIds.map((petId) => ({ type: 'claim', by, petId })));
     while (!this.#readOn());
     this.#asked = undefined;
     if (this.#unread > 0) throw new Error('a record could not be written whole');
-    if (this.#rival === undefined) this.#mine.add(petId);
-    else this.#append({ type: 'withdraw', by: this.#options.own, petId });
-    return this.#rival;
+    for (const petId of petIds) if (!this.#rivals.has(petId)) this.#mine.add(petId);
+    this.#append([...this.#rivals.keys()].map((petId) => ({ type: 'withdraw', by, petId })));
+    return new Map(this.#rivals);
   }
 
-  end(type: 'done' | 'withdraw', petId: string): void {
-    this.#mine.delete(petId);
-    this.#append({ type, by: this.#options.own, petId });
+  end(type: 'done' | 'withdraw', petIds: readonly string[]): void {
+    for (const petId of petIds) this.#mine.delete(petId);
+    this.#append(petIds.map((petId) => ({ type, by: this.#options.own, petId })));
   }
 
   leave(): void {
-    this.#append({ type: 'close', by: this.#options.own });
+    this.#append([{ type: 'close', by: this.#options.own }]);
     if (this.#readOn() && this.#seal()) openLatest(this.#options.files, this.#log.generation + 1).close();
     this.#log.close();
   }
@@ -74,8 +76,8 @@ export class OwnLog {
     const { files, own } = this.#options;
     this.#unread = 0;
     const { isNew } = this.#log;
-    this.#append({ type: 'open', by: own });
-    for (const petId of this.#mine) this.#append({ type: 'claim', by: own, petId });
+    const claims = [...this.#mine].map((petId) => ({ type: 'claim', by: own, petId }) as const);
+    this.#append([{ type: 'open', by: own }, ...claims]);
     if (isNew) removeOld(files, this.#log);
     if (this.#readOn() && !isNew && this.#seal()) this.#follow();
   }
@@ -108,20 +110,22 @@ export class OwnLog {
 
   /** What stands before our claim counts, and nothing behind it. */
   #judge(petId: string): void {
-    const { since } = this.#asked?.petId === petId ? this.#asked : { since: undefined };
-    this.#rival = since === undefined ? undefined : this.#options.state.rival(petId, since);
+    const { petIds, since } = this.#asked ?? {};
+    const rival = since !== undefined && petIds?.has(petId) ? this.#options.state.rival(petId, since) : undefined;
+    if (rival === undefined) this.#rivals.delete(petId);
+    else this.#rivals.set(petId, rival);
   }
 
   /** @returns whether it was large, nobody else had it open, and nobody came in between */
   #seal(): boolean {
     const { own, state, sealAt, isAlive } = this.#options;
     if (this.#log.position <= sealAt || state.hasCompany(isAlive)) return false;
-    this.#append({ type: 'seal', by: own, at: this.#log.position });
+    this.#append([{ type: 'seal', by: own, at: this.#log.position }]);
     return this.#read();
   }
 
-  #append(record: ClaimRecord): void {
-    this.#log.append(record);
-    this.#unread += 1;
+  #append(records: readonly ClaimRecord[]): void {
+    if (records.length > 0) this.#log.append(records);
+    this.#unread += records.length;
   }
 }

@@ -54,6 +54,7 @@ export class SharedLog implements Log {
       },
       alone: false,
       refresh: read,
+      glance: read,
       commit: (record) => {
         read();
         generations[generation]?.push(record);

@@ -128,6 +128,7 @@ class Simulation {
         return ledger.alone;
       },
       refresh: ledger.refresh,
+      glance: ledger.glance,
       commit: (record) => {
         ledger.commit(record);
         this.#count.foreignRate = Math.max(this.#count.foreignRate, ledger.state.foreignRate);
