@@ -5,6 +5,7 @@ import { type Governor, OvertakenError, type Permit, type SeenRateLimit } from '
 import { isSameBoot, serviceTime } from './key-state.ts';
 import type { Ledger } from './ledger.ts';
 import { recordOf, seenIn } from './observation.ts';
+import type { LedgerRecord } from './records.ts';
 import { decide, type Verdict } from './rules.ts';
 
 export interface GovernorOptions {
@@ -40,6 +41,8 @@ const longestSlice = 15_000;
 const poll = { first: 5, longest: 250 };
 /** How long the request of another process may keep us waiting before that is said, and counted as a wait. */
 const patience = 1000;
+/** How long what was read of the ledger is good enough to try by, in milliseconds. */
+const freshness = 20;
 /** Where others use the key too, they all come when a window ends: we come up to this much later. */
 const spread = 1000;
 
@@ -50,6 +53,7 @@ export function createGovernor(options: GovernorOptions): Governor {
   let sent = 0;
   let waited = 0;
   let announced = false;
+  let readAt = Number.NEGATIVE_INFINITY;
   let lastSeen: SeenRateLimit | undefined;
   let wake: () => void = () => {};
   const own = new Set<string>();
@@ -99,12 +103,28 @@ export function createGovernor(options: GovernorOptions): Governor {
     waited += clock.monotonic() - at;
   };
 
-  /** What the rules say now, of what everybody has written. */
+  /** Writes a record, and with that has read what everybody has written. */
+  const commit = (record: LedgerRecord): void => {
+    ledger.commit(record);
+    readAt = clock.monotonic();
+  };
+
+  /**
+   * What the rules say now, of what everybody has written. In a busy process that was read a moment ago; should it be out of
+   * date, the claim that follows tells.
+   */
   const look = (): Verdict => {
+    if (clock.monotonic() - readAt > freshness) ledger.refresh();
+    const verdict = judge();
+    if (verdict.go) return verdict;
     ledger.refresh();
+    return judge();
+  };
+
+  const judge = (): Verdict => {
     const { state } = ledger;
     if (!isSameBoot(state.boot, clock.boot())) {
-      ledger.commit({ type: 'start', boot: clock.boot(), env: options.env, at: clock.monotonic(), wall: clock.now() });
+      commit({ type: 'start', boot: clock.boot(), env: options.env, at: clock.monotonic(), wall: clock.now() });
     }
     if (ledger.alone && own.size > 0) return { go: false, until: undefined };
     return decide(ledger.state, clock.monotonic(), bulk);
@@ -115,7 +135,7 @@ export function createGovernor(options: GovernorOptions): Governor {
     sent += 1;
     const id = `${unique}-${sent}`;
     const at = clock.monotonic();
-    ledger.commit({ type: 'intent', id, at, expires: at + options.lease, bulk });
+    commit({ type: 'intent', id, at, expires: at + options.lease, bulk });
     if (!ledger.state.inFlight.has(id)) return undefined;
     own.add(id);
     return id;
@@ -162,7 +182,7 @@ export function createGovernor(options: GovernorOptions): Governor {
     },
     answered: (answer) => {
       const [at, wall] = [clock.monotonic(), clock.now()];
-      ledger.commit(recordOf(id, answer, { at, wall, serviceTime: serviceTime(ledger.state, at) }, random));
+      commit(recordOf(id, answer, { at, wall, serviceTime: serviceTime(ledger.state, at) }, random));
       lastSeen = seenIn(answer, wall) ?? lastSeen;
       over(id);
     },

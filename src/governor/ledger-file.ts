@@ -86,7 +86,8 @@ export function createFileLedger(options: FileLedgerOptions): Ledger {
 
   const append = (current: OpenLedgerFile, entry: LedgerEntry): void => {
     current.append(entry.line);
-    current.checkRemoved();
+    // What others have to know at once; of any other answer it is early enough with the next request.
+    if (entry.record.type !== 'answer' || entry.record.status === 429) current.checkRemoved();
     if (!read(current, entry)) {
       // In the same file it should have been found; else it came behind a seal, and is written again behind the summary.
       if (file === undefined || file === current) throw new Error('a record could not be written whole');
