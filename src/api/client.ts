@@ -1,10 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import type { PetstockError } from '../errors.ts';
+import type { ColumnBatches } from '../inventory/item-columns.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import type { HttpResponse } from '../transport.ts';
-import { decodeItem, decodeItems, decodeJson, type Operation } from './decode.ts';
+import { decodeItem, decodeJson, type Operation } from './decode.ts';
 import { errorOfAnswer } from './error-answer.ts';
 import type { Answer } from './exchange.ts';
+import { handOver } from './hand-over.ts';
+import { readInventory } from './inventory-body.ts';
 import type { Json } from './json.ts';
 import { type SendOptions, send } from './send.ts';
 
@@ -31,12 +34,25 @@ export interface RawAnswer {
   readonly failure: PetstockError | undefined;
 }
 
+export interface UpdateOptions {
+  /**
+   * For whoever looks at the stock before sending it again: it is not repeated after a network fault or 5xx. This signal,
+   * rather than an interruption, ends its wait for the rate limit; once it is on its way it is let finish.
+   */
+  readonly once?: AbortSignal;
+}
+
 /** The operations of the pet store inventory service, governed and decoded. */
 export interface Client {
-  /** `GET /inventory`. In batches, in the order of the service. */
+  /**
+   * `GET /inventory`. In batches, in the order of the service, as the answer comes in. Who stops early drops the connection.
+   * What fails after the first batch is not tried again; the message says that the list is not whole.
+   */
   listInventory(): AsyncIterable<readonly InventoryItem[]>;
+  /** The same without an object for each item. */
+  scanInventory(): ColumnBatches;
   /** `PATCH /inventory/{petId}` sets the stock of one pet. @returns the item as the service answered it */
-  updateInventory(petId: bigint, quantity: number): Promise<InventoryItem>;
+  updateInventory(petId: bigint, quantity: number, options?: UpdateOptions): Promise<InventoryItem>;
   /** `GET /pets/{petId}`, deprecated. */
   getPet(petId: bigint): Promise<Payload>;
   /** `GET /store/orders` */
@@ -60,6 +76,7 @@ export function createClient(options: ClientOptions): Client {
     path: string,
     body: string | Uint8Array | undefined,
     use: (answer: Answer) => Promise<T>,
+    { once }: UpdateOptions = {},
   ): Promise<T> => {
     const headers: Record<string, string> = {
       authorization: `Bearer ${options.key}`,
@@ -69,26 +86,42 @@ export function createClient(options: ClientOptions): Client {
     };
     if (body !== undefined) headers['content-type'] = 'application/json';
     // A PATCH of this service sets an absolute quantity, so sending it again changes nothing.
-    const repeatable = repeatableMethods.has(method) || (method === 'PATCH' && path.startsWith('/inventory/'));
-    return send({ method, url: options.baseUrl + path, headers, body, repeatable }, options, use);
+    const isUpdate = method === 'PATCH' && path.startsWith('/inventory/');
+    const repeatable = once === undefined && (repeatableMethods.has(method) || isUpdate);
+    return send({ method, url: options.baseUrl + path, headers, body, repeatable, turn: once }, options, use);
   };
 
-  const callJson = (method: string, path: string, body: string | undefined, operation: Operation): Promise<Payload> =>
-    call(method, path, body, async (answer) => {
+  const callJson = (
+    method: string,
+    path: string,
+    body: string | undefined,
+    operation: Operation,
+    update?: UpdateOptions,
+  ): Promise<Payload> => {
+    const use = async (answer: Answer): Promise<Payload> => {
       if (!succeeded(answer)) throw errorOfAnswer(answer.status, await answer.textOrNothing());
       return { value: decodeJson(await answer.text(), operation), headers: answer.headers };
-    });
+    };
+    return call(method, path, body, use, update);
+  };
+
+  const scanInventory = (): ColumnBatches =>
+    handOver((give) =>
+      call('GET', '/inventory', undefined, async (answer) => {
+        if (!succeeded(answer)) throw errorOfAnswer(answer.status, await answer.textOrNothing());
+        await readInventory(answer, give);
+      }),
+    );
 
   return {
     async *listInventory() {
-      const operation = { name: 'GET /inventory' };
-      const { value } = await callJson('GET', '/inventory', undefined, operation);
-      yield decodeItems(value, operation);
+      for await (const batch of scanInventory()) yield batch.items();
     },
-    async updateInventory(petId, quantity) {
+    scanInventory,
+    async updateInventory(petId, quantity, update) {
       const path = `/inventory/${petId}`;
       const operation = { name: `PATCH ${path}`, experimental: true };
-      const { value } = await callJson('PATCH', path, JSON.stringify({ quantity }), operation);
+      const { value } = await callJson('PATCH', path, JSON.stringify({ quantity }), operation, update);
       return decodeItem(value, operation);
     },
     getPet: (petId) => callJson('GET', `/pets/${petId}`, undefined, { name: `GET /pets/${petId}` }),

@@ -1,6 +1,9 @@
 import { FailureError } from '../errors.ts';
+import { grouped } from '../inventory/grouped.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { isJsonObject, type Json, parseJson, toInteger } from './json.ts';
+import type { ExactDecoder } from './scan/exact-decoder.ts';
+import { decodeUtf8 } from './utf8.ts';
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const safe = { min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE_INTEGER) };
@@ -27,6 +30,34 @@ export function decodeJson(text: string, operation: Operation): Json {
 export function decodeItems(value: Json, operation: Operation): InventoryItem[] {
   if (!Array.isArray(value)) throw nonsense(operation, 'is not an array of inventory items');
   return value.map((item: Json, index) => decodeItem(item, operation, `item ${index + 1} of `));
+}
+
+/** The decoder of what the scanner of a list can't read by itself: the same that reads a whole answer. */
+export function exactDecoder(operation: Operation): ExactDecoder {
+  const invalidAt = (offset: number, cause?: unknown) =>
+    nonsense(operation, `is not valid JSON at byte ${offset}`, cause);
+  return {
+    item(bytes, index, offset) {
+      const text = decodeUtf8(bytes, true);
+      try {
+        return decodeItem(parseJson(text), operation, `item ${index + 1} of `);
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        throw invalidAt(offset + Buffer.byteLength(text.slice(0, faultPosition(error))), error);
+      }
+    },
+    other(bytes) {
+      decodeItems(decodeJson(decodeUtf8(bytes), operation), operation);
+      throw nonsense(operation, 'is not an array of inventory items');
+    },
+    unexpected: invalidAt,
+    cutOff: (length) => nonsense(operation, `is not valid JSON: it ends in the middle, after ${grouped(length)} bytes`),
+  };
+}
+
+/** Where in the text the parser stumbled, in characters; 0 where it does not tell. */
+function faultPosition({ message }: SyntaxError): number {
+  return Number(/ at position (\d+)$/.exec(message)?.[1] ?? 0);
 }
 
 /** @throws FailureError that names the field that is missing or of the wrong type */

@@ -1,13 +1,17 @@
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import type { Clock } from '../context.ts';
+import type { Clock, Deadline } from '../context.ts';
 import { FailureError } from '../errors.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../transport.ts';
+import { decodedChunks } from './content-encoding.ts';
+import { decodeUtf8 } from './utf8.ts';
 
 /** An answer whose body has been decoded from its content encoding. */
 export interface Answer {
   readonly status: number;
   readonly headers: HttpResponse['headers'];
+  /** The body as it comes. Once only. @throws NetworkFault, and the reason of `interrupted` */
+  chunks(): AsyncIterable<Uint8Array>;
+  /** Waits for something that is not the service: meanwhile the time-out stands still. */
+  aside<T>(work: () => Promise<T>): Promise<T>;
   /** The whole body. Once only. */
   bytes(): Promise<Uint8Array>;
   /** The whole body as UTF-8 text. Once only. @throws FailureError where it is no UTF-8 */
@@ -50,16 +54,15 @@ export async function exchange<T>(
   use: (answer: Answer) => Promise<T>,
 ): Promise<T> {
   options.interrupted.throwIfAborted();
-  const deadline = options.clock.deadline(options.timeout);
   // Not AbortSignal.any: on Node 20 that leaves a reference at `interrupted`, which outlives all requests, for each.
   const ended = new AbortController();
   const end = () => ended.abort();
-  const sources = [options.interrupted, deadline.signal];
-  for (const source of sources) source.addEventListener('abort', end);
+  const timeLimit = startTimeLimit(options, end);
+  options.interrupted.addEventListener('abort', end);
   let response: HttpResponse | undefined;
   const fault = (error: unknown): unknown => {
     if (options.interrupted.aborted) return options.interrupted.reason;
-    if (deadline.signal.aborted) {
+    if (timeLimit.passed()) {
       return new NetworkFault(`no answer within ${options.timeout / 1000} s`, { cause: error });
     }
     // Whatever the network, undici and zlib fail with bears a code, but for an answer that is no HTTP; anything else is
@@ -74,12 +77,43 @@ export async function exchange<T>(
       throw fault(error);
     });
     const secret = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
-    return await use(toAnswer(response, { interrupted: options.interrupted, secret, fault }));
+    const { interrupted } = options;
+    return await use(toAnswer(response, { interrupted, secret, fault, aside: timeLimit.aside }));
   } finally {
-    deadline.clear();
-    for (const source of sources) source.removeEventListener('abort', end);
+    timeLimit.stop();
+    options.interrupted.removeEventListener('abort', end);
     response?.discard();
   }
+}
+
+/** The time-out of one request. It does not run while something else than the service is waited for. */
+function startTimeLimit({ clock, timeout }: ExchangeOptions, onEnd: () => void) {
+  let left = timeout;
+  let since = 0;
+  let deadline: Deadline;
+  const start = () => {
+    since = clock.monotonic();
+    deadline = clock.deadline(left);
+    deadline.signal.addEventListener('abort', onEnd);
+  };
+  const stop = () => {
+    left = Math.max(0, left - (clock.monotonic() - since));
+    deadline.clear();
+    deadline.signal.removeEventListener('abort', onEnd);
+  };
+  start();
+  return {
+    passed: () => deadline.signal.aborted,
+    stop,
+    aside: async <T>(work: () => Promise<T>): Promise<T> => {
+      stop();
+      try {
+        return await work();
+      } finally {
+        start();
+      }
+    },
+  };
 }
 
 /** What the reading of a body has to know. */
@@ -89,29 +123,31 @@ interface Reading {
   readonly secret: string;
   /** What an error of the network comes to. */
   fault(error: unknown): unknown;
+  readonly aside: Answer['aside'];
 }
 
 /** What only words an error is read up to this many bytes. */
 const longestWords = 64 * 1024;
 
-function toAnswer(response: HttpResponse, reading: Reading): Answer {
-  const { interrupted, secret, fault } = reading;
-  const bytes = async (most = Number.POSITIVE_INFINITY): Promise<Uint8Array> => {
-    const decompress = decompressorOf(response);
-    const chunks: Uint8Array[] = [];
+function toAnswer(response: HttpResponse, { interrupted, secret, fault, aside }: Reading): Answer {
+  const { status, headers } = response;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    const body = decodedChunks(response);
     try {
-      let length = 0;
-      for await (const chunk of response.body) {
-        length += chunk.length;
-        if (length > most) throw new FailureError('The answer is longer than anything that was asked for');
-        chunks.push(chunk);
-      }
-      const body = Buffer.concat(chunks);
-      // Nothing came: the answer to a HEAD, or a 204, whatever its headers say of a body.
-      return decompress === undefined || body.length === 0 ? body : await decompress(body);
+      yield* body;
     } catch (error) {
       throw fault(error);
     }
+  }
+  const bytes = async (most = Number.POSITIVE_INFINITY): Promise<Uint8Array> => {
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    for await (const chunk of chunks()) {
+      length += chunk.length;
+      if (length > most) throw new FailureError('The answer is longer than anything that was asked for');
+      pieces.push(chunk);
+    }
+    return Buffer.concat(pieces);
   };
   const text = async (most?: number) => decodeUtf8(await bytes(most));
   const textOrNothing = async () => {
@@ -122,31 +158,7 @@ function toAnswer(response: HttpResponse, reading: Reading): Answer {
     // A service may repeat the key that it refuses; what is made of its words goes to screens, logs and the history.
     return secret === '' ? words : words.replaceAll(secret, '[key]');
   };
-  const { status, headers } = response;
-  return { status, headers, bytes: () => bytes(), text: () => text(), textOrNothing };
-}
-
-const decompressors = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-};
-
-/** @returns undefined for a body that is not compressed */
-function decompressorOf({ headers }: HttpResponse): ((body: Buffer) => Promise<Uint8Array>) | undefined {
-  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (encoding === 'identity') return undefined;
-  if (Object.hasOwn(decompressors, encoding)) return decompressors[encoding as keyof typeof decompressors];
-  throw new FailureError(`The service answered in an unknown content encoding, "${encoding}"`);
-}
-
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new FailureError('The answer of the service is not UTF-8 text', { cause });
-  }
+  return { status, headers, chunks, aside, bytes: () => bytes(), text: () => text(), textOrNothing };
 }
 
 /** Node's and undici's network errors in a few words: `connect ECONNREFUSED 127.0.0.1:4010`. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { buildConnector, Dispatcher } from 'undici';
+import type { buildConnector } from 'undici';
 import type { HttpRequest, HttpResponse, Transport } from '../transport.ts';
 
 /** Of an answer, in bytes: Node's own default. Without it undici would load `node:http` to ask. */
@@ -13,48 +13,29 @@ const maxHeaderSize = 16 * 1024;
 export function createUndiciTransport(): Transport {
   const connector = createConnector();
   const load = async () => {
-    const { Agent, buildConnector, request } = await import('./undici-parts.ts');
+    const parts = [import('./undici-parts.ts'), import('./undici-handler.ts')] as const;
+    const [{ Agent, buildConnector }, { createAnswerHandler }] = await Promise.all(parts);
     const connect = connector.over(buildConnector({ timeout: 0 }));
-    const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, maxHeaderSize, connect }).compose(askBeforeLeaving);
-    return (options: Dispatcher.RequestOptions) => request(agent, options);
+    const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, maxHeaderSize, connect });
+    return { agent, createAnswerHandler };
   };
   const undici = load();
   // The first request tells.
   undici.catch(() => {});
   return async (request: HttpRequest): Promise<HttpResponse> => {
-    const { method, headers, body = null, signal, leaving } = request;
-    const send = await undici;
+    const { method, headers, body = null, signal } = request;
+    const { agent, createAnswerHandler } = await undici;
     // undici takes a connection for free one turn after its answer has ended: without this, a request that follows on
     // another one would open a second connection.
     await nextTurn();
     signal.throwIfAborted();
     const { origin, pathname, search } = new URL(request.url);
-    const options = { origin, path: pathname + search, method: method as 'GET', headers, body, signal, leaving };
-    const answer = await connector.during(signal, () => send(options));
-    return {
-      status: answer.statusCode,
-      headers: answer.headers,
-      body: answer.body,
-      discard: () => {
-        // A destroyed body reports that it was aborted, which nobody waits for here.
-        answer.body.on('error', () => {}).destroy();
-      },
-    };
+    const options = { origin, path: pathname + search, method: method as 'GET', headers, body };
+    const { handler, answer } = createAnswerHandler(request);
+    connector.during(signal, () => agent.dispatch(options, handler));
+    return answer;
   };
 }
-
-/** A request that waits for its connection leaves later than it was handed over. undici tells right before it writes. */
-const askBeforeLeaving: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
-  const { leaving } = options as Pick<HttpRequest, 'leaving'>;
-  const start = handler.onRequestStart?.bind(handler);
-  if (leaving !== undefined) {
-    handler.onRequestStart = (...args) => {
-      leaving();
-      start?.(...args);
-    };
-  }
-  return dispatch(options, handler);
-};
 
 /**
  * undici looks at the signal of a request only once it is connected, and a socket that goes on connecting keeps the

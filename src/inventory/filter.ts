@@ -1,4 +1,4 @@
-import type { InventoryItem } from './items.ts';
+import { type ItemColumns, splitPetId } from './item-columns.ts';
 
 /** What an item must meet. A part that is absent admits everything; an empty set admits nothing. */
 export interface FilterCriteria {
@@ -10,14 +10,45 @@ export interface FilterCriteria {
   readonly maxQuantity?: number | undefined;
 }
 
-export type ItemFilter = (item: InventoryItem) => boolean;
+/** Leaves of a batch only the items that pass. */
+export type ItemFilter = (batch: ItemColumns) => void;
 
-/** A predicate that admits the items which meet every part that is present. */
-export function createFilter(criteria: FilterCriteria): ItemFilter {
-  const { statuses, petIds, minQuantity, maxQuantity } = criteria;
-  return (item) =>
-    (minQuantity === undefined || item.quantity >= minQuantity) &&
-    (maxQuantity === undefined || item.quantity <= maxQuantity) &&
-    (statuses === undefined || statuses.has(item.status)) &&
-    (petIds === undefined || petIds.has(item.petId));
+/** A filter that admits the items which meet every part that is present. */
+export function createFilter({ statuses, petIds, minQuantity, maxQuantity }: FilterCriteria): ItemFilter {
+  const parts: ItemFilter[] = [];
+  if (minQuantity !== undefined || maxQuantity !== undefined) {
+    parts.push(quantityFilter(minQuantity ?? Number.NEGATIVE_INFINITY, maxQuantity ?? Number.POSITIVE_INFINITY));
+  }
+  if (statuses !== undefined) parts.push(statusFilter(statuses));
+  if (petIds !== undefined) parts.push(petIdFilter(petIds));
+  return (batch) => {
+    for (const part of parts) part(batch);
+  };
+}
+
+function quantityFilter(least: number, most: number): ItemFilter {
+  return (batch) => {
+    const { quantities } = batch;
+    batch.keep((index) => {
+      const quantity = quantities[index] ?? 0;
+      return quantity >= least && quantity <= most;
+    });
+  };
+}
+
+function statusFilter(wanted: ReadonlySet<string>): ItemFilter {
+  return (batch) => {
+    const { statusCodes, statuses } = batch;
+    const passes = Array.from({ length: statuses.size }, (_, code) => wanted.has(statuses.textOf(code)));
+    batch.keep((index) => passes[statusCodes[index] ?? 0] === true);
+  };
+}
+
+/** Most items are told from all that are wanted by their last nine digits. */
+function petIdFilter(wanted: ReadonlySet<bigint>): ItemFilter {
+  const wantedTails = new Set(Array.from(wanted, (petId) => splitPetId(petId).tail));
+  return (batch) => {
+    const { tails } = batch;
+    batch.keep((index) => wantedTails.has(tails[index] ?? 0) && wanted.has(batch.petIdAt(index)));
+  };
 }

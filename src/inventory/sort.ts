@@ -1,4 +1,5 @@
-import { type InventoryItem, petStatuses } from './items.ts';
+import { batchSize, type ColumnBatches, ItemColumns } from './item-columns.ts';
+import { petStatuses } from './items.ts';
 
 export const sortKeys = ['petId', 'quantity', 'status'] as const;
 export type SortKey = (typeof sortKeys)[number];
@@ -7,21 +8,96 @@ export function isSortKey(text: string): text is SortKey {
   return (sortKeys as readonly string[]).includes(text);
 }
 
-export type ItemComparator = (left: InventoryItem, right: InventoryItem) => number;
+export interface SortOptions {
+  readonly key: SortKey;
+  readonly descending: boolean;
+  /** Only the first so many are wanted: no more are kept in memory than that takes. */
+  readonly limit?: number | undefined;
+}
 
-const comparators: Readonly<Record<SortKey, ItemComparator>> = {
-  petId: (left, right) => (left.petId < right.petId ? -1 : left.petId > right.petId ? 1 : 0),
-  quantity: (left, right) => (left.quantity < right.quantity ? -1 : left.quantity > right.quantity ? 1 : 0),
-  status: (left, right) => compareStatuses(left.status, right.status),
-};
+/** Sorts items. Those that are equal by the key keep their order, in descending order too. */
+export async function* sortItems(batches: ColumnBatches, options: SortOptions): AsyncGenerator<ItemColumns> {
+  const { limit = Number.POSITIVE_INFINITY } = options;
+  // What can't be among the first any more is thrown away, but not so often that the sorting costs more than that saves.
+  const most = Math.max(2 * limit, 16 * batchSize);
+  let kept = new ItemColumns();
+  for await (const batch of batches) {
+    kept = joined(kept, batch);
+    if (kept.length >= most) kept = inOrder(kept, sortedOrder(kept, options).subarray(0, limit));
+  }
+  const order = sortedOrder(kept, options);
+  const count = Math.min(order.length, limit);
+  const out = new ItemColumns(Math.min(count, batchSize));
+  out.statuses = kept.statuses;
+  for (let at = 0; at < count; at += out.length) {
+    out.length = Math.min(out.capacity, count - at);
+    for (let index = 0; index < out.length; index += 1) out.copy(kept, order[at + index] ?? 0, index);
+    yield out;
+  }
+}
 
-/**
- * A comparator for `Array.prototype.sort`, which is stable: items that are equal by the key keep their order,
- * in descending order too.
- */
-export function itemComparator(key: SortKey, descending = false): ItemComparator {
-  const compare = comparators[key];
-  return descending ? (left, right) => compare(right, left) : compare;
+/** The items of `batch` behind those of `kept`, in the same columns where there is room. */
+function joined(kept: ItemColumns, batch: ItemColumns): ItemColumns {
+  const length = kept.length + batch.length;
+  const columns = length <= kept.capacity ? kept : grown(kept, Math.max(length, 2 * kept.capacity));
+  const codes = Array.from({ length: batch.statuses.size }, (_, code) =>
+    columns.statuses.codeOf(batch.statuses.textOf(code)),
+  );
+  for (let index = 0; index < batch.length; index += 1) {
+    const to = columns.length + index;
+    columns.copy(batch, index, to);
+    columns.statusCodes[to] = codes[batch.statusCodes[index] ?? 0] ?? 0;
+  }
+  columns.length = length;
+  return columns;
+}
+
+function grown(from: ItemColumns, capacity: number): ItemColumns {
+  const columns = new ItemColumns(capacity);
+  for (const name of ['heads', 'tails', 'quantities', 'statusCodes'] as const) {
+    columns[name].set(from[name].subarray(0, from.length));
+  }
+  columns.statuses = from.statuses;
+  columns.length = from.length;
+  return columns;
+}
+
+function inOrder(from: ItemColumns, order: Uint32Array): ItemColumns {
+  const columns = new ItemColumns(from.capacity);
+  columns.statuses = from.statuses;
+  for (const [to, index] of order.entries()) columns.copy(from, index, to);
+  columns.length = order.length;
+  return columns;
+}
+
+/** The places of the items in their new order. */
+function sortedOrder(columns: ItemColumns, { key, descending }: SortOptions): Uint32Array {
+  const compare = comparator(columns, key);
+  const order = new Uint32Array(columns.length);
+  for (let index = 0; index < order.length; index += 1) order[index] = index;
+  return order.sort(
+    descending
+      ? (left, right) => compare(right, left) || left - right
+      : (left, right) => compare(left, right) || left - right,
+  );
+}
+
+type Comparator = (left: number, right: number) => number;
+
+function comparator(columns: ItemColumns, key: SortKey): Comparator {
+  const { heads, tails, quantities, statuses, statusCodes, length } = columns;
+  if (key === 'petId') return (left, right) => difference(heads, left, right) || difference(tails, left, right);
+  if (key === 'quantity') return (left, right) => difference(quantities, left, right);
+  const names = Array.from({ length: statuses.size }, (_, code) => statuses.textOf(code));
+  const sorted = names.toSorted(compareStatuses);
+  const rankOf = new Map(sorted.map((name, rank) => [name, rank]));
+  const ranks = Int32Array.from(statusCodes.subarray(0, length), (code) => rankOf.get(names[code] ?? '') ?? 0);
+  return (left, right) => difference(ranks, left, right);
+}
+
+/** Of safe integers: where it is not exact, its sign is. */
+function difference(values: Float64Array | Int32Array, left: number, right: number): number {
+  return (values[left] ?? 0) - (values[right] ?? 0);
 }
 
 /** Available, pending, sold; then unknown statuses by their code units, whatever the locale. */
@@ -30,8 +106,8 @@ export function compareStatuses(left: string, right: string): number {
   return statusRank(left) - statusRank(right) || (left < right ? -1 : 1);
 }
 
-const ranks: ReadonlyMap<string, number> = new Map(petStatuses.map((status, rank) => [status, rank]));
+const knownRanks: ReadonlyMap<string, number> = new Map(petStatuses.map((status, rank) => [status, rank]));
 
 function statusRank(status: string): number {
-  return ranks.get(status) ?? petStatuses.length;
+  return knownRanks.get(status) ?? petStatuses.length;
 }

@@ -1,4 +1,5 @@
-import { type InventoryItem, type ItemBatches, petStatuses } from './items.ts';
+import type { ColumnBatches, ItemColumns, StatusNames } from './item-columns.ts';
+import { petStatuses } from './items.ts';
 import { compareStatuses } from './sort.ts';
 
 export interface Tally {
@@ -13,23 +14,31 @@ export interface Summary extends Tally {
   readonly byStatus: ReadonlyMap<string, Tally>;
 }
 
-/** Counts items one by one, so that a list of any length needs no array. */
+/** Counts items as they come, so that a list of any length needs no array. */
 export interface Summarizer {
-  add(item: InventoryItem): void;
+  add(batch: ItemColumns): void;
   /** The counts so far. */
   summary(): Summary;
 }
 
 export function createSummarizer(): Summarizer {
   const counters = new Map<string, Counter>(petStatuses.map((status) => [status, new Counter()]));
+  const counterOf = (status: string): Counter => {
+    const counter = counters.get(status) ?? new Counter();
+    counters.set(status, counter);
+    return counter;
+  };
+  let names: StatusNames | undefined;
+  let byCode: Counter[] = [];
   return {
-    add(item) {
-      let counter = counters.get(item.status);
-      if (counter === undefined) {
-        counter = new Counter();
-        counters.set(item.status, counter);
+    add({ length, quantities, statusCodes, statuses }) {
+      if (names !== statuses) byCode = [];
+      names = statuses;
+      for (let index = 0; index < length; index += 1) {
+        const code = statusCodes[index] ?? 0;
+        byCode[code] ??= counterOf(statuses.textOf(code));
+        byCode[code].add(quantities[index] ?? 0);
       }
-      counter.add(item.quantity);
     },
     summary() {
       const byStatus = new Map(
@@ -48,11 +57,9 @@ export function createSummarizer(): Summarizer {
   };
 }
 
-export async function summarize(batches: ItemBatches): Promise<Summary> {
+export async function summarize(batches: ColumnBatches): Promise<Summary> {
   const summarizer = createSummarizer();
-  for await (const batch of batches) {
-    for (const item of batch) summarizer.add(item);
-  }
+  for await (const batch of batches) summarizer.add(batch);
   return summarizer.summary();
 }
 

@@ -1,3 +1,5 @@
+import { itemFields } from './inventory-view.ts';
+import { itemPieces } from './item-lines.ts';
 import { pieces } from './pieces.ts';
 import { stripControlsFromBody } from './sanitize.ts';
 import type { Renderer, RenderOptions, Row, Scalar, View } from './view.ts';
@@ -23,13 +25,18 @@ async function* delimited(
   view: View,
   options: RenderOptions,
   { separator, header, quote }: Dialect,
-): AsyncIterable<string> {
+): AsyncIterable<string | Uint8Array> {
   const fields = view.columns.map(({ field }) => field);
   const [first, ...others] = fields;
   if (first === undefined) return;
   // Only a terminal has a width. There, what the service sent must be harmless; elsewhere it must be exact.
   const text = options.width === undefined ? quote : (value: string) => quote(stripControlsFromBody(value));
   if (options.header ?? header) yield `${fields.map(text).join(separator)}\n`;
+  if (view.items !== undefined) {
+    const cells = itemFields(view).map((field, index) => ({ field, before: index === 0 ? '' : separator }));
+    yield* itemPieces(view.items, { cells, end: '\n', status: text });
+    return;
+  }
   yield* pieces(view.rows, (row) => {
     let line = cell(row, first, text);
     for (const field of others) line += separator + cell(row, field, text);

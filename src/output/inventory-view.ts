@@ -1,3 +1,4 @@
+import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { type InventoryItem, type ItemBatches, isPetStatus, type PetStatus } from '../inventory/items.ts';
 import { fault, type Parsed, parsed, quoted } from '../inventory/parsed.ts';
 import type { Paint } from './paint.ts';
@@ -32,6 +33,20 @@ export function parseFields(text: string): Parsed<readonly InventoryField[]> {
 export function inventoryListView(batches: ItemBatches, { lowStock, fields }: InventoryViewOptions): View {
   const columns = inventoryColumns(lowStock);
   return { shape: 'list', columns: (fields ?? inventoryFields).map((field) => columns[field]), rows: batches };
+}
+
+/** Stock levels as a list of any length. */
+export function inventoryColumnsView(items: ColumnBatches, options: InventoryViewOptions): View {
+  return { ...inventoryListView(objects(items), options), items };
+}
+
+async function* objects(batches: ColumnBatches): AsyncGenerator<readonly InventoryItem[]> {
+  for await (const batch of batches) yield batch.items();
+}
+
+/** The columns of a view of items by the names of their fields. */
+export function itemFields({ columns }: View): InventoryField[] {
+  return columns.flatMap(({ field }) => inventoryFields.find((known) => known === field) ?? []);
 }
 
 /** One item; with `before`, the stock that an adjustment found goes last. */

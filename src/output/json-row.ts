@@ -1,5 +1,13 @@
 import { jsonNumber, jsonString } from './exact-json.ts';
-import type { Column, Row, Scalar } from './view.ts';
+import { itemFields } from './inventory-view.ts';
+import type { ItemLineFormat } from './item-lines.ts';
+import type { Column, Row, Scalar, View } from './view.ts';
+
+/** An item on one line, as `jsonRowWriter` writes it, and what follows it. */
+export function jsonItemLine(view: View, end: string): ItemLineFormat {
+  const cells = itemFields(view).map((field, index) => ({ field, before: `${index === 0 ? '{' : ','}"${field}":` }));
+  return { cells, end: `}${end}`, status: jsonString };
+}
 
 /** Makes a row an object on one line, with the columns as its members, in their order. */
 export function jsonRowWriter(columns: readonly Column[]): (row: Row) => string {

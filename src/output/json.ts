@@ -1,5 +1,6 @@
 import { exactJson } from './exact-json.ts';
-import { jsonRowWriter } from './json-row.ts';
+import { itemPieces } from './item-lines.ts';
+import { jsonItemLine, jsonRowWriter } from './json-row.ts';
 import { pieces } from './pieces.ts';
 import type { RenderOptions, View } from './view.ts';
 
@@ -7,7 +8,11 @@ import type { RenderOptions, View } from './view.ts';
  * A list is an array with one item per line, so that it streams and can be read by lines; one row is an object on one
  * line. Ids are numbers, as in the API, with every digit.
  */
-export async function* json(view: View, _options: RenderOptions): AsyncIterable<string> {
+export async function* json(view: View, _options: RenderOptions): AsyncIterable<string | Uint8Array> {
+  if (view.items !== undefined) {
+    yield* jsonItems(itemPieces(view.items, jsonItemLine(view, separator)));
+    return;
+  }
   if (view.json !== undefined) {
     yield `${exactJson(view.json)}\n`;
     return;
@@ -26,4 +31,20 @@ async function* jsonArray(rows: View['rows'], write: ReturnType<typeof jsonRowWr
     return before;
   });
   yield held === '' ? '[]\n' : `${held}\n]\n`;
+}
+
+const separator = ',\n';
+
+/** One piece is held back: only the end of the items tells which comma is one too many. */
+async function* jsonItems(pieces: AsyncIterable<Uint8Array>): AsyncIterable<string | Uint8Array> {
+  let held: Uint8Array | undefined;
+  for await (const piece of pieces) {
+    yield held ?? '[\n';
+    held = piece;
+  }
+  if (held === undefined) {
+    yield '[]\n';
+    return;
+  }
+  yield Buffer.concat([held.subarray(0, -separator.length), Buffer.from('\n]\n')]);
 }

@@ -1,10 +1,15 @@
 import { exactJson } from './exact-json.ts';
-import { jsonRowWriter } from './json-row.ts';
+import { itemPieces } from './item-lines.ts';
+import { jsonItemLine, jsonRowWriter } from './json-row.ts';
 import { pieces } from './pieces.ts';
 import type { RenderOptions, View } from './view.ts';
 
 /** One JSON value a line: the rows, or the items of the view's own value, or that value. An empty list prints nothing. */
-export async function* ndjson(view: View, _options: RenderOptions): AsyncIterable<string> {
+export async function* ndjson(view: View, _options: RenderOptions): AsyncIterable<string | Uint8Array> {
+  if (view.items !== undefined) {
+    yield* itemPieces(view.items, jsonItemLine(view, '\n'));
+    return;
+  }
   if (view.json === undefined) {
     const write = jsonRowWriter(view.columns);
     yield* pieces(view.rows, (row) => `${write(row)}\n`);

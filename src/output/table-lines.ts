@@ -34,22 +34,33 @@ function fitted({ text, kind }: TableCell, lane: Lane, { gap, cuts }: Layout): s
 
 /** Makes lines at fixed widths, each with its line end: alike to what cli-table3 makes of fitted cells. */
 export function lineWriter(layout: Layout): (cells: readonly TableCell[]) => string {
-  const last = layout.lanes.length - 1;
-  const writers = layout.lanes.map((lane, index) => cellWriter(lane, layout, index === last));
+  const writers = cellWriters(layout);
   return (cells) => {
     let line = '';
-    for (let index = 0; index <= last; index += 1) {
+    for (let index = 0; index < writers.length; index += 1) {
       const cell = cells[index];
       if (cell !== undefined) line += writers[index]?.(cell) ?? '';
     }
-    return line.endsWith(' ') ? `${line.trimEnd()}\n` : `${line}\n`;
+    return `${withoutSpaces(line)}\n`;
   };
+}
+
+function withoutSpaces(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === ' ') end -= 1;
+  return line.slice(0, end);
+}
+
+/** For each column what makes a cell as wide as it is, with the gap behind it. */
+export function cellWriters(layout: Layout): ((cell: TableCell) => string)[] {
+  const last = layout.lanes.length - 1;
+  return layout.lanes.map((lane, index) => cellWriter(lane, layout, index === last));
 }
 
 /** Most columns hold few different values, which are remembered; ids differ, but are plain digits, quick to pad. */
 function cellWriter(lane: Lane, layout: Layout, isLast: boolean): (cell: TableCell) => string {
   const known = new Map<string, string>();
-  const after = isLast ? '' : blanks(lane.width - lane.number + layout.gap);
+  const after = isLast ? '' : blanksBehindId(lane, layout);
   return (cell) => {
     if (cell.kind === 'id' && lane.right && digits.test(cell.text)) {
       return blanks(lane.number - cell.text.length) + cell.text + after;
@@ -61,6 +72,11 @@ function cellWriter(lane: Lane, layout: Layout, isLast: boolean): (cell: TableCe
     if (known.size < 1000) known.set(cell.text, padded);
     return padded;
   };
+}
+
+/** What stands between the digits of an id and the next column. */
+export function blanksBehindId(lane: Lane, { gap }: Layout): string {
+  return blanks(lane.width - lane.number + gap);
 }
 
 const digits = /^-?\d+$/;

@@ -1,7 +1,10 @@
+import type { ColumnBatches } from '../inventory/item-columns.ts';
+import { ItemLines } from './item-lines.ts';
 import type { Paint } from './paint.ts';
 import { pieces } from './pieces.ts';
 import { recordLines } from './record.ts';
 import { type TableCell, tableCells } from './table-cells.ts';
+import { tableItemLine } from './table-items.ts';
 import { type Layout, layOut, layOutLong, measure } from './table-layout.ts';
 import { fittedCells, headerCells, headerLine, lineWriter } from './table-lines.ts';
 import type { RenderOptions, Row, View } from './view.ts';
@@ -13,8 +16,12 @@ const measuredRows = 500;
  * Columns for a person, without borders, fitted to the width. Numbers are never cut; text is, with `…`. One row that
  * does not fit is shown with a line for each value. An empty list prints nothing.
  */
-export async function* table(view: View, options: RenderOptions): AsyncIterable<string> {
+export async function* table(view: View, options: RenderOptions): AsyncIterable<string | Uint8Array> {
   if (view.columns.length === 0) return;
+  if (view.items !== undefined) {
+    yield* itemTable(view, view.items, options);
+    return;
+  }
   let waiting: readonly Row[] = [];
   let line: ((row: Row) => string) | undefined;
   for await (const batch of view.rows) {
@@ -32,6 +39,28 @@ export async function* table(view: View, options: RenderOptions): AsyncIterable<
     yield* pieces([rows], line);
   }
   if (waiting.length > 0) yield await wholeTable(view, waiting, options);
+}
+
+/** The same for items in columns: those that no longer have to be measured go straight to bytes. */
+async function* itemTable(view: View, items: ColumnBatches, options: RenderOptions) {
+  const waiting: Row[] = [];
+  let lines: ItemLines | undefined;
+  for await (const batch of items) {
+    if (lines === undefined) {
+      const missing = measuredRows + 1 - waiting.length;
+      waiting.push(...batch.items(missing));
+      if (waiting.length <= measuredRows) continue;
+      const layout = longLayout(view, waiting.slice(0, measuredRows), options);
+      if (options.header ?? true) yield headerLine(layout, options.paint);
+      const write = lineWriter(layout);
+      yield waiting.map((row) => write(tableCells(view.columns, row, options.paint))).join('');
+      lines = new ItemLines(tableItemLine(view, layout, options.paint));
+      batch.keep((index) => index >= missing);
+    }
+    yield* lines.pieces(batch);
+  }
+  if (lines !== undefined) yield* lines.rest();
+  else if (waiting.length > 0) yield await wholeTable(view, waiting, options);
 }
 
 function longLayout({ columns }: View, rows: readonly Row[], { header, width, paint }: RenderOptions): Layout {

@@ -60,7 +60,10 @@ describe('the time-out', () => {
     ['no answer', hang],
     ['a body that stops', hangInBody],
     ['a body that trickles for ever', trickle],
-    ['a gzip that stops', (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).write('\x1f\x8b')],
+    [
+      'a gzip that stops',
+      (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).write(Buffer.from('1f8b', 'hex')),
+    ],
   ])('%s: the next try has its answer', async (_what, answerer) => {
     const server = await openServer(answerer, answer(200, stock));
     const { list, clock, sentAt } = createClientRig({ url: server.url });
@@ -128,7 +131,10 @@ describe('an interruption rejects with its reason', () => {
     ['in the body of a 401', (response) => response.writeHead(401).write('{"code"')],
     ['in the body of a 429', (response) => response.writeHead(429).write('{"code"')],
     ['in the body of a 503', (response) => response.writeHead(503).write('{"code"')],
-    ['in a gzip', (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).write('\x1f\x8b')],
+    [
+      'in a gzip',
+      (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).write(Buffer.from('1f8b', 'hex')),
+    ],
   ])('%s', async (_what, answerer) => {
     const server = await openServer(answerer);
     const controller = new AbortController();

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { isSortKey, itemComparator, sortKeys } from '../../src/inventory/sort.ts';
+import { batchSize } from '../../src/inventory/item-columns.ts';
+import type { InventoryItem } from '../../src/inventory/items.ts';
+import { compareStatuses, isSortKey, type SortKey, sortItems, sortKeys } from '../../src/inventory/sort.ts';
 import { itemLists } from './arbitraries.ts';
+import { batchesOf, itemsOf } from './columns.ts';
 
 const list = [
   { petId: 9007199254740993n, quantity: 5, status: 'sold' },
@@ -11,7 +14,18 @@ const list = [
   { petId: 10n, quantity: 0, status: 'pending' },
 ];
 
-describe('itemComparator', () => {
+/** What the sorting has to come to, with objects. */
+function plainly(items: readonly InventoryItem[], key: SortKey, descending: boolean): InventoryItem[] {
+  const compare = (left: InventoryItem, right: InventoryItem): number =>
+    key === 'status'
+      ? compareStatuses(left.status, right.status)
+      : left[key] < right[key]
+        ? -1
+        : Number(left[key] > right[key]);
+  return items.toSorted((left, right) => (descending ? compare(right, left) : compare(left, right)));
+}
+
+describe('sortItems', () => {
   test.each([
     ['petId', false, [-1n, 10n, 9007199254740992n, 9007199254740993n, 9223372036854775807n]],
     ['petId', true, [9223372036854775807n, 9007199254740993n, 9007199254740992n, 10n, -1n]],
@@ -19,34 +33,39 @@ describe('itemComparator', () => {
     ['quantity', true, [9007199254740992n, 9007199254740993n, -1n, 10n, 9223372036854775807n]],
     ['status', false, [-1n, 10n, 9007199254740993n, 9223372036854775807n, 9007199254740992n]],
     ['status', true, [9007199254740992n, 9223372036854775807n, 9007199254740993n, 10n, -1n]],
-  ] as const)('by %s, descending: %s', (key, descending, ids) => {
-    expect(list.toSorted(itemComparator(key, descending)).map(({ petId }) => petId)).toEqual(ids);
+  ] as const)('by %s, descending: %s', async (key, descending, ids) => {
+    const sorted = await itemsOf(sortItems(batchesOf(list, 2), { key, descending }));
+    expect(sorted.map(({ petId }) => petId)).toEqual(ids);
   });
 
-  it('keeps every item, orders neighbours, and keeps the order of ties in both directions', () => {
-    fc.assert(
-      fc.property(itemLists, fc.constantFrom(...sortKeys), fc.boolean(), (items, key, descending) => {
-        const compare = itemComparator(key, descending);
-        const sorted = items.toSorted(compare);
-        expect(new Set(sorted)).toEqual(new Set(items));
-        for (const [index, right] of sorted.entries()) {
-          const left = sorted[index - 1];
-          if (left === undefined) continue;
-          expect(compare(left, right)).toBeLessThanOrEqual(0);
-          if (left[key] === right[key]) expect(items.indexOf(left)).toBeLessThan(items.indexOf(right));
-        }
+  it('is a stable sort in both directions, whatever the batches, and cuts where it is told to', async () => {
+    const options = fc.record({
+      key: fc.constantFrom(...sortKeys),
+      descending: fc.boolean(),
+      limit: fc.option(fc.nat(35), { nil: undefined }),
+    });
+    await fc.assert(
+      fc.asyncProperty(itemLists, options, fc.integer({ min: 1, max: 8 }), async (items, sort, size) => {
+        const sorted = await itemsOf(sortItems(batchesOf(items, size), sort));
+        expect(sorted).toEqual(plainly(items, sort.key, sort.descending).slice(0, sort.limit));
       }),
     );
   });
 
-  it('is antisymmetric', () => {
-    fc.assert(
-      fc.property(itemLists, fc.constantFrom(...sortKeys), ([left, right], key) => {
-        if (left === undefined || right === undefined) return;
-        const compare = itemComparator(key);
-        expect(Math.sign(compare(left, right)) + Math.sign(compare(right, left))).toBe(0);
-      }),
-    );
+  test.each([undefined, 0, 3, 5000, 1_000_000])('more items than are kept for the first %s', async (limit) => {
+    const items = Array.from({ length: 40 * batchSize }, (_, index) => ({
+      petId: BigInt(index),
+      quantity: Math.imul(index, 2_654_435_761) % 1000,
+      status: `s${index % 3000}`,
+    })).map((item) => ({ ...item, quantity: item.quantity + 0 }));
+    for (const key of ['quantity', 'status'] as const) {
+      const sorted = await itemsOf(sortItems(batchesOf(items, batchSize), { key, descending: true, limit }));
+      expect(sorted.map(({ petId }) => petId)).toEqual(
+        plainly(items, key, true)
+          .slice(0, limit)
+          .map(({ petId }) => petId),
+      );
+    }
   });
 });
 

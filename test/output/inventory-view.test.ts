@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { summarize } from '../../src/inventory/summary.ts';
 import { inventoryItemView, inventoryListView, parseFields } from '../../src/output/inventory-view.ts';
 import { summaryView } from '../../src/output/summary-view.ts';
+import { batchesOf } from '../inventory/columns.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { render, visible } from './render.ts';
 
@@ -83,7 +84,7 @@ describe('one item', () => {
 });
 
 describe('the summary', () => {
-  const summary = async () => summaryView(await summarize([[...stock, ...largeStock]]));
+  const summary = async () => summaryView(await summarize(batchesOf([...stock, ...largeStock], 4)));
 
   it('as a table', async () => {
     expect(await render('table', await summary(), { width: 80 })).toMatchInlineSnapshot(`
@@ -118,7 +119,7 @@ describe('the summary', () => {
   });
 
   it('of nothing', async () => {
-    expect(await render('json', summaryView(await summarize([])))).toBe(
+    expect(await render('json', summaryView(await summarize(batchesOf([], 1))))).toBe(
       '{"pets":0,"units":0,"byStatus":{"available":{"pets":0,"units":0},"pending":{"pets":0,"units":0},"sold":{"pets":0,"units":0}}}\n',
     );
   });
@@ -132,7 +133,9 @@ describe('the summary', () => {
 
   it('tells a status of that name from the total', async () => {
     const items = [{ petId: 1n, quantity: 1, status: 'total' }];
-    const lines = (await render('table', summaryView(await summarize([items])), { color: true })).split('\n');
+    const lines = (await render('table', summaryView(await summarize(batchesOf(items, 4))), { color: true })).split(
+      '\n',
+    );
     expect(lines.slice(-3).map(visible)).toEqual([
       'total         1      1',
       '␛[1mTotal␛[22m         ␛[1m1␛[22m      ␛[1m1␛[22m',

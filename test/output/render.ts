@@ -8,12 +8,19 @@ export interface RenderTestOptions {
   readonly color?: boolean;
 }
 
-/** The pieces that a renderer gives. */
-export async function renderPieces(format: Format, view: View, options: RenderTestOptions = {}): Promise<string[]> {
+/**
+ * The pieces that a renderer gives, as text.
+ * @param pieces where they are put, for who wants them even if it fails
+ */
+export async function renderPieces(
+  format: Format,
+  view: View,
+  options: RenderTestOptions = {},
+  pieces: string[] = [],
+): Promise<string[]> {
   const paint = await createPaint(options.color ?? false);
-  const pieces: string[] = [];
   const renderOptions = { header: options.header, width: options.width, paint };
-  for await (const piece of renderers[format](view, renderOptions)) pieces.push(piece);
+  for await (const piece of renderers[format](view, renderOptions)) pieces.push(Buffer.from(piece).toString('utf8'));
   return pieces;
 }
 

@@ -1,0 +1,46 @@
+import { FailureError } from '../errors.ts';
+import type { HttpResponse } from '../transport.ts';
+
+type Zlib = typeof import('node:zlib');
+type Decoder = ReturnType<Zlib['createGunzip']> | ReturnType<Zlib['createBrotliDecompress']>;
+
+/** Bytes that a decoder gives at a time: as many as a socket. */
+const options = { chunkSize: 64 * 1024 };
+
+const decoders: Readonly<Record<string, (zlib: Zlib) => Decoder>> = {
+  gzip: ({ createGunzip }) => createGunzip(options),
+  'x-gzip': ({ createGunzip }) => createGunzip(options),
+  deflate: ({ createInflate }) => createInflate(options),
+  br: ({ createBrotliDecompress }) => createBrotliDecompress(options),
+};
+
+/**
+ * The body of an answer as it comes, decoded as `content-encoding` says.
+ * @throws FailureError for an encoding that nobody asked for; later, whatever the network and zlib fail with
+ */
+export function decodedChunks({ headers, body }: HttpResponse): AsyncIterable<Uint8Array> {
+  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
+  if (encoding === 'identity') return body;
+  const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
+  if (decoder !== undefined) return decoded(body, decoder);
+  throw new FailureError(`The service answered in an unknown content encoding, "${encoding}"`);
+}
+
+/** Nothing at all is not decoded: the answer to a HEAD, or a 204, tells of an encoding without a body. */
+async function* decoded(body: AsyncIterable<Uint8Array>, create: (zlib: Zlib) => Decoder): AsyncGenerator<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done) return;
+  const [zlib, { pipeline }] = await Promise.all([import('node:zlib'), import('node:stream/promises')]);
+  const decoder = create(zlib);
+  const feeding = pipeline(chained(first.value, { [Symbol.asyncIterator]: () => chunks }), decoder);
+  // It fails too when the reader stops early. Where the body or the decoder failed, reading it tells.
+  feeding.catch(() => {});
+  yield* decoder;
+  await feeding;
+}
+
+async function* chained(first: Uint8Array, others: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* others;
+}

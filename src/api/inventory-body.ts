@@ -1,0 +1,44 @@
+import { FailureError, UnavailableError } from '../errors.ts';
+import { grouped } from '../inventory/grouped.ts';
+import type { ItemColumns } from '../inventory/item-columns.ts';
+import { exactDecoder } from './decode.ts';
+import { type Answer, NetworkFault } from './exchange.ts';
+import { InventoryScanner } from './scan/scanner.ts';
+
+const operation = { name: 'GET /inventory' };
+
+/**
+ * Reads the body of `GET /inventory` and gives its items away batch by batch, until `give` resolves with false.
+ * As long as nothing was given away, a NetworkFault is one that may be tried again; later that would begin the list anew.
+ *
+ * @throws FailureError for a body that makes no sense, UnavailableError for one that broke off after the first batch
+ */
+export async function readInventory(answer: Answer, give: (batch: ItemColumns) => Promise<boolean>): Promise<void> {
+  const scanner = new InventoryScanner(exactDecoder(operation));
+  let begun = false;
+  const giveBatch = () => {
+    begun = true;
+    return answer.aside(() => give(scanner.batch));
+  };
+  try {
+    for await (const chunk of answer.chunks()) {
+      scanner.add(chunk);
+      while (scanner.fill()) {
+        if (!(await giveBatch())) return;
+      }
+    }
+    scanner.finish();
+    if (scanner.batch.length > 0) await giveBatch();
+  } catch (error) {
+    throw begun ? notWhole(error, scanner.received) : error;
+  }
+}
+
+function notWhole(cause: unknown, received: number): unknown {
+  if (cause instanceof NetworkFault) {
+    const where = `The answer to ${operation.name} broke off after ${grouped(received)} bytes`;
+    return new UnavailableError(`${where}, so the list is not whole: ${cause.message}`, { cause });
+  }
+  if (cause instanceof FailureError) return new FailureError(`${cause.message}. The list is not whole`, { cause });
+  return cause;
+}

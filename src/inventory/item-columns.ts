@@ -1,0 +1,115 @@
+import type { InventoryItem } from './items.ts';
+
+/** Items in a batch: enough that what is done for a batch costs nothing, few enough for the cache of the processor. */
+export const batchSize = 4096;
+
+const billion = 1_000_000_000;
+
+/**
+ * A batch of stock levels in columns instead of objects: a million items are a million objects less.
+ *
+ * Whoever makes batches fills the same one again and again: it is valid until the next is asked for. Whoever is handed
+ * one may narrow it with `keep` and `truncate`.
+ */
+export class ItemColumns {
+  /** How many items there are. */
+  length = 0;
+  /**
+   * petId = head × 10⁹ + tail, both of the same sign. An int64 in two numbers that JavaScript holds exactly: as decimals,
+   * since its digits come and go as decimals; two ids compare as their heads do, and where these are equal, as their tails.
+   */
+  readonly heads: Float64Array;
+  readonly tails: Int32Array;
+  /** Safe integers; never -0. */
+  readonly quantities: Float64Array;
+  /** Indexes into `statuses`. */
+  readonly statusCodes: Uint32Array;
+  /** Grows while batches are made, and is now and then another one: what is remembered by code goes with it. */
+  statuses = new StatusNames();
+
+  constructor(readonly capacity = batchSize) {
+    this.heads = new Float64Array(capacity);
+    this.tails = new Int32Array(capacity);
+    this.quantities = new Float64Array(capacity);
+    this.statusCodes = new Uint32Array(capacity);
+  }
+
+  petIdAt(index: number): bigint {
+    const head = this.heads[index] ?? 0;
+    const tail = this.tails[index] ?? 0;
+    const id = head * billion + tail;
+    return Number.isSafeInteger(id) ? BigInt(id) : BigInt(head) * BigInt(billion) + BigInt(tail);
+  }
+
+  itemAt(index: number): InventoryItem {
+    const quantity = this.quantities[index] ?? 0;
+    return { petId: this.petIdAt(index), quantity, status: this.statuses.textOf(this.statusCodes[index] ?? 0) };
+  }
+
+  /** The items as objects, or the first so many. */
+  items(most = this.length): InventoryItem[] {
+    return Array.from({ length: Math.min(most, this.length) }, (_, index) => this.itemAt(index));
+  }
+
+  /** There must be room. */
+  append({ petId, quantity, status }: InventoryItem): void {
+    const { head, tail } = splitPetId(petId);
+    this.heads[this.length] = head;
+    this.tails[this.length] = tail;
+    this.quantities[this.length] = quantity;
+    this.statusCodes[this.length] = this.statuses.codeOf(status);
+    this.length += 1;
+  }
+
+  /** Copies one item, whose status must have the same code here. */
+  copy(from: ItemColumns, index: number, to: number): void {
+    this.heads[to] = from.heads[index] ?? 0;
+    this.tails[to] = from.tails[index] ?? 0;
+    this.quantities[to] = from.quantities[index] ?? 0;
+    this.statusCodes[to] = from.statusCodes[index] ?? 0;
+  }
+
+  /** Leaves only the items that pass, in their order. */
+  keep(passes: (index: number) => boolean): void {
+    let kept = 0;
+    for (let index = 0; index < this.length; index += 1) {
+      if (!passes(index)) continue;
+      if (kept !== index) this.copy(this, index, kept);
+      kept += 1;
+    }
+    this.length = kept;
+  }
+
+  /** Leaves only the first so many. */
+  truncate(length: number): void {
+    this.length = Math.min(this.length, length);
+  }
+}
+
+/** Batches as they come from their source; each is valid until the next is asked for. */
+export type ColumnBatches = AsyncIterable<ItemColumns>;
+
+/** Statuses by small numbers, in the order of their first appearance. */
+export class StatusNames {
+  readonly #texts: string[] = [];
+  readonly #codes = new Map<string, number>();
+
+  get size(): number {
+    return this.#texts.length;
+  }
+
+  codeOf(text: string): number {
+    const known = this.#codes.get(text);
+    if (known !== undefined) return known;
+    this.#codes.set(text, this.#texts.length);
+    return this.#texts.push(text) - 1;
+  }
+
+  textOf(code: number): string {
+    return this.#texts[code] ?? '';
+  }
+}
+
+export function splitPetId(petId: bigint): { readonly head: number; readonly tail: number } {
+  return { head: Number(petId / BigInt(billion)), tail: Number(petId % BigInt(billion)) };
+}

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import type { InventoryItem } from '../../../src/inventory/items.ts';
+import { petIds } from '../../inventory/arbitraries.ts';
+
+const spaces = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('') },
+  fc.string({ unit: fc.constantFrom(' ', '\n', '\r', '\t'), maxLength: 3 }),
+);
+
+/** A text as JSON, with characters escaped that need not be. */
+function textSpelling(text: string): fc.Arbitrary<string> {
+  const escaped = fc.array(fc.boolean(), { minLength: text.length, maxLength: text.length }).map((escapes) => {
+    const units = Array.from({ length: text.length }, (_, index) => {
+      const code = text.charCodeAt(index);
+      return escapes[index] || code < 0x20 || (code >= 0xd800 && code <= 0xdfff)
+        ? `\\u${code.toString(16).padStart(4, '0')}`
+        : JSON.stringify(text.charAt(index)).slice(1, -1);
+    });
+    return `"${units.join('')}"`;
+  });
+  return fc.oneof({ weight: 5, arbitrary: fc.constant(JSON.stringify(text)) }, escaped);
+}
+
+/** An integer as JSON, with a point or an exponent that change nothing. */
+function integerSpelling(value: bigint): fc.Arbitrary<string> {
+  const zeros = fc.integer({ min: 1, max: 3 }).map((count) => '0'.repeat(count));
+  return fc.oneof(
+    { weight: 8, arbitrary: fc.constant(`${value}`) },
+    zeros.map((zeros) => `${value}.${zeros}`),
+    fc.constantFrom('e0', 'E+0', 'e-0').map((exponent) => `${value}${exponent}`),
+    zeros.map((zeros) => `${value}${value === 0n ? '' : zeros}e-${zeros.length}`),
+  );
+}
+
+interface Member {
+  readonly name: string;
+  readonly value: string;
+}
+
+const unknownMembers: fc.Arbitrary<Member> = fc.record({
+  name: fc.oneof(fc.string(), fc.constantFrom('petID', 'name', 'statusX', 'p', '', 'quantity ')),
+  value: fc.oneof(fc.json({ maxDepth: 3 }), fc.constantFrom('"]},{"', '"\\"}"', '{"petId":1}', '[[],{}]', 'true')),
+});
+
+function memberText({ name, value }: Member): fc.Arbitrary<string> {
+  return fc
+    .tuple(textSpelling(name), spaces, spaces)
+    .map(([key, before, behind]) => `${key}${before}:${behind}${value}`);
+}
+
+/** Members as an object, in any order and with any white space. */
+function objectText(members: readonly Member[]): fc.Arbitrary<string> {
+  const separators = fc.array(fc.tuple(spaces, spaces), { minLength: members.length, maxLength: members.length });
+  const order = fc.shuffledSubarray([...members], { minLength: members.length });
+  return fc
+    .tuple(
+      order.chain((all) => fc.tuple(...all.map(memberText))),
+      separators,
+      spaces,
+    )
+    .map(([texts, gaps, inside]) => {
+      const spaced = texts.map((text, index) => `${gaps[index]?.[0] ?? ''}${text}${gaps[index]?.[1] ?? ''}`);
+      return `{${inside}${spaced.join(',')}}`;
+    });
+}
+
+/** One item as any JSON text that means it. */
+export function itemText({ petId, quantity, status }: InventoryItem): fc.Arbitrary<string> {
+  const plain = fc.constant(`{"petId":${petId},"quantity":${quantity},"status":${JSON.stringify(status)}}`);
+  const known = fc
+    .tuple(integerSpelling(petId), integerSpelling(BigInt(quantity)), textSpelling(status))
+    .map(([id, count, text]): Member[] => [
+      { name: 'petId', value: id },
+      { name: 'quantity', value: count },
+      { name: 'status', value: text },
+    ]);
+  const others = fc.oneof(
+    { weight: 4, arbitrary: fc.constant([]) },
+    fc.uniqueArray(unknownMembers, { maxLength: 2, selector: ({ name }) => name }),
+  );
+  const repeated = fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, fc.constant(true));
+  const spelled = fc
+    .tuple(known, others, repeated)
+    .chain(([members, more, again]) => objectText([...members, ...more, ...(again ? members.slice(0, 1) : [])]));
+  return fc.oneof({ weight: 3, arbitrary: plain }, spelled);
+}
+
+export const anyItem: fc.Arbitrary<InventoryItem> = fc.record({
+  petId: fc.oneof(petIds, fc.bigInt({ min: -20n, max: 10n ** 12n }), fc.constantFrom(2n ** 63n - 1n, -(2n ** 63n))),
+  quantity: fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -5, max: 200 })).map((quantity) => quantity + 0),
+  status: fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom('available', 'pending', 'sold', 'sole', '') },
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+  ),
+});
+
+export interface SpelledList {
+  readonly items: readonly InventoryItem[];
+  readonly text: string;
+}
+
+/** A list of items, and any JSON text that means it; seldom with a byte order mark. */
+export const spelledList: fc.Arbitrary<SpelledList> = fc.array(anyItem, { maxLength: 8 }).chain((items) =>
+  fc
+    .record({
+      texts: fc.tuple(...items.map(itemText)),
+      gaps: fc.array(spaces, { minLength: 2 * items.length + 3, maxLength: 2 * items.length + 3 }),
+      mark: fc.oneof({ weight: 9, arbitrary: fc.constant('') }, fc.constant('\ufeff')),
+    })
+    .map(({ texts, gaps, mark }) => {
+      const [before = '', inside = '', behind = '', ...others] = gaps;
+      const spaced = texts.map((text, index) => `${others[2 * index] ?? ''}${text}${others[2 * index + 1] ?? ''}`);
+      return { items, text: `${mark}${before}[${inside}${spaced.join(',')}]${behind}` };
+    }),
+);
+
+/** Bytes in pieces: a byte each, or of any length, where nothing is left out. */
+export function inPieces(bytes: Uint8Array, lengths: readonly number[]): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
+    const length = Math.max(1, lengths[turn % Math.max(1, lengths.length)] ?? 1);
+    pieces.push(bytes.subarray(at, at + length));
+    at += length;
+  }
+  return pieces;
+}

@@ -1,0 +1,26 @@
+import { ItemColumns } from '../../src/inventory/item-columns.ts';
+import type { InventoryItem } from '../../src/inventory/items.ts';
+
+/** Items in batches of so many, the same columns filled again and again, as the scanner does it. */
+export async function* batchesOf(items: readonly InventoryItem[], size: number): AsyncGenerator<ItemColumns> {
+  const batch = new ItemColumns(size);
+  for (let at = 0; at < items.length; at += size) {
+    batch.length = 0;
+    for (const item of items.slice(at, at + size)) batch.append(item);
+    yield batch;
+  }
+}
+
+/** Items in one batch. */
+export function columnsOf(items: readonly InventoryItem[]): ItemColumns {
+  const batch = new ItemColumns(items.length);
+  for (const item of items) batch.append(item);
+  return batch;
+}
+
+/** What batches hold, item by item. */
+export async function itemsOf(batches: AsyncIterable<ItemColumns>): Promise<InventoryItem[]> {
+  const items: InventoryItem[] = [];
+  for await (const batch of batches) items.push(...batch.items());
+  return items;
+}

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { InventoryItem } from '../../src/inventory/items.ts';
+import { integerLength, writeInteger } from '../../src/output/digits.ts';
+import { inventoryColumnsView, inventoryFields, inventoryListView } from '../../src/output/inventory-view.ts';
+import { formats } from '../../src/output/view.ts';
+import { itemLists } from '../inventory/arbitraries.ts';
+import { batchesOf, columnsOf } from '../inventory/columns.ts';
+import { largeStock } from './fixtures.ts';
+import { render, renderPieces } from './render.ts';
+
+const lowStock = 5;
+const plenty = (count: number): InventoryItem[] =>
+  Array.from({ length: count }, (_, index) => ({
+    petId: index % 2 === 0 ? BigInt(index) : 9007199254740993n * BigInt(index % 1000),
+    quantity: index % 90,
+    status: index % 1000 === 0 ? `status ${index} ` : 'available',
+  }));
+
+describe('items in columns look like the same items in rows', () => {
+  const choices = fc.record({
+    fields: fc.option(fc.shuffledSubarray([...inventoryFields], { minLength: 1 }), { nil: undefined }),
+    width: fc.option(fc.integer({ min: 1, max: 100 }), { nil: undefined }),
+    header: fc.option(fc.boolean(), { nil: undefined }),
+    color: fc.boolean(),
+  });
+  type Choices = typeof choices extends fc.Arbitrary<infer T> ? T : never;
+
+  async function bothWays(
+    format: (typeof formats)[number],
+    items: readonly InventoryItem[],
+    size: number,
+    chosen: Choices,
+  ) {
+    const { fields, width, header, color } = chosen;
+    const view = { lowStock, fields };
+    const options = { color, ...(width === undefined ? {} : { width }), ...(header === undefined ? {} : { header }) };
+    const fromColumns = await render(format, inventoryColumnsView(batchesOf(items, size), view), options);
+    expect(fromColumns).toBe(await render(format, inventoryListView([items], view), options));
+  }
+
+  test.each(formats)('%s', async (format) => {
+    await fc.assert(
+      fc.asyncProperty(itemLists, fc.integer({ min: 1, max: 30 }), choices, (items, size, chosen) =>
+        bothWays(format, items, size, chosen),
+      ),
+    );
+  });
+
+  test('a long table', async () => {
+    const lists = fc.tuple(fc.array(itemLists, { maxLength: 3 }), fc.integer({ min: 495, max: 510 }));
+    await fc.assert(
+      fc.asyncProperty(lists, fc.integer({ min: 1, max: 600 }), choices, ([lists, count], size, chosen) => {
+        const items = [...plenty(count), ...lists.flat()];
+        return bothWays('table', items, size, chosen);
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
+
+describe('pieces', () => {
+  test.each(formats)('%s: whole lines, none large, nothing lost', async (format) => {
+    const items = plenty(20_000);
+    const pieces = await renderPieces(format, inventoryColumnsView(batchesOf(items, 4096), { lowStock }));
+    expect(pieces.length).toBeGreaterThan(2);
+    expect(pieces.every((piece) => piece.endsWith('\n') && piece.length <= 128 * 1024 + 2)).toBe(true);
+    expect(pieces.join('')).toBe(await render(format, inventoryListView([items], { lowStock })));
+  });
+
+  test('a status that is longer than a piece', async () => {
+    const status = 'x'.repeat(300_000);
+    const items = ['sold', status, 'sold'].map((status) => ({ petId: 1n, quantity: 1, status }));
+    const view = inventoryColumnsView(batchesOf(items, 10), { lowStock });
+    expect(await render('tsv', view)).toBe(`1\t1\tsold\n1\t1\t${status}\n1\t1\tsold\n`);
+  });
+
+  test('JSON that breaks off is not closed', async () => {
+    async function* broken() {
+      yield columnsOf(plenty(20_000));
+      throw new Error('broke off');
+    }
+    const pieces: string[] = [];
+    const rendering = renderPieces('json', inventoryColumnsView(broken(), { lowStock }), {}, pieces);
+    await expect(rendering).rejects.toThrow('broke off');
+    expect(pieces.join('')).toMatch(/^\[\n\{.*\},\n$/s);
+    expect(pieces.join('')).not.toContain(']');
+  });
+});
+
+test('an int64 in digits', () => {
+  const ids = fc.oneof(
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    fc
+      .integer({ min: 0, max: 18 })
+      .chain((digits) => fc.constantFrom(10n ** BigInt(digits), 10n ** BigInt(digits) - 1n)),
+  );
+  fc.assert(
+    fc.property(ids, (petId) => {
+      const { heads, tails } = columnsOf([{ petId, quantity: 0, status: '' }]);
+      const [head = 0] = heads;
+      const [tail = 0] = tails;
+      const out = new Uint8Array(24);
+      const end = writeInteger(out, 1, head, tail);
+      expect(Buffer.from(out.subarray(1, end)).toString()).toBe(`${petId}`);
+      expect(integerLength(head, tail)).toBe(end - 1);
+    }),
+  );
+});
+
+test('any quantity in digits', async () => {
+  const quantities = [0, 9, -9, 999_999_999, 1_000_000_000, -1_000_000_000, 2 ** 53 - 1, 1 - 2 ** 53];
+  const items = quantities.map((quantity) => ({ petId: 1n, quantity, status: 'sold' }));
+  const view = inventoryColumnsView(batchesOf(items, 3), { lowStock, fields: ['quantity'] });
+  expect(await render('tsv', view)).toBe(`${quantities.join('\n')}\n`);
+});
+
+test('ids that no double holds', async () => {
+  const view = inventoryColumnsView(batchesOf(largeStock, 1), { lowStock });
+  expect(await render('ndjson', view)).toBe(
+    '{"petId":9007199254740993,"quantity":250,"status":"available"}\n{"petId":9223372036854775807,"quantity":0,"status":"pending"}\n',
+  );
+});
