@@ -21,6 +21,7 @@ export {
   UnavailableError,
   UsageError,
 } from './errors.ts';
+export type { ColumnBatches, ItemColumns } from './inventory/item-columns.ts';
 export { type InventoryItem, type PetStatus, petStatuses } from './inventory/items.ts';
 export { createPetstoreClient, type PetstoreClient, type PetstoreClientOptions } from './library.ts';
 export type { HttpRequest, HttpResponse, Transport } from './transport.ts';

@@ -1,5 +1,5 @@
 import type { Clock, Deadline } from '../context.ts';
-import { FailureError } from '../errors.ts';
+import { FailureError, PetstockError } from '../errors.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../transport.ts';
 import { decodedChunks } from './content-encoding.ts';
 import { decodeUtf8 } from './utf8.ts';
@@ -67,6 +67,7 @@ export async function exchange<T>(
     }
     // Whatever the network, undici and zlib fail with bears a code, but for an answer that is no HTTP; anything else is
     // a mistake in the program.
+    if (error instanceof PetstockError) return error;
     const { code, name } = error as NodeJS.ErrnoException;
     if (typeof code !== 'string' && name !== 'HTTPParserError') return error;
     return new NetworkFault(describe(error), { cause: error });
@@ -142,10 +143,15 @@ function toAnswer(response: HttpResponse, { interrupted, secret, fault, aside }:
   const bytes = async (most = Number.POSITIVE_INFINITY): Promise<Uint8Array> => {
     const pieces: Uint8Array[] = [];
     let length = 0;
-    for await (const chunk of chunks()) {
-      length += chunk.length;
-      if (length > most) throw new FailureError('The answer is longer than anything that was asked for');
-      pieces.push(chunk);
+    // Not through `chunks`: for a small answer each generator is a part of its cost.
+    try {
+      for await (const chunk of decodedChunks(response)) {
+        length += chunk.length;
+        if (length > most) throw new FailureError('The answer is longer than anything that was asked for');
+        pieces.push(chunk);
+      }
+    } catch (error) {
+      throw fault(error);
     }
     return Buffer.concat(pieces);
   };

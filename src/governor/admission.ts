@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Clock } from '../context.ts';
 import { RateLimitedError } from '../errors.ts';
-import { type Governor, OvertakenError, type Permit, type SeenRateLimit } from './governor.ts';
+import { type Governor, type ObservedAnswer, OvertakenError, type Permit } from './governor.ts';
 import { isSameBoot, serviceTime } from './key-state.ts';
 import type { Ledger } from './ledger.ts';
 import { recordOf, seenIn } from './observation.ts';
@@ -54,7 +54,8 @@ export function createGovernor(options: GovernorOptions): Governor {
   let waited = 0;
   let announced = false;
   let readAt = Number.NEGATIVE_INFINITY;
-  let lastSeen: SeenRateLimit | undefined;
+  /** The last answer that told its limits. */
+  let lastTold: { readonly answer: ObservedAnswer; readonly wall: number } | undefined;
   let wake: () => void = () => {};
   const own = new Set<string>();
 
@@ -182,8 +183,9 @@ export function createGovernor(options: GovernorOptions): Governor {
     },
     answered: (answer) => {
       const [at, wall] = [clock.monotonic(), clock.now()];
-      commit(recordOf(id, answer, { at, wall, serviceTime: serviceTime(ledger.state, at) }, random));
-      lastSeen = seenIn(answer, wall) ?? lastSeen;
+      const record = recordOf(id, answer, { at, wall, serviceTime: serviceTime(ledger.state, at) }, random);
+      commit(record);
+      if (record.limit !== undefined) lastTold = { answer, wall };
       over(id);
     },
     lost: () => {
@@ -204,7 +206,7 @@ export function createGovernor(options: GovernorOptions): Governor {
   return {
     admit,
     get lastSeen() {
-      return lastSeen;
+      return lastTold && seenIn(lastTold.answer, lastTold.wall);
     },
   };
 }
