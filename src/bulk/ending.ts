@@ -9,8 +9,8 @@ import {
 } from '../errors.ts';
 import { type BulkReport, countRows } from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
+import type { Progression } from './row-write.ts';
 import { rowErrorOf } from './verdict.ts';
-import type { Progression } from './write-rows.ts';
 
 /**
  * The failure that a bulk run ends with; undefined where every row is as it should be.

@@ -1,6 +1,6 @@
 import type { Claims, Mark } from '../history/claims.ts';
 import type { Journal } from '../history/journal.ts';
-import type { RowWrite } from './write-rows.ts';
+import type { RowWrite } from './row-write.ts';
 
 /** A row that is about to be sent. */
 export interface PreparedRow {

@@ -3,9 +3,10 @@ import { FailureError, InterruptedError, PetstockError } from '../errors.ts';
 import type { Outcome } from '../history/records.ts';
 import type { RowError } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
+import { createFinished } from './finished.ts';
 import { createPreparedRows, type PreparedRow } from './prepared-rows.ts';
+import type { Progression, RowWrite, Settlement, WriteOptions } from './row-write.ts';
 import { rowErrorOf, verdictOn } from './verdict.ts';
-import type { Progression, RowWrite, Settlement, WriteOptions } from './write-rows.ts';
 
 /** Sends rows, each once, and notes what becomes of them. */
 export interface Round {
@@ -149,24 +150,6 @@ export function createRound(options: WriteOptions, progression: Progression): Ro
       finished.tell();
       interrupted.removeEventListener('abort', onInterrupt);
     },
-  };
-}
-
-/** Tells other commands of pets whose write is over: many at once, but without keeping anyone waiting. */
-function createFinished({ claims, clock }: WriteOptions) {
-  let petIds: bigint[] = [];
-  let toldAt = clock.monotonic();
-  const tell = (): void => {
-    if (petIds.length > 0) claims.done(...petIds);
-    petIds = [];
-    toldAt = clock.monotonic();
-  };
-  return {
-    add: (petId: bigint): void => {
-      petIds.push(petId);
-      if (petIds.length >= 64 || clock.monotonic() - toldAt > 50) tell();
-    },
-    tell,
   };
 }
 

@@ -8,9 +8,11 @@ import type { Invocation } from '../invocation/invocation.ts';
 import { previewedRows } from '../output/preview.ts';
 import { bulkReportView, reportSummary } from '../output/report-view.ts';
 import { endingOf } from './ending.ts';
+import { journalChange, numbersOf, rowAfter, rowWrite } from './numbered-rows.ts';
 import { createEstimator, showPreview } from './preview.ts';
+import type { Progression } from './row-write.ts';
 import type { BulkSession, Stock } from './session.ts';
-import { type Progression, type RowWrite, writeRows } from './write-rows.ts';
+import { writeRows } from './write-rows.ts';
 
 /** A plan, and where its run is written down. */
 export interface BulkJob {
@@ -151,39 +153,6 @@ async function beginJournal(
     journal.outcome({ row, result, quantity: before, error }).catch(() => {});
   }
   return journal;
-}
-
-/** Of a run that goes on they are known; in a new one the rows are counted that want another stock. */
-function numbersOf({ rows, numbers }: BulkJob): readonly (number | undefined)[] {
-  if (numbers !== undefined) return numbers;
-  let count = 0;
-  return rows.map(({ result, after }) => {
-    if (result === 'unchanged' || after === undefined) return undefined;
-    count += 1;
-    return count;
-  });
-}
-
-function journalChange(row: BulkRow, number: number | undefined): JournalChange | undefined {
-  const { line, petId, before, after, reason, ref } = row;
-  if (number === undefined || after === undefined) return undefined;
-  return { row: number, line, petId, before, after, reason, ref };
-}
-
-function rowWrite({ petId, before, after, result }: BulkRow, number: number | undefined): RowWrite | undefined {
-  if (number === undefined || before === undefined || after === undefined || result !== 'planned') return undefined;
-  return { row: number, petId, before, after };
-}
-
-/** The row as the run leaves it. */
-function rowAfter(row: BulkRow, number: number | undefined, { settled, open }: Progression): BulkRow {
-  if (row.result !== 'planned' || number === undefined) return row;
-  const settlement = settled.get(number);
-  if (settlement !== undefined) return { ...row, ...settlement };
-  const fault = open.get(number);
-  if (fault === undefined) return { ...row, result: 'notAttempted' };
-  const message = `it is not known whether it was written: ${fault.message}`;
-  return { ...row, result: 'failed', error: { ...fault, code: 'outcome_unknown', message } };
 }
 
 /** On a terminal the preview is all that a person wants of a short dry run. */

@@ -4,6 +4,7 @@ export interface ExportRow {
   readonly status?: string | undefined;
   readonly expected?: number | undefined;
   readonly quantity?: number | undefined;
+  readonly delta?: number | undefined;
   readonly reason?: string | undefined;
   readonly ref?: string | undefined;
 }
@@ -14,9 +15,10 @@ export type ExportBatches = AsyncIterable<readonly ExportRow[]> | Iterable<reado
 export interface ExportOptions {
   /** For a spreadsheet: ids as formulas that give a text, a byte order mark, and no text that would run as a formula. */
   readonly spreadsheet: boolean;
+  /** With a column for deltas. */
+  readonly deltas?: boolean;
 }
 
-const header = 'petId,status,expected,quantity,reason,ref\n';
 const pieceLength = 65_536;
 
 /** What a spreadsheet takes for a formula, with or without the apostrophe that keeps it from doing so. */
@@ -28,11 +30,12 @@ const alreadyGuarded = /^'+[=+\-@\t\r]/;
  * A change file, as text in pieces: CSV after RFC 4180 with LF line ends. Read again by `readChanges`, it gives the
  * same rows, whether for a spreadsheet or not.
  */
-export async function* changeFileText(batches: ExportBatches, { spreadsheet }: ExportOptions): AsyncGenerator<string> {
-  let text = spreadsheet ? `\ufeff${header}` : header;
+export async function* changeFileText(batches: ExportBatches, options: ExportOptions): AsyncGenerator<string> {
+  const { spreadsheet, deltas } = options;
+  let text = `${spreadsheet ? '\ufeff' : ''}petId,status,expected,quantity,${deltas ? 'delta,' : ''}reason,ref\n`;
   for await (const batch of batches) {
     for (const row of batch) {
-      text += rowText(row, spreadsheet);
+      text += rowText(row, options);
       if (text.length < pieceLength) continue;
       yield text;
       text = '';
@@ -41,10 +44,11 @@ export async function* changeFileText(batches: ExportBatches, { spreadsheet }: E
   if (text !== '') yield text;
 }
 
-function rowText({ petId, status, expected, quantity, reason, ref }: ExportRow, spreadsheet: boolean): string {
+function rowText(row: ExportRow, { spreadsheet, deltas }: ExportOptions): string {
+  const { petId, status, expected, quantity, delta, reason, ref } = row;
   const id = spreadsheet ? `"=""${petId}"""` : petId;
   const guard = spreadsheet ? formula : alreadyGuarded;
-  const texts = `${cell(reason, guard)},${cell(ref, guard)}`;
+  const texts = `${deltas ? `${delta ?? ''},` : ''}${cell(reason, guard)},${cell(ref, guard)}`;
   return `${id},${cell(status, guard)},${expected ?? ''},${quantity ?? ''},${texts}\n`;
 }
 

@@ -33,6 +33,8 @@ export interface BulkRow {
   readonly before: number | undefined;
   /** The stock that is wanted; undefined where it can't be told. */
   readonly after: number | undefined;
+  /** What was to be added, where no stock is known that it could be added to. */
+  readonly delta?: number | undefined;
   /** What the file relied on, where it said so. */
   readonly expected?: number | undefined;
   readonly result: RowResult;

@@ -55,7 +55,7 @@ function planChange(change: Change, stock: number | undefined, options: PlanOpti
   if (stock === undefined) {
     const message = `there is no pet ${petId} in ${options.env}`;
     if (!options.skipUnknown) return message;
-    return rowOf(change, undefined, quantity, 'failed', { code: 'pet_not_found', message });
+    return { ...rowOf(change, undefined, quantity, 'failed', { code: 'pet_not_found', message }), delta: change.delta };
   }
   if (quantity === undefined && delta === undefined) return rowOf(change, stock, stock, 'unchanged');
   if (expected !== undefined && expected !== stock) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type RowWrite, type WriteOptions, writeRows } from '../../src/bulk/write-rows.ts';
+import type { RowWrite, WriteOptions } from '../../src/bulk/row-write.ts';
+import { writeRows } from '../../src/bulk/write-rows.ts';
 import {
   AuthError,
   FailureError,

@@ -70,6 +70,18 @@ test('a terminal is asked, and shown how far it has come', async () => {
   expect(stdout).toContain('24 applied.');
 });
 
+test('who reads no further takes nothing from the exit code', async () => {
+  const served = await serve([...noLimit, '--fault', 'PATCH /inventory/4:delay=300']);
+  const options = { home: temporaryHome(), env: served.env };
+  const file = join(options.home.folder, 'changes.csv');
+  writeFileSync(file, 'petId,quantity,expected\n4,1,39\n5,7,99\n');
+  const program = startProgram(['inventory', 'apply', file, '--yes', '-o', 'csv'], options);
+  await served.untilSeen(2);
+  program.hangUp('stdout');
+  expect(await program.result).toMatchObject({ code: 8 });
+  expect((await stock(options)).get('4')).toBe(1);
+});
+
 test('an export survives a spreadsheet, and is no change when it is applied', async () => {
   const options = { home: temporaryHome(), env: { PETSTOCK_ENV: 'sandbox' } };
   for (const flags of [[], ['--spreadsheet']]) {

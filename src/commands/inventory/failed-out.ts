@@ -14,9 +14,12 @@ import type { BulkRow } from '../../inventory/change.ts';
 export function failedRowsWriter(file: string | undefined): ((rows: readonly BulkRow[]) => Promise<void>) | undefined {
   if (file === undefined) return undefined;
   if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)} for --failed-out`);
-  return (rows) => writeFileAtomically(file, changeFileText([rows.map(exportRow)], { spreadsheet: false }));
+  return (rows) => {
+    const deltas = rows.some(({ delta }) => delta !== undefined);
+    return writeFileAtomically(file, changeFileText([rows.map(exportRow)], { spreadsheet: false, deltas }));
+  };
 }
 
-function exportRow({ petId, before, expected = before, after, reason, ref }: BulkRow): ExportRow {
-  return { petId, expected, quantity: after, reason, ref };
+function exportRow({ petId, before, expected = before, after, delta, reason, ref }: BulkRow): ExportRow {
+  return { petId, expected, quantity: after, delta, reason, ref };
 }

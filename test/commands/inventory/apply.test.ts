@@ -220,8 +220,9 @@ describe('rows that are not written', () => {
   });
 });
 
-test('a closed stdout takes nothing from the exit code', async () => {
+test('--failed-out keeps a delta of a pet that the service does not have', async () => {
   const shop = await openShop();
-  const result = await apply(shop, 'petId,quantity,expected\n4,1,38\n5,7,1\n', ['-o', 'json']);
-  expect(result.code).toBe(8);
+  const failed = join(shop.folders.state, '..', 'failed.csv');
+  await apply(shop, 'petId,delta\n4242,5\n4,1\n', ['--skip-unknown', '--failed-out', failed]);
+  expect(readFileSync(failed, 'utf8')).toBe('petId,status,expected,quantity,delta,reason,ref\n4242,,,,5,,\n');
 });
