@@ -1,4 +1,4 @@
-import type { Claims, Mark } from '../history/claims.ts';
+import type { Claims, Mark } from '../history/claims/claims.ts';
 import type { Journal } from '../history/journal.ts';
 import type { RowWrite } from './row-write.ts';
 

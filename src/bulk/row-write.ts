@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Clock } from '../context.ts';
 import type { PetstockError } from '../errors.ts';
-import type { Claims, Mark } from '../history/claims.ts';
+import type { Claims, Mark } from '../history/claims/claims.ts';
 import type { Journal } from '../history/journal.ts';
 import type { RowError } from '../inventory/change.ts';
 

@@ -1,4 +1,4 @@
-import type { Claims, Mark } from '../history/claims.ts';
+import type { Claims, Mark } from '../history/claims/claims.ts';
 import { openClaimsOf } from '../invocation/claims.ts';
 import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';

@@ -1,5 +1,5 @@
 import { broken } from './fault.ts';
-import type { JsonKind } from './json-rows.ts';
+import type { JsonKind } from './json/rows.ts';
 import { countLineEnds, longestRow } from './lines.ts';
 
 /** What `--format` takes. */

@@ -1,8 +1,8 @@
 import { ChangeCollector, type ChangeFile } from './collector.ts';
-import { DelimitedRows } from './delimited-rows.ts';
+import { DelimitedRows } from './delimited/rows.ts';
 import { BrokenFileError, broken } from './fault.ts';
 import { type ChangeFormat, formatOfName, kindOf, showsKind } from './format.ts';
-import { createJsonRows } from './json-rows.ts';
+import { createJsonRows } from './json/rows.ts';
 import { longestRow } from './lines.ts';
 import type { RowReader } from './row-reader.ts';
 import { decodeText } from './text.ts';

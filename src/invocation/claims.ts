@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Claims, openClaims } from '../history/claims.ts';
+import { type Claims, openClaims } from '../history/claims/claims.ts';
 import { machineOf } from '../history/machine.ts';
 import type { Connection } from './connect.ts';
 import type { Invocation } from './invocation.ts';

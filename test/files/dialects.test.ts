@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { changeFileText } from '../../src/files/change-file-text.ts';
-import { RecordScanner } from '../../src/files/record-scanner.ts';
+import { RecordScanner } from '../../src/files/delimited/record-scanner.ts';
 import type { Change } from '../../src/inventory/change.ts';
 import { cut, faultLines, read, readChunks } from './reading.ts';
 

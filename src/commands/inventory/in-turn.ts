@@ -1,5 +1,5 @@
 import { ConflictError } from '../../errors.ts';
-import type { Claims } from '../../history/claims.ts';
+import type { Claims } from '../../history/claims/claims.ts';
 import { openClaimsOf } from '../../invocation/claims.ts';
 import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation } from '../../invocation/invocation.ts';

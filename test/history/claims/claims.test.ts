@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Claims } from '../../src/history/claims.ts';
-import { claimsFiles } from '../../src/history/claims-files.ts';
-import { encodeClaim } from '../../src/history/claims-log.ts';
-import { type ClaimsRig, createClaimsRig as createRig } from './claims-rig.ts';
+import type { Claims } from '../../../src/history/claims/claims.ts';
+import { claimsFiles } from '../../../src/history/claims/files.ts';
+import { encodeClaim } from '../../../src/history/claims/log.ts';
+import { type ClaimsRig, createClaimsRig as createRig } from './rig.ts';
 
 const pet = 9_007_199_254_740_993n;
 

@@ -1,4 +1,4 @@
-import type { ClaimRecord } from './claims-log.ts';
+import type { ClaimRecord } from './log.ts';
 
 /** A place in the log, and what was under way there. */
 export interface Mark {

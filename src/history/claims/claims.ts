@@ -1,8 +1,8 @@
-import { claimsFiles } from './claims-files.ts';
-import { ClaimsState, type Mark } from './claims-state.ts';
+import { claimsFiles } from './files.ts';
 import { OwnLog } from './own-log.ts';
+import { ClaimsState, type Mark } from './state.ts';
 
-export type { Mark } from './claims-state.ts';
+export type { Mark } from './state.ts';
 
 /**
  * Keeps the writes of the commands of one machine apart, since the service has no compare-and-set: who relies on a stock

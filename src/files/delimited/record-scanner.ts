@@ -1,6 +1,6 @@
+import { broken } from '../fault.ts';
+import { countLineEnds, longestRow } from '../lines.ts';
 import { declaredDelimiter, delimiterOf } from './dialect.ts';
-import { broken } from './fault.ts';
-import { countLineEnds, longestRow } from './lines.ts';
 import { lineEndLength, scanRecord } from './record.ts';
 
 /** One row of delimited text that is not blank. */

@@ -1,4 +1,4 @@
-import { fieldOf } from './fields.ts';
+import { fieldOf } from '../fields.ts';
 import { scanRecord } from './record.ts';
 
 /** What may stand between two cells, and its name. The order decides where the header line leaves it open. */

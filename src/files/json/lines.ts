@@ -1,8 +1,8 @@
-import { broken } from './fault.ts';
-import type { OnElement } from './json-elements.ts';
-import { skipSpace } from './json-text.ts';
-import { longestRow } from './lines.ts';
-import type { RowReader } from './row-reader.ts';
+import { broken } from '../fault.ts';
+import { longestRow } from '../lines.ts';
+import type { RowReader } from '../row-reader.ts';
+import type { OnElement } from './elements.ts';
+import { skipSpace } from './text.ts';
 
 /** Cuts NDJSON into its lines; blank ones are passed over. */
 export class JsonLines implements RowReader {

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Claims, type ClaimsOptions, openClaims } from '../../src/history/claims.ts';
-import { claimsFiles } from '../../src/history/claims-files.ts';
-import { temporaryFolders } from '../support/shop.ts';
+import { type Claims, type ClaimsOptions, openClaims } from '../../../src/history/claims/claims.ts';
+import { claimsFiles } from '../../../src/history/claims/files.ts';
+import { temporaryFolders } from '../../support/shop.ts';
 
 export interface ClaimsRig {
   readonly stateFolder: string;

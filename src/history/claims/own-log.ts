@@ -1,6 +1,6 @@
-import { type ClaimsFiles, openLatest, removeOld } from './claims-files.ts';
-import type { ClaimRecord, ClaimsLog } from './claims-log.ts';
-import type { ClaimsState, Mark } from './claims-state.ts';
+import { type ClaimsFiles, openLatest, removeOld } from './files.ts';
+import type { ClaimRecord, ClaimsLog } from './log.ts';
+import type { ClaimsState, Mark } from './state.ts';
 
 export interface OwnLogOptions {
   readonly files: ClaimsFiles;

@@ -1,7 +1,7 @@
-import { broken, type FaultList } from './fault.ts';
-import { endOfValue, skipSpace } from './json-text.ts';
-import { countLineEnds, longestRow } from './lines.ts';
-import type { RowReader } from './row-reader.ts';
+import { broken, type FaultList } from '../fault.ts';
+import { countLineEnds, longestRow } from '../lines.ts';
+import type { RowReader } from '../row-reader.ts';
+import { endOfValue, skipSpace } from './text.ts';
 
 /** Told of one JSON value, as it is written, and the line on which it begins. */
 export type OnElement = (text: string, line: number) => void;

@@ -1,12 +1,12 @@
-import { quoted } from '../inventory/parsed.ts';
-import type { RawRow } from './collector.ts';
-import type { FaultList } from './fault.ts';
-import { blankCells, type Field, fieldOf, ownNames, unknownName } from './fields.ts';
+import { quoted } from '../../inventory/parsed.ts';
+import type { RawRow } from '../collector.ts';
+import type { FaultList } from '../fault.ts';
+import { blankCells, type Field, fieldOf, ownNames, unknownName } from '../fields.ts';
+import { countLineEnds } from '../lines.ts';
+import type { RowReader } from '../row-reader.ts';
+import { ArrayElements } from './elements.ts';
 import { JsonFault, readFlatObject, type Unfit } from './flat-object.ts';
-import { ArrayElements } from './json-elements.ts';
-import { JsonLines } from './json-lines.ts';
-import { countLineEnds } from './lines.ts';
-import type { RowReader } from './row-reader.ts';
+import { JsonLines } from './lines.ts';
 
 /** An array of objects, an object on each line, or one object on several. */
 export type JsonKind = 'array' | 'lines' | 'object';

@@ -1,4 +1,4 @@
-import { countLineEnds } from './lines.ts';
+import { countLineEnds } from '../lines.ts';
 
 /** One record of delimited text, RFC 4180. */
 export interface ScannedRecord {

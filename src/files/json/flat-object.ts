@@ -1,4 +1,4 @@
-import { endOfString, endOfValue, skipSpace } from './json-text.ts';
+import { endOfString, endOfValue, skipSpace } from './text.ts';
 
 /** What no field of a row can be. */
 export type Unfit = 'true or false' | 'an object' | 'a list';

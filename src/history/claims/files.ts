@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ClaimsLog } from './claims-log.ts';
-import { historyFolder, makeFolder } from './folder.ts';
+import { historyFolder, makeFolder } from '../folder.ts';
+import { ClaimsLog } from './log.ts';
 
 /** The logs of one service since one start of the machine: `<scope>.<generation>.log`. The highest is the current one. */
 export interface ClaimsFiles {

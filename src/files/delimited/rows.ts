@@ -1,9 +1,9 @@
-import type { RawRow } from './collector.ts';
-import { type Columns, readHeader } from './columns.ts';
+import type { RawRow } from '../collector.ts';
+import { type Columns, readHeader } from '../columns.ts';
+import type { FaultList } from '../fault.ts';
+import type { RowReader } from '../row-reader.ts';
 import { delimiterName } from './dialect.ts';
-import type { FaultList } from './fault.ts';
 import { type DelimitedRow, RecordScanner } from './record-scanner.ts';
-import type { RowReader } from './row-reader.ts';
 
 /** Text that our export has put an apostrophe before; see `change-file-text.ts`. */
 const guarded = /^'+[=+\-@\t\r]/;

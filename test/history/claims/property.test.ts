@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Claims, Mark } from '../../src/history/claims.ts';
-import { type ClaimsRig, createClaimsRig } from './claims-rig.ts';
+import type { Claims, Mark } from '../../../src/history/claims/claims.ts';
+import { type ClaimsRig, createClaimsRig } from './rig.ts';
 
 /** What one process does with some pets, before it goes on to the next task. */
 interface Task {
