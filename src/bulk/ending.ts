@@ -56,13 +56,15 @@ function lacking(report: BulkReport): string {
 }
 
 function hintOf(
-  { run, env }: BulkReport,
+  { run, env, rows }: BulkReport,
   progression: Progression | undefined,
   notAttempted: number,
 ): string | undefined {
   if (run === null) return undefined;
   const goesOn = notAttempted > 0 || (progression?.open.size ?? 0) > 0;
-  return goesOn ? `petstock inventory apply --resume ${run} --env ${env}` : `petstock history show ${run}`;
+  if (goesOn) return `petstock inventory apply --resume ${run} --env ${env}`;
+  const isRecorded = rows.some(({ result, before }) => result !== 'applied' && before !== undefined);
+  return isRecorded ? `petstock history show ${run}` : `petstock inventory list --env ${env}`;
 }
 
 /** The same failure, with words about the run. */

@@ -13,8 +13,9 @@ interface NumberedRows {
 export function numbersOf({ rows, numbers }: NumberedRows): readonly (number | undefined)[] {
   if (numbers !== undefined) return numbers;
   let count = 0;
-  return rows.map(({ result, after }) => {
-    if (result === 'unchanged' || after === undefined) return undefined;
+  return rows.map(({ result, before, after }) => {
+    // A pet that the service does not have is nothing to go on with or to take back.
+    if (result === 'unchanged' || before === undefined || after === undefined) return undefined;
     count += 1;
     return count;
   });

@@ -26,6 +26,10 @@ export interface BulkJob {
   begin(changes: readonly JournalChange[], unchanged: number): Promise<Journal>;
   /** Of a run that goes on: the number in the journal of each row, in the order of `rows`. */
   readonly numbers?: readonly number[];
+  /** Of a run that goes on. */
+  readonly run?: string;
+  /** A command that shows the plan alone. */
+  readonly look: string;
 }
 
 export interface BulkOptions {
@@ -55,22 +59,41 @@ export async function runBulk(
   const planned = job.rows.filter(({ result }) => result === 'planned');
   await showPreview(invocation, job.rows, createEstimator(invocation, session.connection));
   guard(job.rows, options.guards);
-  if (options.dryRun || planned.length === 0) {
-    const report = { run: null, env, dryRun: options.dryRun, rows: job.rows };
-    if (!isShown(invocation, report)) await print(invocation, report, options);
-    if (options.dryRun && options.exitCode && planned.length > 0) throw new ChangesFound('There are changes');
-    const ending = planned.length === 0 ? endingOf(report, undefined) : undefined;
-    if (ending) throw ending;
-    return;
+  const report = { run: job.run ?? null, env, dryRun: options.dryRun, rows: job.rows };
+  if (options.dryRun) {
+    if (!isShown(invocation, report)) await print(invocation, report);
+    if (options.exitCode && planned.length > 0) throw new ChangesFound('There are changes');
   }
+  if (planned.length === 0) return reportWithoutWriting(invocation, report, options);
+  if (options.dryRun) return;
   const what = `${grouped(planned.length)} ${planned.length === 1 ? 'change' : 'changes'}`;
   const { verb } = job;
   await invocation.confirmBulk({
     question: `${verb} ${what} ${verb === 'Write' ? 'to' : 'in'} ${env}?`,
     typed: env === 'production' ? env : undefined,
     stdinIsTaken: options.stdinIsTaken,
+    look: job.look,
   });
   await writeAndReport(invocation, session, job, options);
+}
+
+/** There is nothing to write, or nothing that may be written. */
+async function reportWithoutWriting(
+  invocation: Invocation,
+  report: BulkReport,
+  { dryRun, keepFailed }: BulkOptions,
+): Promise<void> {
+  if (!dryRun) {
+    await invocation.note('Nothing is left to write.');
+    await print(invocation, report);
+    await keepFailed?.(notWritten(report.rows));
+  }
+  const ending = endingOf(report, undefined);
+  if (ending) throw ending;
+}
+
+function notWritten(rows: readonly BulkRow[]): readonly BulkRow[] {
+  return rows.filter(({ result }) => result !== 'applied' && result !== 'unchanged');
 }
 
 function guard(rows: readonly BulkRow[], guards: Guards): void {
@@ -92,13 +115,14 @@ async function writeAndReport(
   const reported = rows.map((row, index) => rowAfter(row, numbers[index], progression));
   const report = { run: journal.run, env: invocation.environment.value, dryRun: false, rows: reported };
   const ending = endingOf(report, progression);
-  await print(invocation, report, options).catch((cause) => {
+  await invocation.note(reportSummary(report));
+  await print(invocation, report).catch((cause) => {
     // Whoever reads no further still gets the exit code.
     if (cause instanceof ClosedPipeError) throw ending ?? cause;
     if (ending) return;
     throw new FailureError(`All was written, but that could not be shown: ${cause.message}`, { cause });
   });
-  await options.keepFailed?.(reported.filter(({ result }) => result !== 'applied' && result !== 'unchanged'));
+  await options.keepFailed?.(notWritten(reported));
   if (ending) throw ending;
 }
 
@@ -114,6 +138,8 @@ async function write(
   const estimator = createEstimator(invocation, session.connection);
   const progress = await invocation.startProgress(writes.length, (requests) => estimator(requests).seconds);
   let [done, failed] = [0, 0];
+  const onInterrupt = () => void invocation.note(stopping(journal.run, invocation.environment.value));
+  interrupted.addEventListener('abort', onInterrupt, { once: true });
   const progression = await writeRows(writes, {
     client: session.connection.client,
     claims: session.claims,
@@ -131,6 +157,7 @@ async function write(
       progress.update({ done, failed });
     },
   });
+  interrupted.removeEventListener('abort', onInterrupt);
   await progress.stop();
   await journal.close().catch((error) => {
     progression.stoppedBy ??= error;
@@ -155,6 +182,12 @@ async function beginJournal(
   return journal;
 }
 
+/** Said at once, since a second Ctrl-C ends the process without another word. */
+function stopping(run: string, env: string): string {
+  const resume = `petstock inventory apply --resume ${run} --env ${env}`;
+  return `Stopping: what is in flight is let finish. To go on later: ${resume}`;
+}
+
 /** On a terminal the preview is all that a person wants of a short dry run. */
 function isShown({ context, globals }: Invocation, { dryRun, rows }: BulkReport): boolean {
   const isForPerson = context.stdout.isTerminal && context.stderr.isTerminal && !globals.quiet;
@@ -164,7 +197,6 @@ function isShown({ context, globals }: Invocation, { dryRun, rows }: BulkReport)
   );
 }
 
-async function print(invocation: Invocation, report: BulkReport, { dryRun }: BulkOptions): Promise<void> {
-  if (!dryRun) await invocation.note(reportSummary(report));
+async function print(invocation: Invocation, report: BulkReport): Promise<void> {
   await invocation.print(bulkReportView(report), { inSpiteOfInterruption: true });
 }

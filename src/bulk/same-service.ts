@@ -13,7 +13,7 @@ export function requireSameService(run: RecordedRun, { environment, baseUrl }: C
   if (environment !== 'sandbox' && run.baseUrl !== baseUrl) {
     throw new UsageError(
       `Run ${run.run} was made at ${run.baseUrl}, and ${environment} is now ${baseUrl}; nothing was sent`,
-      { hint: `petstock config set-url ${run.baseUrl} --env ${run.env}` },
+      { hint: `PETSTOCK_URL_${run.env.toUpperCase()}=${run.baseUrl} ${command} --env ${run.env}` },
     );
   }
 }

@@ -8,7 +8,7 @@ import { readStockOf } from './stock.ts';
 export interface BulkSession {
   readonly connection: Connection;
   readonly claims: Claims;
-  /** One GET. What other commands write from here on is noticed before a row is written. */
+  /** One GET, unless no pet is asked for. What other commands write from here on is noticed before a row is written. */
   readStock(petIds: ReadonlySet<bigint>): Promise<Stock>;
 }
 
@@ -31,7 +31,8 @@ export async function withBulkSession<T>(
       claims,
       readStock: async (petIds) => {
         const mark = claims.mark();
-        return { mark, quantities: await readStockOf(connection.client, petIds) };
+        // A run that has nothing to look at spends no request.
+        return { mark, quantities: petIds.size === 0 ? new Map() : await readStockOf(connection.client, petIds) };
       },
     });
   } finally {

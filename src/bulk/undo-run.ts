@@ -29,11 +29,17 @@ export async function undoRun(invocation: Invocation, runId: string, options: Bu
     const { quantities, mark } = await session.readStock(new Set(rows.map(({ petId }) => petId)));
     const plan = undoRows(recorded, rows, (petId) => quantities.get(petId));
     const begin = createJournal(invocation, session, { command: 'undo', undoes: recorded.run });
-    await runBulk(invocation, session, { rows: plan, mark, verb: 'Take back', begin }, options);
+    const look = `petstock undo ${recorded.run} --env ${recorded.env} --dry-run`;
+    await runBulk(invocation, session, { rows: plan, mark, verb: 'Take back', look, begin }, options);
   });
 }
 
-function nothingToUndo({ run }: RecordedRun, by: readonly string[]): UsageError {
-  const why = by.length === 0 ? 'has written nothing' : `was taken back already, by ${by.join(' and ')}`;
+function whyNot(rows: RecordedRun['rows']): string {
+  const isBlind = rows.some(({ state, before }) => state === 'applied' && before === undefined);
+  return isBlind ? 'set a stock without reading it, so it is not known what it was' : 'has written nothing';
+}
+
+function nothingToUndo({ run, rows }: RecordedRun, by: readonly string[]): UsageError {
+  const why = by.length > 0 ? `was taken back already, by ${by.join(' and ')}` : whyNot(rows);
   return new UsageError(`There is nothing to take back: run ${run} ${why}`, { hint: `petstock history show ${run}` });
 }

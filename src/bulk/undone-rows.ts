@@ -1,9 +1,15 @@
 import type { RecordedRow, RecordedRun } from '../history/records.ts';
-import type { BulkRow, RowError } from '../inventory/change.ts';
+import type { BulkRow } from '../inventory/change.ts';
 
-/** The rows of a run that may have been written, and have not been taken back. */
-export function rowsToUndo({ rows }: RecordedRun, undone: ReadonlyMap<number, string>): readonly RecordedRow[] {
-  return rows.filter(({ row, state }) => (state === 'applied' || state === 'open') && !undone.has(row));
+/** A row that may have been written, and whose stock before is known. */
+export type UndoableRow = RecordedRow & { readonly before: number };
+
+/** The rows of a run that can be taken back, and have not been. */
+export function rowsToUndo({ rows }: RecordedRun, undone: ReadonlyMap<number, string>): readonly UndoableRow[] {
+  return rows.filter((row): row is UndoableRow => {
+    const isWritten = row.state === 'applied' || row.state === 'open';
+    return isWritten && row.before !== undefined && !undone.has(row.row);
+  });
 }
 
 /**
@@ -12,27 +18,20 @@ export function rowsToUndo({ rows }: RecordedRun, undone: ReadonlyMap<number, st
  */
 export function undoRows(
   recorded: RecordedRun,
-  rows: readonly RecordedRow[],
+  rows: readonly UndoableRow[],
   stockOf: (petId: bigint) => number | undefined,
 ): readonly BulkRow[] {
   return rows.map(({ row, petId, before, after, quantity = after, ref }) => {
     const stock = stockOf(petId);
     const same = { line: row, petId, before: stock, after: before, reason: `undo of ${recorded.run}`, ref };
-    const refuse = (result: 'failed' | 'conflict', error: RowError): BulkRow => ({ ...same, result, error });
-    if (stock === undefined) {
-      return refuse('conflict', { code: 'conflict', message: `there is no pet ${petId} any more` });
-    }
-    if (before === undefined) {
-      const message = 'the stock before was not read when it was set, so there is nothing to go back to';
-      return refuse('failed', { code: 'before_unknown', message });
-    }
+    const conflict = (message: string): BulkRow => ({
+      ...same,
+      result: 'conflict',
+      error: { code: 'conflict', message },
+    });
+    if (stock === undefined) return conflict(`there is no pet ${petId} any more`);
     if (stock === before) return { ...same, result: 'unchanged' };
-    if (stock !== quantity) {
-      return refuse('conflict', {
-        code: 'conflict',
-        message: `the stock is ${stock}, not ${quantity} as it was written`,
-      });
-    }
+    if (stock !== quantity) return conflict(`the stock is ${stock}, not ${quantity} as it was written`);
     return { ...same, result: 'planned' };
   });
 }

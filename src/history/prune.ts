@@ -6,6 +6,8 @@ import { listRuns, type RunSummary } from './runs.ts';
 
 /** Which runs are to go. Where both bounds are there, a run has to be past both; without any, none is. */
 export interface PruneOptions extends Machine {
+  /** Runs of this environment alone. */
+  readonly env?: string | undefined;
   /** Milliseconds since the Unix epoch; runs that began before. */
   readonly before?: number | undefined;
   /** All but so many of the newest. */
@@ -25,7 +27,7 @@ export interface PrunePlan {
 
 /** @throws FailureError where the folder can't be read */
 export function runsToPrune(stateFolder: string, options: PruneOptions): PrunePlan {
-  const { runs, problems } = listRuns(stateFolder, {}, options);
+  const { runs, problems } = listRuns(stateFolder, { env: options.env }, options);
   const past = runs.filter((run, index) => isPast(run, index, options));
   const gone = new Set(past.filter((run) => mayGo(run, options)).map(({ run }) => run));
   const all = new Set(runs.map(({ run }) => run));

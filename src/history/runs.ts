@@ -16,6 +16,8 @@ export interface RunSummary {
   readonly undoes: string | undefined;
   /** The runs that have taken back any row of it, the oldest first. */
   readonly undoneBy: readonly string[];
+  /** How many rows of it they have taken back. */
+  readonly undone: number;
   /** Rows in its plan. */
   readonly changes: number;
   /** Its rows by where they stand. */
@@ -49,24 +51,37 @@ export interface RunList {
 
 /** @throws FailureError where the folder can't be read; a file that can't be is told in `problems` */
 export function listRuns(stateFolder: string, filter: RunFilter, machine: Machine): RunList {
-  const runs: Omit<RunSummary, 'undoneBy'>[] = [];
+  const runs: PlainSummary[] = [];
   const problems: string[] = [];
-  const undoneBy = new Map<string, string[]>();
+  const undos: PlainSummary[] = [];
   for (const run of runsIn(stateFolder)) {
     try {
       const file = readRunFile(stateFolder, run);
       const summary = summaryOf(file, runPath(stateFolder, run), machine);
       if (file.lost > 0) problems.push(damaged(stateFolder, run, file.lost));
-      if (summary.undoes !== undefined && summary.counts.applied > 0) {
-        undoneBy.set(summary.undoes, [...(undoneBy.get(summary.undoes) ?? []), run]);
-      }
+      if (summary.undoes !== undefined && summary.counts.applied > 0) undos.push(summary);
       if (matches(file, filter)) runs.push(summary);
     } catch (error) {
       problems.push((error as Error).message);
     }
   }
-  const whole = runs.map((summary) => ({ ...summary, undoneBy: undoneBy.get(summary.run) ?? [] }));
+  const undosOf = new Map<string, PlainSummary[]>();
+  for (const undo of undos.sort(byBeginning)) {
+    undosOf.set(undo.undoes ?? '', [...(undosOf.get(undo.undoes ?? '') ?? []), undo]);
+  }
+  const whole = runs.sort(byBeginning).map((summary) => {
+    const own = undosOf.get(summary.run) ?? [];
+    const undone = own.reduce((sum, { counts }) => sum + counts.applied, 0);
+    return { ...summary, undoneBy: own.map(({ run }) => run), undone };
+  });
   return { runs: whole.reverse(), problems };
+}
+
+type PlainSummary = Omit<RunSummary, 'undoneBy' | 'undone'>;
+
+/** Ids tell the second, and are random within it. */
+function byBeginning(left: PlainSummary, right: PlainSummary): number {
+  return Date.parse(left.at) - Date.parse(right.at) || (left.run < right.run ? -1 : 1);
 }
 
 /**
@@ -91,7 +106,7 @@ function rowsUndoing(stateFolder: string, other: string, run: string): number[] 
   }
 }
 
-function summaryOf({ recorded, writers }: RunFile, path: string, machine: Machine): Omit<RunSummary, 'undoneBy'> {
+function summaryOf({ recorded, writers }: RunFile, path: string, machine: Machine): PlainSummary {
   const { run, at, env, command, user, file, undoes, planned, rows } = recorded;
   const counts = { pending: 0, open: 0, applied: 0, unchanged: 0, failed: 0, conflict: 0 };
   for (const { state } of rows) counts[state] += 1;

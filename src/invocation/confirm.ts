@@ -15,12 +15,12 @@ export async function confirmSingle(context: Context, globals: GlobalOptions, qu
 export async function confirmBulk(
   context: Context,
   globals: GlobalOptions,
-  { question, typed, stdinIsTaken }: BulkQuestion,
+  { question, typed, stdinIsTaken = false, look }: BulkQuestion,
 ): Promise<void> {
   if (globals.yes) return;
   if (stdinIsTaken || !canAsk(context)) {
     const why = stdinIsTaken ? 'The file is on stdin, so nobody can be asked' : 'Nobody can be asked here';
-    throw new UsageError(`${question} That wants a confirmation. ${why}: look at it with --dry-run, then add --yes`);
+    throw new UsageError(`${question} That wants a confirmation. ${why}: add --yes`, { hint: look });
   }
   const agreed =
     typed === undefined

@@ -82,7 +82,9 @@ export interface BulkQuestion {
   /** What has to be typed rather than a yes. */
   readonly typed?: string | undefined;
   /** stdin holds the file, so that nobody can answer there. */
-  readonly stdinIsTaken: boolean;
+  readonly stdinIsTaken?: boolean;
+  /** A command that shows what would be done, for who has to say yes unseen. */
+  readonly look?: string | undefined;
 }
 
 export type Action<Options extends object> = (

@@ -12,6 +12,8 @@ export interface RunFacts {
   readonly undoes?: string | undefined;
   /** The runs that took back rows of it. */
   readonly undoneBy: readonly string[];
+  /** How many rows of it they have taken back. */
+  readonly undone: number;
   /** How many rows it was to change. */
   readonly changes: number;
   readonly counts: {

@@ -51,12 +51,12 @@ const listColumns: readonly Column[] = [
 ].map((field) => ({ field, title: field }));
 
 function toTableRow(facts: RunFacts): Row {
-  const { run, at, env, command, planned, counts, state, undoneBy } = facts;
+  const { run, at, env, command, planned, counts, state, undone } = facts;
   const { applied, failed, conflict, open, pending } = counts;
   const some = (count: number, words: string) => (count === 0 ? [] : [`${grouped(count)} ${words}`]);
   const amiss = [
     ...(state === 'done' ? [] : [state]),
-    ...(undoneBy.length === 0 ? [] : ['undone']),
+    ...(undone > 0 && undone >= applied + open ? ['undone'] : some(undone, 'undone')),
     ...some(open, 'not known'),
     ...some(pending, 'not sent'),
     ...some(failed, 'failed'),
@@ -71,7 +71,7 @@ function toTableRow(facts: RunFacts): Row {
 /** Narrow enough for 80 characters. */
 const tableColumns: readonly Column[] = [
   { field: 'run', title: 'Run', whole: true },
-  { field: 'at', title: 'At', whole: true },
+  { field: 'at', title: 'At' },
   { field: 'env', title: 'Env', whole: true },
   { field: 'command', title: 'Command', whole: true },
   {
@@ -128,6 +128,11 @@ const rowColumns: readonly Column[] = [
   { field: 'ref', title: 'Ref' },
 ];
 
+function takenBack({ rows, undone }: RecordedRunFacts): string {
+  const written = rows.filter(({ state }) => state === 'applied' || state === 'open').length;
+  return undone >= written ? 'Taken back' : `${grouped(undone)} of ${grouped(written)} rows taken back`;
+}
+
 /** What stands above the table of one run: lines without control characters. */
 export function historyRunLines(recorded: RecordedRunFacts): string[] {
   const { run, at, env, baseUrl, command, user, file, undoes, undoneBy } = recorded;
@@ -136,7 +141,7 @@ export function historyRunLines(recorded: RecordedRunFacts): string[] {
     `Run ${run}: ${command}${from}`,
     `${recordedTime(at)}${user === undefined ? '' : ` by ${user}`}, ${env} (${baseUrl})`,
     ...(undoes === undefined ? [] : [`Takes back run ${undoes}`]),
-    ...(undoneBy.length === 0 ? [] : [`Taken back by run ${undoneBy.join(', ')}`]),
+    ...(undoneBy.length === 0 ? [] : [`${takenBack(recorded)} by run ${undoneBy.join(', ')}`]),
   ];
   return lines.map(singleLine);
 }

@@ -44,7 +44,7 @@ describe('history list', () => {
   test('of a fresh machine is empty', async () => {
     const shop = await openShop();
     expect(await shop.run('history list --json')).toMatchObject({ code: 0, stdout: '[]\n' });
-    expect((await shop.run('history list')).stderr).toContain('no such run');
+    expect((await shop.run('history list', { terminal: 80 })).stderr).toBe('Nothing to show.\n');
   });
 });
 
@@ -98,6 +98,28 @@ describe('history prune', () => {
     expect(pruned).toMatchObject({ code: 0, stdout: '' });
     expect(pruned.stderr).toContain('2 runs removed.');
     expect(await list(shop)).toHaveLength(1);
+  });
+
+  test('is of one environment where that is named', async () => {
+    const shop = await three();
+    await shop.run('history prune --keep 0 --yes --env production');
+    expect(await list(shop)).toHaveLength(3);
+    expect((await shop.run('history prune --keep 0 --yes --env staging')).stderr).toContain(
+      '3 runs of staging removed.',
+    );
+  });
+
+  test('keeps the latest, though all began in one second', async () => {
+    const shop = await openShop();
+    const numbers = [0.9, 0.1, 0.5, 0.3, 0.7];
+    for (const [index, random] of numbers.entries()) {
+      await shop.run(`inventory set 4 ${index}`, { random: () => random });
+      shop.clock.advance(10);
+    }
+    const latest = (await list(shop))[0]?.run ?? '';
+    expect(JSON.parse((await shop.run(['history', 'show', latest, '--json'])).stdout).rows[0].after).toBe(4);
+    await shop.run('history prune --keep 1 --yes');
+    expect((await list(shop)).map(({ run }) => run)).toEqual([latest]);
   });
 
   test('keeps the latest, and what can be gone on with', async () => {

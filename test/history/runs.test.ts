@@ -25,7 +25,7 @@ describe('the list of runs', () => {
     ]);
     const { runs } = listRuns(rig.stateFolder, {}, rig.machine());
     const none = { applied: 0, unchanged: 0, failed: 0, conflict: 0, open: 0, pending: 0 };
-    const same = { env: 'staging', user: 'ana', undoes: undefined, undoneBy: [], planned: true };
+    const same = { env: 'staging', user: 'ana', undoes: undefined, undoneBy: [], undone: 0, planned: true };
     const file = 'delivery.csv';
     expect(runs).toEqual([
       {

@@ -13,6 +13,7 @@ const done: RunFacts = {
   file: 'stock.csv',
   undoes: undefined,
   undoneBy: ['20260115T130000Z-aaaa', '20260115T140000Z-bbbb'],
+  undone: 1195,
   changes: 1200,
   counts: { ...none, applied: 1195, failed: 2, conflict: 3 },
   planned: true,
@@ -20,7 +21,7 @@ const done: RunFacts = {
 };
 const single: RunFacts = {
   ...{ run: '20260114T090000Z-0001', at: '2026-01-14T09:00:00Z', env: 'staging', command: 'inventory set' },
-  ...{ undoneBy: [], changes: 1, counts: { ...none, applied: 1 }, planned: true, state: 'done' },
+  ...{ undoneBy: [], undone: 0, changes: 1, counts: { ...none, applied: 1 }, planned: true, state: 'done' },
 };
 
 describe('the list of runs', () => {
@@ -68,7 +69,8 @@ describe('the list of runs', () => {
     [{ counts: { ...none, pending: 1 }, state: 'running' }, '␛[33mrunning, 1 not sent␛[39m'],
     [{ counts: { ...none, pending: 1 }, state: 'incomplete', planned: false }, '␛[33mnothing sent␛[39m'],
     [{ counts: { ...none, pending: 1 }, state: 'running', planned: false }, '␛[33mrunning, 1 not sent␛[39m'],
-    [{ undoneBy: ['x'] }, '␛[33mundone, 1 applied␛[39m'],
+    [{ undoneBy: ['x'], undone: 1 }, '␛[33mundone, 1 applied␛[39m'],
+    [{ undoneBy: ['x'], undone: 1, counts: { ...none, applied: 3 } }, '␛[33m1 undone, 3 applied␛[39m'],
   ])('%j: %s', async (changes, result) => {
     const line = await render('table', historyListView([{ ...single, ...changes }]), { color: true, header: false });
     expect(visible(line).trimEnd().split(/ {2,}/).at(-1)).toBe(result);

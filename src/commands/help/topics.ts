@@ -52,7 +52,7 @@ State: in PETSTOCK_STATE_DIR, else $XDG_STATE_HOME/petstock or ~/.local/state/pe
   sandbox.db   the stock of the sandbox
   sandbox.key  the key of the sandbox
 Keys are kept in these two files alone, both of mode 0600; elsewhere a hash stands for them. A ledger may be deleted:
-then what the service said is forgotten, a time to wait included. A history grows by about 500 bytes a change;
+then what the service said is forgotten, a time to wait included. A history grows by about 250 bytes a change;
 petstock history prune removes what is old.
 
 Change files (petstock inventory apply): CSV or TSV (, ; tab or | between cells), JSON or NDJSON, in UTF-8.

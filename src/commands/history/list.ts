@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { machineOf } from '../../history/machine.ts';
 import { listRuns } from '../../history/runs.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
+import type { Run } from '../../invocation/invocation.ts';
 import { historyListView } from '../../output/history-view.ts';
 import { examples } from '../command.ts';
 import { petIdOf } from '../values.ts';
@@ -43,12 +43,7 @@ export function defineHistoryList(command: Command, run: Run): void {
         };
         const { runs, problems } = listRuns(folders.state, filter, machineOf(context));
         for (const problem of problems) await invocation.warn(problem);
-        await tellOfNone(invocation, runs.length);
         await invocation.print(historyListView(runs));
       }),
     );
-}
-
-async function tellOfNone(invocation: Invocation, runs: number): Promise<void> {
-  if (runs === 0) await invocation.note('There is no such run in the history of this machine.');
 }

@@ -17,7 +17,7 @@ export function defineHistoryPrune(command: Command, run: Run): void {
   command
     .description(
       'Removes runs from the history, once you have agreed: they can no longer be shown or taken back. Runs that are not ' +
-        'complete, and could be gone on with, stay unless --incomplete is given.',
+        'complete, and could be gone on with, stay unless --incomplete is given. Of every environment, unless --env names one.',
     )
     .option('--before <date>', 'runs before then: 2026-01-15, or 90d for those older than 90 days')
     .option('--keep <n>', 'all but the latest n runs')
@@ -34,8 +34,10 @@ export function defineHistoryPrune(command: Command, run: Run): void {
           });
         }
         const { clock, folders } = invocation.context;
+        const env = invocation.globals.env === undefined ? undefined : invocation.environment.value;
         const machine = machineOf(invocation.context);
         const { runs, kept, problems } = runsToPrune(folders.state, {
+          env,
           before: momentOf('--before', before, clock.now(), 'start'),
           keep: keepOf(keep),
           incomplete,
@@ -44,10 +46,10 @@ export function defineHistoryPrune(command: Command, run: Run): void {
         for (const problem of problems) await invocation.warn(problem);
         if (kept.length > 0) await invocation.note(keptText(kept.length));
         if (runs.length > 0) {
-          await invocation.confirmBulk({ question: `Remove ${runsText(runs.length)} for good?`, stdinIsTaken: false });
+          await invocation.confirmBulk({ question: `Remove ${runsText(runs.length)} for good?` });
         }
         const removed = removeRuns(folders.state, runs, machine);
-        await invocation.note(`${runsText(removed.length)} removed.`);
+        await invocation.note(`${runsText(removed.length)}${env === undefined ? '' : ` of ${env}`} removed.`);
       }),
     );
 }

@@ -21,7 +21,7 @@ export function defineHistoryShow(command: Command, run: Run): void {
         const { state } = invocation.context.folders;
         const recorded = readRun(state, runId);
         const undone = undoneRows(state, recorded.run);
-        const shown = { ...recorded, undoneBy: [...new Set(undone.values())] };
+        const shown = { ...recorded, undoneBy: [...new Set(undone.values())], undone: undone.size };
         for (const line of historyRunLines(shown)) await invocation.note(line);
         await invocation.print(historyRunView(shown));
       }),

@@ -26,13 +26,17 @@ export async function runFile(invocation: Invocation, file: string, options: Fil
     const { skipUnknown } = options;
     const env = invocation.environment.value;
     const { rows, faults } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown, env });
-    if (faults.length > 0) throw refusal(file, faults, faults.length, env);
-    await runBulk(
-      invocation,
-      session,
-      { rows, mark, verb: 'Write', begin: createJournal(invocation, session, { command: 'inventory apply', file }) },
-      { ...options, keepFailed, stdinIsTaken: file === '-' },
-    );
+    const command = `petstock inventory apply ${shellWord(file)} --env ${env}`;
+    if (faults.length > 0) {
+      const isUnknown = changes.some(({ petId }) => !quantities.has(petId));
+      throw refusal(file, faults, faults.length, {
+        nothing: 'nothing was written',
+        hint: isUnknown ? `${command} --skip-unknown` : undefined,
+      });
+    }
+    const begin = createJournal(invocation, session, { command: 'inventory apply', file });
+    const job = { rows, mark, verb: 'Write' as const, look: `${command} --dry-run`, begin };
+    await runBulk(invocation, session, job, { ...options, keepFailed, stdinIsTaken: file === '-' });
   });
 }
 
@@ -55,7 +59,12 @@ async function read(
     throw readFault(file, error);
   });
   if (result.ok) return result.changes;
-  throw refusal(file, result.faults, result.total);
+  throw refusal(file, result.faults, result.total, { nothing: 'nothing was sent' });
+}
+
+/** The name as a shell takes it. */
+function shellWord(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Why a file can't even be read, in words. */
@@ -75,12 +84,15 @@ function readFault(file: string, error: NodeJS.ErrnoException): unknown {
   }
 }
 
-function refusal(file: string, faults: readonly FileFault[], total: number, env?: string): UsageError {
+function refusal(
+  file: string,
+  faults: readonly FileFault[],
+  total: number,
+  { nothing, hint }: { readonly nothing: string; readonly hint?: string | undefined },
+): UsageError {
   const name = file === '-' ? 'stdin' : file;
   const count = total === 1 ? 'a fault' : `${grouped(total)} faults`;
   const lines = faults.map(({ line, column, message }) => `line ${line}${column ? `, ${column}` : ''}: ${message}`);
   if (total > faults.length) lines.push(`… and ${grouped(total - faults.length)} more`);
-  const hint = env === undefined ? undefined : `petstock inventory list --env ${env}`;
-  const nothing = env === undefined ? 'nothing was sent' : 'nothing was written';
   return new UsageError(`${name} has ${count}; ${nothing}`, { lines, hint });
 }

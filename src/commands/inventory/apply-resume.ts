@@ -3,6 +3,7 @@ import { type BulkOptions, runBulk } from '../../bulk/run-bulk.ts';
 import { requireSameService } from '../../bulk/same-service.ts';
 import { type BulkSession, withBulkSession } from '../../bulk/session.ts';
 import { machineOf } from '../../history/machine.ts';
+import type { RecordedRun } from '../../history/records.ts';
 import { resumeJournal } from '../../history/resume.ts';
 import { readRun } from '../../history/run-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -24,7 +25,8 @@ export async function resumeRun(invocation: Invocation, run: string, options: Re
     if (options.dryRun) {
       const { quantities, mark } = await session.readStock(unansweredPets(recorded));
       const { rows, numbers } = resumeRows(recorded, (petId) => quantities.get(petId));
-      await runBulk(invocation, session, { rows, numbers, mark, verb: 'Write', begin: notInDryRun }, bulk);
+      const job = { rows, numbers, mark, verb: 'Write' as const, run: recorded.run, look: look(recorded) };
+      await runBulk(invocation, session, { ...job, begin: notInDryRun }, bulk);
     } else {
       await goOn(invocation, session, recorded.run, bulk);
     }
@@ -39,10 +41,15 @@ async function goOn(invocation: Invocation, session: BulkSession, run: string, o
     const { quantities, mark } = await session.readStock(unansweredPets(recorded));
     const { rows, numbers, outcomes } = resumeRows(recorded, (petId) => quantities.get(petId));
     for (const outcome of outcomes) await journal.outcome(outcome);
-    await runBulk(invocation, session, { rows, numbers, mark, verb: 'Write', begin: async () => journal }, options);
+    const job = { rows, numbers, mark, verb: 'Write' as const, run: recorded.run, look: look(recorded) };
+    await runBulk(invocation, session, { ...job, begin: async () => journal }, options);
   } finally {
     await journal.close();
   }
+}
+
+function look({ run, env }: RecordedRun): string {
+  return `petstock inventory apply --resume ${run} --env ${env} --dry-run`;
 }
 
 function notInDryRun(): Promise<never> {

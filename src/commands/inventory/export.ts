@@ -6,6 +6,7 @@ import { writeFileAtomically } from '../../files/write-atomically.ts';
 import type { ItemBatches } from '../../inventory/items.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
+import { requireCsvName } from './csv-name.ts';
 import { readStock } from './stock.ts';
 
 interface ExportOptions {
@@ -30,6 +31,7 @@ export function defineExport(command: Command, run: Run): void {
     )
     .action(
       run<ExportOptions>(async (invocation, { spreadsheet = false }, file?: string) => {
+        if (file !== undefined) requireCsvName(file, 'export');
         const { client } = await invocation.connect();
         const text = changeFileText(exportRows(readStock(invocation, client)), { spreadsheet });
         if (file === undefined || file === '-') {

@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { changeFileText, type ExportRow } from '../../files/change-file-text.ts';
 import { writeFileAtomically } from '../../files/write-atomically.ts';
 import type { BulkRow } from '../../inventory/change.ts';
+import { requireCsvName } from './csv-name.ts';
 
 /**
  * Writes rows that were not written in the form that `apply` takes. Each expects the stock that it relied on, so that it is
@@ -14,6 +15,10 @@ import type { BulkRow } from '../../inventory/change.ts';
 export function failedRowsWriter(file: string | undefined): ((rows: readonly BulkRow[]) => Promise<void>) | undefined {
   if (file === undefined) return undefined;
   if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)} for --failed-out`);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UsageError(`${file} is a folder; --failed-out wants a file`);
+  }
+  requireCsvName(file, '--failed-out');
   return (rows) => {
     const deltas = rows.some(({ delta }) => delta !== undefined);
     return writeFileAtomically(file, changeFileText([rows.map(exportRow)], { spreadsheet: false, deltas }));

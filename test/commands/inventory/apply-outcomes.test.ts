@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InterruptedError } from '../../../src/errors.ts';
-import { apply, stockOf, withReport } from '../../support/changes.ts';
+import { apply, changeFile, stockOf, withReport } from '../../support/changes.ts';
 import { sent } from '../../support/requests.ts';
 import { openShop } from '../../support/shop.ts';
 
@@ -83,6 +83,7 @@ describe('Ctrl-C', () => {
       },
     });
     expect(stopped.code).toBe(130);
+    expect(stopped.stderr).not.toContain('Stopping');
     const { applied = 0, notAttempted = 0 } = stopped.report.counts;
     expect(applied).toBeGreaterThanOrEqual(9);
     expect(applied + notAttempted).toBe(21);
@@ -93,6 +94,24 @@ describe('Ctrl-C', () => {
     const twice = sent(resumed).filter((request) => sent(stopped).includes(request));
     expect(twice).toEqual(['GET /v1/inventory']);
     expect(sent(resumed)).toHaveLength(notAttempted + 1);
+  });
+
+  test('says at once that it stops, and how to go on', async () => {
+    const shop = await openShop({ faults: ['PATCH /inventory/*:delay=20'] });
+    const interrupt = new AbortController();
+    const file = changeFile(shop, csv);
+    const said: string[] = [];
+    const stopped = await shop.run(['inventory', 'apply', file, '--yes'], {
+      interrupted: interrupt.signal,
+      onSent: ({ method }) => {
+        if (method === 'PATCH') interrupt.abort(new InterruptedError('Interrupted'));
+      },
+      onStderr: (text) => said.push(text),
+    });
+    expect(stopped.code).toBe(130);
+    const at = said.findIndex((text) => text.startsWith('Stopping: what is in flight is let finish.'));
+    expect(said[at]).toMatch(/To go on later: petstock inventory apply --resume \S+ --env staging\n$/);
+    expect(at).toBeLessThan(said.findIndex((text) => text.includes('Interrupted;')));
   });
 
   test('during a wait for the rate limit leaves nothing open', async () => {
@@ -163,6 +182,15 @@ describe('--resume', () => {
     const done = await shop.run(['inventory', 'apply', '--resume', report.run, '--yes']);
     expect(sent(done).filter((request) => request.startsWith('PATCH'))).toEqual([]);
   });
+});
+
+test('--resume of a run that is done says so, sends no PATCH, and tells its id', async () => {
+  const shop = await openShop();
+  const { report } = await apply(shop, 'petId,quantity\n5,7\n');
+  const again = withReport(await shop.run(['inventory', 'apply', '--resume', report.run, '--yes', '--json']));
+  expect(again).toMatchObject({ code: 0, report: { run: report.run, counts: { applied: 1 } } });
+  expect(again.stderr).toContain('Nothing is left to write.');
+  expect(again.requests).toEqual([]);
 });
 
 test('two at once on overlapping rows: each row is written by one, and the other is told', async () => {

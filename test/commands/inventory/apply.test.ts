@@ -220,6 +220,36 @@ describe('rows that are not written', () => {
   });
 });
 
+describe('--failed-out', () => {
+  test('is written anew where nothing is left to write, too: an old one would be applied again', async () => {
+    const shop = await openShop();
+    const failed = changeFile(shop, 'petId,quantity\n1,99\n', 'failed.csv');
+    const conflicts = await apply(shop, 'petId,quantity,expected\n4,1,38\n', ['--failed-out', failed]);
+    expect(conflicts.code).toBe(7);
+    expect(readFileSync(failed, 'utf8')).toBe('petId,status,expected,quantity,reason,ref\n4,,38,1,,\n');
+    expect(await apply(shop, 'petId,quantity\n4,39\n', ['--failed-out', failed])).toMatchObject({ code: 0 });
+    expect(readFileSync(failed, 'utf8')).toBe('petId,status,expected,quantity,reason,ref\n');
+  });
+
+  test.each(['.', 'failed.json', 'failed.xlsx'])('%s is refused before anything is sent', async (file) => {
+    const shop = await openShop();
+    const result = await apply(shop, 'petId,quantity\n4,1\n', ['--failed-out', file]);
+    expect(result).toMatchObject({ code: 2, requests: [] });
+  });
+});
+
+test('each refusal says with a command that runs what to do', async () => {
+  const shop = await openShop();
+  const hintOf = async (text: string, ...args: string[]) => {
+    const { stderr } = await shop.run(['inventory', 'apply', changeFile(shop, text), '--json', ...args]);
+    return JSON.parse(stderr).error.hint as string;
+  };
+  const dryRun = await hintOf('petId,quantity\n4,1\n');
+  expect(await shop.run(dryRun.split(' ').slice(1))).toMatchObject({ code: 0 });
+  const skip = await hintOf('petId,quantity\n4,1\n4242,1\n', '--yes');
+  expect(await shop.run([...skip.split(' ').slice(1), '--yes'])).toMatchObject({ code: 8 });
+});
+
 test('--failed-out keeps a delta of a pet that the service does not have', async () => {
   const shop = await openShop();
   const failed = join(shop.folders.state, '..', 'failed.csv');
