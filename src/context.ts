@@ -49,12 +49,11 @@ export interface Clock {
    * @throws the signal's reason once it is aborted
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** A signal that is aborted after `ms` milliseconds unless it is cleared before. */
-  deadline(ms: number): Deadline;
+  /** Calls `onPassed` after `ms` milliseconds unless it is cleared before. Not a signal: every request has one, and signals are dear. */
+  deadline(ms: number, onPassed: () => void): Deadline;
 }
 
 export interface Deadline {
-  readonly signal: AbortSignal;
   clear(): void;
 }
 

@@ -24,10 +24,9 @@ export function createSystemClock(hrtime: () => bigint): Clock {
         throw signal?.aborted ? signal.reason : error;
       });
     },
-    deadline: (ms) => {
-      const controller = new AbortController();
-      const timer = setTimeout(() => controller.abort(), Math.min(ms, longestTimer));
-      return { signal: controller.signal, clear: () => clearTimeout(timer) };
+    deadline: (ms, onPassed) => {
+      const timer = setTimeout(onPassed, Math.min(ms, longestTimer));
+      return { clear: () => clearTimeout(timer) };
     },
   };
 }

@@ -92,19 +92,22 @@ function startTimeLimit({ clock, timeout }: ExchangeOptions, onEnd: () => void) 
   let left = timeout;
   let since = 0;
   let deadline: Deadline;
+  let hasPassed = false;
+  const onPassed = () => {
+    hasPassed = true;
+    onEnd();
+  };
   const start = () => {
     since = clock.monotonic();
-    deadline = clock.deadline(left);
-    deadline.signal.addEventListener('abort', onEnd);
+    deadline = clock.deadline(left, onPassed);
   };
   const stop = () => {
     left = Math.max(0, left - (clock.monotonic() - since));
     deadline.clear();
-    deadline.signal.removeEventListener('abort', onEnd);
   };
   start();
   return {
-    passed: () => deadline.signal.aborted,
+    passed: () => hasPassed,
     stop,
     aside: async <T>(work: () => Promise<T>): Promise<T> => {
       stop();

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, onTestFinished } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
-import type { Clock } from '../../src/context.ts';
+import type { Clock, Deadline } from '../../src/context.ts';
 import { createGovernor } from '../../src/governor/admission.ts';
 import type { Governor } from '../../src/governor/governor.ts';
 import { createTransientLedger } from '../../src/governor/ledger.ts';
@@ -37,21 +37,20 @@ export const key = 'psk_test_0123456789';
 /** A client over real sockets. When the test is finished, no timer and no listener may be left of it. */
 export function createClientRig(options: ClientRigOptions): ClientRig {
   const { url, clock = createTestClock(), interrupted = new AbortController().signal, random = 0.5 } = options;
-  const deadlines = new Set<AbortSignal>();
+  const deadlines = new Set<Deadline>();
   const watched: Clock = {
     ...clock,
     sleep: (ms, signal) => {
       options.onSleep?.(ms);
       return clock.sleep(ms, signal);
     },
-    deadline: (ms) => {
-      const { signal, clear } = clock.deadline(ms);
-      deadlines.add(signal);
+    deadline: (ms, onPassed) => {
+      const deadline = clock.deadline(ms, onPassed);
+      deadlines.add(deadline);
       return {
-        signal,
         clear: () => {
-          deadlines.delete(signal);
-          clear();
+          deadlines.delete(deadline);
+          deadline.clear();
         },
       };
     },

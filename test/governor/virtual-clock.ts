@@ -114,6 +114,6 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
         });
         signal?.addEventListener('abort', abort, { once: true });
       }),
-    deadline: () => ({ signal: new AbortController().signal, clear: () => {} }),
+    deadline: () => ({ clear: () => {} }),
   };
 }

@@ -17,7 +17,7 @@ export function createTestClock(start = Date.UTC(2026, 0, 15, 12, 0, 20)): TestC
   let wall = start;
   let monotonic = 1000;
   const sleeps: number[] = [];
-  const deadlines = new Set<AbortController>();
+  const deadlines = new Set<() => void>();
   const advance = (ms: number) => {
     wall += ms;
     monotonic += ms;
@@ -38,13 +38,14 @@ export function createTestClock(start = Date.UTC(2026, 0, 15, 12, 0, 20)): TestC
       await new Promise((resolve) => setImmediate(resolve));
       signal?.throwIfAborted();
     },
-    deadline: () => {
-      const controller = new AbortController();
-      deadlines.add(controller);
-      return { signal: controller.signal, clear: () => deadlines.delete(controller) };
+    deadline: (_ms, onPassed) => {
+      // Not the function itself: two deadlines may have the same.
+      const passed = () => onPassed();
+      deadlines.add(passed);
+      return { clear: () => void deadlines.delete(passed) };
     },
     expireDeadlines: () => {
-      for (const controller of deadlines) controller.abort();
+      for (const passed of deadlines) passed();
     },
   };
 }
