@@ -33,6 +33,10 @@ describe('a start loads no more than it needs', () => {
     ['inventory list', [...allowed.connected, ...allowed.list]],
     ['inventory get 4', [...allowed.connected, ...allowed.stock, 'src/commands/inventory/get.ts']],
     ['inventory set 4 3', [...allowed.connected, ...allowed.stock, ...allowed.write, 'src/commands/inventory/set.ts']],
+    [
+      'inventory export',
+      [...allowed.connected, ...allowed.stock, ...allowed.change, 'src/commands/inventory/export.ts'],
+    ],
     ['orders list', [...allowed.connected, 'src/commands/orders/', 'src/commands/payload.ts']],
   ])('petstock %s', async (command, modules) => {
     const { env } = await serve();
@@ -118,7 +122,14 @@ function groups() {
       'src/commands/inventory/in-turn.ts',
       'src/commands/inventory/write.ts',
       'src/history/',
+      'src/history/claims/',
       'src/invocation/claims.ts',
+    ],
+    change: [
+      'node:fs/promises',
+      'src/commands/inventory/csv-name.ts',
+      'src/files/change-file-text.ts',
+      'src/files/write-atomically.ts',
     ],
     connected: [
       ...opened,
