@@ -24,14 +24,15 @@ export async function installNodes(
   lines: readonly string[],
 ): Promise<{ runtimes: readonly Runtime[]; folder: Folder }> {
   const folder = temporaryFolder();
-  const runtimes: Runtime[] = [];
   const name = `node-${process.platform}-${process.arch}`;
-  for (const line of lines) {
-    const alias = `node${line}`;
-    writeFileSync(join(folder.path, 'package.json'), '{"private":true}');
-    const args = ['install', '--no-audit', '--no-fund', '--no-save', `${alias}@npm:${name}@${line}`];
-    const run = promisify(execFile);
-    await run('npm', args, { cwd: folder.path, env: bare(), timeout: 120_000 });
+  const aliases = lines.map((line) => ({ alias: `node${line}`, spec: `node${line}@npm:${name}@${line}` }));
+  writeFileSync(join(folder.path, 'package.json'), '{"private":true}');
+  // All at once: npm would take away what an earlier call has installed without saving it.
+  const args = ['install', '--no-audit', '--no-fund', '--no-save', ...aliases.map(({ spec }) => spec)];
+  const run = promisify(execFile);
+  await run('npm', args, { cwd: folder.path, env: bare(), timeout: 120_000 });
+  const runtimes: Runtime[] = [];
+  for (const { alias } of aliases) {
     const node = join(folder.path, 'node_modules', alias, 'bin', 'node');
     const { stdout } = await run(node, ['--version']);
     runtimes.push({ version: stdout.trim().replace(/^v/, ''), node });
