@@ -128,8 +128,9 @@ function output(open: Late<NodeJS.WriteStream>): Output {
     get isTerminal() {
       return stream().isTTY === true;
     },
+    // A terminal that nobody told its size says 0 (`docker run -t`, `expect`).
     get columns() {
-      return stream().columns;
+      return stream().columns || undefined;
     },
     write: (chunk) =>
       new Promise((resolve, reject) => {

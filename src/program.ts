@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { PetstockCommand } from './commands/command.ts';
 import { helpOutline } from './commands/help/index.ts';
 import { commandOutlines } from './commands/index.ts';
@@ -32,7 +32,7 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false, subcommandTerm })
     .description('Looks at and adjusts the stock of a pet store from the command line.')
-    .version(version, '-V, --version', 'show the version')
+    .option('-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')
     .option('-e, --env <name>', 'staging, production or sandbox (default: staging)')
     .option('-o, --output <format>', 'table, json, ndjson, csv or tsv (default: table on a terminal, else tsv)')
@@ -46,6 +46,14 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
     .option('--timeout <seconds>', 'for one request (default: 30)')
     .option('--max-wait <seconds>', 'longest total wait for a rate limit (default: 90)')
     .addHelpText('after', firstSteps);
+  // Not Commander's own, which answers before it knows what is an option's value: `--reason -V` would write nothing.
+  const tellVersion = () => {
+    if (program.opts().version !== true) return;
+    writeOut(`${version}\n`);
+    throw new CommanderError(0, 'commander.version', version);
+  };
+  program.beforeHelp = tellVersion;
+  program.hook('preAction', tellVersion);
   addCommands(program, [...commandOutlines, helpOutline(writeOut)], run);
   return program;
 }

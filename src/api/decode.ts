@@ -68,8 +68,10 @@ export function decodeItem(value: Json, operation: Operation, where = ''): Inven
     throw wrongField('petId', 'an int64', value.petId, operation, where);
   }
   const quantity = toInteger(value.quantity);
-  if (quantity === undefined || quantity < safe.min || quantity > safe.max) {
-    throw wrongField('quantity', 'an integer', value.quantity, operation, where);
+  if (quantity === undefined) throw wrongField('quantity', 'an integer', value.quantity, operation, where);
+  if (quantity < safe.min || quantity > safe.max) {
+    const fault = `"quantity" in ${where}the answer is ${quantity} for pet ${petId}, which is out of range`;
+    throw nonsense(operation, `makes no sense: ${fault}`);
   }
   if (typeof value.status !== 'string') throw wrongField('status', 'a string', value.status, operation, where);
   return { petId, quantity: Number(quantity), status: value.status };

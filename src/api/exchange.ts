@@ -26,6 +26,16 @@ export interface Answer {
 /** No answer, or half of one: the connection failed, broke, or took too long. */
 export class NetworkFault extends Error {
   override readonly name = 'NetworkFault';
+  /** The head of an answer had come. */
+  readonly answered: boolean;
+
+  constructor(
+    message: string,
+    { cause, answered = false }: { readonly cause?: unknown; readonly answered?: boolean } = {},
+  ) {
+    super(message, { cause });
+    this.answered = answered;
+  }
 
   /** There was not even a connection, so nothing was sent. */
   get unconnected(): boolean {
@@ -70,7 +80,7 @@ export async function exchange<T>(
     if (error instanceof PetstockError) return error;
     const { code, name } = error as NodeJS.ErrnoException;
     if (typeof code !== 'string' && name !== 'HTTPParserError') return error;
-    return new NetworkFault(describe(error), { cause: error });
+    return new NetworkFault(describe(error), { cause: error, answered: response !== undefined });
   };
   try {
     request.leaving?.();

@@ -134,7 +134,10 @@ async function attempt<T>(
     if (!(error instanceof NetworkFault)) throw error;
     sent = !error.unconnected;
     const { origin } = new URL(request.url);
-    const failure = new UnavailableError(`Can't reach the service at ${origin}: ${error.message}`, { cause: error });
+    const what = error.answered
+      ? `The answer of the service at ${origin} can't be read to its end`
+      : `Can't reach the service at ${origin}`;
+    const failure = new UnavailableError(`${what}: ${error.message}`, { cause: error });
     return { kind: 'failed', error: failure, retryAfter: undefined };
   } finally {
     if (sent && carriedOut) exposure.exposed = true;

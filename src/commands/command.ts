@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, type HelpContext } from 'commander';
 import { UsageError } from '../errors.ts';
 import { nounWith } from './outline.ts';
 
@@ -7,6 +7,14 @@ import { nounWith } from './outline.ts';
  * command of the program alone.
  */
 export class PetstockCommand extends Command {
+  /** Called where the program was asked for nothing, before that is answered with help. */
+  beforeHelp: () => void = () => {};
+
+  override help(context?: HelpContext | ((text: string) => string)): never {
+    this.beforeHelp();
+    return super.help(context as HelpContext | undefined);
+  }
+
   override createCommand(name?: string): Command {
     return new PetstockCommand(name).helpCommand(false);
   }

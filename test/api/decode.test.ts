@@ -85,7 +85,10 @@ describe('a field that is missing or mistyped is named, with the operation', () 
     ['{"petId":[7],"quantity":3,"status":"sold"}', '"petId" in the answer is not an int64'],
     ['{"petId":7,"quantity":"3","status":"sold"}', '"quantity" in the answer is not an integer'],
     ['{"petId":7,"quantity":3.5,"status":"sold"}', '"quantity" in the answer is not an integer'],
-    ['{"petId":7,"quantity":9007199254740992,"status":"sold"}', '"quantity" in the answer is not an integer'],
+    [
+      '{"petId":7,"quantity":9007199254740992,"status":"sold"}',
+      '"quantity" in the answer is 9007199254740992 for pet 7, which is out of range',
+    ],
     ['{"petId":7,"quantity":null,"status":"sold"}', '"quantity" in the answer is not an integer'],
     ['{"petId":7,"quantity":3,"status":null}', '"status" in the answer is not a string'],
     ['{"petId":7,"quantity":3,"status":1}', '"status" in the answer is not a string'],

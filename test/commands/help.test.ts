@@ -58,6 +58,12 @@ test.each(['', '--help', 'help', 'inventory', 'config', 'sandbox', 'pets', 'orde
   },
 );
 
+test('-V as the value of an option is not taken for the question', async () => {
+  const shop = await openShop();
+  expect(await shop.run('inventory set 4 7 --reason -V')).toMatchObject({ code: 2, stdout: '', requests: [] });
+  expect(await shop.run('inventory list -V')).toMatchObject({ code: 0, requests: [] });
+});
+
 test('--version is the version alone', async () => {
   const shop = await openShop();
   expect(await shop.run('--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });

@@ -103,7 +103,8 @@ export class InventoryScanner {
   #startBatch(): void {
     const { batch } = this;
     this.#full = false;
-    this.#before += batch.length;
+    // Not its length: whoever has used it may have narrowed it.
+    this.#before += batch.capacity;
     batch.length = 0;
     if (batch.statuses.size > mostStatuses) batch.statuses = new StatusNames();
   }

@@ -17,7 +17,8 @@ export const topics: Readonly<Record<TopicName, string>> = {
  130  interrupted   Ctrl-C
 
 Errors are two lines on stderr: "Error: …" and, where there is something to do, "Hint: petstock …".
-With --json they are one JSON object on stderr, and stdout stays empty:
+With --json they are one JSON object on stderr, and stdout stays empty, but for the report of a bulk run, and for what
+has been printed of a long list that breaks off: it has no closing bracket.
   {"error":{"code":"not_found","message":"…","status":404,"exitCode":9,"hint":"…"}}
 `,
   environment: `Environments, keys and variables

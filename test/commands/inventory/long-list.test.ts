@@ -84,3 +84,19 @@ test('a reader that is gone ends the request too', async () => {
   expect(result).toMatchObject({ code: 0, stdout: '1\t12\tavailable\n' });
   expect(sent(result)).toEqual(['GET /v1/inventory']);
 });
+
+test.each([
+  ['-o', 'table'],
+  ['--max-quantity', '0'],
+  ['-o', 'csv'],
+])('the item that makes no sense is told by its number (%s %s)', async (...flags) => {
+  const good = Array.from(
+    { length: 9_999 },
+    (_, index) => `{"petId":${index},"quantity":${index % 3},"status":"sold"}`,
+  );
+  const url = await answering(200, `[${good.join(',')},{"petId":7,"quantity":"x","status":"sold"}]`);
+  const shop = await openShop();
+  const result = await shop.run(['inventory', 'list', ...flags], { env: { PETSTOCK_URL_STAGING: url } });
+  expect(result.code).toBe(1);
+  expect(result.stderr).toContain('"quantity" in item 10000 of the answer');
+});
