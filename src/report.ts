@@ -100,7 +100,7 @@ function defaultHint(error: PetstockError, { invocation }: ReportOptions): strin
   if (error instanceof UnavailableError) return env === 'sandbox' ? undefined : `petstock config get url --env ${env}`;
   if (error instanceof AuthError) {
     const stored = invocation !== undefined && keySource(invocation) === 'config file';
-    return stored ? `petstock config set-key --env ${env}` : `petstock status --env ${env}`;
+    return stored ? `petstock config set-key --env ${env}` : 'petstock config list';
   }
   return undefined;
 }

@@ -6,8 +6,9 @@ import {
   NotFoundError,
   PartialError,
   PetstockError,
+  RejectedError,
 } from '../errors.ts';
-import { type BulkReport, countRows } from '../inventory/change.ts';
+import { type BulkReport, countRows, type RowError } from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
 import type { Progression } from './row-write.ts';
 import { rowErrorOf } from './verdict.ts';
@@ -38,8 +39,8 @@ export function endingOf(report: BulkReport, progression: Progression | undefine
   }
   const first = cause ?? progression?.firstFailure;
   if (first !== undefined) return told(first, `Nothing was written${why || `: ${rowErrorOf(first).message}`}`, hint);
-  const unknown = report.rows.find(({ result }) => result === 'failed')?.error;
-  if (unknown !== undefined) return new NotFoundError(`Nothing was written: ${unknown.message}`, { hint });
+  const failure = report.rows.find(({ result }) => result === 'failed')?.error;
+  if (failure !== undefined) return recorded(failure, `Nothing was written: ${failure.message}`, hint);
   return new ConflictError(`Nothing was written: ${lacking(report)}, since the stock is not what was expected`, {
     hint,
   });
@@ -65,6 +66,13 @@ function hintOf(
   if (goesOn) return `petstock inventory apply --resume ${run} --env ${env}`;
   const isRecorded = rows.some(({ result, before }) => result !== 'applied' && before !== undefined);
   return isRecorded ? `petstock history show ${run}` : `petstock inventory list --env ${env}`;
+}
+
+/** A failure that the plan or the history tells: there is no error of this process for it. */
+function recorded({ code, status }: RowError, message: string, hint: string | undefined): PetstockError {
+  if (code === 'pet_not_found' || status === 404) return new NotFoundError(message, { status, hint });
+  if (status !== undefined && status < 500) return new RejectedError(message, { status, hint });
+  return new FailureError(message, { status, hint });
 }
 
 /** The same failure, with words about the run. */

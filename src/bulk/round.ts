@@ -115,7 +115,8 @@ export function createRound(options: WriteOptions, progression: Progression): Ro
       faultsInARow = 0;
       const rows = createPreparedRows(queue, { journal, claims, mark, claimed, size: concurrency * 4 });
       const work = async (): Promise<void> => {
-        for (let next = rows.take(); next !== undefined; next = goesOn() ? rows.take() : undefined) {
+        const take = () => (goesOn() ? rows.take() : undefined);
+        for (let next = take(); next !== undefined; next = take()) {
           await next.durable;
           if (!goesOn()) letBe(next);
           else if (next.isTaken) settle(next.row, { result: 'conflict', error: overtaken });

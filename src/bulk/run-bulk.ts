@@ -1,4 +1,4 @@
-import { ChangesFound, ClosedPipeError, FailureError, UsageError } from '../errors.ts';
+import { ChangesFound, ClosedPipeError, FailureError, type PetstockError, UsageError } from '../errors.ts';
 import type { Journal } from '../history/journal.ts';
 import type { JournalChange } from '../history/records.ts';
 import type { BulkReport, BulkRow } from '../inventory/change.ts';
@@ -83,13 +83,26 @@ async function reportWithoutWriting(
   report: BulkReport,
   { dryRun, keepFailed }: BulkOptions,
 ): Promise<void> {
+  const ending = endingOf(report, undefined);
   if (!dryRun) {
     await invocation.note('Nothing is left to write.');
-    await print(invocation, report);
     await keepFailed?.(notWritten(report.rows));
+    await printBefore(ending, invocation, report);
   }
-  const ending = endingOf(report, undefined);
   if (ending) throw ending;
+}
+
+/** Whoever reads no further still gets the exit code. */
+async function printBefore(
+  ending: PetstockError | undefined,
+  invocation: Invocation,
+  report: BulkReport,
+): Promise<void> {
+  await print(invocation, report).catch((cause) => {
+    if (cause instanceof ClosedPipeError) throw ending ?? cause;
+    if (ending) return;
+    throw new FailureError(`All is as it should be, but that could not be shown: ${cause.message}`, { cause });
+  });
 }
 
 function notWritten(rows: readonly BulkRow[]): readonly BulkRow[] {
@@ -116,13 +129,10 @@ async function writeAndReport(
   const report = { run: journal.run, env: invocation.environment.value, dryRun: false, rows: reported };
   const ending = endingOf(report, progression);
   await invocation.note(reportSummary(report));
-  await print(invocation, report).catch((cause) => {
-    // Whoever reads no further still gets the exit code.
-    if (cause instanceof ClosedPipeError) throw ending ?? cause;
-    if (ending) return;
-    throw new FailureError(`All was written, but that could not be shown: ${cause.message}`, { cause });
-  });
-  await options.keepFailed?.(notWritten(reported));
+  // Where the file can't be written, that is said once the report is.
+  const unkept = await options.keepFailed?.(notWritten(reported)).catch((error: unknown) => ({ error }));
+  await printBefore(ending, invocation, report);
+  if (unkept) throw unkept.error;
   if (ending) throw ending;
 }
 

@@ -6,7 +6,7 @@ import { listRuns, undoneRows } from '../history/runs.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { createJournal } from './journal.ts';
 import { type BulkOptions, runBulk } from './run-bulk.ts';
-import { requireSameService } from './same-service.ts';
+import { requireSameAddress, requireSameEnvironment } from './same-service.ts';
 import { withBulkSession } from './session.ts';
 import { rowsToUndo, undoRows } from './undone-rows.ts';
 
@@ -23,13 +23,15 @@ export async function undoRun(invocation: Invocation, runId: string, options: Bu
   const undone = undoneRows(folders.state, recorded.run);
   const rows = rowsToUndo(recorded, undone);
   if (rows.length === 0) throw nothingToUndo(recorded, [...new Set(undone.values())]);
+  const command = `petstock undo ${recorded.run}`;
+  requireSameEnvironment(recorded, invocation.environment.value, command);
   await withBulkSession(invocation, async (session) => {
-    requireSameService(recorded, session.connection, `petstock undo ${recorded.run}`);
+    requireSameAddress(recorded, session.connection, command);
     await invocation.announce();
     const { quantities, mark } = await session.readStock(new Set(rows.map(({ petId }) => petId)));
     const plan = undoRows(recorded, rows, (petId) => quantities.get(petId));
     const begin = createJournal(invocation, session, { command: 'undo', undoes: recorded.run });
-    const look = `petstock undo ${recorded.run} --env ${recorded.env} --dry-run`;
+    const look = `${command} --env ${recorded.env} --dry-run`;
     await runBulk(invocation, session, { rows: plan, mark, verb: 'Take back', look, begin }, options);
   });
 }

@@ -71,6 +71,19 @@ describe('of a single write', () => {
   });
 });
 
+test('tells the environment of the run before it asks anything of another', async () => {
+  const shop = await openShop();
+  const { report } = await apply(shop, csv);
+  for (const command of [
+    ['undo', report.run],
+    ['inventory', 'apply', '--resume', report.run],
+  ]) {
+    const { code, stderr } = await shop.run([...command, '--yes', '--env', 'production']);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`Hint: petstock ${command.join(' ')} --env staging\n`);
+  }
+});
+
 test('asks first, has a dry run, and refuses another environment', async () => {
   const shop = await openShop();
   const { report } = await apply(shop, csv);

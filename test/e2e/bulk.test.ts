@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type ProgramOptions, runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
@@ -70,15 +70,17 @@ test('a terminal is asked, and shown how far it has come', async () => {
   expect(stdout).toContain('24 applied.');
 });
 
-test('who reads no further takes nothing from the exit code', async () => {
+test('who reads no further takes nothing from the exit code and from --failed-out', async () => {
   const served = await serve([...noLimit, '--fault', 'PATCH /inventory/4:delay=300']);
   const options = { home: temporaryHome(), env: served.env };
   const file = join(options.home.folder, 'changes.csv');
   writeFileSync(file, 'petId,quantity,expected\n4,1,39\n5,7,99\n');
-  const program = startProgram(['inventory', 'apply', file, '--yes', '-o', 'csv'], options);
+  const failed = join(options.home.folder, 'failed.csv');
+  const program = startProgram(['inventory', 'apply', file, '--yes', '-o', 'csv', '--failed-out', failed], options);
   await served.untilSeen(2);
   program.hangUp('stdout');
   expect(await program.result).toMatchObject({ code: 8 });
+  expect(readFileSync(failed, 'utf8')).toContain('\n5,,99,7,,\n');
   expect((await stock(options)).get('4')).toBe(1);
 });
 

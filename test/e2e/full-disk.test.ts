@@ -30,6 +30,9 @@ test('a disk that fills up in the middle of a run: nothing is sent without its i
   expect(patches.length).toBeLessThanOrEqual(intents.length);
 
   const resume = ['inventory', 'apply', '--resume', run.replace('.ndjson', ''), '--yes', '--json'];
+  const fullAgain = await runProgram(resume, { ...options, through: limited(60) });
+  expect(fullAgain.code).toBe(8);
+  expect(JSON.parse(fullAgain.stderr).error.hint).toContain('--resume');
   const resumed = await runProgram(resume, options);
   expect(resumed.code).toBe(0);
   expect(JSON.parse(resumed.stdout).counts).toMatchObject({ applied: rows });

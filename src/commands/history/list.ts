@@ -11,7 +11,6 @@ interface ListOptions {
   readonly pet?: string;
   readonly since?: string;
   readonly until?: string;
-  readonly limit?: string;
 }
 
 export function defineHistoryList(command: Command, run: Run): void {

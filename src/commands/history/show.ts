@@ -23,6 +23,9 @@ export function defineHistoryShow(command: Command, run: Run): void {
         const undone = undoneRows(state, recorded.run);
         const shown = { ...recorded, undoneBy: [...new Set(undone.values())], undone: undone.size };
         for (const line of historyRunLines(shown)) await invocation.note(line);
+        if (recorded.planned && recorded.rows.some(({ state }) => state === 'pending' || state === 'open')) {
+          await invocation.note(`To go on: petstock inventory apply --resume ${recorded.run} --env ${recorded.env}`);
+        }
         await invocation.print(historyRunView(shown));
       }),
     );

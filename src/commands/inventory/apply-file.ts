@@ -26,7 +26,7 @@ export async function runFile(invocation: Invocation, file: string, options: Fil
     const { skipUnknown } = options;
     const env = invocation.environment.value;
     const { rows, faults } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown, env });
-    const command = `petstock inventory apply ${shellWord(file)} --env ${env}`;
+    const command = commandOf(file, env, options);
     if (faults.length > 0) {
       const isUnknown = changes.some(({ petId }) => !quantities.has(petId));
       throw refusal(file, faults, faults.length, {
@@ -60,6 +60,12 @@ async function read(
   });
   if (result.ok) return result.changes;
   throw refusal(file, result.faults, result.total, { nothing: 'nothing was sent' });
+}
+
+/** The command as it was given, as far as it says what the plan is. */
+function commandOf(file: string, env: string, { format, skipUnknown }: FileOptions): string {
+  const flags = [...(format === undefined ? [] : [`--format ${format}`]), ...(skipUnknown ? ['--skip-unknown'] : [])];
+  return ['petstock inventory apply', shellWord(file), ...flags, `--env ${env}`].join(' ');
 }
 
 /** The name as a shell takes it. */

@@ -1,6 +1,6 @@
 import { resumeRows, unansweredPets } from '../../bulk/resumed-rows.ts';
 import { type BulkOptions, runBulk } from '../../bulk/run-bulk.ts';
-import { requireSameService } from '../../bulk/same-service.ts';
+import { requireSameAddress, requireSameEnvironment } from '../../bulk/same-service.ts';
 import { type BulkSession, withBulkSession } from '../../bulk/session.ts';
 import { machineOf } from '../../history/machine.ts';
 import type { RecordedRun } from '../../history/records.ts';
@@ -18,8 +18,10 @@ export async function resumeRun(invocation: Invocation, run: string, options: Re
   const keepFailed = failedRowsWriter(options.failedOut);
   const { state } = invocation.context.folders;
   const recorded = readRun(state, run);
+  const command = `petstock inventory apply --resume ${recorded.run}`;
+  requireSameEnvironment(recorded, invocation.environment.value, command);
   await withBulkSession(invocation, async (session) => {
-    requireSameService(recorded, session.connection, `petstock inventory apply --resume ${recorded.run}`);
+    requireSameAddress(recorded, session.connection, command);
     await invocation.announce();
     const bulk = { ...options, keepFailed, stdinIsTaken: false };
     if (options.dryRun) {
@@ -44,7 +46,8 @@ async function goOn(invocation: Invocation, session: BulkSession, run: string, o
     const job = { rows, numbers, mark, verb: 'Write' as const, run: recorded.run, look: look(recorded) };
     await runBulk(invocation, session, { ...job, begin: async () => journal }, options);
   } finally {
-    await journal.close();
+    // What went wrong with it has been told by then.
+    await journal.close().catch(() => {});
   }
 }
 

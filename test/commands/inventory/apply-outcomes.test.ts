@@ -184,6 +184,25 @@ describe('--resume', () => {
   });
 });
 
+test('--resume of a run whose only row was refused ends as that did', async () => {
+  const shop = await openShop({ quantityBounds: { min: 0n } });
+  const { report, code } = await apply(shop, 'petId,quantity\n5,-7\n');
+  expect(code).toBe(10);
+  expect(await shop.run(['inventory', 'apply', '--resume', report.run, '--yes'])).toMatchObject({
+    code: 10,
+    requests: [],
+  });
+});
+
+test('history show of a run that broke off says how to go on', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
+  const { report } = await apply(shop, 'petId,quantity\n5,7\n');
+  const resume = `petstock inventory apply --resume ${report.run} --env staging`;
+  expect((await shop.run(['history', 'show', report.run])).stderr).toContain(`To go on: ${resume}\n`);
+  await shop.run([...resume.split(' ').slice(1), '--yes']);
+  expect((await shop.run(['history', 'show', report.run])).stderr).not.toContain('To go on');
+});
+
 test('--resume of a run that is done says so, sends no PATCH, and tells its id', async () => {
   const shop = await openShop();
   const { report } = await apply(shop, 'petId,quantity\n5,7\n');
