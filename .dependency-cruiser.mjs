@@ -6,14 +6,16 @@
 
 /** Of each folder of `src` that may not import freely: what it may import of ours, besides itself. */
 const mayImport = {
-  inventory: [],
+  shared: [],
+  inventory: ['shared/'],
   service: [],
-  output: ['inventory/'],
-  files: ['inventory/', 'errors.ts'],
-  governor: ['errors.ts', 'context.ts'],
-  settings: ['errors.ts', 'context.ts'],
-  history: ['inventory/', 'errors.ts', 'context.ts'],
-  api: ['inventory/', 'governor/', 'errors.ts', 'context.ts', 'transport.ts'],
+  output: ['inventory/', 'shared/'],
+  'change-files': ['inventory/', 'shared/'],
+  'rate-limit': ['shared/'],
+  settings: ['shared/'],
+  state: ['inventory/', 'rate-limit/', 'shared/'],
+  api: ['inventory/', 'rate-limit/', 'shared/'],
+  writes: ['inventory/', 'api/', 'rate-limit/', 'state/', 'shared/'],
 };
 
 const folders = Object.entries(mayImport).map(([folder, others]) => ({
@@ -57,21 +59,21 @@ export default {
       name: 'nouns',
       comment: "a command imports nothing from another noun's folder",
       severity: 'error',
-      from: { path: '^src/commands/([^/]+)/' },
-      to: { path: '^src/commands/[^/]+/', pathNot: '^src/commands/$1/' },
+      from: { path: '^src/cli/commands/([^/]+)/' },
+      to: { path: '^src/cli/commands/[^/]+/', pathNot: '^src/cli/commands/$1/' },
     },
     {
       name: 'commands-are-the-top',
       comment: 'only the program and what runs commands know them',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/commands/', '^src/(main|program|report)\\.ts$'] },
-      to: { path: '^src/commands/' },
+      from: { path: '^src/', pathNot: ['^src/cli/commands/', '^src/cli/(main|program|report)\\.ts$'] },
+      to: { path: '^src/cli/commands/' },
     },
     {
       name: 'service-is-apart',
       comment: 'only the sandbox knows the embedded service',
       severity: 'error',
-      from: { path: '^(bin|src)/', pathNot: ['^src/service/', '^src/sandbox\\.ts$', '^src/commands/sandbox/'] },
+      from: { path: '^(bin|src)/', pathNot: ['^src/service/', '^src/cli/sandbox\\.ts$', '^src/cli/commands/sandbox/'] },
       to: { path: '^src/service/' },
     },
     {
@@ -103,27 +105,24 @@ export default {
       name: 'real-clock',
       comment: 'the real clock is made at the edge and handed down',
       severity: 'error',
-      from: { pathNot: ['^bin/', '^src/library\\.ts$', '^test/'] },
-      to: { path: '^src/system-clock\\.ts$' },
+      from: { pathNot: ['^bin/', '^src/library/', '^test/'] },
+      to: { path: '^src/shared/system-clock\\.ts$' },
     },
     {
       name: 'real-transport',
       comment: 'the transport is made at the edge and handed down',
       severity: 'error',
-      from: { pathNot: ['^bin/', '^src/library\\.ts$', '^test/'] },
+      from: { pathNot: ['^bin/', '^src/library/', '^test/'] },
       to: { path: '^src/api/undici\\.ts$' },
     },
     {
       name: 'library-is-apart',
       comment: 'the library carries no command line and no service; what it imports is held by the rules above',
       severity: 'error',
-      from: { path: '^src/(index|library)\\.ts$' },
+      from: { path: '^src/library/' },
       to: {
         path: '^src/',
-        pathNot: [
-          '^src/(library|errors|context|transport|system-clock|version)\\.ts$',
-          '^src/(api|governor|inventory|settings)/',
-        ],
+        pathNot: ['^src/(library|api|rate-limit|state|inventory|settings|shared)/'],
       },
     },
     {

@@ -100,8 +100,8 @@ export default defineConfig([
   {
     ...both,
     name: 'library',
-    entry: { index: 'src/index.ts' },
-    dts: { entry: { index: 'src/index.ts' } },
+    entry: { index: 'src/library/index.ts' },
+    dts: { entry: { index: 'src/library/index.ts' } },
     // CommonJS packages inside an ESM bundle still use what only CommonJS modules are given.
     banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
   },

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { writeSync } from 'node:fs';
-import { version } from '../src/version.ts';
+import { version } from '../src/shared/version.ts';
 
 if (!tellsVersion(process.argv.slice(2))) {
   void import('./run.ts').then(async ({ run }) => {

@@ -1,13 +1,13 @@
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { Transport } from '../src/api/transport.ts';
 import { createUndiciTransport } from '../src/api/undici.ts';
-import type { Context, Input, Output } from '../src/context.ts';
-import { ClosedPipeError, InterruptedError } from '../src/errors.ts';
-import { main } from '../src/main.ts';
+import type { Context, Input, Output } from '../src/cli/context.ts';
+import { main } from '../src/cli/main.ts';
 import { resolveFolders } from '../src/settings/folders.ts';
-import { createSystemClock } from '../src/system-clock.ts';
-import type { Transport } from '../src/transport.ts';
+import { ClosedPipeError, InterruptedError } from '../src/shared/errors.ts';
+import { createSystemClock } from '../src/shared/system-clock.ts';
 
 /** Runs the command line of this process. @returns the exit code */
 export function run(): Promise<number> {
@@ -63,7 +63,7 @@ function foldersOf(env: Context['env']): Context['folders'] {
 /** Most commands ask nothing. */
 function latePrompts(interrupted: AbortSignal): Context['prompts'] {
   const open = async () => {
-    const { createPrompts } = await import('../src/prompts.ts');
+    const { createPrompts } = await import('../src/cli/prompts.ts');
     return createPrompts({ input: process.stdin, output: process.stderr, signal: interrupted });
   };
   return {

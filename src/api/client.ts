@@ -1,15 +1,15 @@
 import { setMaxListeners } from 'node:events';
-import type { PetstockError } from '../errors.ts';
 import type { ColumnBatches } from '../inventory/item-columns.ts';
 import type { InventoryItem } from '../inventory/items.ts';
-import type { HttpResponse } from '../transport.ts';
+import type { PetstockError } from '../shared/errors.ts';
 import { decodeItem, decodeJson, type Operation } from './decode.ts';
 import { errorOfAnswer } from './error-answer.ts';
 import type { Answer } from './exchange.ts';
-import { handOver } from './hand-over.ts';
 import { readInventory } from './inventory-body.ts';
 import type { Json } from './json.ts';
+import { handOver } from './push-to-pull.ts';
 import { type SendOptions, send } from './send.ts';
+import type { HttpResponse } from './transport.ts';
 
 export interface ClientOptions extends SendOptions {
   /** Ends in `/v1`, without a slash behind it. */

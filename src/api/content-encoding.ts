@@ -1,5 +1,5 @@
-import { FailureError } from '../errors.ts';
-import type { HttpResponse } from '../transport.ts';
+import { FailureError } from '../shared/errors.ts';
+import type { HttpResponse } from './transport.ts';
 
 type Zlib = typeof import('node:zlib');
 type Decoder = ReturnType<Zlib['createGunzip']> | ReturnType<Zlib['createBrotliDecompress']>;

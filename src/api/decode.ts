@@ -1,8 +1,8 @@
-import { FailureError } from '../errors.ts';
 import { grouped } from '../inventory/grouped.ts';
 import type { InventoryItem } from '../inventory/items.ts';
+import { FailureError } from '../shared/errors.ts';
 import { isJsonObject, type Json, parseJson, toInteger } from './json.ts';
-import type { ExactDecoder } from './scan/exact-decoder.ts';
+import type { ExactDecoder } from './scanner/exact-decoder.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };

@@ -7,7 +7,7 @@ import {
   RejectedError,
   type ServiceError,
   UnavailableError,
-} from '../errors.ts';
+} from '../shared/errors.ts';
 import { isJsonObject, parseJson, toInteger } from './json.ts';
 
 /** In characters: a message is a line for a person. */

@@ -1,7 +1,7 @@
-import type { Clock, Deadline } from '../context.ts';
-import { FailureError, PetstockError } from '../errors.ts';
-import type { HttpRequest, HttpResponse, Transport } from '../transport.ts';
+import type { Clock, Deadline } from '../shared/clock.ts';
+import { FailureError, PetstockError } from '../shared/errors.ts';
 import { decodedChunks } from './content-encoding.ts';
+import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 /** An answer whose body has been decoded from its content encoding. */

@@ -1,9 +1,9 @@
-import { FailureError, UnavailableError } from '../errors.ts';
 import { grouped } from '../inventory/grouped.ts';
 import type { ItemColumns } from '../inventory/item-columns.ts';
+import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { exactDecoder } from './decode.ts';
 import { type Answer, NetworkFault } from './exchange.ts';
-import { InventoryScanner } from './scan/scanner.ts';
+import { InventoryScanner } from './scanner/scanner.ts';
 
 const operation = { name: 'GET /inventory' };
 

@@ -1,4 +1,7 @@
 import { setMaxListeners } from 'node:events';
+import { longestRetryWait, maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
+import { type Governor, OvertakenError } from '../rate-limit/governor.ts';
+import { parseDate, parseRetryAfter } from '../rate-limit/headers.ts';
 import {
   type ErrorDetails,
   FailureError,
@@ -6,13 +9,10 @@ import {
   RateLimitedError,
   type ServiceError,
   UnavailableError,
-} from '../errors.ts';
-import { longestRetryWait, maxRetries, waitBeforeRetry } from '../governor/backoff.ts';
-import { type Governor, OvertakenError } from '../governor/governor.ts';
-import { parseDate, parseRetryAfter } from '../governor/headers.ts';
-import type { HttpRequest } from '../transport.ts';
+} from '../shared/errors.ts';
 import { errorOfAnswer, parseServiceError } from './error-answer.ts';
 import { type Answer, type ExchangeOptions, exchange, NetworkFault } from './exchange.ts';
+import type { HttpRequest } from './transport.ts';
 
 export interface Outgoing extends Omit<HttpRequest, 'signal'> {
   /** Sending it twice does the same as sending it once: a GET, or a PATCH that sets an absolute quantity. */

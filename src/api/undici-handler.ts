@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
-import type { HttpRequest, HttpResponse } from '../transport.ts';
 import { createBodyQueue } from './body-queue.ts';
+import type { HttpRequest, HttpResponse } from './transport.ts';
 
 export interface AnswerHandler {
   /** For `dispatcher.dispatch`. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { buildConnector } from 'undici';
-import type { HttpRequest, HttpResponse, Transport } from '../transport.ts';
+import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 
 /** Of an answer, in bytes: Node's own default. Without it undici would load `node:http` to ask. */
 const maxHeaderSize = 16 * 1024;

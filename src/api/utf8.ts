@@ -1,4 +1,4 @@
-import { FailureError } from '../errors.ts';
+import { FailureError } from '../shared/errors.ts';
 
 /**
  * @param keepMark whether a byte order mark at the beginning is a character like any other

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { FailureError, NotFoundError, UsageError } from '../errors.ts';
+import { FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
 
 const runPattern = /^\d{8}T\d{6}Z-[0-9a-z]{4}$/;
 const hint = 'petstock history list';

@@ -1,4 +1,4 @@
-import type { Context, Processes } from '../context.ts';
+import type { Context, Processes } from '../cli/context.ts';
 import type { Writer } from './file-records.ts';
 
 /** The processes of this machine, as the context knows them. */

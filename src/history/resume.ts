@@ -1,5 +1,5 @@
 import { closeSync, constants, fsyncSync, openSync, writeSync } from 'node:fs';
-import { ConflictError, FailureError, UsageError } from '../errors.ts';
+import { ConflictError, FailureError, UsageError } from '../shared/errors.ts';
 import { encodeRecord } from './file-records.ts';
 import { findRun, historyFolder, runPath, writeFailure } from './folder.ts';
 import { type Journal, journalOn } from './journal.ts';

@@ -1,4 +1,4 @@
-import { FailureError } from '../errors.ts';
+import { FailureError } from '../shared/errors.ts';
 import { decodeRecord, type FileRecord, type Writer } from './file-records.ts';
 import { findRun, historyFolder, runPath } from './folder.ts';
 import { linesOf } from './lines.ts';

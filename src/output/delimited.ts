@@ -1,7 +1,7 @@
+import { stripControlsFromBody } from '../shared/sanitize.ts';
+import { pieces } from './chunk-rows.ts';
 import { itemFields } from './inventory-view.ts';
 import { itemPieces } from './item-lines.ts';
-import { pieces } from './pieces.ts';
-import { stripControlsFromBody } from './sanitize.ts';
 import type { Renderer, RenderOptions, Row, Scalar, View } from './view.ts';
 
 /** RFC 4180 with LF line ends; with a header unless told otherwise. */

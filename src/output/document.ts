@@ -1,5 +1,5 @@
+import { pieces } from './chunk-rows.ts';
 import { exactJson } from './exact-json.ts';
-import { pieces } from './pieces.ts';
 import type { RowDocument, View } from './view.ts';
 
 /** One object on a line of its own for each row. */

@@ -1,6 +1,6 @@
+import { singleLine } from '../shared/sanitize.ts';
 import { exactJson } from './exact-json.ts';
 import type { Paint } from './paint.ts';
-import { singleLine } from './sanitize.ts';
 
 /** What the output needs of a failure; every PetstockError is one. */
 export interface ErrorFacts {

@@ -1,7 +1,7 @@
 import { grouped } from '../inventory/grouped.ts';
+import { singleLine } from '../shared/sanitize.ts';
 import { batchesOf, changeRowWriter, errorFields, numberColumn as number, stateCell } from './change-rows.ts';
 import type { RecordedRunFacts, RunFacts, RunRowFacts } from './history-facts.ts';
-import { singleLine } from './sanitize.ts';
 import { recordedTime } from './time.ts';
 import type { Column, Row, View } from './view.ts';
 

@@ -1,7 +1,7 @@
+import { pieces } from './chunk-rows.ts';
 import { exactJson } from './exact-json.ts';
 import { itemPieces } from './item-lines.ts';
 import { jsonItemLine, jsonRowWriter } from './json-row.ts';
-import { pieces } from './pieces.ts';
 import type { RenderOptions, View } from './view.ts';
 
 /**

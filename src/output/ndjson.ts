@@ -1,7 +1,7 @@
+import { pieces } from './chunk-rows.ts';
 import { exactJson } from './exact-json.ts';
 import { itemPieces } from './item-lines.ts';
 import { jsonItemLine, jsonRowWriter } from './json-row.ts';
-import { pieces } from './pieces.ts';
 import type { RenderOptions, View } from './view.ts';
 
 /** One JSON value a line: the rows, or the items of the view's own value, or that value. An empty list prints nothing. */

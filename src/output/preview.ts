@@ -1,9 +1,9 @@
 import type { BulkRow } from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
+import { singleLine } from '../shared/sanitize.ts';
 import { countsSentence } from './counts-text.ts';
 import type { Paint } from './paint.ts';
-import { singleLine } from './sanitize.ts';
 import { padStart, truncate, visibleWidth, wrap } from './text-width.ts';
 
 export interface PreviewOptions {

@@ -1,4 +1,4 @@
-import { singleLine } from './sanitize.ts';
+import { singleLine } from '../shared/sanitize.ts';
 import type { TableCell } from './table-cells.ts';
 import { blanks, padEnd, visibleWidth, wrap } from './text-width.ts';
 import type { Column, RenderOptions } from './view.ts';

@@ -1,5 +1,5 @@
+import { singleLine } from '../shared/sanitize.ts';
 import type { Paint } from './paint.ts';
-import { singleLine } from './sanitize.ts';
 import type { Column, Row, Scalar } from './view.ts';
 
 /** What a table shows of one value: harmless, on one line, painted. */

@@ -1,4 +1,4 @@
-import { singleLine } from './sanitize.ts';
+import { singleLine } from '../shared/sanitize.ts';
 import { splitRemark, type TableCell } from './table-cells.ts';
 import { visibleWidth } from './text-width.ts';
 import type { Column } from './view.ts';

@@ -1,7 +1,7 @@
 import type { ColumnBatches } from '../inventory/item-columns.ts';
+import { pieces } from './chunk-rows.ts';
 import { ItemLines } from './item-lines.ts';
 import type { Paint } from './paint.ts';
-import { pieces } from './pieces.ts';
 import { recordLines } from './record.ts';
 import { type TableCell, tableCells } from './table-cells.ts';
 import { tableItemLine } from './table-items.ts';

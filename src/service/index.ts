@@ -1,5 +1,5 @@
 export { isLoopback } from './admin/host.ts';
-export { FaultSpecError } from './faults/part.ts';
+export { FaultSpecError } from './faults/fault-clause.ts';
 export type { LogEntry } from './http/log.ts';
 export type { JournalEntry } from './journal.ts';
 export { generateKey, idOfKey } from './keys/key.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../shared/errors.ts';
+import { narrowFile, type PrivacyFindings } from '../shared/private-files.ts';
 import { decodeConfig } from './config-format.ts';
-import { narrowFile, type PrivacyFindings } from './private-files.ts';
 import type { StoredConfig } from './settings.ts';
 
 /** What a missing file means. */

@@ -1,8 +1,8 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../shared/errors.ts';
 import { parseBaseUrl } from './base-url.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { parseKey } from './keys.ts';
 import { type SettingName, type SettingValue, settingDefinitions, settingNames } from './names.ts';
-import { didYouMean } from './nearest.ts';
 import type { Parsed } from './parsed.ts';
 import {
   type RemoteEnvironmentName,

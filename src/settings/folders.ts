@@ -1,5 +1,11 @@
 import path from 'node:path';
-import type { Folders } from '../context.ts';
+
+/** Absolute paths. Neither need exist. */
+export interface Folders {
+  readonly config: string;
+  readonly state: string;
+}
+
 import { type Environment, variable } from './variables.ts';
 
 export interface FolderSources {

@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import { didYouMean } from './nearest.ts';
+import { UsageError } from '../shared/errors.ts';
+import { didYouMean } from './did-you-mean.ts';
 import type { Parsed } from './parsed.ts';
 import { environmentNames, remoteEnvironmentNames, type StoredSettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../shared/errors.ts';
 import { parseBaseUrl } from './base-url.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { parseKey } from './keys.ts';
-import { didYouMean } from './nearest.ts';
 import {
   type EnvironmentName,
   environmentNames,

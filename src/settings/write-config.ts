@@ -1,7 +1,7 @@
-import { FailureError, PetstockError } from '../errors.ts';
+import { FailureError, PetstockError } from '../shared/errors.ts';
+import { makePrivateFolder } from '../shared/private-files.ts';
 import { configFile, readConfig } from './config-file.ts';
 import type { SettingName, SettingValue } from './names.ts';
-import { makePrivateFolder } from './private-files.ts';
 import type { RemoteEnvironmentName } from './settings.ts';
 
 /** @throws UsageError where the present file makes no sense, FailureError where the file cannot be written; so do all below. */

@@ -1,13 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { expect, onTestFinished } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
+import type { HttpRequest } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
-import type { Clock, Deadline } from '../../src/context.ts';
-import { createGovernor } from '../../src/governor/admission.ts';
-import type { Governor } from '../../src/governor/governor.ts';
-import { createTransientLedger } from '../../src/governor/ledger.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
-import type { HttpRequest } from '../../src/transport.ts';
+import { createGovernor } from '../../src/rate-limit/admission.ts';
+import type { Governor } from '../../src/rate-limit/governor.ts';
+import { createTransientLedger } from '../../src/rate-limit/ledger.ts';
+import type { Clock, Deadline } from '../../src/shared/clock.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 
 export interface ClientRigOptions {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { AuthError, FailureError, NotFoundError, type PetstockError, RejectedError } from '../../src/errors.ts';
+import { AuthError, FailureError, NotFoundError, type PetstockError, RejectedError } from '../../src/shared/errors.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 import { createClientRig, key } from './client-rig.ts';
 import { answer, item, openServer, stock } from './server.ts';

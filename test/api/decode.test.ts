@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeItem, decodeItems, decodeJson } from '../../src/api/decode.ts';
-import { FailureError } from '../../src/errors.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
+import { FailureError } from '../../src/shared/errors.ts';
 
 const list = { name: 'GET /inventory' };
 const patch = { name: 'PATCH /inventory/7', experimental: true };

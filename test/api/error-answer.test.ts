@@ -8,7 +8,7 @@ import {
   RateLimitedError,
   RejectedError,
   UnavailableError,
-} from '../../src/errors.ts';
+} from '../../src/shared/errors.ts';
 
 const body = (status: unknown) => `{"code":"some_code","message":"Some words.","status":${status}}`;
 

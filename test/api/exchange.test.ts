@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { brotliCompress, deflate, gzip } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { UnavailableError } from '../../src/errors.ts';
+import { UnavailableError } from '../../src/shared/errors.ts';
 import { createClientRig } from './client-rig.ts';
 import { type Answerer, answer, hang, hangInBody, openServer, stock, turns, until } from './server.ts';
 

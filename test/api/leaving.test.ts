@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { send } from '../../src/api/send.ts';
+import type { HttpRequest } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
-import type { Governor } from '../../src/governor/governor.ts';
-import { OvertakenError } from '../../src/governor/governor.ts';
-import type { HttpRequest } from '../../src/transport.ts';
+import type { Governor } from '../../src/rate-limit/governor.ts';
+import { OvertakenError } from '../../src/rate-limit/governor.ts';
 import { createTestClock } from '../support/clock.ts';
 
 async function listen() {

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { FailureError, UnavailableError } from '../../src/errors.ts';
 import { batchSize } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
+import { FailureError, UnavailableError } from '../../src/shared/errors.ts';
 import { createClientRig } from './client-rig.ts';
 import { type Answerer, answer, openServer, stock, turns, until } from './server.ts';
 

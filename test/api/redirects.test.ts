@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FailureError } from '../../src/errors.ts';
+import { FailureError } from '../../src/shared/errors.ts';
 import { createClientRig, key } from './client-rig.ts';
 import { answer, item, openServer, stock } from './server.ts';
 

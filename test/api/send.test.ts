@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RateLimitedError, UnavailableError } from '../../src/errors.ts';
+import { RateLimitedError, UnavailableError } from '../../src/shared/errors.ts';
 import { openShop } from '../support/shop.ts';
 import { createClientRig } from './client-rig.ts';
 import {

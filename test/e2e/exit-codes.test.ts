@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ExitCodeName, exitCodes } from '../../src/exit-codes.ts';
+import { type ExitCodeName, exitCodes } from '../../src/shared/exit-codes.ts';
 import { runProgram, serve } from '../support/program.ts';
 
 /** What is served, what is run against it, and the class that it ends with. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, unlinkSync } from 'node:fs';
 import { hrtime } from 'node:process';
-import { createFileLedger } from '../../src/governor/ledger-file.ts';
+import { createFileLedger } from '../../src/rate-limit/ledger-file.ts';
 
 // As many tries for the one probe as there is time for: `node --import tsx governor-hammer.ts <folder> <name> <seconds>`.
 // Whoever has it makes a file that must not be there.

@@ -4,10 +4,10 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { FailureError } from '../../src/errors.ts';
 import { AppendFile } from '../../src/history/append-file.ts';
 import { type Journal, journalOn, openJournal } from '../../src/history/journal.ts';
 import { readRun } from '../../src/history/run-file.ts';
+import { FailureError } from '../../src/shared/errors.ts';
 import { change, changes, createRig, head, type Rig } from './rig.ts';
 
 describe('the file of a run', () => {

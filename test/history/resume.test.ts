@@ -1,10 +1,10 @@
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ConflictError, FailureError, NotFoundError, UsageError } from '../../src/errors.ts';
 import type { Journal } from '../../src/history/journal.ts';
 import { type ResumedRun, resumeJournal } from '../../src/history/resume.ts';
 import { readRun } from '../../src/history/run-file.ts';
+import { ConflictError, FailureError, NotFoundError, UsageError } from '../../src/shared/errors.ts';
 import { change, changes, createRig, type Rig } from './rig.ts';
 
 /** A run of two rows, the first applied and the second under way, whose process was killed. */

@@ -1,10 +1,10 @@
 import { appendFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FailureError, NotFoundError, UsageError } from '../../src/errors.ts';
 import { formatVersion } from '../../src/history/file-records.ts';
 import type { Outcome } from '../../src/history/records.ts';
 import { readRun } from '../../src/history/run-file.ts';
+import { FailureError, NotFoundError, UsageError } from '../../src/shared/errors.ts';
 import { change, changes, createRig, head } from './rig.ts';
 
 const failed: Outcome = { row: 2, result: 'failed', error: { code: 'pet_not_found', message: 'No.', status: 404 } };

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
 import { formatDuration } from '../../src/output/duration.ts';
 import { errorJson, errorText } from '../../src/output/error-text.ts';
 import { type ColorSources, createPaint, isColorChoice, plainPaint, wantsColor } from '../../src/output/paint.ts';
 import { type RateLimitFacts, rateLimitLine } from '../../src/output/rate-limit-line.ts';
 import { isFormat } from '../../src/output/renderers.ts';
+import { UsageError } from '../../src/shared/errors.ts';
 import { visible } from './render.ts';
 
 describe('formatDuration', () => {

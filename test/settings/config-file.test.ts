@@ -4,9 +4,9 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync,
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FailureError, UsageError } from '../../src/errors.ts';
 import { configFile, readConfig } from '../../src/settings/config-file.ts';
 import { setKey, setSetting, setUrl, unsetKey, unsetSetting, unsetUrl } from '../../src/settings/write-config.ts';
+import { FailureError, UsageError } from '../../src/shared/errors.ts';
 import { tempFolder } from './temp-folder.ts';
 
 const modeOf = (target: string) => statSync(target).mode & 0o777;

@@ -1,13 +1,13 @@
 import { Command, CommanderError } from 'commander';
-import { configOutline } from '../../src/commands/config/index.ts';
-import { addCommands } from '../../src/commands/outline.ts';
-import type { Context, Output } from '../../src/context.ts';
-import { PetstockError } from '../../src/errors.ts';
-import { exitCodes } from '../../src/exit-codes.ts';
-import type { GlobalOptions, Invocation, Run } from '../../src/invocation/invocation.ts';
+import { configOutline } from '../../src/cli/commands/config/index.ts';
+import { addCommands } from '../../src/cli/commands/lazy-commands.ts';
+import type { Context, Output } from '../../src/cli/context.ts';
+import type { GlobalOptions, Invocation, Run } from '../../src/cli/invocation/invocation.ts';
 import type { View } from '../../src/output/view.ts';
 import { readConfig } from '../../src/settings/config-file.ts';
 import { resolveEnvironment } from '../../src/settings/resolve.ts';
+import { PetstockError } from '../../src/shared/errors.ts';
+import { exitCodes } from '../../src/shared/exit-codes.ts';
 
 export interface Surroundings {
   readonly folder: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
 import { type SettingName, settingDefinitions, settingName } from '../../src/settings/names.ts';
+import { UsageError } from '../../src/shared/errors.ts';
 
 describe('values', () => {
   test.each<[SettingName, string, unknown]>([

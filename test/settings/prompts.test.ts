@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { InterruptedError } from '../../src/errors.ts';
-import { createPrompts } from '../../src/prompts.ts';
+import { createPrompts } from '../../src/cli/prompts.ts';
+import { InterruptedError } from '../../src/shared/errors.ts';
 
 /** A question on streams of its own; `type` sends keys as soon as the question is drawn. */
 function terminal(signal?: AbortSignal) {

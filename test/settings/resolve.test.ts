@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
 import { describeShadows, resolveBaseUrl, resolveEnvironment, resolveKey } from '../../src/settings/resolve.ts';
 import type { StoredConfig } from '../../src/settings/settings.ts';
+import { UsageError } from '../../src/shared/errors.ts';
 
 const empty: StoredConfig = { settings: {}, keys: {}, urls: {} };
 const stored: StoredConfig = {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/context.ts';
+import type { Clock } from '../../src/shared/clock.ts';
 
 /** A clock that stands still until something sleeps on it or a test moves it. */
 export interface TestClock extends Clock {

@@ -1,7 +1,8 @@
+import type { HttpRequest, Transport } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
-import type { Clock, Context, Folders, Input, Output, Prompts } from '../../src/context.ts';
-import { main } from '../../src/main.ts';
-import type { HttpRequest, Transport } from '../../src/transport.ts';
+import type { Context, Folders, Input, Output, Prompts } from '../../src/cli/context.ts';
+import { main } from '../../src/cli/main.ts';
+import type { Clock } from '../../src/shared/clock.ts';
 
 /** A request as it left, without the headers that are the same on all. */
 export interface RecordedRequest {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { FaultSpecError } from '../faults/part.ts';
+import { FaultSpecError } from '../faults/fault-clause.ts';
 import { listen } from '../http/server.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import type { Service } from '../service.ts';

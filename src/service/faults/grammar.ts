@@ -1,5 +1,5 @@
 import type { Fault, Occurrence } from './fault.ts';
-import { FaultSpecError, type Parts, parsePart } from './part.ts';
+import { FaultSpecError, type Parts, parsePart } from './fault-clause.ts';
 
 /**
  * Reads a fault specification: what it matches, then its parts, with colons between.

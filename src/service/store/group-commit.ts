@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { patiently } from './busy-retry.ts';
 import { type Database, guarded, isBusy, type Statement } from './database.ts';
-import { patiently } from './patience.ts';
 
 /** Something that gathers changes during a transaction and writes them at its end. */
 export interface Participant {

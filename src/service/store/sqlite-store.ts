@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { Admission, LimitRules } from '../limits/admission.ts';
+import { patiently } from './busy-retry.ts';
 import { BUSY_MS, type Database, guarded, openDatabase } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Keys } from './keys.ts';
 import { Pages } from './pages.ts';
-import { patiently } from './patience.ts';
 import { Pets } from './pets.ts';
 import { prepareDatabase, STARTING_MS } from './schema.ts';
 import { ShortList } from './short-list.ts';

@@ -1,7 +1,7 @@
 /** A process that sends nothing: it asks the governor again and again, and tells what that costs. */
-import { createGovernor } from '../../../src/governor/admission.ts';
-import { createFileLedger } from '../../../src/governor/ledger-file.ts';
-import { createSystemClock } from '../../../src/system-clock.ts';
+import { createGovernor } from '../../../src/rate-limit/admission.ts';
+import { createFileLedger } from '../../../src/rate-limit/ledger-file.ts';
+import { createSystemClock } from '../../../src/shared/system-clock.ts';
 
 interface LoopTask {
   readonly folder: string;

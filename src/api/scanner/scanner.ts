@@ -1,0 +1,203 @@
+import { batchSize, ItemColumns, StatusNames } from '../../inventory/item-columns.ts';
+import type { FailureError } from '../../shared/errors.ts';
+import { Window } from './byte-buffer.ts';
+import { byte, notPlain, skipSpace } from './bytes.ts';
+import type { ExactDecoder } from './exact-decoder.ts';
+import { PlainItemReader } from './fast-item-parser.ts';
+import { ExtentFinder } from './json-value-end.ts';
+
+/** What may come next. */
+type State =
+  /** Before the opening bracket. */
+  | 'list'
+  /** Behind it: an item or the closing bracket. */
+  | 'first'
+  /** Behind a comma: an item. */
+  | 'item'
+  /** Within an item that is not plain, or not here to its end. */
+  | 'inItem'
+  /** Behind an item: a comma or the closing bracket. */
+  | 'behind'
+  /** Behind the closing bracket: nothing but white space. */
+  | 'end'
+  /** It is no list: the rest is only gathered. */
+  | 'other';
+
+/** A body that is no list is gathered up to this many bytes, for a message. */
+const longestOther = 1024 * 1024;
+/** So many statuses are not statuses any more: they are forgotten from time to time, so that the memory stays flat. */
+const mostStatuses = 1000;
+
+/**
+ * Reads the list of items out of the bytes of a body as they come, into batches of columns. It is a state machine over
+ * the structure of the list: bracket, item, comma, item, …, bracket. Each item is read in one of two ways:
+ *
+ * - `PlainItemReader` takes an item of the usual form from bytes to columns without making a string or an object.
+ * - What it gives up at is not plain, or cut off by the end of a chunk. `ExtentFinder` looks for the end of the item, in
+ *   as many chunks as it takes. Once it is there, an item that had been cut off is tried once more; one that is not plain
+ *   goes to the exact decoder.
+ *
+ * Bytes of an item stay in the window until the item has ended, so that chunks may end anywhere. Since every item is legal
+ * JSON by itself and what is between them is checked here, a list is accepted exactly where the parser would have accepted
+ * all of it.
+ *
+ * ```ts
+ * for (const chunk of chunks) { scanner.add(chunk); while (scanner.fill()) use(scanner.batch); }
+ * scanner.finish(); use(scanner.batch);
+ * ```
+ */
+export class InventoryScanner {
+  /** What `fill` has read. Emptied when it goes on. */
+  readonly batch: ItemColumns;
+  readonly #window = new Window();
+  readonly #plain: PlainItemReader;
+  readonly #extent = new ExtentFinder();
+  readonly #exact: ExactDecoder;
+  #state: State = 'list';
+  /** Items in the batches before this one. */
+  #before = 0;
+  /** Within an item: up to where its end has been looked for, counted from its beginning. */
+  #searched = 0;
+  #full = false;
+
+  constructor(exact: ExactDecoder, size = batchSize) {
+    this.#exact = exact;
+    this.batch = new ItemColumns(size);
+    this.#plain = new PlainItemReader(this.batch);
+  }
+
+  /** How many bytes of the body have come. */
+  get received(): number {
+    return this.#window.received;
+  }
+
+  add(chunk: Uint8Array): void {
+    this.#window.add(chunk);
+  }
+
+  /**
+   * Reads on until the batch is full or the bytes are used up.
+   * @returns whether the batch is full
+   * @throws FailureError where the body is no list of items
+   */
+  fill(): boolean {
+    if (this.#full) this.#startBatch();
+    const { batch } = this;
+    while (batch.length < batch.capacity) {
+      if (!this.#step()) return false;
+    }
+    this.#full = true;
+    return true;
+  }
+
+  /**
+   * To be called when the body has ended and `fill` has used up its bytes. The batch holds what is left.
+   * @throws FailureError where the list has not ended
+   */
+  finish(): void {
+    const { bytes, at, end } = this.#window;
+    if (this.#state === 'list' || this.#state === 'other') this.#exact.other(bytes.subarray(at, end));
+    if (this.#state !== 'end') throw this.#exact.cutOff(this.#window.received);
+  }
+
+  #startBatch(): void {
+    const { batch } = this;
+    this.#full = false;
+    // Not its length: whoever has used it may have narrowed it.
+    this.#before += batch.capacity;
+    batch.length = 0;
+    if (batch.statuses.size > mostStatuses) batch.statuses = new StatusNames();
+  }
+
+  /** Takes one step. @returns whether there were bytes for it */
+  #step(): boolean {
+    const window = this.#window;
+    if (this.#state === 'inItem') return this.#exactItem();
+    if (this.#state === 'list' && !this.#skipMark()) return false;
+    window.at = skipSpace(window.bytes, window.at);
+    if (window.at === window.end) return false;
+    const value = window.bytes[window.at];
+    switch (this.#state) {
+      case 'list':
+        if (value !== byte.openBracket) this.#state = 'other';
+        else this.#pass('first');
+        return true;
+      case 'first':
+        if (value === byte.closeBracket) this.#pass('end');
+        else this.#item();
+        return true;
+      case 'item':
+        this.#item();
+        return true;
+      case 'behind':
+        if (value === byte.comma) this.#pass('item');
+        else if (value === byte.closeBracket) this.#pass('end');
+        else throw this.#unexpected();
+        return true;
+      case 'other':
+        if (window.end - window.at > longestOther) this.#exact.other(window.bytes.subarray(window.at, window.end));
+        return false;
+      default:
+        throw this.#unexpected();
+    }
+  }
+
+  #pass(next: State): void {
+    this.#window.at += 1;
+    this.#state = next;
+  }
+
+  /** Reads items of the usual form with nothing but commas between them, up to one that is not. */
+  #item(): void {
+    const { batch } = this;
+    const window = this.#window;
+    const { bytes, view } = window;
+    let at = window.at;
+    let next: State = 'inItem';
+    while (bytes[at] === byte.openBrace) {
+      const end = this.#plain.read(bytes, view, at);
+      if (end === notPlain) break;
+      at = end;
+      next = 'behind';
+      if (bytes[at] !== byte.comma || bytes[at + 1] !== byte.openBrace || batch.length === batch.capacity) break;
+      at += 1;
+      next = 'inItem';
+    }
+    window.at = at;
+    this.#state = next;
+    this.#searched = 0;
+    this.#extent.restart();
+  }
+
+  #exactItem(): boolean {
+    const window = this.#window;
+    const { bytes, at, end } = window;
+    const itemEnd = this.#extent.find(bytes, at + this.#searched, end);
+    if (itemEnd < 0) {
+      this.#searched = end - at;
+      return false;
+    }
+    const wasCutOff = this.#searched > 0;
+    if (!wasCutOff || bytes[at] !== byte.openBrace || this.#plain.read(bytes, window.view, at) === notPlain) {
+      const item = this.#exact.item(bytes.subarray(at, itemEnd), this.#before + this.batch.length, window.offset(at));
+      this.batch.append(item);
+    }
+    window.at = itemEnd;
+    this.#state = 'behind';
+    return true;
+  }
+
+  /** Only the beginning may have a byte order mark. @returns false where it is not here to its end */
+  #skipMark(): boolean {
+    const window = this.#window;
+    const { bytes, at, end } = window;
+    if (window.offset(at) > 0 || bytes[at] !== 0xef) return true;
+    if (end - at < 3) return false;
+    if (bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf) window.at += 3;
+    return true;
+  }
+
+  #unexpected(): FailureError {
+    return this.#exact.unexpected(this.#window.offset(this.#window.at));
+  }
+}

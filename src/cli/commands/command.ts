@@ -1,0 +1,48 @@
+import { Command, type HelpContext } from 'commander';
+import { UsageError } from '../../shared/errors.ts';
+import { nounWith } from './lazy-commands.ts';
+
+/**
+ * Commander's command with two habits of ours: what it can't parse is a UsageError like any other, and `help` is a
+ * command of the program alone.
+ */
+export class PetstockCommand extends Command {
+  /** Called where the program was asked for nothing, before that is answered with help. */
+  beforeHelp: () => void = () => {};
+
+  override help(context?: HelpContext | ((text: string) => string)): never {
+    this.beforeHelp();
+    return super.help(context as HelpContext | undefined);
+  }
+
+  override createCommand(name?: string): Command {
+    return new PetstockCommand(name).helpCommand(false);
+  }
+
+  override error(message: string): never {
+    const [fault = '', ...suggestions] = message.replace(/^error: /, '').split('\n');
+    const told = fault.charAt(0).toUpperCase() + fault.slice(1);
+    const verb = /^unknown command '([a-z-]+)'$/.exec(fault)?.[1];
+    const meant = this.parent === null && verb !== undefined ? withVerb(this, verb) : undefined;
+    if (meant !== undefined) throw new UsageError(`${told} (Did you mean ${meant}?)`, { hint: `${meant} --help` });
+    throw new UsageError([told, ...suggestions].join(' '), { hint: `${commandPath(this)} --help` });
+  }
+}
+
+/** The first command that has this verb under a noun: `petstock inventory list` for `list`. */
+function withVerb(program: Command, verb: string): string | undefined {
+  const noun = nounWith(program, verb);
+  return noun && `petstock ${noun.name()} ${verb}`;
+}
+
+/** `petstock inventory set` */
+export function commandPath(command: Command): string {
+  const parents = command.parent ? `${commandPath(command.parent)} ` : '';
+  return parents + command.name();
+}
+
+/** The examples under a command's help. Each is a command line and, where it needs one, what it does above it. */
+export function examples(lines: readonly (readonly [command: string, does?: string])[]): string {
+  const shown = lines.map(([command, does]) => (does === undefined ? `  ${command}` : `  # ${does}\n  ${command}`));
+  return ['', 'Examples:', ...shown].join('\n');
+}

@@ -1,0 +1,56 @@
+import { examples } from '../command.ts';
+import type { NounOutline } from '../lazy-commands.ts';
+
+/** None of these commands talks to the network. */
+export const configOutline: NounOutline = {
+  usage: 'config',
+  summary: 'keys, URLs and settings of this machine',
+  description: 'Keys, URLs and settings of this machine. Nothing here talks to the service.',
+  examples: examples([
+    ['petstock config set-url https://stock.example.com/v1 --env production'],
+    ['petstock config set-key --env production'],
+    ['petstock config list'],
+  ]),
+  commands: [
+    {
+      usage: 'set-key',
+      summary: 'store the key of one environment',
+      load: async () => (await import('./set-key.ts')).defineSetKey,
+    },
+    {
+      usage: 'unset-key',
+      summary: 'forget the key of one environment',
+      load: async () => (await import('./unset-key.ts')).defineUnsetKey,
+    },
+    {
+      usage: 'set-url <url>',
+      summary: 'store the base URL of one environment',
+      load: async () => (await import('./set-url.ts')).defineSetUrl,
+    },
+    {
+      usage: 'set <name> <value>',
+      summary: 'change a setting',
+      load: async () => (await import('./set.ts')).defineSet,
+    },
+    {
+      usage: 'get <name>',
+      summary: 'print one value',
+      load: async () => (await import('./get.ts')).defineGet,
+    },
+    {
+      usage: 'unset <name>',
+      summary: 'take a setting or URL back',
+      load: async () => (await import('./unset.ts')).defineUnset,
+    },
+    {
+      usage: 'list',
+      summary: 'show everything that is set, and where it comes from',
+      load: async () => (await import('./list.ts')).defineList,
+    },
+    {
+      usage: 'path',
+      summary: 'print where the configuration file is',
+      load: async () => (await import('./path.ts')).definePath,
+    },
+  ],
+};

@@ -1,0 +1,24 @@
+import type { NounOutline } from '../lazy-commands.ts';
+
+export const historyOutline: NounOutline = {
+  usage: 'history',
+  summary: 'what this machine has changed',
+  description: 'What this machine has changed: every write is a run in the history, with all of its rows.',
+  commands: [
+    {
+      usage: 'list',
+      summary: 'list the runs, the latest first',
+      load: async () => (await import('./list.ts')).defineHistoryList,
+    },
+    {
+      usage: 'show <run>',
+      summary: 'show the rows of a run',
+      load: async () => (await import('./show.ts')).defineHistoryShow,
+    },
+    {
+      usage: 'prune',
+      summary: 'remove old runs',
+      load: async () => (await import('./prune.ts')).defineHistoryPrune,
+    },
+  ],
+};

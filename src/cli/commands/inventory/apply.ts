@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { UsageError } from '../../../shared/errors.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
+import { type BulkFlags, bulkFlags, parseBulkFlags } from '../bulk-flags.ts';
+import { examples } from '../command.ts';
+
+interface ApplyOptions extends BulkFlags {
+  readonly format?: string;
+  readonly skipUnknown?: boolean;
+  readonly failedOut?: string;
+  readonly resume?: string;
+}
+
+export function defineApply(command: Command, run: Run): void {
+  command
+    .argument('[file]', 'a CSV, TSV, JSON or NDJSON file; - reads stdin')
+    .description(
+      'Writes the stock levels that a file asks for. The whole file is checked before anything is sent, the plan is shown, ' +
+        'and you are asked. Each change is in the history before it leaves, so that it can be gone on with after a crash, ' +
+        'and taken back. Takes one request, and one for each row that changes.\n\n' +
+        'Columns, in any order: petId (or id), then quantity (or qty) or delta (or adjust), and if you like expected, reason, ' +
+        'ref, status (ignored). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
+        'conflict, and is not written.',
+    )
+    .option('--format <format>', 'csv, tsv, json or ndjson; otherwise told from the name, or from what is in it')
+    .option('--skip-unknown', 'leave out pets that the service does not have, rather than refuse the file')
+    .option('--failed-out <file>', 'write the rows that were not written to a file that apply takes again')
+    .option('--resume <run>', 'go on with a run that was interrupted; takes no file');
+  bulkFlags(command)
+    .addHelpText(
+      'after',
+      examples([
+        ['petstock inventory apply counts.csv --dry-run', 'see what it would do'],
+        ['petstock inventory apply counts.csv'],
+        ['petstock inventory apply counts.csv --yes --max-changes 500 --failed-out failed.csv', 'in a script'],
+        ['petstock inventory apply --resume 20260115T120020Z-k3x9', 'after Ctrl-C, or a crash'],
+        ['petstock undo 20260115T120020Z-k3x9', 'take it all back'],
+      ]),
+    )
+    .action(
+      run<ApplyOptions>(async (invocation, options, file?: string) => {
+        if (options.resume !== undefined) return resume(invocation, options.resume, options, file);
+        if (file === undefined) {
+          throw new UsageError('Which file? Name one, or - for stdin', { hint: 'petstock inventory apply --help' });
+        }
+        await applyFile(invocation, file, options);
+      }),
+    );
+}
+
+async function applyFile(invocation: Invocation, file: string, options: ApplyOptions): Promise<void> {
+  const { format, skipUnknown = false } = options;
+  const bulk = parseBulkFlags(invocation, options);
+  const { runFile } = await import('./apply-file.ts');
+  await runFile(invocation, file, { ...bulk, format, skipUnknown, failedOut: options.failedOut });
+}
+
+async function resume(
+  invocation: Invocation,
+  run: string,
+  options: ApplyOptions,
+  file: string | undefined,
+): Promise<void> {
+  if (file !== undefined || options.format !== undefined || options.skipUnknown) {
+    throw new UsageError(
+      '--resume goes on with what is in the history: leave out the file, --format and --skip-unknown',
+      {
+        hint: `petstock inventory apply --resume ${run}`,
+      },
+    );
+  }
+  const bulk = parseBulkFlags(invocation, options);
+  const { resumeRun } = await import('./apply-resume.ts');
+  await resumeRun(invocation, run, { ...bulk, failedOut: options.failedOut });
+}

@@ -1,0 +1,30 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
+import type { BulkRow } from '../../../inventory/change.ts';
+import { writeFileAtomically } from '../../../shared/atomic-file.ts';
+import { UsageError } from '../../../shared/errors.ts';
+import { requireCsvName } from './csv-name.ts';
+
+/**
+ * Writes rows that were not written in the form that `apply` takes. Each expects the stock that it relied on, so that it is
+ * a conflict again where that has changed.
+ *
+ * @throws UsageError at once where there is no folder for the file
+ */
+export function failedRowsWriter(file: string | undefined): ((rows: readonly BulkRow[]) => Promise<void>) | undefined {
+  if (file === undefined) return undefined;
+  if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)} for --failed-out`);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UsageError(`${file} is a folder; --failed-out wants a file`);
+  }
+  requireCsvName(file, '--failed-out');
+  return (rows) => {
+    const deltas = rows.some(({ delta }) => delta !== undefined);
+    return writeFileAtomically(file, changeFileText([rows.map(exportRow)], { spreadsheet: false, deltas }));
+  };
+}
+
+function exportRow({ petId, before, expected = before, after, delta, reason, ref }: BulkRow): ExportRow {
+  return { petId, expected, quantity: after, delta, reason, ref };
+}

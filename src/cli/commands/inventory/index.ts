@@ -1,0 +1,39 @@
+import type { NounOutline } from '../lazy-commands.ts';
+
+export const inventoryOutline: NounOutline = {
+  usage: 'inventory',
+  summary: 'look at and change stock levels',
+  description: 'Looks at and changes the stock levels of the pets in the store.',
+  commands: [
+    {
+      usage: 'list',
+      summary: 'list the stock levels of all pets',
+      load: async () => (await import('./list.ts')).defineList,
+    },
+    {
+      usage: 'get <petId>',
+      summary: 'show the stock level of one pet',
+      load: async () => (await import('./get.ts')).defineGet,
+    },
+    {
+      usage: 'set <petId> <quantity>',
+      summary: 'set the stock of one pet',
+      load: async () => (await import('./set.ts')).defineSet,
+    },
+    {
+      usage: 'adjust <petId> <delta>',
+      summary: 'add to the stock of one pet, or take from it',
+      load: async () => (await import('./adjust.ts')).defineAdjust,
+    },
+    {
+      usage: 'apply [file]',
+      summary: 'write the stock levels that a file asks for',
+      load: async () => (await import('./apply.ts')).defineApply,
+    },
+    {
+      usage: 'export [file]',
+      summary: 'write all stock levels to a file to edit and apply',
+      load: async () => (await import('./export.ts')).defineExport,
+    },
+  ],
+};

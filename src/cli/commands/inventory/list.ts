@@ -1,0 +1,124 @@
+import type { Command } from 'commander';
+import { createFilter, type ItemFilter } from '../../../inventory/filter.ts';
+import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns.ts';
+import { isPetStatus, petStatuses } from '../../../inventory/items.ts';
+import { isSortKey, type SortOptions, sortItems, sortKeys } from '../../../inventory/sort.ts';
+import { summarize } from '../../../inventory/summary.ts';
+import { type Parsed, parsePetId, parseQuantity } from '../../../inventory/values.ts';
+import { type InventoryField, inventoryColumnsView, parseFields } from '../../../output/inventory-view.ts';
+import { summaryView } from '../../../output/summary-view.ts';
+import { UsageError } from '../../../shared/errors.ts';
+import type { Run } from '../../invocation/invocation.ts';
+import { examples } from '../command.ts';
+import { collect, listOf, quantityOf, required } from '../values.ts';
+import { lowStockOf, scanStock } from './stock.ts';
+
+interface ListOptions {
+  readonly status?: readonly string[];
+  readonly pet?: readonly string[];
+  readonly minQuantity?: string;
+  readonly maxQuantity?: string;
+  readonly sort?: string;
+  readonly desc?: boolean;
+  readonly limit?: string;
+  readonly fields?: string;
+  readonly summary?: boolean;
+}
+
+export function defineList(command: Command, run: Run): void {
+  command
+    .description('Lists the stock levels of all pets, in the order of the service unless sorted. Takes one request.')
+    .option('--status <s,…>', `only these: ${petStatuses.join(', ')}`, collect)
+    .option('--pet <id,…>', 'only these pets', collect)
+    .option('--min-quantity <n>', 'only a stock of n or more')
+    .option('--max-quantity <n>', 'only a stock of n or less')
+    .option('--sort <field>', sortKeys.join(', '))
+    .option('--desc', 'sort from the highest to the lowest')
+    .option('--limit <n>', 'at most n pets')
+    .option('--fields <f,…>', 'only these columns, in this order: petId, quantity, status')
+    .option('--summary', 'count pets and units by status, and in all')
+    .addHelpText(
+      'after',
+      examples([
+        ['petstock inventory list'],
+        ['petstock inventory list --status available --max-quantity 5 --sort quantity', 'what to order'],
+        ['petstock inventory list -o csv > stock.csv'],
+        ['petstock inventory list --summary --json'],
+      ]),
+    )
+    .action(
+      run<ListOptions>(async (invocation, options) => {
+        const selection = parseSelection(options);
+        const { client } = await invocation.connect();
+        const found = filtered(scanStock(invocation, client), selection.filter);
+        if (options.summary) return invocation.print(summaryView(await summarize(found)));
+        const { fields } = selection;
+        const view = inventoryColumnsView(arrange(found, selection), { lowStock: lowStockOf(invocation), fields });
+        await invocation.print(view);
+      }),
+    );
+}
+
+interface Selection {
+  readonly filter: ItemFilter;
+  readonly sort: Pick<SortOptions, 'key' | 'descending'> | undefined;
+  readonly limit: number | undefined;
+  readonly fields: readonly InventoryField[] | undefined;
+}
+
+/** @throws UsageError for the first option that makes no sense */
+function parseSelection(options: ListOptions): Selection {
+  const filter = createFilter({
+    statuses: listOf(options.status, '--status', parseStatus),
+    petIds: listOf(options.pet, '--pet', parsePetId),
+    minQuantity: quantityOf(options.minQuantity, '--min-quantity'),
+    maxQuantity: quantityOf(options.maxQuantity, '--max-quantity'),
+  });
+  const { sort, desc = false } = options;
+  if (options.summary && (sort ?? options.limit ?? options.fields ?? options.desc) !== undefined) {
+    throw new UsageError(
+      '--summary counts all that the filters let through: leave out --sort, --desc, --limit and --fields',
+    );
+  }
+  if (sort !== undefined && !isSortKey(sort)) {
+    throw new UsageError(`--sort takes ${sortKeys.join(', ')}; "${sort}" is none of them.`);
+  }
+  const order = sort !== undefined || desc ? { key: sort ?? 'petId', descending: desc } : undefined;
+  const limit = options.limit === undefined ? undefined : required(parseLimit(options.limit));
+  const fields = options.fields === undefined ? undefined : required(parseFields(options.fields), '--fields');
+  return { filter, sort: order, limit, fields };
+}
+
+function parseStatus(text: string): Parsed<string> {
+  if (isPetStatus(text)) return { ok: true, value: text };
+  return { ok: false, fault: `"${text}" is no status: there are ${petStatuses.join(', ')}` };
+}
+
+function parseLimit(text: string): Parsed<number> {
+  const parsed = parseQuantity(text);
+  if (parsed.ok && parsed.value >= 0) return parsed;
+  return { ok: false, fault: `--limit takes a whole number from 0, such as 10; "${text}" is none` };
+}
+
+async function* filtered(batches: ColumnBatches, filter: ItemFilter): AsyncGenerator<ItemColumns> {
+  for await (const batch of batches) {
+    filter(batch);
+    if (batch.length > 0) yield batch;
+  }
+}
+
+/** Sorts, which needs all items at once, and cuts, which reads no more than it shows. */
+function arrange(batches: ColumnBatches, { sort, limit }: Selection): ColumnBatches {
+  if (sort !== undefined) return sortItems(batches, { ...sort, limit });
+  return limit === undefined ? batches : cut(batches, limit);
+}
+
+async function* cut(batches: ColumnBatches, limit: number): AsyncGenerator<ItemColumns> {
+  let left = limit;
+  for await (const batch of batches) {
+    batch.truncate(left);
+    left -= batch.length;
+    yield batch;
+    if (left <= 0) return;
+  }
+}

@@ -1,0 +1,66 @@
+import type { Client } from '../../../api/client.ts';
+import { createFilter } from '../../../inventory/filter.ts';
+import type { ItemColumns } from '../../../inventory/item-columns.ts';
+import { type InventoryItem, isPetStatus } from '../../../inventory/items.ts';
+import { settingDefinitions } from '../../../settings/names.ts';
+import { NotFoundError } from '../../../shared/errors.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+
+/** The stock levels as the service tells them. The first status that the specification does not name is warned about. */
+export async function* scanStock(invocation: Invocation, client: Client): AsyncGenerator<ItemColumns> {
+  let warned = false;
+  for await (const batch of client.scanInventory()) {
+    const unknown = warned ? undefined : itemOfUnknownStatus(batch);
+    if (unknown) {
+      warned = true;
+      await warnOfStatus(invocation, unknown);
+    }
+    yield batch;
+  }
+}
+
+/** The same with an object for each item. */
+export async function* readStock(invocation: Invocation, client: Client): AsyncGenerator<readonly InventoryItem[]> {
+  for await (const batch of scanStock(invocation, client)) yield batch.items();
+}
+
+function itemOfUnknownStatus(batch: ItemColumns): InventoryItem | undefined {
+  const { statuses, statusCodes, length } = batch;
+  const isKnown = Array.from({ length: statuses.size }, (_, code) => isPetStatus(statuses.textOf(code)));
+  if (!isKnown.includes(false)) return undefined;
+  const index = statusCodes.subarray(0, length).findIndex((code) => isKnown[code] === false);
+  return index < 0 ? undefined : batch.itemAt(index);
+}
+
+export async function warnOfStatus(invocation: Invocation, { petId, status }: InventoryItem): Promise<void> {
+  if (isPetStatus(status)) return;
+  const shown = status.length > 100 ? `${status.slice(0, 100)}…` : status;
+  await invocation.warn(`the service gives pet ${petId} the status "${shown}", which this version does not know`);
+}
+
+/** One GET. @throws NotFoundError where the list has no such pet */
+export async function findItem(invocation: Invocation, client: Client, petId: bigint): Promise<InventoryItem> {
+  const only = createFilter({ petIds: new Set([petId]) });
+  for await (const batch of client.scanInventory()) {
+    only(batch);
+    if (batch.length === 0) continue;
+    const item = batch.itemAt(0);
+    await warnOfStatus(invocation, item);
+    return item;
+  }
+  throw noSuchPet(invocation, petId);
+}
+
+export function noSuchPet({ environment }: Invocation, petId: bigint, cause?: NotFoundError): NotFoundError {
+  return new NotFoundError(`There is no pet ${petId} in ${environment.value}`, {
+    status: cause?.status,
+    service: cause?.service,
+    cause,
+    hint: `petstock inventory list --env ${environment.value}`,
+  });
+}
+
+/** At or below it a quantity is marked in a table. */
+export function lowStockOf({ config }: Invocation): number {
+  return config.settings['low-stock'] ?? settingDefinitions['low-stock'].defaultValue ?? 0;
+}

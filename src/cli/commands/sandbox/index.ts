@@ -1,0 +1,31 @@
+import type { NounOutline } from '../lazy-commands.ts';
+import { keysOutline } from './keys/index.ts';
+
+export const sandboxOutline: NounOutline = {
+  usage: 'sandbox',
+  summary: 'the embedded service, to try things and to test against',
+  description: 'The embedded service: a real one, on this machine alone. `--env sandbox` starts it for one command.',
+  commands: [
+    {
+      usage: 'serve',
+      summary: 'serve the embedded service on a port, for any client',
+      load: async () => (await import('./serve.ts')).defineServe,
+    },
+    {
+      usage: 'reset',
+      summary: 'throw the stock of the sandbox away and seed a fresh one',
+      load: async () => (await import('./reset.ts')).defineReset,
+    },
+    {
+      usage: 'info',
+      summary: 'show where the sandbox is kept, its key and its plan',
+      load: async () => (await import('./info.ts')).defineInfo,
+    },
+    keysOutline,
+    {
+      usage: 'openapi',
+      summary: 'print the contract of the service as an OpenAPI document',
+      load: async () => (await import('./openapi.ts')).defineOpenApi,
+    },
+  ],
+};

@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { NotFoundError, UsageError } from '../../../../shared/errors.ts';
+import type { Run } from '../../../invocation/invocation.ts';
+import { examples } from '../../command.ts';
+import { withKeys } from '../key-ring.ts';
+import { columns, fileOption, rowOf } from './view.ts';
+
+export function defineRevoke(command: Command, run: Run): void {
+  command
+    .description('Ends the validity of a key, at once and for good: requests with it are answered with 401.')
+    .argument('<id>', 'as `sandbox keys list` shows it')
+    .option(...fileOption)
+    .addHelpText('after', examples([['petstock sandbox keys revoke 3f9a0c12b7de']]))
+    .action(
+      run<{ file?: string }>((invocation, { file }, id = '') =>
+        withKeys(invocation, file, async ({ ring, own }) => {
+          if (id === own.record.id) {
+            throw new UsageError("This is the sandbox's own key; every start would make it known again", {
+              hint: 'petstock sandbox keys list',
+            });
+          }
+          const record = await ring.revoke(id);
+          if (record === null) throw new NotFoundError(`There is no key ${id}`, { hint: 'petstock sandbox keys list' });
+          await invocation.print({ shape: 'one', columns, rows: [[rowOf(record)]] });
+        }),
+      ),
+    );
+}

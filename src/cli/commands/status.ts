@@ -1,0 +1,152 @@
+import type { Command } from 'commander';
+import { isoTime } from '../../output/time.ts';
+import type { Row, Scalar, View } from '../../output/view.ts';
+import { maskKey } from '../../settings/keys.ts';
+import { describeShadows, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
+import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
+import type { Invocation, Run } from '../invocation/invocation.ts';
+import { examples } from './command.ts';
+
+interface StatusOptions {
+  readonly offline?: boolean;
+}
+
+export function defineStatus(command: Command, run: Run): void {
+  command
+    .description(
+      'Shows the environment, its address, where its key comes from, and whether the service answers and accepts the ' +
+        'key. Takes one request.',
+    )
+    .option('--offline', 'send nothing')
+    .addHelpText('after', examples([['petstock status'], ['petstock status --env production --json']]))
+    .action(
+      run<StatusOptions>(async (invocation, { offline }) => {
+        for (const line of describeShadows(invocation.context.env, invocation.config)) await invocation.warn(line);
+        const rateLimit = await rememberedLimits(invocation);
+        const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit };
+        if (offline) return invocation.print(statusView(report));
+        const { findings, error } = await probe(invocation);
+        // With JSON an error is all that there is.
+        if (error === undefined || !invocation.wantsJson)
+          await invocation.print(statusView({ ...report, ...findings }));
+        if (error !== undefined) throw error;
+      }),
+    );
+}
+
+interface StatusReport {
+  readonly env: string;
+  readonly envSource: string;
+  readonly url: string | null;
+  readonly urlSource: string | null;
+  /** Masked to its last 4 characters. */
+  readonly key: string | null;
+  readonly keySource: string | null;
+  /** null: not known. */
+  readonly reachable: boolean | null;
+  readonly keyAccepted: boolean | null;
+  readonly rateLimit: {
+    readonly limit: bigint | number;
+    readonly remaining: bigint | number;
+    readonly resetAt: string;
+  } | null;
+}
+
+function describeSettings({ environment, context, config }: Invocation) {
+  const env = environment.value;
+  const where = { env, envSource: environment.source };
+  if (env === 'sandbox') {
+    const source = 'made by the sandbox';
+    return { ...where, url: null, urlSource: 'a free port for each command', key: null, keySource: source };
+  }
+  const url = resolveBaseUrl(env, context.env, config);
+  const key = resolveKey(env, context.env, config);
+  return {
+    ...where,
+    url: url?.value ?? null,
+    urlSource: url?.source ?? null,
+    key: key ? maskKey(key.value) : null,
+    keySource: key?.source ?? null,
+  };
+}
+
+/** What the service last told of this key, without a request. */
+async function rememberedLimits({ environment, context, config }: Invocation): Promise<StatusReport['rateLimit']> {
+  if (environment.value === 'sandbox') return null;
+  const url = resolveBaseUrl(environment.value, context.env, config);
+  const key = resolveKey(environment.value, context.env, config);
+  if (url === undefined || key === undefined) return null;
+  const { readKnownLimits } = await import('../../rate-limit/known-limits.ts');
+  const { scopeOf } = await import('../../rate-limit/scope.ts');
+  const scope = scopeOf(new URL(url.value).origin, key.value);
+  const known = readKnownLimits(context.folders.state).find((limit) => limit.scope === scope);
+  return known ? { limit: known.limit, remaining: known.remaining, resetAt: isoTime(known.resetAt) } : null;
+}
+
+/** One request. What went wrong is a finding first, and an error after the report. */
+async function probe(invocation: Invocation): Promise<{ findings: Partial<StatusReport>; error?: PetstockError }> {
+  try {
+    const { client } = await invocation.connect();
+    // All of the list is read: a page of a hotel's network, say, answers 200 as well.
+    for await (const _items of client.listInventory());
+    return { findings: { reachable: true, keyAccepted: true, ...(await seen(invocation)) } };
+  } catch (thrown) {
+    if (!(thrown instanceof PetstockError)) throw thrown;
+    const findings = { ...judge(thrown), ...(await seen(invocation)) };
+    return { findings, error: thrown };
+  }
+}
+
+/** What is known once there was an answer. */
+async function seen(invocation: Invocation): Promise<Partial<StatusReport>> {
+  const connection = await invocation.connect().catch(() => undefined);
+  if (connection === undefined) return {};
+  const { governor, baseUrl, maskedKey } = connection;
+  const last = governor.lastSeen;
+  const rateLimit = last && {
+    limit: last.limit,
+    remaining: last.remaining,
+    resetAt: isoTime(last.asOf + last.resetIn),
+  };
+  return { url: baseUrl, key: maskedKey, ...(rateLimit && { rateLimit }) };
+}
+
+function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccepted'> {
+  if (error instanceof AuthError && error.status === 401) return { reachable: true, keyAccepted: false };
+  // Something answered, but it was not the service.
+  if (error instanceof FailureError) return { reachable: false, keyAccepted: null };
+  if (error instanceof UnavailableError) return { reachable: error.status !== undefined, keyAccepted: null };
+  return { reachable: error.status === undefined ? null : true, keyAccepted: null };
+}
+
+/** Line by line in a table, CSV and TSV; one object in JSON. */
+function statusView(report: StatusReport): View {
+  const { rateLimit } = report;
+  const limits = rateLimit && `${rateLimit.remaining} of ${rateLimit.limit} left, resets at ${rateLimit.resetAt}`;
+  const rows: Row[] = [
+    row('environment', report.env, report.envSource),
+    row('url', report.url ?? 'not set', report.urlSource),
+    row('key', report.key ?? (report.env === 'sandbox' ? 'set' : 'not set'), report.keySource),
+    row('reachable', yesNo(report.reachable), null),
+    row('key accepted', yesNo(report.keyAccepted), null),
+    row('rate limit', limits ?? 'not known', null),
+  ];
+  return {
+    shape: 'list',
+    columns: [
+      { field: 'name', title: 'Name', whole: true },
+      { field: 'value', title: 'Value', whole: true },
+      { field: 'source', title: 'Source', whole: true },
+    ],
+    rows: [rows],
+    json: report,
+  };
+}
+
+function row(name: string, value: Scalar, source: string | null): Row {
+  return { name, value, source };
+}
+
+function yesNo(value: boolean | null): string {
+  return value === null ? 'not known' : value ? 'yes' : 'no';
+}

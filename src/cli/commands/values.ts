@@ -1,0 +1,32 @@
+import { type Parsed, parsePetId, parseQuantity } from '../../inventory/values.ts';
+import { UsageError } from '../../shared/errors.ts';
+
+/** The value, or a UsageError with its fault. @param what `--limit`, put in front where the fault does not say it */
+export function required<T>(parsed: Parsed<T>, what?: string): T {
+  if (parsed.ok) return parsed.value;
+  throw new UsageError(what === undefined ? `${parsed.fault}.` : `${what}: ${parsed.fault}.`);
+}
+
+/** The parts of `a,b,c`, given once or several times. @returns undefined where the option is absent */
+export function listOf<T>(
+  texts: readonly string[] | undefined,
+  option: string,
+  parse: (text: string) => Parsed<T>,
+): ReadonlySet<T> | undefined {
+  if (texts === undefined) return undefined;
+  return new Set(texts.flatMap((text) => text.split(',')).map((part) => required(parse(part.trim()), option)));
+}
+
+export function petIdOf(text: string): bigint {
+  return required(parsePetId(text));
+}
+
+/** @returns undefined where the option is absent */
+export function quantityOf(text: string | undefined, option: string): number | undefined {
+  return text === undefined ? undefined : required(parseQuantity(text), option);
+}
+
+/** Commander's parser for an option that may be given several times. */
+export function collect(text: string, earlier: readonly string[] | undefined): readonly string[] {
+  return [...(earlier ?? []), text];
+}

@@ -1,0 +1,59 @@
+import type { Transport } from '../api/transport.ts';
+import type { Folders } from '../settings/folders.ts';
+import type { Clock } from '../shared/clock.ts';
+
+/** What the program may touch, made once in `bin` and passed down. Tests make their own. */
+export interface Context {
+  /** Arguments after `node` and the script. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly clock: Clock;
+  /** Sends one request, ungoverned. Only the HTTP layer calls it. */
+  readonly transport: Transport;
+  readonly folders: Folders;
+  readonly processes: Processes;
+  readonly prompts: Prompts;
+  /** Aborted by Ctrl-C and SIGTERM. */
+  readonly interrupted: AbortSignal;
+  /** A number in [0, 1), for jitter. */
+  random(): number;
+}
+
+export interface Input {
+  readonly isTerminal: boolean;
+  /** The bytes as they come. Nothing is read before the first call of its iterator. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+export interface Output {
+  readonly isTerminal: boolean;
+  /** Width in characters as of now; undefined where there is no terminal. */
+  readonly columns: number | undefined;
+  /**
+   * Resolves once the stream takes more.
+   * @throws ClosedPipeError when the reader has gone away
+   */
+  write(chunk: string | Uint8Array): Promise<void>;
+}
+
+export interface Processes {
+  /** The number of this process. */
+  readonly pid: number;
+  isAlive(pid: number): boolean;
+}
+
+/** Questions on the terminal. Only asked where stdin and stderr are terminals. */
+export interface Prompts {
+  /**
+   * Asks without showing what is typed.
+   * @throws InterruptedError on Ctrl-C
+   */
+  password(question: string): Promise<string>;
+  /** A yes/no question; no is the default. */
+  confirm(question: string): Promise<boolean>;
+  /** A line of text. */
+  text(question: string): Promise<string>;
+}

@@ -1,0 +1,58 @@
+import { type Format, formats } from '../../output/view.ts';
+import type { StoredConfig } from '../../settings/settings.ts';
+import { UsageError } from '../../shared/errors.ts';
+import type { GlobalOptions } from './invocation.ts';
+
+const defaultTimeout = 30;
+const defaultMaxWait = 90;
+/** What a timer of Node can hold, and longer than any window. */
+const longestSeconds = 2_000_000;
+
+/** @throws UsageError for an unknown format, or two that differ */
+export function resolveFormat(globals: GlobalOptions, config: StoredConfig, isTerminal: boolean): Format {
+  const { output, json } = globals;
+  if (output !== undefined && !isFormat(output)) {
+    throw new UsageError(`There is no output format "${output}"; there are ${formats.join(', ')}`, {
+      hint: 'petstock help output',
+    });
+  }
+  if (json && output !== undefined && output !== 'json') {
+    throw new UsageError(`--json and -o ${output} can't both be meant; leave one out`, {
+      hint: 'petstock help output',
+    });
+  }
+  if (json) return 'json';
+  return output ?? config.settings.output ?? (isTerminal ? 'table' : 'tsv');
+}
+
+function isFormat(text: string): text is Format {
+  return formats.includes(text as Format);
+}
+
+/** @returns milliseconds */
+export function resolveTimeout(text: string | undefined): number {
+  const seconds = parseSeconds('--timeout', text, defaultTimeout);
+  if (seconds === 0) throw new UsageError('--timeout has to be more than 0 seconds');
+  return seconds * 1000;
+}
+
+/** @returns milliseconds */
+export function resolveMaxWait(text: string | undefined): number {
+  return parseSeconds('--max-wait', text, defaultMaxWait) * 1000;
+}
+
+function parseSeconds(option: string, text: string | undefined, standard: number): number {
+  if (text === undefined) return standard;
+  const seconds = /^\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seconds <= longestSeconds)) {
+    throw new UsageError(`${option} takes a number of seconds, such as ${standard}; "${text}" is none`);
+  }
+  return seconds;
+}
+
+/** @throws UsageError */
+export function resolveColorFlag(text: string | undefined): 'auto' | 'always' | 'never' {
+  if (text === undefined) return 'auto';
+  if (text === 'auto' || text === 'always' || text === 'never') return text;
+  throw new UsageError(`--color takes auto, always or never; "${text}" is none of them`);
+}

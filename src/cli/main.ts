@@ -1,0 +1,39 @@
+import { type Command, CommanderError } from 'commander';
+import { exitCodes } from '../shared/exit-codes.ts';
+import type { Context } from './context.ts';
+import { createRunner } from './invocation/run.ts';
+import { createProgram } from './program.ts';
+
+/**
+ * Runs one command line.
+ *
+ * @returns the exit code. Nothing is thrown: this is the only place that catches, and what failed is on stderr by then
+ */
+export async function main(context: Context): Promise<number> {
+  const runner = createRunner(context);
+  let help = '';
+  const program = createProgram({
+    run: runner.run,
+    width: Math.min(context.stdout.columns ?? 80, 100),
+    writeOut: (text) => {
+      help += text;
+    },
+  });
+  try {
+    await parse(program, context.argv);
+    if (help !== '') await context.stdout.write(help);
+    return exitCodes.ok;
+  } catch (error) {
+    const { reportError } = await import('./report.ts');
+    return reportError(error, { context, globals: program.opts(), invocation: runner.opened() });
+  }
+}
+
+/** Commander ends `--help`, `--version` and a noun without a verb with an error of its own that is none. */
+async function parse(program: Command, argv: readonly string[]): Promise<void> {
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+  }
+}

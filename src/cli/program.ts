@@ -1,0 +1,72 @@
+import { type Command, CommanderError } from 'commander';
+import { version } from '../shared/version.ts';
+import { PetstockCommand } from './commands/command.ts';
+import { helpOutline } from './commands/help/index.ts';
+import { commandOutlines } from './commands/index.ts';
+import { addCommands, subcommandTerm } from './commands/lazy-commands.ts';
+import type { Run } from './invocation/invocation.ts';
+
+export interface ProgramOptions {
+  /** Takes the text of help and version. */
+  writeOut(text: string): void;
+  /** Characters that fit on a line. */
+  readonly width: number;
+  readonly run: Run;
+}
+
+/**
+ * The tree of commands, as far as their outlines go. Made anew for every run, so nothing of one run is left in the next.
+ */
+export function createProgram({ writeOut, width, run }: ProgramOptions): Command {
+  const program = new PetstockCommand('petstock')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut,
+      writeErr: writeOut,
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: false, subcommandTerm })
+    .description('Looks at and adjusts the stock of a pet store from the command line.')
+    .option('-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show help')
+    .option('-e, --env <name>', 'staging, production or sandbox (default: staging)')
+    .option('-o, --output <format>', 'table, json, ndjson, csv or tsv (default: table on a terminal, else tsv)')
+    .option('--json', 'the same as -o json')
+    .option('--header', 'with a header line, in tsv too')
+    .option('--no-header', 'without a header line, in table and csv too')
+    .option('-y, --yes', 'answer every confirmation with yes')
+    .option('-q, --quiet', 'show nothing but errors on stderr')
+    .option('--debug', 'show each request and answer on stderr')
+    .option('--color <when>', 'auto, always or never')
+    .option('--timeout <seconds>', 'for one request (default: 30)')
+    .option('--max-wait <seconds>', 'longest total wait for a rate limit (default: 90)')
+    .addHelpText('after', firstSteps);
+  // Not Commander's own, which answers before it knows what is an option's value: `--reason -V` would write nothing.
+  const tellVersion = () => {
+    if (program.opts().version !== true) return;
+    writeOut(`${version}\n`);
+    throw new CommanderError(0, 'commander.version', version);
+  };
+  program.beforeHelp = tellVersion;
+  program.hook('preAction', tellVersion);
+  addCommands(program, [...commandOutlines, helpOutline(writeOut)], run);
+  return program;
+}
+
+const firstSteps = `
+First steps:
+  # try it: no key, no address, nothing to install
+  petstock --env sandbox inventory list
+  # where your store's service is, and its API key, which is not shown
+  petstock config set-url https://<your-store>/v1
+  petstock config set-key
+  petstock inventory list
+  petstock inventory set 42 12
+
+Global options go before or after the command.
+Help topics: petstock help exit-codes | environment | output | files`;

@@ -1,0 +1,50 @@
+import { formatDuration } from '../../output/duration.ts';
+import { localTime } from '../../output/time.ts';
+import type { Context } from '../context.ts';
+
+/** Tells a person that a command waits for the rate limit, and until when. */
+export interface Countdown {
+  /** Begins a wait of so many milliseconds. */
+  start(ms: number): void;
+  /** Takes the line away again. To be called before anything else is written. */
+  stop(): Promise<void>;
+}
+
+/** On a terminal a line that counts down and goes away; elsewhere one line. */
+export function createCountdown({ clock, stderr, interrupted }: Context, note: (line: string) => void): Countdown {
+  let shown: AbortController | undefined;
+
+  const count = async (until: number, signal: AbortSignal): Promise<void> => {
+    for (let left = until - clock.monotonic(); left > 0; left = until - clock.monotonic()) {
+      // Never wider than the terminal, since only the row that the cursor is in can be taken away again.
+      await stderr.write(`\r\x1b[K${waitLine(left, clock.now()).slice(0, (stderr.columns ?? 80) - 1)}`);
+      await clock.sleep(Math.min(1000, left), signal);
+    }
+  };
+
+  const stop = async (): Promise<void> => {
+    if (shown === undefined) return;
+    shown.abort();
+    shown = undefined;
+    await stderr.write('\r\x1b[K');
+  };
+
+  const start = (ms: number): void => {
+    if (!stderr.isTerminal) {
+      note(waitLine(ms, clock.now()));
+      return;
+    }
+    const mine = new AbortController();
+    shown = mine;
+    interrupted.addEventListener('abort', () => mine.abort(), { once: true });
+    // An abort ends it, and that is all there is to know.
+    count(clock.monotonic() + ms, mine.signal).catch(() => {});
+  };
+
+  return { start, stop };
+}
+
+function waitLine(ms: number, now: number): string {
+  const wait = formatDuration(Math.ceil(ms / 1000));
+  return `Rate limited: going on in ${wait} (${localTime(now + ms, now)}). Ctrl-C stops; nothing is lost.`;
+}

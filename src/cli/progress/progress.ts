@@ -1,0 +1,94 @@
+import { formatDuration } from '../../output/duration.ts';
+import { type Paint, plainPaint } from '../../output/paint.ts';
+import { type ProgressFacts, progressLine, progressSentence } from '../../output/progress-line.ts';
+import { localTime } from '../../output/time.ts';
+import type { Context } from '../context.ts';
+import { createLiveLine } from './live-line.ts';
+import { createRateMeter } from './rate-meter.ts';
+
+/** Shows on stderr how far a bulk run has come. */
+export interface Progress {
+  /** To be called as often as something has changed: it costs next to nothing. */
+  update(count: ProgressCount): void;
+  /** Nothing is sent for so many milliseconds, because of the rate limit. Replaces a wait that is still on. */
+  waiting(ms: number): void;
+  /** Takes the line away, so that something else can be written; the next change brings it back. */
+  wipe(): Promise<void>;
+  /** Takes the line away for good. To be called in the end, whatever happened: the line keeps the process alive. */
+  stop(): Promise<void>;
+}
+
+export interface ProgressCount {
+  /** Rows that have their answer, failed ones included. */
+  readonly done: number;
+  readonly failed: number;
+}
+
+export interface ProgressOptions {
+  readonly total: number;
+  /** Says a line where there is no terminal to draw on. */
+  note(line: string): void;
+  readonly paint?: Paint | undefined;
+  /** Seconds that the rate limit alone makes so many more rows take, where that is known. */
+  limitSeconds?(rows: number): number;
+}
+
+/** Where there is no terminal a sentence is said at most so often, in milliseconds. */
+const sayEvery = 10_000;
+/** A wait shorter than this is not worth a sentence that stays. */
+const shortWait = 1000;
+
+/** On a terminal a line that is drawn again and again; elsewhere a sentence now and then. */
+export function createProgress(context: Pick<Context, 'clock' | 'stderr'>, options: ProgressOptions): Progress {
+  const { clock, stderr } = context;
+  const { total, limitSeconds, note, paint = plainPaint } = options;
+  const meter = createRateMeter(clock.monotonic());
+  let count: ProgressCount = { done: 0, failed: 0 };
+
+  const facts = (): ProgressFacts => {
+    const at = clock.monotonic();
+    const rate = meter.rate(at, count.done);
+    const byRate = rate === undefined ? undefined : (total - count.done) / rate;
+    const byLimit = limitSeconds?.(total - count.done) ?? 0;
+    // What the limit allows goes out while the rest of it is waited for, so the longer of the two is the time.
+    const left = byRate === undefined && byLimit === 0 ? undefined : Math.max(byRate ?? 0, byLimit);
+    return { total, ...count, rate, left, waiting: meter.pauseLeft(at) };
+  };
+
+  const line = stderr.isTerminal
+    ? createLiveLine(context, {
+        text: (width) => progressLine(facts(), width, paint),
+        countsFor: () => meter.pauseLeft(clock.monotonic()),
+      })
+    : undefined;
+  let saidAt = clock.monotonic();
+
+  const say = (sentence: string): void => {
+    saidAt = clock.monotonic();
+    note(sentence);
+  };
+
+  return {
+    update: (latest) => {
+      const at = clock.monotonic();
+      count = latest;
+      meter.record(at, latest.done);
+      if (line !== undefined) line.changed();
+      else if (at - saidAt >= sayEvery) say(progressSentence(facts()));
+    },
+    waiting: (ms) => {
+      const at = clock.monotonic();
+      const known = meter.pauseLeft(at) ?? 0;
+      meter.pause(at, ms);
+      if (line !== undefined) line.changed();
+      else if (ms - known >= shortWait) say(waitSentence(facts(), ms, clock.now()));
+    },
+    wipe: async () => line?.wipe(),
+    stop: async () => line?.stop(),
+  };
+}
+
+function waitSentence(facts: ProgressFacts, ms: number, now: number): string {
+  const until = localTime(now + ms, now);
+  return `Waiting for the rate limit: ${formatDuration(ms / 1000)}, until ${until}. ${progressSentence(facts)}`;
+}

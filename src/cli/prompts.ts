@@ -1,0 +1,100 @@
+import { type Readable, Transform, type Writable } from 'node:stream';
+import { InterruptedError } from '../shared/errors.ts';
+import type { Prompts } from './context.ts';
+
+export interface PromptStreams {
+  readonly input: Readable;
+  /** Where questions are drawn: stderr, so that stdout carries results only. */
+  readonly output: Writable;
+  /** Ends a question that waits, as Ctrl-C does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Questions on a terminal. Loads the library that draws them with the first question. */
+export function createPrompts(streams: PromptStreams): Prompts {
+  return {
+    password: (question) =>
+      ask(streams, async (options) => {
+        const clack = await import('@clack/prompts');
+        const answer = await clack.password({ ...options, message: question });
+        return clack.isCancel(answer) ? undefined : answer;
+      }),
+    confirm: (question) =>
+      ask(streams, async (options) => {
+        const clack = await import('@clack/prompts');
+        const answer = await clack.confirm({ ...options, message: question, initialValue: false });
+        return clack.isCancel(answer) ? undefined : answer;
+      }),
+    text: (question) =>
+      ask(streams, async (options) => {
+        const clack = await import('@clack/prompts');
+        const answer = await clack.text({ ...options, message: question });
+        // Enter alone gives nothing at all.
+        return clack.isCancel(answer) ? undefined : (answer ?? '');
+      }),
+  };
+}
+
+interface QuestionOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Clack hears Ctrl-C and Escape, but waits for ever where its input ends: on Ctrl-D, and on a terminal that went away.
+ * Those, and the signal, end the question too.
+ */
+async function ask<Answer>(
+  { input, output, signal }: PromptStreams,
+  question: (options: QuestionOptions) => Promise<Answer | undefined>,
+): Promise<Answer> {
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  const onKey = (_text: unknown, key: { ctrl?: boolean; name?: string } | undefined) => {
+    if (key?.ctrl === true && key.name === 'd') end();
+  };
+  const keys = withoutSuspend(input);
+  input.on('end', end).on('close', end);
+  keys.on('keypress', onKey);
+  signal?.addEventListener('abort', end);
+  try {
+    if (signal?.aborted === true || input.readableEnded || input.destroyed) end();
+    const answer = await question({ input: keys, output: withSize(output), signal: ended.signal });
+    if (answer === undefined) throw new InterruptedError('Interrupted: nothing was changed.');
+    return answer;
+  } finally {
+    input.off('end', end).off('close', end).unpipe(keys).pause();
+    signal?.removeEventListener('abort', end);
+  }
+}
+
+/**
+ * Ctrl-Z does nothing at a question. readline would stop the process itself and come back deaf: what is typed next, such
+ * as a key, would go to the shell in clear.
+ */
+function withoutSuspend(input: Readable & { isTTY?: boolean; setRawMode?(mode: boolean): unknown }): Transform {
+  const suspend = 0x1a;
+  const keys = new Transform({
+    transform: (chunk: Buffer, _encoding, done) =>
+      done(
+        null,
+        Buffer.from(chunk).filter((byte) => byte !== suspend),
+      ),
+  });
+  const setRawMode = (mode: boolean) => input.setRawMode?.(mode);
+  return input.pipe(Object.assign(keys, { isTTY: input.isTTY, setRawMode }));
+}
+
+/** A terminal that nobody told its size says 0 by 0 (`docker run -t`, `expect`); clack would draw one letter a line. */
+function withSize(output: Writable): Writable {
+  if (!('columns' in output) || output.columns !== 0) return output;
+  return new Proxy(output, {
+    get: (target, name) => {
+      if (name === 'columns') return 80;
+      if (name === 'rows') return 24;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}

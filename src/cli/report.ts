@@ -1,0 +1,106 @@
+import { formatDuration } from '../output/duration.ts';
+import { errorJson, errorText } from '../output/error-text.ts';
+import { createPaint, wantsColor } from '../output/paint.ts';
+import { localTime } from '../output/time.ts';
+import { resolveKey } from '../settings/resolve.ts';
+import {
+  AuthError,
+  ChangesFound,
+  ClosedPipeError,
+  FailureError,
+  InterruptedError,
+  NotFoundError,
+  PetstockError,
+  RateLimitedError,
+  UnavailableError,
+} from '../shared/errors.ts';
+import { exitCodes } from '../shared/exit-codes.ts';
+import type { Context } from './context.ts';
+import type { GlobalOptions } from './invocation/invocation.ts';
+import type { OpenInvocation } from './invocation/open.ts';
+
+export interface ReportOptions {
+  readonly context: Context;
+  readonly globals: GlobalOptions;
+  /** Undefined where the command line could not even be parsed. */
+  readonly invocation: OpenInvocation | undefined;
+}
+
+/**
+ * Says on stderr what failed and what to do about it: two lines, or one JSON object.
+ * @returns the exit code
+ */
+export async function reportError(thrown: unknown, options: ReportOptions): Promise<number> {
+  if (thrown instanceof ClosedPipeError || thrown instanceof ChangesFound) return exitCodes[thrown.exit];
+  const error = thrown instanceof PetstockError ? thrown : defect(thrown);
+  const exitCode = exitCodes[error.exit];
+  const { context, globals, invocation } = options;
+  const { stderr, env } = context;
+  const facts = {
+    code: error.code,
+    message: sentence(explained(error, options)),
+    status: error.status,
+    service: error.service,
+    retryAfterSeconds: error.retryAfterSeconds,
+    lines: error.lines,
+    hint: error.hint ?? defaultHint(error, options),
+  };
+  if (invocation?.wantsJson ?? wantsJson(globals)) {
+    await stderr.write(errorJson(facts, exitCode));
+  } else {
+    const flag = globals.color === 'always' || globals.color === 'never' ? globals.color : 'auto';
+    const paint = await createPaint(wantsColor({ flag, env, isTerminal: stderr.isTerminal }));
+    await stderr.write(errorText(facts, paint));
+  }
+  if (globals.debug && error.cause instanceof Error) await stderr.write(`${error.cause.stack}\n`);
+  return exitCode;
+}
+
+function wantsJson({ json, output }: GlobalOptions): boolean {
+  return json === true || output === 'json' || output === 'ndjson';
+}
+
+/** Whatever else was thrown: a full disk and the like, or a mistake of ours. */
+function defect(thrown: unknown): PetstockError {
+  const { code, message } = thrown as NodeJS.ErrnoException;
+  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return new FailureError(message, { cause: thrown });
+  return new FailureError(`This is a defect of petstock: ${message}`, {
+    cause: thrown,
+    hint: 'petstock … --debug shows where it happened; please report it',
+  });
+}
+
+/** The message with what only the edge knows: the time of day, and whose key it was. */
+function explained(error: PetstockError, { context, invocation }: ReportOptions): string {
+  if (error instanceof RateLimitedError && error.retryAfterSeconds !== undefined) {
+    const now = context.clock.now();
+    const at = localTime(now + error.retryAfterSeconds * 1000, now);
+    return `Rate limited: ${sentence(error.message)} It works again in ${formatDuration(error.retryAfterSeconds)}, at ${at}.`;
+  }
+  if (error instanceof AuthError && error.status === 401 && invocation) {
+    const source = keySource(invocation);
+    return source === undefined ? error.message : `${sentence(error.message)} The key came from: ${source}.`;
+  }
+  return error.message;
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function keySource({ environment, context, config }: OpenInvocation): string | undefined {
+  return environment.value === 'sandbox' ? undefined : resolveKey(environment.value, context.env, config)?.source;
+}
+
+function defaultHint(error: PetstockError, { invocation }: ReportOptions): string | undefined {
+  const env = invocation?.environment.value ?? 'staging';
+  if (error instanceof InterruptedError) return undefined;
+  if (error instanceof RateLimitedError) return 'petstock limits';
+  if (error instanceof NotFoundError) return `petstock inventory list --env ${env}`;
+  if (error instanceof UnavailableError) return env === 'sandbox' ? undefined : `petstock config get url --env ${env}`;
+  if (error instanceof AuthError) {
+    const stored = invocation !== undefined && keySource(invocation) === 'config file';
+    return stored ? `petstock config set-key --env ${env}` : 'petstock config list';
+  }
+  return undefined;
+}

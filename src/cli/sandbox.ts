@@ -1,0 +1,131 @@
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RunningService, ServiceOptions } from '../service/index.ts';
+import { FailureError, UsageError } from '../shared/errors.ts';
+import { narrowFile, privacyWarnings } from '../shared/private-files.ts';
+import type { Context } from './context.ts';
+
+/** The plan of the sandbox's key, unless `sandbox serve` says otherwise. */
+export const sandboxPlan = 'business';
+
+/** The sandbox on this machine: a database and a key that stay between commands. */
+export interface Sandbox {
+  readonly file: string;
+  readonly key: string;
+}
+
+/**
+ * Starts the embedded service: for one command, or as the options say. Its key keeps the plan that it has, unless the options
+ * name one: a command must not change the limits under a `sandbox serve` that is running.
+ *
+ * @throws UsageError for a fault, a port, an address or a file that can't be used
+ */
+export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
+  const { FaultSpecError, startService } = await import('../service/index.ts');
+  const { file, key } = await openSandbox(context.folders.state);
+  const complete = { file, key, clock: context.clock, ...options };
+  return startService(complete).catch(async (cause) => {
+    if (cause instanceof FaultSpecError) {
+      throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });
+    }
+    throw listenError(cause, options) ?? (await fileError(cause, complete.file));
+  });
+}
+
+/** What a failure of the database is to whoever runs a command; any other error as it is. */
+export async function fileError(cause: unknown, file: string): Promise<unknown> {
+  const { StorageError } = await import('../service/index.ts');
+  if (!(cause instanceof StorageError)) return cause;
+  return new UsageError(`The sandbox can't use ${file}: ${cause.message}`, { cause, hint: 'petstock sandbox reset' });
+}
+
+/** Why the service can't listen, in words. The port is that of the system's own report: there may be two. */
+function listenError(
+  cause: NodeJS.ErrnoException & { readonly port?: number },
+  { host = '127.0.0.1', adminPort }: Partial<ServiceOptions>,
+): UsageError | undefined {
+  const option = cause.port !== undefined && cause.port === adminPort ? '--admin-port' : '--port';
+  const hint = `petstock sandbox serve ${option} 0`;
+  switch (cause.code) {
+    case 'EADDRINUSE':
+      return new UsageError(`Port ${cause.port} on ${host} is taken by another program`, { cause, hint });
+    case 'EACCES':
+      return new UsageError(`Port ${cause.port} on ${host} is not for every user`, { cause, hint });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new UsageError(`There is no address ${host} on this machine`, { cause, hint });
+    default:
+      return undefined;
+  }
+}
+
+/** The file and the key; the key is made on first use. */
+export async function openSandbox(stateFolder: string): Promise<Sandbox> {
+  const keyFile = join(stateFolder, 'sandbox.key');
+  const key = readKey(keyFile) ?? (await makeKey(stateFolder, keyFile));
+  return { file: sandboxFile(stateFolder), key };
+}
+
+/** @param pets,seed what the file is seeded with, where that is not the default: each such stock has a file of its own */
+export function sandboxFile(stateFolder: string, pets?: number, seed?: number): string {
+  const variant = pets === undefined && seed === undefined ? '' : `-${pets ?? 24}-${seed ?? 1}`;
+  return join(stateFolder, `sandbox${variant}.db`);
+}
+
+/**
+ * A fresh stock, and the sandbox's key as new. Services that have the file open go on with it. A file that can't be
+ * used at all is replaced.
+ */
+export async function resetSandbox(context: Context): Promise<void> {
+  const { reseedDatabase, StorageError } = await import('../service/index.ts');
+  const { file } = await openSandbox(context.folders.state);
+  try {
+    await reseedDatabase(file);
+  } catch (error) {
+    if (!(error instanceof StorageError && error.isUnusable)) throw await fileError(error, file);
+    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  }
+}
+
+/** Makes a key that others could read private. @returns warnings, for whoever talks to the person */
+export function narrowSandbox(stateFolder: string): string[] {
+  const keyFile = join(stateFolder, 'sandbox.key');
+  const privacy = existsSync(keyFile) ? narrowFile(keyFile) : 'private';
+  return privacyWarnings({
+    narrowed: privacy === 'narrowed' ? [keyFile] : [],
+    exposed: privacy === 'exposed' ? [keyFile] : [],
+  });
+}
+
+/** Several first commands may run at once: the first one to put its key in place has made it for all. */
+async function makeKey(stateFolder: string, keyFile: string): Promise<string> {
+  const { generateKey } = await import('../service/index.ts');
+  const own = `${keyFile}.${generateKey().slice(-8)}`;
+  try {
+    mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
+    chmodSync(stateFolder, 0o700);
+    writeFileSync(own, generateKey(), { mode: 0o600 });
+    linkSync(own, keyFile);
+    rmSync(own);
+  } catch (error) {
+    if (existsSync(own)) rmSync(own);
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new FailureError(`The sandbox can't be kept in ${stateFolder}: ${(error as Error).message}`, {
+        cause: error,
+        hint: 'PETSTOCK_STATE_DIR=/a/folder/of/yours petstock --env sandbox inventory list',
+      });
+    }
+  }
+  const key = readKey(keyFile);
+  if (key === undefined) throw new FailureError(`The sandbox key in ${keyFile} can't be read`);
+  return key;
+}
+
+function readKey(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+import type { KeyState } from './key-state.ts';
+import type { LimitRecord } from './records.ts';
+
+/**
+ * What is known of the limits of each key, shared by every process that has the same store. The rules stay pure: a store
+ * only makes reading, folding and writing one transaction.
+ *
+ * A state that was returned belongs to the store: it is read, never changed, and out of date after the next call.
+ */
+export interface LimitsStore {
+  /**
+   * One transaction: folds the records into the state of a key, in their order, and returns what it has become.
+   * Not durable against a power cut; visible to every other process at once.
+   * @throws UnavailableError where another process holds the store for too long, FailureError where it can't be written
+   */
+  fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState>;
+  /**
+   * The state without a transaction, for the last look before a request leaves: it never waits. A store behind a network
+   * answers from what it was notified of.
+   */
+  peek(scope: string): KeyState;
+  /** The keys that were used, with what is known of each. */
+  list(): Promise<readonly KnownKey[]>;
+  /** Forgets what a key was told: windows, gate, episodes. Requests in flight stay counted. */
+  clear(scope: string): Promise<void>;
+}
+
+export interface KnownKey {
+  readonly scope: string;
+  readonly state: KeyState;
+}

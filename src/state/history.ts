@@ -1,0 +1,214 @@
+import type { RowError } from '../inventory/change.ts';
+import type { Busy, Mark, Place } from './pets.ts';
+
+/**
+ * What was written: runs, their rows, and what became of each. Nothing is held whole: lists and rows are streamed.
+ *
+ * All methods throw FailureError where the state can't be read or written.
+ */
+export interface History {
+  /**
+   * Begins a run. It and its rows are durable when this resolves; nothing has been sent.
+   * @param rows in the order of the plan
+   */
+  begin(head: RunHead, rows: Iterable<PlannedRow>): Promise<RunLog>;
+  /**
+   * Takes over a run whose process is gone.
+   * @param run a whole id
+   * @throws ConflictError while another process has it
+   */
+  resume(run: string): Promise<RunLog>;
+  /**
+   * The run that a person means: its whole id, or its last four characters where only one run ends in them.
+   * @throws UsageError for what is no id, or stands for more than one run; NotFoundError where there is none
+   */
+  find(text: string): Promise<string>;
+  /** @param run a whole id. @throws NotFoundError */
+  run(run: string): Promise<RunRecord>;
+  /** The newest first. */
+  runs(filter?: RunFilter): AsyncIterable<RunRecord>;
+  /** The rows of a run in the order of its plan. @param results only rows with one of these */
+  rows(run: string, results?: readonly RecordedResult[]): AsyncIterable<RecordedRow>;
+  /**
+   * What other runs have written, or may have written, of a pet after a row of a run, oldest first. Writes that were taken
+   * back, and the undos that did it, are left out: together they changed nothing.
+   */
+  writesAfter(row: RowPosition): Promise<readonly PetWrite[]>;
+  /** The stock that this state last read or wrote of a pet; undefined where it knows none, or the last write is unknown. */
+  lastKnownQuantity(service: string, petId: bigint): Promise<number | undefined>;
+  /** The newest run of a change file with this content at a service. */
+  runOfFile(service: string, contentHash: string): Promise<RunRecord | undefined>;
+  /**
+   * Removes runs, oldest first, but for those that a process is at.
+   * @returns the ids of those that were removed
+   */
+  remove(runs: readonly string[]): Promise<readonly string[]>;
+}
+
+/** The log of one run that this process writes. */
+export interface RunLog {
+  readonly run: string;
+  /**
+   * Takes the leases of rows and writes their intents, in one durable transaction, right before their requests leave. Rows
+   * that are not granted are left as they were.
+   *
+   * @param since the mark before the stock that the rows rely on; undefined: they rely on none
+   * @param place where a row's pet was entered before: its lease goes over to the run
+   * @returns for each row, in the same order, whether it may be sent
+   * @throws FailureError where the state is gone or can't be written: then nothing may be sent
+   */
+  intend(rows: readonly Intent[], since: Mark | undefined, place?: Place): Promise<readonly Grant[]>;
+  /**
+   * What became of rows; gives their leases back, but for `unknown`, which keeps the pet busy until its request can't be on
+   * its way any more. Buffered: written with the next `intend`, after a moment, or by `end`, whichever is first.
+   */
+  settle(outcomes: readonly Outcome[]): Promise<void>;
+  /** Writes out what is buffered. Durable. Throws what a buffered write has failed with. */
+  flush(): Promise<void>;
+  /** `flush`, and this process has left the run. May be called again. */
+  end(): Promise<void>;
+}
+
+export interface RunHead {
+  /** `inventory set`, `inventory adjust`, `inventory apply`, `undo` */
+  readonly command: string;
+  readonly env: string;
+  /** One of several stores; undefined for the unnamed one. */
+  readonly store: string | undefined;
+  /** Where the requests went. */
+  readonly baseUrl: string;
+  /** What was written to, by `serviceOf`: the same for every name of one address. */
+  readonly service: string;
+  /** A hash that tells keys apart; never the key. */
+  readonly scope: string;
+  readonly user: string | undefined;
+  /** The name of the file that was applied, as it was given; `-` is stdin. */
+  readonly file?: string | undefined;
+  /** SHA-256 of the content of that file, in hex. */
+  readonly contentHash?: string | undefined;
+  /** Whether the file had deltas: applied twice, it counts twice. */
+  readonly hasDeltas?: boolean | undefined;
+  /** What all rows give as their reason, where they agree. */
+  readonly reason?: string | undefined;
+  /** The run that this one takes back. */
+  readonly undoes?: string | undefined;
+  /** Rows that needed no change when the run was planned: counted, not kept. */
+  readonly unchanged: number;
+}
+
+/** One change of stock that a run is about to make, or that is known already to be none. */
+export interface PlannedRow {
+  /** Counts from 1 within the run. */
+  readonly row: number;
+  /** The line of the file that it came from; 1 for a single write; for an undo the row of the run that is undone. */
+  readonly line: number;
+  readonly petId: bigint;
+  /** The stock that was read before, where it was. */
+  readonly before: number | undefined;
+  readonly after: number;
+  readonly reason: string | undefined;
+  readonly ref: string | undefined;
+  /** A row of the plan that is not to be sent: a conflict, or a pet that the service does not have. */
+  readonly outcome?: { readonly result: 'conflict' | 'failed'; readonly error: RowError } | undefined;
+}
+
+export interface Intent {
+  readonly row: number;
+  readonly petId: bigint;
+  /** By the monotonic clock: from then on the request can't be on its way any more. */
+  readonly expires: number;
+}
+
+export type Grant =
+  | { readonly kind: 'granted' }
+  /** Another run has written the pet since the mark, or may have. */
+  | { readonly kind: 'overtaken'; readonly run: string; readonly command: string }
+  | ({ readonly kind: 'busy' } & Busy);
+
+/** What became of a row. */
+export interface Outcome {
+  readonly row: number;
+  readonly petId: bigint;
+  /**
+   * - `unchanged`: the stock was what was wanted already; nothing was sent
+   * - `differs`: the service wrote `quantity`, not what was asked for
+   * - `unknown`: it was sent, and whether it was carried out is not known
+   * - `void`: for certain it was not carried out, and may be sent (again): the row is pending as before
+   */
+  readonly result: 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown' | 'void';
+  /** The stock that the service answered, or that was found when somebody looked. */
+  readonly quantity?: number | undefined;
+  readonly error?: RowError | undefined;
+}
+
+/** `pending`: not carried out. `unknown`: sent, and whether it was carried out is not known (an intent without outcome too). */
+export type RecordedResult = 'pending' | 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown';
+
+export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
+  readonly result: RecordedResult;
+  readonly quantity: number | undefined;
+  readonly error: RowError | undefined;
+  /** Of its last intent or outcome: milliseconds since the Unix epoch; undefined while there is none. */
+  readonly at: number | undefined;
+  /** By the monotonic clock: until then a request of it may be on its way. Undefined where none was sent since the boot. */
+  readonly expires: number | undefined;
+  /** In the order of all writes: when it was planned, or, once it was sent, its last intent. */
+  readonly sequence: number;
+  /** The run that has taken it back. */
+  readonly undoneBy: string | undefined;
+}
+
+export interface RunRecord extends RunHead {
+  /** `20260115T120020Z-k3x9` */
+  readonly run: string;
+  /** When it began: milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly host: string;
+  /** The runs that have taken back any row of it, the oldest first. */
+  readonly undoneBy: readonly string[];
+  /** How many rows of it they have taken back. */
+  readonly undone: number;
+  /** Rows in its plan. */
+  readonly changes: number;
+  /** Units that its rows add and take away, together; rows whose stock before is not known count nothing. */
+  readonly units: bigint;
+  /** The first 20. */
+  readonly pets: readonly bigint[];
+  /** Its rows by where they stand. `unchanged` includes those of the head. */
+  readonly counts: Readonly<Record<RecordedResult, number>>;
+  /**
+   * - `running`: a process is at it
+   * - `incomplete`: none is, and rows are pending or unknown
+   * - `done`: every row has its answer
+   */
+  readonly state: 'running' | 'done' | 'incomplete';
+}
+
+export interface RunFilter {
+  readonly env?: string | undefined;
+  /** Runs that have a row for this pet. */
+  readonly petId?: bigint | undefined;
+  /** Milliseconds since the Unix epoch; runs that began then or later. */
+  readonly since?: number | undefined;
+  /** Milliseconds since the Unix epoch; runs that began then or earlier. */
+  readonly until?: number | undefined;
+  readonly state?: RunRecord['state'] | undefined;
+  /** At most so many. */
+  readonly limit?: number | undefined;
+}
+
+/** A row in the order of all writes. */
+export interface RowPosition {
+  readonly service: string;
+  readonly petId: bigint;
+  readonly run: string;
+  readonly sequence: number;
+}
+
+/** A write of a pet by some run. */
+export interface PetWrite {
+  readonly run: string;
+  readonly command: string;
+  readonly result: 'applied' | 'differs' | 'unknown';
+  readonly quantity: number | undefined;
+}

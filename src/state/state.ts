@@ -1,0 +1,32 @@
+import type { LimitsStore } from '../rate-limit/limits-store.ts';
+import type { History } from './history.ts';
+import type { Pets } from './pets.ts';
+import type { Presence } from './presence.ts';
+
+/**
+ * What a command has to know of other commands: the limits of a key, who writes which pet, what was written, and who is
+ * there. One store behind one interface; `sqlite/` is the driver for one machine. Everything that may cross a network is a
+ * promise; what is asked right before a request leaves never waits.
+ */
+export interface State {
+  readonly limits: LimitsStore;
+  readonly pets: Pets;
+  readonly history: History;
+  readonly presence: Presence;
+  describe(): Promise<StateDescription>;
+  /** Reads all of it. @returns what is wrong with it, a sentence each; none where it is sound */
+  check(): Promise<readonly string[]>;
+  /** Writes out what is buffered, ends the presence of this process, and closes. May be called again. */
+  close(): Promise<void>;
+}
+
+export interface StateDescription {
+  /** `sqlite` */
+  readonly engine: string;
+  /** A path, or an address without its password. */
+  readonly location: string;
+  readonly schema: number;
+  readonly bytes: number;
+  readonly runs: number;
+  readonly rows: number;
+}

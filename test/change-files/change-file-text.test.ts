@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { changeFileText, type ExportRow } from '../../src/change-files/change-file-text.ts';
+
+async function textOf(rows: readonly ExportRow[], spreadsheet: boolean): Promise<string> {
+  let text = '';
+  for await (const piece of changeFileText([rows], { spreadsheet })) text += piece;
+  return text;
+}
+
+const rows: readonly ExportRow[] = [
+  { petId: 9007199254740993n, status: 'available', expected: 5, quantity: 0, reason: 'a, "b"\nc', ref: ' x' },
+  { petId: -1n, status: '=cmd()', reason: "'=1", ref: '@a' },
+  { petId: 2n, status: '-', reason: '', ref: "'tis" },
+];
+
+describe('changeFileText', () => {
+  it('is CSV', async () => {
+    expect(await textOf(rows, false)).toBe(
+      [
+        'petId,status,expected,quantity,reason,ref',
+        '9007199254740993,available,5,0,"a, ""b""\nc"," x"',
+        "-1,=cmd(),,,''=1,@a",
+        "2,-,,,,'tis",
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('is safe for a spreadsheet where that is asked for', async () => {
+    expect(await textOf(rows, true)).toBe(
+      [
+        '\ufeffpetId,status,expected,quantity,reason,ref',
+        '"=""9007199254740993""",available,5,0,"a, ""b""\nc"," x"',
+        `"=""-1""",'=cmd(),,,''=1,'@a`,
+        `"=""2""",'-,,,,'tis`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('is a header where there are no rows', async () => {
+    expect(await textOf([], false)).toBe('petId,status,expected,quantity,reason,ref\n');
+  });
+
+  it('comes in pieces, while the rows do', async () => {
+    let taken = 0;
+    const batches = function* () {
+      for (let batch = 0; batch < 1000; batch += 1) {
+        taken += 1;
+        yield Array.from({ length: 100 }, (_, index) => ({ petId: BigInt(batch * 100 + index), status: 'available' }));
+      }
+    };
+    let text = '';
+    for await (const piece of changeFileText(batches(), { spreadsheet: false })) {
+      if (text === '') expect(taken).toBeLessThan(100);
+      expect(piece.length).toBeLessThan(70_000);
+      text += piece;
+    }
+    expect(text.split('\n')).toHaveLength(100_002);
+  });
+});

@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { editDistance } from '../../src/change-files/edit-distance.ts';
+import { fieldOf, fields, nearestField } from '../../src/change-files/fields.ts';
+
+describe('fieldOf', () => {
+  test.each([
+    ['petId', 'petId'],
+    ['PET ID', 'petId'],
+    ['p_e-t\u00a0ID', 'petId'],
+    ['id', 'petId'],
+    ['qty', 'quantity'],
+    ['Adjust', 'delta'],
+    ['pets', undefined],
+    ['constructor', undefined],
+    ['', undefined],
+  ])('%j', (name, field) => expect(fieldOf(name)).toBe(field));
+});
+
+describe('nearestField', () => {
+  test.each([
+    ['expectd', 'expected'],
+    ['Exepcted', 'expected'],
+    ['quanity', 'quantity'],
+    ['qtty', 'quantity'],
+    ['petid2', 'petId'],
+    ['resaon', 'reason'],
+    ['stock', 'quantity'],
+    ['Pet', 'petId'],
+    ['Reference', 'ref'],
+    ['ids', 'petId'],
+    ['colour', undefined],
+    ['x', undefined],
+    ['x'.repeat(1_000_000), undefined],
+  ])('%s', (name, field) => expect(nearestField(name)).toBe(field));
+
+  it('leaves no field with a letter less alone', () => {
+    for (const field of fields.filter((name) => name.length > 4)) {
+      for (let at = 1; at < field.length; at += 1) {
+        expect(nearestField(field.slice(0, at) + field.slice(at + 1))).toBe(field);
+      }
+    }
+  });
+});
+
+describe('editDistance', () => {
+  const word = fc.stringMatching(/^[abc]{0,6}$/);
+
+  test.each([
+    ['', '', 0],
+    ['abc', '', 3],
+    ['abc', 'acb', 1],
+    ['kitten', 'sitting', 3],
+  ])('%j %j', (left, right, distance) => expect(editDistance(left, right)).toBe(distance));
+
+  it('is the same both ways, 0 for the same alone, and never more than the longer word', () => {
+    fc.assert(
+      fc.property(word, word, (left, right) => {
+        const distance = editDistance(left, right);
+        expect(distance).toBe(editDistance(right, left));
+        expect(distance === 0).toBe(left === right);
+        expect(distance).toBeLessThanOrEqual(Math.max(left.length, right.length));
+        expect(distance).toBeGreaterThanOrEqual(Math.abs(left.length - right.length));
+      }),
+    );
+  });
+});

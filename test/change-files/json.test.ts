@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { parse } from 'lossless-json';
+import { describe, expect, it, test } from 'vitest';
+import { JsonFault, readFlatObject } from '../../src/change-files/json/flat-object.ts';
+import { faultsOf, read } from './reading.ts';
+
+const change = {
+  line: 1,
+  petId: 42n,
+  quantity: 7,
+  delta: undefined,
+  expected: undefined,
+  reason: undefined,
+  ref: undefined,
+};
+
+describe('JSON', () => {
+  test.each([
+    ['array', '[{"petId":42,"quantity":7}]', change],
+    ['byte order mark', '\ufeff[{"petId":42,"quantity":7}]', change],
+    ['one object', '{\n  "petId": 42,\n  "quantity": 7\n}\n', change],
+    ['one object on a line', '{"petId":42,"quantity":7}', change],
+    ['texts', '[{"petId":"42","quantity":" 7 "}]', change],
+    ['other names', '[{"Pet ID":42,"QTY":7}]', change],
+    [
+      'null and empty are blank',
+      '[{"id":42,"qty":null,"delta":"","reason":"","ref":null}]',
+      { ...change, quantity: undefined },
+    ],
+    ['status is ignored', '[{"id":42,"qty":7,"status":[{}]}]', change],
+    [
+      'every digit',
+      '[{"id":9007199254740993,"delta":-9007199254740991}]',
+      { petId: 9007199254740993n, delta: -9007199254740991 },
+    ],
+    [
+      'escapes',
+      String.raw`[{"\u0069d":42,"qty":7,"reason":"a\"\\\/\n\u00e9\ud83d\ude00]}","ref":"\\"}]`,
+      { reason: 'a"\\/\né😀]}', ref: '\\' },
+    ],
+    ['what is a guard in CSV', `[{"id":42,"qty":7,"reason":"'=1"}]`, { reason: "'=1" }],
+    [
+      'half a surrogate pair',
+      String.raw`[{"id":42,"qty":7,"reason":"longer than a dozen: \ud83d"}]`,
+      { reason: 'longer than a dozen: \ud83d' },
+    ],
+    ['line ends before', '\r\n\n\r[\n {"id":42,"qty":7}]', { line: 5 }],
+  ])('%s', async (_, content, expected) => {
+    expect(await read(content)).toMatchObject({ ok: true, changes: [expected] });
+  });
+
+  it('is NDJSON too, with blank lines', async () => {
+    const file = await read('\n{"id":1,"qty":2}\r\n\n {"id":2,"delta":3}\n');
+    expect(file.ok && file.changes.map(({ line, petId }) => [line, petId])).toEqual([
+      [2, 1n],
+      [4, 2n],
+    ]);
+  });
+
+  it('is NDJSON whatever the first line has in it that other languages take for a line end', async () => {
+    expect(await read('{"id":1,"qty":2,"reason":"\u2028"}\n{"id":2,"qty":2}\n')).toMatchObject({ ok: true });
+  });
+
+  it('has no changes where the array is empty', async () => {
+    expect(await read(' [ ] ')).toEqual({ ok: true, changes: [] });
+  });
+
+  it('is empty', async () => {
+    expect(await faultsOf(' \n', { name: 'changes.json' })).toEqual(['1: the file is empty']);
+  });
+
+  const here = 'a number or a text in quotes can';
+  test.each([
+    ['[{"petId":1,"quantity":2', '1: the file breaks off: what begins here is not closed'],
+    ['[{"petId":1,"quantity":2}', '1: the file breaks off: the list is not closed'],
+    ['[\n{"petId":1,"quantity":2},\n', '3: the file breaks off: the list is not closed'],
+    ['[12', '1: the file breaks off: what begins here is not closed'],
+    ['{"petId":1,\n"quantity":2', '1: the file breaks off: what begins here is not closed'],
+    ['{"petId":1,\n"quantity":"2', '1: the file breaks off: what begins here is not closed'],
+    ['[{"petId":1,"quantity":2},]', '1: there is a comma before the end of the list, and nothing after it'],
+    ['[,{"petId":1,"quantity":2}]', '1: there is a comma too many'],
+    ['[{"petId":1,"quantity":2}\n{"petId":2,"quantity":2}]', '2: a comma is missing before this'],
+    ['[{"petId":1,"quantity":2}]\n\nx', '3: there is something after the end of the list'],
+    ['[1]', '1: there has to be an object here, such as {"petId":42,"quantity":7}'],
+    ['[{"petId":1,\n"quantity":2,}]', '2: there has to be a name in double quotes here'],
+    ['[{"petId":1\n"quantity":2}]', '2: there has to be a comma or a closing brace here'],
+    ['[{"petId" 1}]', '1: there has to be a colon after the name here'],
+    ['[{"petId":01}]', '1: there has to be a comma or a closing brace here'],
+    ['[{"petId":+1}]', '1: there has to be a value here: a number, a text in double quotes, or null'],
+    [
+      '[{"petId":1,"quantity":2,"reason":"a\tb"}]',
+      '1: the text has a line break, a tab or a backslash in it that JSON has other words for: \\n, \\t, \\\\',
+    ],
+    [
+      '[{"petId":1,"quantity":2,"reason":"\\x"}]',
+      '1: the text has a line break, a tab or a backslash in it that JSON has other words for: \\n, \\t, \\\\',
+    ],
+    ['{"petId":1,"quantity":2}}', '1: there is something after the end of the object'],
+    ['[{"petId":1,"quantity":true}]', `1 quantity: true or false can't be here: ${here}`],
+    ['[{"petId":1,"qty":{"a":[1]}}]', `1 qty: an object can't be here: ${here}`],
+    ['[{"petId":1,"quantity":[2]}]', `1 quantity: a list can't be here: ${here}`],
+    ['[{"petId":1,"quantity":2,"quantity":2}]', `1 quantity: 'quantity' is there twice`],
+    ['[{"petId":1,"quantity":2,"QTY":3}]', `1 QTY: 'quantity' is there twice`],
+    [
+      '[{"petId":1,"quantity":2,"expectd":3}]',
+      `1 expectd: 'expectd' is not a field that petstock knows: did you mean expected?`,
+    ],
+    [
+      '[{"petId":1,"quantity":2,"__proto__":3}]',
+      `1 __proto__: '__proto__' is not a field that petstock knows: the fields are petId, quantity or delta, and if wanted expected, reason, ref, status`,
+    ],
+    ['[{"quantity":2}]', '1 petId: the pet id is missing'],
+    [
+      '[{"petId":1.23E+18,"quantity":2}]',
+      '1 petId: 1.23E+18 looks like an id that a spreadsheet rounded; format the column as text and export again',
+    ],
+    ['[{"petId":1,"Qty":12.0}]', `1 Qty: '12.0' is not a quantity: write 12, without decimals`],
+    ['[{"petId":1,"quantity":2},\n{"id":"1","delta":1}]', '2: pet 1 is on line 1 already'],
+  ])('refuses %j', async (content, fault) => {
+    expect(await faultsOf(content)).toEqual([fault]);
+  });
+
+  it('has the same unknown field reported once', async () => {
+    expect(await faultsOf('{"id":1,"colour":1}\n{"id":2,"colour":1}\n{"id":3,"size":1}\n')).toHaveLength(2);
+  });
+
+  it('goes on after an element that is broken', async () => {
+    expect(await faultsOf('[{"id":1,},\n{"id":x},\n["}"],\n{"id":3,"qty":"y"}]')).toEqual([
+      '1: there has to be a name in double quotes here',
+      '2: there has to be a value here: a number, a text in double quotes, or null',
+      '3: there has to be an object here, such as {"petId":42,"quantity":7}',
+      `4 qty: 'y' is not a quantity: a quantity is a whole number such as 12`,
+    ]);
+  });
+
+  it('tells what is after an object', async () => {
+    expect(await faultsOf('{"id":1,"qty":2} x\n')).toEqual([
+      '1: a comma is missing before this',
+      '1: there has to be an object here, such as {"petId":42,"quantity":7}',
+    ]);
+  });
+
+  it('tells of a bracket that nothing has opened', async () => {
+    expect(await faultsOf('{"id":1,\n"qty":2}\n]\n')).toEqual([
+      '3: a comma is missing before this',
+      '3: there has to be an object here, such as {"petId":42,"quantity":7}',
+    ]);
+  });
+
+  it('goes on after a line that is broken', async () => {
+    expect(await faultsOf('{"id":1,"qty":2}\n{"id":2,"qty":\n{"id":3,"qty":"y"}\n')).toEqual([
+      '2: there has to be a value here: a number, a text in double quotes, or null',
+      `3 qty: 'y' is not a quantity: a quantity is a whole number such as 12`,
+    ]);
+  });
+
+  it('is given up where a bracket stays open for a megabyte', async () => {
+    const rows = '{"id":1,"qty":2},\n'.repeat(100_000);
+    expect(await faultsOf(`[\n{"id":7,"status":{\n${rows}`)).toEqual([
+      '2: what begins here is longer than a megabyte: a bracket or a quote may never be closed',
+    ]);
+    expect(await faultsOf(`{"id":1,"qty":2}\n{"id":7,"reason":"${'x'.repeat(1_200_000)}`)).toEqual([
+      '2: the line is longer than a megabyte',
+    ]);
+  });
+
+  it('may be nested as deep as it likes where nobody reads it', async () => {
+    const deep = '['.repeat(400_000) + ']'.repeat(400_000);
+    expect(await read(`[{"id":1,"qty":2,"status":${deep}}]`)).toMatchObject({ ok: true });
+  });
+});
+
+describe('readFlatObject', () => {
+  const scalar = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.bigInt(),
+    fc.constant(null),
+    fc.boolean(),
+  );
+  const space = fc.stringMatching(/^[ \n\r\t]{0,2}$/);
+  const object = fc.uniqueArray(fc.tuple(fc.string(), scalar, space), { selector: ([name]) => name, maxLength: 5 });
+
+  function members(text: string): Map<string, string | undefined> | 'refused' {
+    const found = new Map<string, string | undefined>();
+    try {
+      readFlatObject(text, (name, value, unfit) => found.set(name, unfit ?? value));
+      return found;
+    } catch (error) {
+      if (error instanceof JsonFault) return 'refused';
+      throw error;
+    }
+  }
+
+  function losslessly(text: string): Map<string, string | undefined> | 'refused' {
+    try {
+      const value = parse(text, undefined, { parseNumber: (digits) => ({ digits }) });
+      if (typeof value !== 'object' || value === null || Array.isArray(value) || /^\d|^-/.test(text)) return 'refused';
+      return new Map(Object.entries(value).map(([name, member]) => [name, textOf(member)]));
+    } catch {
+      return 'refused';
+    }
+  }
+
+  function textOf(member: unknown): string | undefined {
+    if (typeof member === 'string' || member === null) return member ?? undefined;
+    if (typeof member === 'boolean') return 'true or false';
+    if (Array.isArray(member)) return 'a list';
+    return (member as { digits?: string }).digits ?? 'an object';
+  }
+
+  const written = object.map((entries) => {
+    const text = entries.map(([name, value, blank]) => {
+      const json = typeof value === 'bigint' ? `${value}` : JSON.stringify(value);
+      return `${blank}${JSON.stringify(name)}${blank}:${blank}${json}${blank}`;
+    });
+    return `{${text.join(',')}}`;
+  });
+
+  it('reads what lossless-json reads', () => {
+    fc.assert(
+      fc.property(written, (text) => {
+        expect(members(text)).toEqual(losslessly(text));
+        expect(members(text)).not.toBe('refused');
+      }),
+    );
+  });
+
+  it('refuses what lossless-json refuses', () => {
+    const damage = fc.tuple(
+      fc.nat(),
+      fc.nat(2),
+      fc.constantFrom('', '"', '\\', '{', '}', ':', ',', '0', '-', '.', 'e', '\n', 't'),
+    );
+    fc.assert(
+      fc.property(written, damage, (text, [place, removed, added]) => {
+        const at = place % text.length;
+        const damaged = text.slice(0, at) + added + text.slice(at + removed);
+        const expected = losslessly(damaged);
+        const actual = members(damaged);
+        // Of repeated names lossless-json has the last one or none, and in what is nested nobody looks.
+        if (expected === 'refused' && /[[{]/.test(damaged.slice(1))) return;
+        if (expected === 'refused' && actual !== 'refused') expect(damaged).toMatch(/"(.*)".*"\1"/s);
+        else if (!/^\s|\s$/.test(damaged)) expect(actual).toEqual(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,40 @@
+import { type ChangeFile, type ReadOptions, readChanges } from '../../src/change-files/read-changes.ts';
+
+/** Reads a file whose whole content is given. */
+export function read(content: string | Uint8Array, options: Partial<ReadOptions> = {}): Promise<ChangeFile> {
+  return readChunks([typeof content === 'string' ? Buffer.from(content) : content], options);
+}
+
+export function readChunks(chunks: Iterable<Uint8Array>, options: Partial<ReadOptions> = {}): Promise<ChangeFile> {
+  return readChanges(each(chunks), { name: undefined, format: undefined, ...options });
+}
+
+/** The faults as lines of text: `7 quantity: …`. */
+export function faultLines(file: ChangeFile): readonly string[] {
+  if (file.ok) return [];
+  return file.faults.map(
+    ({ line, column, message }) => `${line}${column === undefined ? '' : ` ${column}`}: ${message}`,
+  );
+}
+
+export async function faultsOf(
+  content: string | Uint8Array,
+  options?: Partial<ReadOptions>,
+): Promise<readonly string[]> {
+  return faultLines(await read(content, options));
+}
+
+async function* each(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+/** The bytes in chunks of the lengths given, over and over. */
+export function cut(bytes: Uint8Array, lengths: readonly number[]): readonly Uint8Array[] {
+  const chunks: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const length = lengths[chunks.length % lengths.length] ?? bytes.length;
+    chunks.push(bytes.subarray(at, at + length));
+    at += length;
+  }
+  return chunks;
+}

@@ -1,0 +1,127 @@
+import { describe, expect, it, test } from 'vitest';
+import { type ChangeFormat, changeFormats } from '../../src/change-files/read-changes.ts';
+import { faultsOf, read, readChunks } from './reading.ts';
+
+const saveAgain = 'save it as "CSV UTF-8" (in a spreadsheet: Save as) and try again';
+const table = 'petId,quantity,reason\n42,7,é\n';
+
+describe('what is not UTF-8', () => {
+  test.each([
+    ['UTF-16LE', Buffer.from(`\ufeff${table}`, 'utf16le'), `1: the file is UTF-16 ("Unicode text"): ${saveAgain}`],
+    [
+      'UTF-16BE',
+      Buffer.from(`\ufeff${table}`, 'utf16le').swap16(),
+      `1: the file is UTF-16 ("Unicode text"): ${saveAgain}`,
+    ],
+    [
+      'UTF-16LE without a mark',
+      Buffer.from(table, 'utf16le'),
+      `1: there are characters that are not UTF-8: ${saveAgain}`,
+    ],
+    ['Latin-1', Buffer.from(table, 'latin1'), `2: there are characters that are not UTF-8: ${saveAgain}`],
+    [
+      'a workbook',
+      Buffer.from('PK\x03\x04\x14\x00'),
+      `1: the file is a workbook (.xlsx) or an archive, not text: ${saveAgain}`,
+    ],
+    ['an old workbook', Buffer.from('d0cf11e0a1b1', 'hex'), `1: the file is a workbook (.xls), not text: ${saveAgain}`],
+  ])('%s', async (_, bytes, fault) => {
+    expect(await faultsOf(bytes)).toEqual([fault]);
+    expect(await faultsOf(bytes, { pieceBytes: 1 })).toEqual([fault]);
+  });
+
+  it('is told with the faults before it', async () => {
+    const bytes = Buffer.concat([Buffer.from('id,qty,reason\r\n1,x,é\r\n2,3,'), Buffer.from('é\r\n', 'latin1')]);
+    expect(await faultsOf(bytes)).toEqual([
+      `2 qty: 'x' is not a quantity: a quantity is a whole number such as 12`,
+      `3: there are characters that are not UTF-8: ${saveAgain}`,
+    ]);
+  });
+
+  it('is told by its line far on', async () => {
+    const rows = Buffer.from(Array.from({ length: 30_000 }, (_, index) => `${index},1\r\n`).join(''));
+    const bytes = Buffer.concat([Buffer.from('id,qty\r\n'), rows, Buffer.from([0xff])]);
+    expect(await faultsOf(bytes)).toEqual([`30002: there are characters that are not UTF-8: ${saveAgain}`]);
+  });
+
+  it('is not a character that breaks off where a piece does', async () => {
+    const chunks = Array.from(Buffer.from('id,qty,reason\n42,7,é€😀é€😀\n'), (byte) => Uint8Array.of(byte));
+    for (const pieceBytes of [1, 9, 10, 11, 12, 13]) {
+      expect(await readChunks(chunks, { pieceBytes })).toMatchObject({ ok: true, changes: [{ reason: 'é€😀é€😀' }] });
+    }
+  });
+
+  it('is a character that the file breaks off in', async () => {
+    expect(await faultsOf(Buffer.from(table).subarray(0, -2))).toEqual([
+      `2: there are characters that are not UTF-8: ${saveAgain}`,
+    ]);
+  });
+});
+
+describe('the format', () => {
+  const array = '[{"id":42,"qty":7}]';
+  const lines = '{"id":42,"qty":7}\n{"id":43,"qty":7}\n';
+  const isTable = 'this is JSON, not a table with columns: add --format json';
+  const isJson = 'this is not JSON, which begins with [ or {: for a table with columns add --format csv';
+
+  test.each<[string | undefined, ChangeFormat | undefined, string, string | undefined]>([
+    ['a.csv', undefined, table, undefined],
+    ['a.CSV', undefined, 'id\tqty\n42\t7\n', undefined],
+    ['a.tsv', undefined, 'id\tqty\n42\t7\n', undefined],
+    ['a.tsv', undefined, table, undefined],
+    ['a.txt', undefined, table, undefined],
+    ['a.json', undefined, array, undefined],
+    ['a.json', undefined, lines, undefined],
+    ['a.ndjson', undefined, lines, undefined],
+    ['a.jsonl', undefined, array, undefined],
+    [undefined, undefined, table, undefined],
+    [undefined, undefined, array, undefined],
+    [undefined, undefined, lines, undefined],
+    ['export', undefined, lines, undefined],
+    ['folder.json/export', undefined, table, undefined],
+    ['a.csv', 'json', array, undefined],
+    ['a.json', 'csv', table, undefined],
+    ['a.csv', undefined, `\n${array}`, `2: ${isTable}`],
+    ['a.csv', undefined, lines, `1: ${isTable}`],
+    [undefined, 'tsv', array, `1: ${isTable}`],
+    ['a.json', undefined, table, `1: ${isJson}`],
+    [undefined, 'ndjson', `\n\n${table}`, `3: ${isJson}`],
+  ])('of %s with --format %s: %j', async (name, format, content, fault) => {
+    const faults = await faultsOf(content, { name, format });
+    expect(faults).toEqual(fault === undefined ? [] : [fault]);
+  });
+
+  it('ndjson is by lines even where the first is broken', async () => {
+    expect(await faultsOf('{"id":1,"qty":2\n{"id":2,"qty":x}\n', { format: 'ndjson' })).toHaveLength(2);
+  });
+
+  it('is one of four', () => expect(changeFormats).toEqual(['csv', 'tsv', 'json', 'ndjson']));
+});
+
+describe('the source', () => {
+  it('throws as it does', async () => {
+    const failing = async function* () {
+      yield Buffer.from('id,qty\n');
+      throw new Error('the cable is out');
+    };
+    const { readChanges } = await import('../../src/change-files/read-changes.ts');
+    await expect(readChanges(failing(), { name: undefined, format: undefined })).rejects.toThrow('the cable is out');
+  });
+
+  it('is let go of where the file is broken', async () => {
+    let closed = false;
+    const source = async function* () {
+      try {
+        yield Buffer.from([0xff, 0xfe, 0, 0, 0, 0, 0, 0, 0, 0]);
+        yield Buffer.from('never read');
+      } finally {
+        closed = true;
+      }
+    };
+    const { readChanges } = await import('../../src/change-files/read-changes.ts');
+    expect((await readChanges(source(), { name: undefined, format: undefined, pieceBytes: 8 })).ok).toBe(false);
+    expect(closed).toBe(true);
+  });
+
+  it('may be empty', async () => expect(await read('')).toMatchObject({ ok: false, total: 1 }));
+});

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { sent } from '../../support/requests.ts';
+import { openShop } from '../../support/shop.ts';
+
+test('prints the body as it came', async () => {
+  const shop = await openShop({ pets: 6 });
+  const result = await shop.run('api GET /inventory');
+  expect(result.code).toBe(0);
+  expect(sent(result)).toEqual(['GET /v1/inventory']);
+  expect(result.stdout).toContain('{"petId":9223372036854775807,"quantity":');
+  expect(result.stdout.endsWith(']')).toBe(true);
+});
+
+test('a write has the banner, the body as it was given, and its answer', async () => {
+  const shop = await openShop();
+  const result = await shop.run(['api', 'patch', 'inventory/9007199254740993', '--data', '{ "quantity": 3 }']);
+  expect(result).toMatchObject({ code: 0, stdout: '{"petId":9007199254740993,"quantity":3,"status":"sold"}' });
+  expect(sent(result)).toEqual(['PATCH /v1/inventory/9007199254740993 { "quantity": 3 }']);
+  expect(result.stderr).toContain(`▸ staging · ${shop.service.url}\n`);
+  expect(result.requests[0]?.headers['content-type']).toBe('application/json');
+});
+
+test('--data - reads stdin', async () => {
+  const shop = await openShop();
+  const result = await shop.run('api PATCH /inventory/4 --data -', { stdin: '{"quantity":8}' });
+  expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity":8}']);
+});
+
+describe('an answer that is no success', () => {
+  test('is shown, and is an error', async () => {
+    const shop = await openShop();
+    const result = await shop.run('api GET /nothing');
+    expect(result.code).toBe(9);
+    expect(JSON.parse(result.stdout)).toMatchObject({ status: 404 });
+    expect(result.stderr).toContain('Error: ');
+  });
+
+  test('with --json stdout is empty', async () => {
+    const shop = await openShop();
+    const result = await shop.run('api POST /inventory --json --quiet');
+    expect(result).toMatchObject({ code: 10, stdout: '' });
+    expect(JSON.parse(result.stderr).error).toMatchObject({ status: 405, exitCode: 10 });
+  });
+});
+
+test.each([
+  ['FETCH', '/inventory'],
+  ['GET', 'https://elsewhere.example/v1/inventory'],
+  ['GET', '//elsewhere.example/inventory'],
+  ['GET', '/../admin'],
+  ['GET', '/..%2f../%2e%2e/admin'],
+  ['GET', '/a b'],
+  ['GET', '/inventory#part'],
+  ['GET', '\\\\elsewhere.example'],
+  ['GET', '@elsewhere.example/'],
+])('%s %s never reaches another place', async (method, path) => {
+  const shop = await openShop();
+  const result = await shop.run(['api', method, path]);
+  for (const request of result.requests) expect(request.url.startsWith(`${shop.service.url}/`)).toBe(true);
+  expect(result.code).not.toBe(0);
+});
+
+test('a GET with --data is exit 2', async () => {
+  const shop = await openShop();
+  expect(await shop.run(['api', 'GET', '/inventory', '--data', '{}'])).toMatchObject({ code: 2, requests: [] });
+});
+
+test('control characters do not reach a terminal', async () => {
+  const shop = await openShop();
+  const result = await shop.run('api GET /inventory/%1b%5b31m', { terminal: 80 });
+  expect(result.stdout + result.stderr).not.toMatch(/\x1b\[31mm|\x07/);
+});

@@ -1,0 +1,124 @@
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { answering } from '../../support/answering.ts';
+import { sent } from '../../support/requests.ts';
+import { openShop } from '../../support/shop.ts';
+
+describe('with --json an error is all that stderr has', () => {
+  test.each([
+    ['inventory set 4242 1', []],
+    ['api PATCH /inventory/4242 --data {"quantity":1}', []],
+    ['inventory adjust 4 +1', ['PATCH /inventory/4:status=400']],
+    ['inventory get 4', ['*:first=1:status=429:retry-after=1', '*:status=404']],
+    ['pets get 4242', []],
+  ])('%s', async (command, faults) => {
+    const shop = await openShop({ faults });
+    const { code, stdout, stderr } = await shop.run(`${command} --json`);
+    expect(code).toBeGreaterThan(1);
+    expect(stdout).toBe('');
+    expect(JSON.parse(stderr).error.exitCode).toBe(code);
+  });
+
+  test('a success still says where it wrote and what is left', async () => {
+    const shop = await openShop();
+    const { stderr } = await shop.run('inventory set 4 1 --json');
+    expect(stderr).toMatch(/^▸ staging · .*\nRate limit: 999 of 1000 left/);
+  });
+});
+
+test('a key that the service repeats is shown and kept nowhere', async () => {
+  const shop = await openShop();
+  const { key } = shop.service;
+  const body = JSON.stringify({ code: 'bad_key', message: `Your key Bearer ${key} is bad`, status: 401 });
+  const env = { PETSTOCK_URL_STAGING: await answering(401, body, { location: `/${key}` }) };
+  for (const command of ['inventory set 4 1 --debug', 'inventory list --json', 'api GET /inventory --json']) {
+    const { code, stdout, stderr } = await shop.run(command, { env });
+    expect(code).toBe(4);
+    expect(stdout + stderr).not.toContain(key);
+    expect(stderr).toContain('Your key Bearer [key] is bad');
+  }
+  const history = join(shop.folders.state, 'history');
+  for (const name of readdirSync(history).filter((file) => file.endsWith('.ndjson')))
+    expect(readFileSync(join(history, name), 'utf8')).not.toContain(key);
+});
+
+test('an error of any length is a line', async () => {
+  const shop = await openShop();
+  const body = JSON.stringify({ code: 'c', message: 'long '.repeat(10_000), status: 400 });
+  const env = { PETSTOCK_URL_STAGING: await answering(400, body) };
+  const { code, stderr } = await shop.run('inventory list', { env });
+  expect(code).toBe(10);
+  expect(stderr.length).toBeLessThan(1500);
+});
+
+test('each new try is told', async () => {
+  const shop = await openShop({ faults: ['GET /inventory:first=2:status=503'] });
+  const { code, stderr } = await shop.run('inventory get 1');
+  expect(code).toBe(0);
+  expect(stderr.match(/trying again \(\d of 4\)$/gm)).toEqual(['trying again (1 of 4)', 'trying again (2 of 4)']);
+});
+
+describe('status', () => {
+  test.each(['<html>Log in</html>', '[{"petId":"one"}]', ''])('is not content with %j', async (body) => {
+    const shop = await openShop();
+    const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
+    const { code, stdout } = await shop.run('status -o tsv', { env });
+    expect(code).toBe(1);
+    expect(stdout).toContain('reachable\tno\t');
+    expect(stdout).toContain('key accepted\tnot known\t');
+  });
+
+  test('with --json is an error alone where it fails', async () => {
+    const shop = await openShop();
+    const { code, stdout, stderr } = await shop.run('status --json', {
+      env: { PETSTOCK_API_KEY_STAGING: 'psk_wrong1' },
+    });
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+    expect(JSON.parse(stderr).error).toMatchObject({ status: 401, exitCode: 4 });
+  });
+});
+
+test('after a PATCH whose answer makes no sense it is not known what happened', async () => {
+  const shop = await openShop();
+  const { code, stderr } = await shop.run('inventory set 4 1', {
+    env: { PETSTOCK_URL_STAGING: await answering(200, '') },
+  });
+  expect(code).toBe(1);
+  expect(stderr).toContain(
+    'It is not known whether the stock of pet 4 was set.\nHint: petstock inventory get 4 --env staging\n',
+  );
+});
+
+test.each([
+  ['list', 'petstock inventory list'],
+  ['set 4 1', 'petstock inventory set'],
+  ['serve', 'petstock sandbox serve'],
+])('petstock %s points to %s', async (command, meant) => {
+  const shop = await openShop();
+  const { code, stderr } = await shop.run(command);
+  expect(code).toBe(2);
+  expect(stderr).toContain(`(Did you mean ${meant}?)`);
+});
+
+test('--summary takes no option that it would ignore', async () => {
+  const shop = await openShop();
+  expect(await shop.run('inventory list --summary --limit 2')).toMatchObject({ code: 2, requests: [] });
+});
+
+test('a refused key argument points to the same environment', async () => {
+  const shop = await openShop();
+  const { stderr } = await shop.run('config set-key --env production psk_secret');
+  expect(stderr).toContain('Hint: petstock config set-key --env production\n');
+});
+
+test("the sandbox's key is made private again, with a warning", async () => {
+  const shop = await openShop();
+  await shop.run('sandbox info');
+  const file = join(shop.folders.state, 'sandbox.key');
+  chmodSync(file, 0o644);
+  const result = await shop.run('--env sandbox inventory get 1');
+  expect(sent(result)).toHaveLength(1);
+  expect(result.stderr).toContain(`Warning: ${file} could be read by others; it is now private (0600)\n`);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});

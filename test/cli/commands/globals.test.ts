@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { openShop } from '../../support/shop.ts';
+
+describe('--debug', () => {
+  test('shows one line per request and answer, and never the key', async () => {
+    const shop = await openShop();
+    const { code, stderr, stdout } = await shop.run('inventory set 4 12 --expect 39 --debug');
+    expect(code).toBe(0);
+    expect(stderr.match(/^> .*/gm)).toHaveLength(2);
+    expect(stderr.match(/^< 200 .*/gm)).toHaveLength(2);
+    expect(stderr).toMatch(/^> PATCH http:\/\/127\.0\.0\.1:\d+\/v1\/inventory\/4 .*user-agent: petstock\/\d/m);
+    expect(stderr).toMatch(/^< 200 PATCH .* \d+ ms .*x-ratelimit-remaining: 998/m);
+    expect(stdout + stderr).not.toContain(shop.service.key);
+  });
+
+  test('shows a connection that failed', async () => {
+    const shop = await openShop();
+    const { stderr } = await shop.run('inventory list --debug', {
+      env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' },
+    });
+    expect(stderr.match(/^< failed GET /gm)).toHaveLength(5);
+  });
+});
+
+describe('the environment', () => {
+  test('the flag goes before PETSTOCK_ENV, that before the setting, that before staging', async () => {
+    const shop = await openShop();
+    const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+    const banner = async (command: string, env = {}) =>
+      /▸ (\w+)/.exec((await shop.run(command, { env: { ...production, ...env } })).stderr)?.[1];
+    expect(await banner('inventory set 4 1')).toBe('staging');
+    await shop.run('config set default-env production');
+    expect(await banner('inventory set 4 1')).toBe('production');
+    expect(await banner('inventory set 4 1', { PETSTOCK_ENV: 'staging' })).toBe('staging');
+    expect(await banner('inventory set 4 1 --env production', { PETSTOCK_ENV: 'staging' })).toBe('production');
+    expect(await banner('--env production inventory set 4 1', { PETSTOCK_ENV: 'staging' })).toBe('production');
+  });
+
+  test('sandbox needs no set-up', async () => {
+    const shop = await openShop();
+    const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
+    const set = await shop.run('--env sandbox inventory set 9007199254740993 5', { env: nothing });
+    expect(set.code).toBe(0);
+    const get = await shop.run('--env sandbox inventory get 9007199254740993', { env: nothing });
+    expect(get.stdout).toBe('9007199254740993\t5\tsold\n');
+    expect(get.stderr).toContain('Rate limit: 998 of 1000 left');
+  });
+});
+
+describe('without an address or a key', () => {
+  test.each([
+    [{ PETSTOCK_URL_STAGING: undefined }, 2, 'Hint: petstock config set-url https://<your-store>/v1 --env staging\n'],
+    [{ PETSTOCK_API_KEY_STAGING: undefined }, 4, 'Hint: petstock config set-key --env staging\n'],
+    [{ PETSTOCK_URL_STAGING: 'http://store.example/v1' }, 2, 'PETSTOCK_URL_STAGING'],
+    [{ PETSTOCK_URL_STAGING: 'https://store.example/' }, 2, '/v1'],
+  ])('%o is exit %i', async (env, code, told) => {
+    const shop = await openShop();
+    const result = await shop.run('inventory list', { env });
+    expect(result).toMatchObject({ code, stdout: '', requests: [] });
+    expect(result.stderr).toContain(told);
+  });
+
+  test("a wrong key is exit 4, with the service's own error in JSON", async () => {
+    const shop = await openShop();
+    const result = await shop.run('inventory list --json', { env: { PETSTOCK_API_KEY_STAGING: 'psk_wrong1234' } });
+    expect(result).toMatchObject({ code: 4, stdout: '' });
+    expect(JSON.parse(result.stderr).error).toMatchObject({ status: 401, exitCode: 4 });
+    expect(result.stderr).not.toContain('psk_');
+  });
+});
+
+describe('colour', () => {
+  const csi = '\x1b[';
+  test.each([
+    [{}, '', 80, true],
+    [{}, '', undefined, false],
+    [{ NO_COLOR: '1' }, '', 80, false],
+    [{ FORCE_COLOR: '1' }, '', undefined, true],
+    [{ FORCE_COLOR: '1', NO_COLOR: '1' }, '', undefined, true],
+    [{ FORCE_COLOR: '0' }, '', 80, false],
+    [{ TERM: 'dumb' }, '', 80, false],
+    [{ NO_COLOR: '1' }, ' --color always', undefined, true],
+    [{ FORCE_COLOR: '1' }, ' --color never', 80, false],
+  ])('%o%s at width %s: %s', async (env, flag, terminal, colored) => {
+    const shop = await openShop();
+    const { stdout } = await shop.run(`inventory list -o table${flag}`, { env, terminal });
+    expect(stdout.includes(csi)).toBe(colored);
+  });
+
+  test('is judged for each stream', async () => {
+    const shop = await openShop();
+    const { stdout, stderr } = await shop.run('inventory set 4 3 -o table', { terminal: 80, terminals: ['stderr'] });
+    expect(stdout).not.toContain(csi);
+    expect(stderr).toContain(csi);
+  });
+});

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { sent } from '../../../support/requests.ts';
+import { openShop } from '../../../support/shop.ts';
+
+test.each([
+  ['+5', 44],
+  ['5', 44],
+  ['-2', 37],
+  ['-39', 0],
+  ['0', 39],
+  ['-40', -1],
+])('a delta of %s is computed once and set', async (delta, after) => {
+  const shop = await openShop();
+  const result = await shop.run(`inventory adjust 4 ${delta} --json`);
+  expect(result).toMatchObject({
+    code: 0,
+    stdout: `{"petId":4,"quantity":${after},"status":"available","before":39}\n`,
+  });
+  expect(sent(result)).toEqual(['GET /v1/inventory', `PATCH /v1/inventory/4 {"quantity":${after}}`]);
+});
+
+test('ids beyond 2^53', async () => {
+  const shop = await openShop();
+  const result = await shop.run('inventory adjust 9223372036854775807 +3 -o tsv');
+  expect(result.stdout).toBe('9223372036854775807\t3\tavailable\t0\n');
+  expect(sent(result)).toContain('PATCH /v1/inventory/9223372036854775807 {"quantity":3}');
+});
+
+test("a sum that a double can't hold is refused before the write", async () => {
+  const shop = await openShop();
+  const result = await shop.run('inventory adjust 4 9007199254740991');
+  expect(result).toMatchObject({ code: 2, stdout: '' });
+  expect(sent(result)).toEqual(['GET /v1/inventory']);
+});
+
+test('a pet that is not in the list is exit 9 and no PATCH', async () => {
+  const shop = await openShop();
+  const result = await shop.run('inventory adjust 4242 1');
+  expect(result.code).toBe(9);
+  expect(sent(result)).toEqual(['GET /v1/inventory']);
+});
+
+test.each(['1.5', '++5', '1e1', '', 'five'])('the delta "%s" is exit 2 and nothing is sent', async (delta) => {
+  const shop = await openShop();
+  expect(await shop.run(['inventory', 'adjust', '4', delta])).toMatchObject({ code: 2, requests: [] });
+});
+
+test('after a lost answer the same quantity is sent again, not the delta a second time', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/4:first=1:commit-then-drop'] });
+  const result = await shop.run('inventory adjust 4 +5 --json');
+  expect(result).toMatchObject({ code: 0 });
+  expect(result.stdout).toContain('"quantity":44');
+  expect(sent(result).slice(1)).toEqual(Array(2).fill('PATCH /v1/inventory/4 {"quantity":44}'));
+});

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { answering as answeringService } from '../../../support/answering.ts';
+import { openShop, type Shop } from '../../../support/shop.ts';
+
+async function answering(body: string) {
+  const env = { PETSTOCK_URL_STAGING: await answeringService(200, body) };
+  const shop = await openShop();
+  return { run: (command: string, terminal?: number): ReturnType<Shop['run']> => shop.run(command, { env, terminal }) };
+}
+
+describe('a status that the specification does not name', () => {
+  const body = '[{"petId":1,"quantity":5,"status":"lost"},{"petId":2,"quantity":5,"status":"eaten"}]';
+
+  test('is shown as it came, with one warning', async () => {
+    const { run } = await answering(body);
+    const { code, stdout, stderr } = await run('inventory list');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '1\t5\tlost\n2\t5\teaten\n' });
+    expect(stderr.match(/^Warning: .*"lost"/gm)).toHaveLength(1);
+    expect(stderr.match(/^Warning/gm)).toHaveLength(1);
+  });
+
+  test('is counted by its name in the summary', async () => {
+    const { run } = await answering(body);
+    const { stdout } = await run('inventory list --summary --json');
+    expect(Object.keys(JSON.parse(stdout).byStatus)).toEqual(['available', 'pending', 'sold', 'eaten', 'lost']);
+  });
+});
+
+test('control characters do not reach a terminal, neither in a table nor in a warning', async () => {
+  const { run } = await answering('[{"petId":1,"quantity":5,"status":"a\\u001b[2Jb\\u009bc\\u202ed"}]');
+  const { stdout, stderr } = await run('inventory list --color never', 80);
+  expect(stdout + stderr).not.toMatch(/[\x1b\x9b\u202e]/);
+  expect(stdout).toContain('ab');
+});
+
+test('unknown fields and any order of fields and white space are read', async () => {
+  const { run } = await answering(
+    ' [ { "status" : "sold" , "tags":[{"petId":9}], "quantity":5.0 , "petId" : 9007199254740993 } ] ',
+  );
+  expect(await run('inventory list')).toMatchObject({ code: 0, stdout: '9007199254740993\t5\tsold\n' });
+});
+
+describe('an answer that makes no sense is exit 1 and prints nothing', () => {
+  test.each([
+    ['[{"petId":1,"quantity":5}]', '"status" in item 1 of the answer is missing'],
+    ['[{"petId":"1","quantity":5,"status":"sold"}]', '"petId" in item 1 of the answer is not an int64'],
+    ['[{"petId":9223372036854775808,"quantity":5,"status":"sold"}]', 'not an int64'],
+    ['[{"petId":1,"quantity":1.5,"status":"sold"}]', '"quantity" in item 1 of the answer is not an integer'],
+    ['[{"petId":1,"quantity":5,"status":"sold"},{}]', 'item 2'],
+    ['{"items":[]}', 'is not an array'],
+    ['[{"petId":1,', 'is not valid JSON'],
+    ['<html><body>Log in</body></html>', 'is HTML'],
+    ['', 'is empty'],
+  ])('%s', async (body, told) => {
+    const { run } = await answering(body);
+    const { code, stdout, stderr } = await run('inventory list');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(`Error: The answer to GET /inventory `);
+    expect(stderr).toContain(told);
+    expect(stderr).not.toContain('experimental');
+  });
+});
+
+test('the answer to a PATCH that makes no sense says that the operation is experimental', async () => {
+  const { run } = await answering('{"petId":4,"stock":{"quantity":12},"status":"available"}');
+  const { code, stderr } = await run('inventory set 4 12');
+  expect(code).toBe(1);
+  expect(stderr).toContain('"quantity" in the answer is missing. This operation is marked experimental');
+});
+
+test('an answer about another pet, or with another quantity, is not taken for the one that was asked for', async () => {
+  const { run } = await answering('{"petId":4,"quantity":12,"status":"available"}');
+  expect(await run('inventory set 5 12')).toMatchObject({ code: 1, stdout: '' });
+  const other = await run('inventory set 4 13');
+  expect(other).toMatchObject({ code: 0, stdout: '4\t12\tavailable\n' });
+  expect(other.stderr).toContain('Warning: the service set the stock of pet 4 to 12, not to 13\n');
+});

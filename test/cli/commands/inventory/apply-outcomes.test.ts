@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'vitest';
+import { InterruptedError } from '../../../../src/shared/errors.ts';
+import { apply, changeFile, stockOf, withReport } from '../../../support/changes.ts';
+import { sent } from '../../../support/requests.ts';
+import { openShop } from '../../../support/shop.ts';
+
+const petIds = Array.from({ length: 21 }, (_, index) => index + 1);
+/** Another stock for each of the first 21 pets. */
+const csv = `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 1000}`).join('\n')}\n`;
+
+describe('a row whose outcome is not known is looked at', () => {
+  test('and confirmed, where the service has carried it out', async () => {
+    const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:commit-then-drop'] });
+    const result = await apply(shop, 'petId,quantity\n4,1\n5,7\n');
+    expect(result).toMatchObject({ code: 0, report: { counts: { applied: 2 } } });
+    expect(sent(result).filter((request) => request.startsWith('PATCH'))).toHaveLength(2);
+    expect(sent(result).at(-1)).toBe('GET /v1/inventory');
+  });
+
+  test.each(['reset', 'status=503', 'status=500'])('and sent again, where it has not (%s)', async (fault) => {
+    const shop = await openShop({ faults: [`PATCH /inventory/5:first=1:${fault}`] });
+    const result = await apply(shop, 'petId,quantity\n5,7\n');
+    expect(result).toMatchObject({ code: 0, report: { counts: { applied: 1 } } });
+    expect(sent(result)).toEqual([
+      'GET /v1/inventory',
+      'PATCH /v1/inventory/5 {"quantity":7}',
+      'GET /v1/inventory',
+      'PATCH /v1/inventory/5 {"quantity":7}',
+    ]);
+  });
+
+  test('and a conflict, where somebody else has changed it meanwhile', async () => {
+    const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:reset'] });
+    let others = 0;
+    const result = await apply(shop, 'petId,quantity\n5,7\n', [], {
+      onSent: ({ method }) => {
+        if (method !== 'PATCH' || others > 0) return;
+        others += 1;
+        // The next request is answered after this one has been: both are in this process.
+        void shop.run('inventory set 5 55', { folders: { config: '/nowhere', state: '/nowhere-either' } });
+      },
+    });
+    expect(others).toBe(1);
+    expect(result.code === 0 || result.code === 7).toBe(true);
+  });
+
+  test('until the service is plainly down: then the run stops, says how to go on, and is resumed', async () => {
+    const shop = await openShop({ faults: ['PATCH /inventory/5:first=4:status=503'] });
+    const down = await apply(shop, 'petId,quantity\n4,1\n5,7\n');
+    expect(down.code).toBe(8);
+    expect(down.report.rows[1]).toMatchObject({ result: 'failed', error: { code: 'outcome_unknown', status: 503 } });
+    const { hint } = JSON.parse(down.stderr).error;
+    expect(hint).toBe(`petstock inventory apply --resume ${down.report.run} --env staging`);
+    const resumed = withReport(await shop.run([...hint.split(' ').slice(1), '--yes', '--json']));
+    expect(resumed).toMatchObject({ code: 0, report: { run: down.report.run, counts: { applied: 2 } } });
+    expect(sent(resumed)).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/5 {"quantity":7}']);
+  });
+});
+
+const faults = ['commit-then-drop', 'status=503', 'reset', 'truncate', 'malform', 'status=500'];
+
+test.each([1, 2, 3])('with every fault at 10 %%, the stock is exactly what was wanted (seed %i)', async (seed) => {
+  const shop = await openShop({ faults: faults.map((fault) => `PATCH /inventory/*:p=0.1:seed=${seed}:${fault}`) });
+  const result = await apply(shop, csv);
+  expect(result).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
+  const stock = await stockOf(shop);
+  for (const petId of petIds) expect(stock.get(`${petId}`)).toBe(petId + 1000);
+  const undone = withReport(await shop.run(['undo', result.report.run, '--yes', '--json']));
+  expect(undone).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
+  expect(await stockOf(shop)).toEqual(await stockOf(await openShop()));
+});
+
+describe('Ctrl-C', () => {
+  test('finishes what is in flight, says how to go on, and --resume sends what is left and no more', async () => {
+    const shop = await openShop();
+    const interrupt = new AbortController();
+    let patches = 0;
+    const stopped = await apply(shop, csv, ['--concurrency', '4'], {
+      interrupted: interrupt.signal,
+      onSent: ({ method }) => {
+        patches += method === 'PATCH' ? 1 : 0;
+        if (patches === 9) interrupt.abort(new InterruptedError('Interrupted'));
+      },
+    });
+    expect(stopped.code).toBe(130);
+    expect(stopped.stderr).not.toContain('Stopping');
+    const { applied = 0, notAttempted = 0 } = stopped.report.counts;
+    expect(applied).toBeGreaterThanOrEqual(9);
+    expect(applied + notAttempted).toBe(21);
+    expect(notAttempted).toBeGreaterThan(0);
+    const { hint } = JSON.parse(stopped.stderr).error;
+    const resumed = withReport(await shop.run([...hint.split(' ').slice(1), '--yes', '--json']));
+    expect(resumed).toMatchObject({ code: 0, report: { counts: { applied: 21, notAttempted: 0 } } });
+    const twice = sent(resumed).filter((request) => sent(stopped).includes(request));
+    expect(twice).toEqual(['GET /v1/inventory']);
+    expect(sent(resumed)).toHaveLength(notAttempted + 1);
+  });
+
+  test('says at once that it stops, and how to go on', async () => {
+    const shop = await openShop({ faults: ['PATCH /inventory/*:delay=20'] });
+    const interrupt = new AbortController();
+    const file = changeFile(shop, csv);
+    const said: string[] = [];
+    const stopped = await shop.run(['inventory', 'apply', file, '--yes'], {
+      interrupted: interrupt.signal,
+      onSent: ({ method }) => {
+        if (method === 'PATCH') interrupt.abort(new InterruptedError('Interrupted'));
+      },
+      onStderr: (text) => said.push(text),
+    });
+    expect(stopped.code).toBe(130);
+    const at = said.findIndex((text) => text.startsWith('Stopping: what is in flight is let finish.'));
+    expect(said[at]).toMatch(/To go on later: petstock inventory apply --resume \S+ --env staging\n$/);
+    expect(at).toBeLessThan(said.findIndex((text) => text.includes('Interrupted;')));
+  });
+
+  test('during a wait for the rate limit leaves nothing open', async () => {
+    const shop = await openShop({ limits: { minute: 12, day: 1000 } });
+    const interrupt = new AbortController();
+    const stopped = await apply(shop, csv, [], {
+      interrupted: interrupt.signal,
+      terminal: 100,
+      terminals: ['stderr'],
+      onStderr: (text) => {
+        if (text.includes('rate limit')) interrupt.abort(new InterruptedError('Interrupted'));
+      },
+    });
+    expect(stopped.code).toBe(130);
+    const shown = JSON.parse((await shop.run(['history', 'show', stopped.report.run, '--json'])).stdout);
+    const states = new Set(shown.rows.map(({ state }: { state: string }) => state));
+    expect(states).toEqual(new Set(['applied', 'pending']));
+  });
+});
+
+describe('the rate limit', () => {
+  test('is waited for through any number of minutes', async () => {
+    const shop = await openShop({ limits: { minute: 6, day: 1000 } });
+    const result = await apply(shop, csv);
+    expect(result).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
+  });
+
+  test('of the day stops the run, which goes on the next day', async () => {
+    const shop = await openShop({ limits: { minute: 1000, day: 15 } });
+    const stopped = await apply(shop, csv);
+    expect(stopped.code).toBe(8);
+    expect(stopped.report.counts.applied).toBeGreaterThan(5);
+    expect(JSON.parse(stopped.stderr).error.retryAfterSeconds).toBeGreaterThan(3600);
+    const again = await shop.run(['inventory', 'apply', '--resume', stopped.report.run, '--yes']);
+    expect(again).toMatchObject({ code: 6, requests: [] });
+    shop.clock.advance(24 * 3600_000);
+    const resumed = withReport(
+      await shop.run(['inventory', 'apply', '--resume', stopped.report.run, '--yes', '--json']),
+    );
+    expect(resumed).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
+  });
+});
+
+describe('--resume', () => {
+  test('refuses another environment, another URL, and a run that there is none of', async () => {
+    const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
+    const { report } = await apply(shop, 'petId,quantity\n5,7\n');
+    const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
+    const resume = ['inventory', 'apply', '--resume', report.run, '--yes'];
+    const env = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: key };
+    const production = await shop.run([...resume, '--env', 'production'], { env });
+    expect(production).toMatchObject({ code: 2, requests: [] });
+    expect(production.stderr).toContain('--env staging');
+    const elsewhere = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:9/v1' };
+    expect(await shop.run(resume, { env: elsewhere })).toMatchObject({ code: 2, requests: [] });
+    expect(await shop.run('inventory apply --resume 20200101T000000Z-aaaa --yes')).toMatchObject({ code: 9 });
+    expect(await shop.run(resume)).toMatchObject({ code: 0 });
+  });
+
+  test('of a run whose stock has changed meanwhile is a conflict', async () => {
+    const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
+    const { report } = await apply(shop, 'petId,quantity\n5,7\n6,8\n', ['--concurrency', '1']);
+    await shop.run('inventory set 5 99');
+    await shop.run('inventory set 6 8');
+    const resumed = withReport(await shop.run(['inventory', 'apply', '--resume', report.run, '--yes', '--json']));
+    expect(resumed.report.rows.map(({ result }) => result)).toEqual(['conflict', 'unchanged']);
+    expect(resumed.code).toBe(7);
+    const done = await shop.run(['inventory', 'apply', '--resume', report.run, '--yes']);
+    expect(sent(done).filter((request) => request.startsWith('PATCH'))).toEqual([]);
+  });
+});
+
+test('--resume of a run whose only row was refused ends as that did', async () => {
+  const shop = await openShop({ quantityBounds: { min: 0n } });
+  const { report, code } = await apply(shop, 'petId,quantity\n5,-7\n');
+  expect(code).toBe(10);
+  expect(await shop.run(['inventory', 'apply', '--resume', report.run, '--yes'])).toMatchObject({
+    code: 10,
+    requests: [],
+  });
+});
+
+test('history show of a run that broke off says how to go on', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
+  const { report } = await apply(shop, 'petId,quantity\n5,7\n');
+  const resume = `petstock inventory apply --resume ${report.run} --env staging`;
+  expect((await shop.run(['history', 'show', report.run])).stderr).toContain(`To go on: ${resume}\n`);
+  await shop.run([...resume.split(' ').slice(1), '--yes']);
+  expect((await shop.run(['history', 'show', report.run])).stderr).not.toContain('To go on');
+});
+
+test('--resume of a run that is done says so, sends no PATCH, and tells its id', async () => {
+  const shop = await openShop();
+  const { report } = await apply(shop, 'petId,quantity\n5,7\n');
+  const again = withReport(await shop.run(['inventory', 'apply', '--resume', report.run, '--yes', '--json']));
+  expect(again).toMatchObject({ code: 0, report: { run: report.run, counts: { applied: 1 } } });
+  expect(again.stderr).toContain('Nothing is left to write.');
+  expect(again.requests).toEqual([]);
+});
+
+test('two at once on overlapping rows: each row is written by one, and the other is told', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/*:delay=1'] });
+  const left = apply(shop, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 2000}`).join('\n')}\n`);
+  const right = apply(shop, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 3000}`).join('\n')}\n`);
+  const [one, other] = await Promise.all([left, right]);
+  const stock = await stockOf(shop);
+  for (const [index, petId] of petIds.entries()) {
+    const results = [one.report.rows[index]?.result, other.report.rows[index]?.result];
+    const winner = stock.get(`${petId}`) === petId + 2000 ? 0 : 1;
+    expect(results[winner]).toBe('applied');
+    // Who comes later has read the stock before or after the first one wrote: a conflict, or a change of that.
+    if (results[1 - winner] === 'applied') {
+      const later = [one, other][winner]?.report.rows[index];
+      expect(later?.before).toBe(petId + (winner === 0 ? 3000 : 2000));
+    } else {
+      expect(results[1 - winner]).toBe('conflict');
+    }
+  }
+});

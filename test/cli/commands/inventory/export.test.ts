@@ -1,0 +1,73 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { sent } from '../../../support/requests.ts';
+import { openShop, type Shop } from '../../../support/shop.ts';
+
+const fileIn = (shop: Shop) => join(shop.folders.state, '..', 'stock.csv');
+
+test('prints a change file of all stock levels, with one request', async () => {
+  const shop = await openShop();
+  const result = await shop.run('inventory export');
+  expect(result.code).toBe(0);
+  expect(sent(result)).toEqual(['GET /v1/inventory']);
+  const lines = result.stdout.split('\n');
+  expect(lines[0]).toBe('petId,status,expected,quantity,reason,ref');
+  expect(lines).toContain('4,available,39,39,,');
+  expect(lines).toContain('9223372036854775807,available,0,0,,');
+  expect(lines).toHaveLength(26);
+});
+
+describe('to a file', () => {
+  test('says where it is on stderr, and nothing on stdout', async () => {
+    const shop = await openShop();
+    const file = fileIn(shop);
+    const result = await shop.run(['inventory', 'export', file]);
+    expect(result).toMatchObject({ code: 0, stdout: '' });
+    expect(result.stderr).toContain(`Written to ${file}.`);
+    expect(readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
+  });
+
+  test('that is there already asks on a terminal, and replaces it elsewhere', async () => {
+    const shop = await openShop();
+    const file = fileIn(shop);
+    writeFileSync(file, 'hours of work');
+    const asked: string[] = [];
+    const confirm = async (question: string) => asked.push(question) > 1;
+    const prompts = { terminal: 80, prompts: { confirm } };
+    expect(await shop.run(['inventory', 'export', file], prompts)).toMatchObject({ code: 2, requests: [] });
+    expect(readFileSync(file, 'utf8')).toBe('hours of work');
+    expect(await shop.run(['inventory', 'export', file], prompts)).toMatchObject({ code: 0 });
+    expect(asked).toHaveLength(2);
+    writeFileSync(file, 'an old export');
+    expect(await shop.run(['inventory', 'export', file])).toMatchObject({ code: 0 });
+    expect(readFileSync(file, 'utf8')).toContain('4,available,39,39,,');
+  });
+
+  test('is whole or not at all: an answer that breaks off leaves what was there', async () => {
+    const shop = await openShop({ faults: ['GET /inventory:truncate'] });
+    const file = fileIn(shop);
+    writeFileSync(file, 'as it was');
+    const result = await shop.run(['inventory', 'export', file]);
+    expect(result.code).toBe(5);
+    expect(readFileSync(file, 'utf8')).toBe('as it was');
+  });
+
+  test('in a folder that is not there is an error in words', async () => {
+    const shop = await openShop();
+    const file = join(shop.folders.state, 'nowhere', 'stock.csv');
+    const result = await shop.run(['inventory', 'export', file]);
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain('no such folder');
+    expect(existsSync(file)).toBe(false);
+  });
+});
+
+test('for a spreadsheet ids are formulas of text, which apply reads', async () => {
+  const shop = await openShop();
+  const { stdout } = await shop.run('inventory export --spreadsheet');
+  expect(stdout.startsWith('\ufeffpetId,')).toBe(true);
+  expect(stdout).toContain('"=""9007199254740993""",sold,0,0,,\n');
+  const applied = await shop.run('inventory apply - --json --yes', { stdin: stdout });
+  expect(JSON.parse(applied.stdout).counts).toMatchObject({ unchanged: 24, applied: 0 });
+});

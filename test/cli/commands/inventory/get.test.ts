@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { sent } from '../../../support/requests.ts';
+import { openShop } from '../../../support/shop.ts';
+
+test('shows one pet, from one GET of the list', async () => {
+  const shop = await openShop();
+  const result = await shop.run('inventory get 9007199254740993 --json');
+  expect(result).toMatchObject({
+    code: 0,
+    stdout: '{"petId":9007199254740993,"quantity":0,"status":"sold"}\n',
+    stderr: 'Rate limit: 999 of 1000 left, resets in 40 s\n',
+  });
+  expect(sent(result)).toEqual(['GET /v1/inventory']);
+});
+
+test('exit 9 where the list has no such pet', async () => {
+  const shop = await openShop();
+  const { code, stdout, stderr } = await shop.run('inventory get 4242');
+  expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+  expect(stderr).toMatchInlineSnapshot(`
+    "Rate limit: 999 of 1000 left, resets in 40 s
+    Error: There is no pet 4242 in staging.
+    Hint: petstock inventory list --env staging
+    "
+  `);
+});
+
+test('with --json the error is all that stderr has', async () => {
+  const shop = await openShop();
+  const { code, stdout, stderr } = await shop.run('inventory get 4242 --json');
+  expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+  expect(JSON.parse(stderr)).toEqual({
+    error: {
+      code: 'not_found',
+      message: 'There is no pet 4242 in staging.',
+      exitCode: 9,
+      hint: 'petstock inventory list --env staging',
+    },
+  });
+});
+
+test.each([
+  '1.5',
+  '1e3',
+  '0x10',
+  '１',
+  '',
+  '9223372036854775808',
+  '-9223372036854775809',
+  '1.23E+18',
+  'abc',
+  '+7',
+  ' 7',
+])('the pet id "%s" is exit 2 and nothing is sent', async (petId) => {
+  const shop = await openShop();
+  const result = await shop.run(['inventory', 'get', petId]);
+  expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+  expect(result.stderr).toMatch(/^Error: .+\n/);
+});

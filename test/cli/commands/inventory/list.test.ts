@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { sent } from '../../../support/requests.ts';
+import { openShop } from '../../../support/shop.ts';
+
+const beyondDoubles = '--pet 9007199254740992,9007199254740993,9223372036854775807';
+
+describe('ids beyond 2^53 in every format', () => {
+  test.each([
+    [
+      'json',
+      '[\n{"petId":9007199254740992,"quantity":14,"status":"available"},\n{"petId":9007199254740993,"quantity":0,"status":"sold"},\n{"petId":9223372036854775807,"quantity":0,"status":"available"}\n]\n',
+    ],
+    [
+      'ndjson',
+      '{"petId":9007199254740992,"quantity":14,"status":"available"}\n{"petId":9007199254740993,"quantity":0,"status":"sold"}\n{"petId":9223372036854775807,"quantity":0,"status":"available"}\n',
+    ],
+    [
+      'csv',
+      'petId,quantity,status\n9007199254740992,14,available\n9007199254740993,0,sold\n9223372036854775807,0,available\n',
+    ],
+    ['tsv', '9007199254740992\t14\tavailable\n9007199254740993\t0\tsold\n9223372036854775807\t0\tavailable\n'],
+  ])('%s', async (format, expected) => {
+    const shop = await openShop();
+    const result = await shop.run(`inventory list ${beyondDoubles} -o ${format}`);
+    expect(result).toMatchObject({ code: 0, stdout: expected });
+    expect(sent(result)).toEqual(['GET /v1/inventory']);
+  });
+
+  test('table', async () => {
+    const shop = await openShop();
+    const { stdout } = await shop.run(`inventory list ${beyondDoubles}`, { terminal: 80, env: { NO_COLOR: '1' } });
+    expect(stdout).toMatchInlineSnapshot(`
+      "             Pet ID  Quantity          Status
+         9007199254740992  14                available
+         9007199254740993   0  out of stock  sold
+      9223372036854775807   0  out of stock  available
+      "
+    `);
+  });
+});
+
+test('a table on a terminal, TSV without a header elsewhere', async () => {
+  const shop = await openShop();
+  const onTerminal = await shop.run('inventory list --limit 1', { terminal: 80, env: { NO_COLOR: '1' } });
+  const piped = await shop.run('inventory list --limit 1');
+  expect(onTerminal.stdout).toContain('Pet ID');
+  expect(piped.stdout).toBe('1\t12\tavailable\n');
+});
+
+test('the setting "output" goes before that, and a flag before the setting', async () => {
+  const shop = await openShop();
+  await shop.run('config set output ndjson');
+  expect((await shop.run('inventory list --limit 1')).stdout).toBe('{"petId":1,"quantity":12,"status":"available"}\n');
+  expect((await shop.run('inventory list --limit 1 -o csv --no-header')).stdout).toBe('1,12,available\n');
+});
+
+describe('what is shown', () => {
+  test.each([
+    ['--pet 4,1', '1 4'],
+    ['--pet 4 --pet 1', '1 4'],
+    ['--status sold --limit 2', '2 9'],
+    ['--status sold,pending --limit 3', '2 7 9'],
+    ['--min-quantity 24', '4 8 11'],
+    ['--min-quantity 30 --max-quantity 33', '8'],
+    ['--max-quantity 0 --limit 2', '2 3'],
+    ['--sort quantity --desc --limit 3', '4 8 11'],
+    ['--sort petId --desc --limit 2', '9223372036854775807 9007199254740993'],
+    ['--desc --limit 1', '9223372036854775807'],
+    ['--sort status --limit 2', '1 3'],
+    ['--sort status --desc --limit 2', '2 9'],
+    ['--limit 0', ''],
+    ['--pet 4242', ''],
+    ['--max-quantity -1', ''],
+  ])('%s', async (options, ids) => {
+    const shop = await openShop();
+    const { code, stdout } = await shop.run(`inventory list ${options} --fields petId`);
+    expect({ code, ids: stdout.trim().split('\n').join(' ') }).toEqual({ code: 0, ids });
+  });
+
+  test('--fields chooses the columns and their order', async () => {
+    const shop = await openShop();
+    const { stdout } = await shop.run('inventory list --limit 1 --fields status,petId --header');
+    expect(stdout).toBe('status\tpetId\navailable\t1\n');
+  });
+
+  test('an empty table says so on stderr', async () => {
+    const shop = await openShop();
+    const { stdout, stderr } = await shop.run('inventory list --pet 4242 -o table');
+    expect(stdout).toBe('');
+    expect(stderr).toContain('Nothing to show.\n');
+  });
+});
+
+describe('--summary', () => {
+  test('counts pets and units by status, and in all', async () => {
+    const shop = await openShop({ pets: 6 });
+    const { stdout } = await shop.run('inventory list --summary --json');
+    const list = JSON.parse((await shop.run('inventory list --json')).stdout) as { quantity: number; status: string }[];
+    const tally = (items: typeof list) => ({
+      pets: items.length,
+      units: items.reduce((units, item) => units + item.quantity, 0),
+    });
+    const byStatus = Object.fromEntries(
+      ['available', 'pending', 'sold'].map((status) => [status, tally(list.filter((item) => item.status === status))]),
+    );
+    expect(JSON.parse(stdout)).toEqual({ ...tally(list), byStatus });
+  });
+
+  test('units beyond 2^53 are exact', async () => {
+    const shop = await openShop({ pets: 6 });
+    await shop.run('inventory set 1 9007199254740991');
+    await shop.run('inventory set 2 9007199254740991');
+    const { stdout } = await shop.run('inventory list --summary --json --pet 1,2');
+    expect(stdout).toContain('"units":18014398509481982');
+  });
+});
+
+describe('exit 2, with nothing sent', () => {
+  test.each([
+    ['--status gone', 'available, pending, sold'],
+    ['--pet 1,,2', '--pet'],
+    ['--pet 1.5', '--pet'],
+    ['--min-quantity x', '--min-quantity'],
+    ['--max-quantity 1.5', '--max-quantity'],
+    ['--sort name', 'petId, quantity, status'],
+    ['--limit -1', '--limit'],
+    ['--limit many', '--limit'],
+    ['--fields petId,name', 'name'],
+    ['--fields petId,petId', 'twice'],
+    ['--output xml', 'table, json, ndjson, csv, tsv'],
+    ['--json -o csv', '--json'],
+    ['--timeout 0', '--timeout'],
+    ['--timeout soon', '--timeout'],
+    ['--max-wait -1', '--max-wait'],
+    ['--color sometimes', '--color'],
+    ['--env prod', 'production'],
+    ['--stauts sold', '--status'],
+    ['extra', 'argument'],
+  ])('%s', async (options, told) => {
+    const shop = await openShop();
+    const result = await shop.run(`inventory list ${options}`);
+    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(result.stderr).toContain(told);
+  });
+});

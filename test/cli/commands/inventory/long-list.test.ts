@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { answering } from '../../../support/answering.ts';
+import { sent } from '../../../support/requests.ts';
+import { openShop } from '../../../support/shop.ts';
+
+const count = 30_000;
+const texts = Array.from(
+  { length: count },
+  (_, id) => `{"petId":${id},"quantity":${id % 700},"status":"${id % 3 === 0 ? 'sold' : 'available'}"}`,
+);
+const body = `[${texts.join(',')}]`;
+
+async function run(answer: string, command: string, terminal?: number) {
+  const shop = await openShop();
+  return await shop.run(command, { env: { PETSTOCK_URL_STAGING: await answering(200, answer) }, terminal });
+}
+
+describe('an answer that breaks off', () => {
+  const cut = body.slice(0, -100_000);
+
+  test.each([
+    ['tsv', 'inventory list'],
+    ['csv', 'inventory list -o csv'],
+    ['ndjson', 'inventory list -o ndjson'],
+    ['json', 'inventory list -o json'],
+    ['a table', 'inventory list -o table'],
+    ['a filter', 'inventory list --min-quantity 1 --fields status,petId'],
+  ])(
+    '%s: what is printed is whole lines from the beginning, and stderr says that they are not all',
+    async (_what, command) => {
+      const { code, stdout, stderr } = await run(cut, command);
+      const whole = await run(body, command);
+      expect(code).toBe(1);
+      expect(whole.stdout.startsWith(stdout)).toBe(true);
+      expect(stdout.length).toBeGreaterThan(10_000);
+      expect(stdout.length).toBeLessThan(whole.stdout.length);
+      expect(stdout).toMatch(/\n$/);
+      expect(stderr).toContain('ends in the middle, after ');
+      expect(stderr).toContain('The list is not whole.');
+    },
+  );
+
+  test('JSON is not closed, and the error is all that stderr has', async () => {
+    const { stdout, stderr } = await run(cut, 'inventory list --json');
+    expect(stdout).not.toContain(']');
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'failure', exitCode: 1 } });
+  });
+
+  test.each(['--sort quantity', '--summary', '--limit 29990'])('%s prints nothing, or whole lines', async (options) => {
+    const { code, stdout, stderr } = await run(cut, `inventory list ${options}`);
+    expect(code).toBe(1);
+    if (!options.startsWith('--limit')) expect(stdout).toBe('');
+    expect(stderr).toContain('The list is not whole.');
+  });
+
+  test('behind the pet that was asked for does not matter', async () => {
+    expect(await run(cut, 'inventory get 17')).toMatchObject({ code: 0, stdout: '17\t17\tavailable\n' });
+    expect((await run(cut, 'inventory get 29999')).code).toBe(1);
+  });
+
+  test('behind the last that was asked for does not matter', async () => {
+    const { code, stdout } = await run(cut, 'inventory list --limit 2 -o json');
+    expect({ code, items: JSON.parse(stdout).length }).toEqual({ code: 0, items: 2 });
+  });
+});
+
+test('a long list is sorted, cut and counted', async () => {
+  const sorted = await run(body, 'inventory list --sort quantity --desc --limit 2 --status sold');
+  expect(sorted.stdout).toBe('699\t699\tsold\n2799\t699\tsold\n');
+  const summary = await run(body, 'inventory list --summary --json');
+  expect(JSON.parse(summary.stdout)).toMatchObject({ pets: count, byStatus: { sold: { pets: count / 3 } } });
+});
+
+test('a status that is not known is warned about once, however many there are', async () => {
+  const odd = body.replaceAll('sold', 'lost');
+  const { stderr } = await run(odd, 'inventory list --pet 5');
+  expect(stderr.match(/^Warning: .*pet 0 the status "lost"/gm)).toHaveLength(1);
+  expect(stderr.match(/^Warning/gm)).toHaveLength(1);
+});
+
+test('a reader that is gone ends the request too', async () => {
+  const shop = await openShop({ pets: 30_000 });
+  const result = await shop.run('inventory list --limit 1');
+  expect(result).toMatchObject({ code: 0, stdout: '1\t12\tavailable\n' });
+  expect(sent(result)).toEqual(['GET /v1/inventory']);
+});
+
+test.each([
+  ['-o', 'table'],
+  ['--max-quantity', '0'],
+  ['-o', 'csv'],
+])('the item that makes no sense is told by its number (%s %s)', async (...flags) => {
+  const good = Array.from(
+    { length: 9_999 },
+    (_, index) => `{"petId":${index},"quantity":${index % 3},"status":"sold"}`,
+  );
+  const url = await answering(200, `[${good.join(',')},{"petId":7,"quantity":"x","status":"sold"}]`);
+  const shop = await openShop();
+  const result = await shop.run(['inventory', 'list', ...flags], { env: { PETSTOCK_URL_STAGING: url } });
+  expect(result.code).toBe(1);
+  expect(result.stderr).toContain('"quantity" in item 10000 of the answer');
+});

@@ -1,0 +1,197 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { InterruptedError } from '../../../../src/shared/errors.ts';
+import { sent } from '../../../support/requests.ts';
+import { openShop, type Shop } from '../../../support/shop.ts';
+
+test('sends one PATCH with the quantity alone, and shows what the service answered', async () => {
+  const shop = await openShop();
+  const written = await shop.run('inventory set 4 12 --json');
+  expect(written).toMatchObject({ code: 0, stdout: '{"petId":4,"quantity":12,"status":"available"}\n' });
+  expect(sent(written)).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
+  expect(written.stderr).toBe(`▸ staging · ${shop.service.url}\nRate limit: 999 of 1000 left, resets in 40 s\n`);
+});
+
+describe('ids beyond 2^53', () => {
+  test.each(['9007199254740993', '9223372036854775807'])('%s', async (petId) => {
+    const shop = await openShop();
+    const result = await shop.run(`inventory set ${petId} 7 -o csv --no-header`);
+    expect(sent(result)).toEqual([`PATCH /v1/inventory/${petId} {"quantity":7}`]);
+    expect(result.stdout).toMatch(new RegExp(`^${petId},7,`));
+    expect((await shop.run(`inventory get ${petId}`)).stdout).toMatch(new RegExp(`^${petId}\t7\t`));
+  });
+});
+
+test.each(['0', '-5', '9007199254740991', '-9007199254740991'])(
+  'the quantity %s goes to the service',
+  async (quantity) => {
+    const shop = await openShop();
+    const result = await shop.run(`inventory set 4 ${quantity}`);
+    expect(result.code).toBe(0);
+    expect(sent(result)).toEqual([`PATCH /v1/inventory/4 {"quantity":${quantity}}`]);
+    expect(result.stdout).toBe(`4\t${quantity}\tavailable\n`);
+  },
+);
+
+test.each(['1.5', '1e3', '0x10', '１', '', '9007199254740992', '+5', 'ten', '5 ', '--5', 'NaN', '1,800'])(
+  'the quantity "%s" is exit 2 and nothing is sent',
+  async (quantity) => {
+    const shop = await openShop();
+    expect(await shop.run(['inventory', 'set', '4', quantity])).toMatchObject({ code: 2, stdout: '', requests: [] });
+  },
+);
+
+test('a pet that the service does not know is exit 9, in words about the pet', async () => {
+  const shop = await openShop();
+  const { code, stdout, stderr } = await shop.run('inventory set 4242 1');
+  expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+  expect(stderr).toContain('Error: There is no pet 4242 in staging.\nHint: petstock inventory list --env staging\n');
+  const json = await shop.run('inventory set 4242 1 --json --quiet');
+  expect(JSON.parse(json.stderr).error).toMatchObject({ code: 'pet_not_found', status: 404, exitCode: 9 });
+});
+
+test("a quantity out of the service's bounds is exit 10, with the service's own words", async () => {
+  const shop = await openShop({ quantityBounds: { min: 0n } });
+  const { code, stderr } = await shop.run('inventory set 4 -1 --json --quiet');
+  expect(code).toBe(10);
+  expect(JSON.parse(stderr).error).toMatchObject({ status: 400, exitCode: 10 });
+});
+
+describe('--expect', () => {
+  test('writes where the stock is that', async () => {
+    const shop = await openShop();
+    const result = await shop.run('inventory set 4 12 --expect 39');
+    expect(result.code).toBe(0);
+    expect(sent(result)).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
+  });
+
+  test('is exit 7 and no PATCH where it is not', async () => {
+    const shop = await openShop();
+    const result = await shop.run('inventory set 4 12 --expect 38');
+    expect(result).toMatchObject({ code: 7, stdout: '' });
+    expect(sent(result)).toEqual(['GET /v1/inventory']);
+    expect(result.stderr).toContain('Error: The stock of pet 4 is 39, not 38; nothing was written.\n');
+  });
+
+  test('is exit 9 where there is no such pet, and 0 is a stock', async () => {
+    const shop = await openShop();
+    expect(await shop.run('inventory set 4242 1 --expect 0')).toMatchObject({ code: 9 });
+    expect(await shop.run('inventory set 2 1 --expect 0')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('the history', () => {
+  test('has the intent and the outcome, with reason and ref, and never the key', async () => {
+    const shop = await openShop();
+    await shop.run([
+      'inventory',
+      'set',
+      '9007199254740993',
+      '3',
+      '--expect',
+      '0',
+      '--reason',
+      'new arrivals',
+      '--ref',
+      'D-1',
+    ]);
+    const [text = ''] = history(shop);
+    expect(text).not.toContain(shop.service.key);
+    expect(
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toMatchObject([
+      { type: 'run', version: 1, command: 'inventory set', env: 'staging', baseUrl: shop.service.url },
+      { type: 'change', row: 1, petId: '9007199254740993', before: 0, after: 3, reason: 'new arrivals', ref: 'D-1' },
+      { type: 'ready', changes: 1, unchanged: 0 },
+      { type: 'intent', row: 1 },
+      { type: 'outcome', row: 1, result: 'applied', quantity: 3 },
+      { type: 'end' },
+    ]);
+  });
+
+  test('says what failed, and what is not known', async () => {
+    const shop = await openShop({ faults: ['PATCH /inventory/5:status=503'] });
+    await shop.run('inventory set 4242 3');
+    await shop.run('inventory set 5 3');
+    expect(outcomes(shop).sort()).toEqual(['failed', 'unknown']);
+  });
+
+  test('takes what never reached the service for failed, not for unknown', async () => {
+    const shop = await openShop();
+    const down = await shop.run('inventory set 4 3', { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' } });
+    expect(down.code).toBe(5);
+    expect(down.stderr).not.toContain('not known');
+    expect(outcomes(shop)).toEqual(['failed']);
+  });
+
+  test("that can't be written stops the change before it is sent", async () => {
+    const shop = await openShop();
+    const state = '/dev/null/state';
+    const result = await shop.run('inventory set 4 12', { folders: { ...shop.folders, state } });
+    expect(result).toMatchObject({ code: 1, requests: [] });
+    expect(result.stderr).toContain('history');
+  });
+});
+
+describe('Ctrl-C', () => {
+  test('while waiting for the rate limit says that nothing was set', async () => {
+    const shop = await openShop({ limits: { minute: 1, day: 1000 } });
+    await shop.run('inventory get 4');
+    const interrupt = new AbortController();
+    const running = shop.run('inventory set 4 3', {
+      interrupted: interrupt.signal,
+      onStderr: (text) => {
+        if (text.startsWith('Rate limited')) interrupt.abort(new InterruptedError('Interrupted'));
+      },
+    });
+    expect(await running).toMatchObject({ code: 130, requests: [] });
+    expect((await running).stderr).toContain('Error: Interrupted; the stock of pet 4 was not set.\n');
+  });
+
+  test('while the request is on its way says that it is not known', async () => {
+    const shop = await openShop({ faults: ['PATCH /inventory/4:hang'] });
+    const interrupt = new AbortController();
+    const onSent = () => interrupt.abort(new InterruptedError('Interrupted'));
+    const result = await shop.run('inventory set 4 3', { interrupted: interrupt.signal, onSent });
+    expect(result.code).toBe(130);
+    expect(result.stderr).toContain(
+      'It is not known whether the stock of pet 4 was set.\nHint: petstock inventory get 4',
+    );
+  });
+});
+
+describe('confirm = always', () => {
+  test('asks on a terminal and writes on yes', async () => {
+    const shop = await openShop();
+    await shop.run('config set confirm always');
+    const questions: string[] = [];
+    const confirm = async (question: string) => questions.push(question) > 0;
+    const result = await shop.run('inventory set 4 12', { terminal: 80, prompts: { confirm } });
+    expect(result.code).toBe(0);
+    expect(questions).toEqual(['Set the stock of pet 4 to 12?']);
+  });
+
+  test('is exit 2 on no, and off a terminal without --yes', async () => {
+    const shop = await openShop();
+    await shop.run('config set confirm always');
+    const no = await shop.run('inventory set 4 12', { terminal: 80, prompts: { confirm: async () => false } });
+    expect(no).toMatchObject({ code: 2, requests: [] });
+    expect(await shop.run('inventory set 4 12')).toMatchObject({ code: 2, requests: [] });
+    expect(await shop.run('inventory set 4 12 --yes')).toMatchObject({ code: 0 });
+  });
+});
+
+function history(shop: Shop): string[] {
+  const folder = join(shop.folders.state, 'history');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.ndjson'));
+  return names.map((name) => readFileSync(join(folder, name), 'utf8'));
+}
+
+/** The results that the history has, in no order. */
+function outcomes(shop: Shop): string[] {
+  return history(shop).flatMap((text) => [...text.matchAll(/"result":"(\w+)"/g)].map(([, result = '']) => result));
+}

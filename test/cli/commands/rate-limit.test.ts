@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { sent } from '../../support/requests.ts';
+import { openShop } from '../../support/shop.ts';
+
+const twoAMinute = { limits: { minute: 2, day: 1000 } };
+
+// A few milliseconds more than the 40 s that are left, since two clocks may drift apart meanwhile.
+test('waits for the end of a spent window, says so, and meets no 429', async () => {
+  const shop = await openShop(twoAMinute);
+  await shop.run('inventory get 1');
+  await shop.run('inventory get 1');
+  const result = await shop.run('inventory get 1');
+  expect(result).toMatchObject({ code: 0, stdout: '1\t12\tavailable\n' });
+  expect(result.stderr).toBe(
+    'Rate limited: going on in 41 s (07:01:00). Ctrl-C stops; nothing is lost.\n' +
+      'Rate limit: 1 of 2 left, resets in 1 min\n',
+  );
+  expect(sent(result)).toHaveLength(1);
+  expect(shop.service.journal().map(({ status }) => status)).toEqual([200, 200, 200]);
+});
+
+describe('longer than --max-wait', () => {
+  test('is exit 6 at once, with the time at which it works again, and nothing is sent', async () => {
+    const shop = await openShop(twoAMinute);
+    await shop.run('inventory get 1');
+    await shop.run('inventory get 1');
+    const result = await shop.run('inventory get 1 --max-wait 10');
+    expect(result).toMatchObject({ code: 6, stdout: '', requests: [] });
+    expect(result.stderr).toContain('It works again in 41 s, at 07:01:01.\nHint: petstock limits\n');
+    expect(shop.clock.sleeps).toEqual([]);
+  });
+
+  test('in JSON it has retryAfterSeconds', async () => {
+    const shop = await openShop(twoAMinute);
+    await shop.run('inventory get 1');
+    await shop.run('inventory get 1');
+    const { code, stderr } = await shop.run('inventory get 1 --max-wait 10 --json');
+    expect(code).toBe(6);
+    expect(JSON.parse(stderr).error).toMatchObject({ code: 'rate_limited', exitCode: 6, retryAfterSeconds: 41 });
+  });
+});
+
+describe('a 429', () => {
+  test('is waited for, at least as long as Retry-After says', async () => {
+    const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=30'] });
+    const before = shop.clock.now();
+    const result = await shop.run('inventory get 1');
+    expect(result.code).toBe(0);
+    expect(sent(result)).toHaveLength(2);
+    expect(shop.clock.now() - before).toBeGreaterThanOrEqual(30_000);
+  });
+
+  test('gates the next command, which sends nothing and exits 6', async () => {
+    const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=3600'] });
+    expect(await shop.run('inventory get 1')).toMatchObject({ code: 6 });
+    const next = await shop.run('inventory set 1 5');
+    expect(next).toMatchObject({ code: 6, requests: [] });
+    shop.clock.advance(3700_000);
+    expect(await shop.run('inventory get 1')).toMatchObject({ code: 0 });
+  });
+
+  test('three in a row end the command with exit 6', async () => {
+    const shop = await openShop({ faults: ['GET /inventory:status=429:retry-after=1'] });
+    const result = await shop.run('inventory get 1');
+    expect(result.code).toBe(6);
+    expect(sent(result)).toHaveLength(3);
+  });
+});
+
+describe('limits', () => {
+  test('tells of a gate', async () => {
+    const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=3600'] });
+    await shop.run('inventory get 1');
+    const { stderr } = await shop.run('limits');
+    expect(stderr).toMatch(/^staging: after a 429 nothing is sent before 08:00:2\d\.$/m);
+    shop.clock.advance(3700_000);
+    expect((await shop.run('limits')).stderr).not.toContain('429');
+  });
+
+  test('shows what the last answer told, without a request', async () => {
+    const shop = await openShop(twoAMinute);
+    await shop.run('inventory get 1');
+    const { code, stdout, requests } = await shop.run('limits --json');
+    expect({ code, requests }).toEqual({ code: 0, requests: [] });
+    expect(JSON.parse(stdout)).toEqual([
+      { env: 'staging', limit: 2, remaining: 1, resetAt: '2026-01-15T12:01:00Z', asOf: '2026-01-15T12:00:20Z' },
+    ]);
+  });
+
+  test('is an empty list before the first answer', async () => {
+    const shop = await openShop();
+    expect(await shop.run('limits --json')).toMatchObject({ code: 0, stdout: '[]\n', requests: [] });
+  });
+
+  test('--refresh spends one request', async () => {
+    const shop = await openShop();
+    const result = await shop.run('limits --refresh --json');
+    expect(sent(result)).toEqual(['GET /v1/inventory']);
+    expect(JSON.parse(result.stdout)).toMatchObject([{ env: 'staging', limit: 1000, remaining: 999 }]);
+  });
+});
+
+test('--quiet leaves the rate limit and the banner out', async () => {
+  const shop = await openShop();
+  expect(await shop.run('inventory set 4 5 --quiet')).toMatchObject({ code: 0, stderr: '' });
+});

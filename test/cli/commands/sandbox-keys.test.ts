@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { openShop, type Shop } from '../../support/shop.ts';
+
+const noKeyYet = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
+
+/** Runs a command with --json and reads what it printed. */
+async function printed(shop: Shop, command: string) {
+  const { code, stdout, stderr } = await shop.run(`${command} --json`);
+  expect({ code, stderr: stderr.replace(/^This is the only time.*\n/, '') }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+describe('sandbox keys', () => {
+  test('create shows a key once, and says so', async () => {
+    const shop = await openShop();
+    const { code, stdout, stderr } = await shop.run('sandbox keys create --plan pro --json', { env: noKeyYet });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'This is the only time that the key is shown.\n' });
+    const created = JSON.parse(stdout);
+    expect(created).toEqual({
+      key: expect.stringMatching(/^psk_[0-9A-Za-z]{36}$/),
+      id: expect.stringMatching(/^[0-9a-f]{12}$/),
+      plan: 'pro',
+      limitMinute: 300,
+      limitDay: 10_000,
+      createdAt: '2026-01-15T12:00:20.000Z',
+      revokedAt: null,
+    });
+    const { key: _key, ...listed } = created;
+    const list = await shop.run('sandbox keys list --json');
+    expect(JSON.parse(list.stdout)).toContainEqual(listed);
+    expect(list.stdout + list.stderr).not.toContain(created.key);
+  });
+
+  test('limits of its own make an enterprise key', async () => {
+    const shop = await openShop();
+    const created = await printed(shop, 'sandbox keys create --limit-minute 5000 --limit-day 1000000');
+    expect(created).toMatchObject({ plan: 'enterprise', limitMinute: 5000, limitDay: 1_000_000 });
+  });
+
+  test('list is in all formats, with the key of the sandbox', async () => {
+    const shop = await openShop();
+    const { id } = await printed(shop, 'sandbox keys create --plan free');
+    const { stdout } = await shop.run('sandbox keys list');
+    expect(stdout).toContain(`${id}\tfree\t60\t1000\t2026-01-15T12:00:20.000Z\t\n`);
+    expect(stdout).toMatch(/^[0-9a-f]{12}\tbusiness\t1000\t100000\t/m);
+    const table = await shop.run('sandbox keys list -o table');
+    expect(table.stdout).toMatch(/Id +Plan +Per minute +Per day +Created +Revoked/);
+  });
+
+  test('a key that is issued while the sandbox is served works, until it is revoked', async () => {
+    const shop = await openShop();
+    const interrupt = new AbortController();
+    const outcomes: number[] = [];
+    const use = async ({ url }: { url: string }) => {
+      const { key, id } = await printed(shop, 'sandbox keys create --plan pro');
+      const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
+      outcomes.push((await shop.run('inventory get 1', { env })).code);
+      expect(await printed(shop, `sandbox keys revoke ${id}`)).toMatchObject({ id, revokedAt: expect.any(String) });
+      outcomes.push((await shop.run('inventory get 1', { env })).code);
+    };
+    const { code } = await shop.run('sandbox serve --port 0 --json', {
+      interrupted: interrupt.signal,
+      onStdout: (line) => void use(JSON.parse(line)).finally(() => interrupt.abort()),
+    });
+    expect([code, ...outcomes]).toEqual([0, 0, 4]);
+  });
+
+  test("the sandbox's own key can't be revoked", async () => {
+    const shop = await openShop();
+    const [own] = await printed(shop, 'sandbox keys list');
+    const { code, stderr } = await shop.run(`sandbox keys revoke ${own.id}`);
+    expect(code).toBe(2);
+    expect(stderr).toContain("This is the sandbox's own key");
+  });
+
+  test.each([
+    ['create', 2, 'A key needs a plan'],
+    ['create --plan gold', 2, '--plan takes free, pro, business; "gold" is none of them'],
+    ['create --plan pro --limit-minute 5', 2, "--plan and limits of its own can't both be meant"],
+    ['create --limit-day 1.5', 2, '--limit-day takes a whole number from 0; "1.5" is none'],
+    ['list --file /nowhere/at-all.db', 2, 'There is no file /nowhere/at-all.db'],
+    ['list --file :memory:', 2, '--file :memory: keeps no keys'],
+    ['list --file /etc/hostname', 2, "The sandbox can't use /etc/hostname: "],
+    ['revoke', 2, "Missing required argument 'id'"],
+    ['revoke 000000000000', 9, 'There is no key 000000000000'],
+  ])('keys %s: exit %i', async (command, expected, message) => {
+    const shop = await openShop();
+    const { code, stdout, stderr } = await shop.run(`sandbox keys ${command}`);
+    expect({ code, stdout }).toEqual({ code: expected, stdout: '' });
+    expect(stderr).toContain(`Error: ${message}`);
+  });
+});
+
+describe('the plan of the sandbox key', () => {
+  const info = (shop: Shop) => printed(shop, 'sandbox info');
+
+  test('is what the last `sandbox serve` said; commands in the sandbox leave it', async () => {
+    const shop = await openShop();
+    expect(await info(shop)).toMatchObject({ plan: 'business' });
+    const interrupt = new AbortController();
+    let seen: string[] = [];
+    await shop.run('sandbox serve --port 0 --json --limit-minute 7 --limit-day 100', {
+      interrupted: interrupt.signal,
+      onStdout: (line) => {
+        const { url, key } = JSON.parse(line);
+        const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
+        (async () => {
+          const sandboxed = await shop.run('-e sandbox inventory get 1');
+          const served = await shop.run('inventory get 1', { env });
+          seen = [sandboxed.stderr, served.stderr];
+        })().finally(() => interrupt.abort());
+      },
+    });
+    expect(seen[0]).toContain('Rate limit: 6 of 7 left');
+    expect(seen[1]).toContain('Rate limit: 5 of 7 left');
+    expect(await info(shop)).toMatchObject({ plan: 'enterprise' });
+  });
+
+  test('is business again after a reset, with nothing used; other keys stay', async () => {
+    const shop = await openShop();
+    const { id } = await printed(shop, 'sandbox keys create --plan free');
+    await shop.run('-e sandbox inventory set 1 99');
+    expect((await shop.run('sandbox reset')).code).toBe(0);
+    expect(await info(shop)).toMatchObject({ plan: 'business', pets: 24 });
+    expect((await shop.run('-e sandbox inventory get 1')).stderr).toContain('Rate limit: 999 of 1000 left');
+    expect(await printed(shop, 'sandbox keys list')).toContainEqual(expect.objectContaining({ id, plan: 'free' }));
+  });
+});

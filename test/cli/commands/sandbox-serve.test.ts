@@ -1,0 +1,117 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { openShop, type Shop } from '../../support/shop.ts';
+
+interface Line {
+  readonly url: string;
+  readonly key: string;
+  readonly admin: string | null;
+}
+
+/** Serves until the test has what it wants, then Ctrl-C. */
+async function served(shop: Shop, options: string, use: (line: Line) => Promise<void>) {
+  const interrupt = new AbortController();
+  return shop.run(`sandbox serve --port 0 --json ${options}`.trim(), {
+    interrupted: interrupt.signal,
+    onStdout: (line) => void use(JSON.parse(line)).finally(() => interrupt.abort()),
+  });
+}
+
+test('--log writes one JSON line per request on stderr, without the key', async () => {
+  const shop = await openShop();
+  let key = '';
+  const { stderr } = await served(shop, '--file :memory: --log --quiet', async (line) => {
+    key = line.key;
+    const env = { PETSTOCK_URL_STAGING: line.url, PETSTOCK_API_KEY_STAGING: line.key };
+    await shop.run('inventory get 1', { env });
+    await shop.run('inventory set 99 1', { env });
+  });
+  const entries = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(entries).toMatchObject([
+    { method: 'GET', path: '/v1/inventory', status: 200 },
+    { method: 'PATCH', path: '/v1/inventory/99', status: 404 },
+  ]);
+  expect(stderr).not.toContain(key);
+});
+
+test('without it, nothing is logged', async () => {
+  const shop = await openShop();
+  const { stderr } = await served(shop, '--file :memory: --quiet', async ({ url, key }) => {
+    await shop.run('inventory get 1', { env: { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } });
+  });
+  expect(stderr).toBe('');
+});
+
+test.each(['0.0.0.0', '::', '192.0.2.7', 'shop.example'])('--host %s needs --expose', async (host) => {
+  const shop = await openShop();
+  const { code, stdout, stderr } = await shop.run(`sandbox serve --port 0 --host ${host}`);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(`Hint: petstock sandbox serve --host ${host} --expose\n`);
+});
+
+test.each(['--host localhost', '--host 127.0.0.2', '--host 0.0.0.0 --expose'])('%s is served', async (options) => {
+  const shop = await openShop();
+  let status = 0;
+  await served(shop, `--file :memory: ${options}`, async ({ url, key }) => {
+    const at = url.replace('0.0.0.0', '127.0.0.1');
+    status = (await fetch(`${at}/store/orders`, { headers: { Authorization: `Bearer ${key}` } })).status;
+  });
+  expect(status).toBe(200);
+});
+
+test('an administration port that is taken is named', async () => {
+  const shop = await openShop();
+  const holder = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => holder.once('listening', resolve));
+  const { port } = holder.address() as { port: number };
+  const { code, stderr } = await shop.run(`sandbox serve --port 0 --file :memory: --admin-port ${port}`);
+  holder.close();
+  expect(code).toBe(2);
+  expect(stderr).toBe(
+    `Error: Port ${port} on 127.0.0.1 is taken by another program.\nHint: petstock sandbox serve --admin-port 0\n`,
+  );
+});
+
+test('a reset while the sandbox is served: the service goes on with the fresh stock', async () => {
+  const shop = await openShop();
+  const seen: string[] = [];
+  const { code } = await served(shop, '', async ({ url, key }) => {
+    const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
+    const quantity = async () => seen.push((await shop.run('inventory get 1', { env })).stdout.trim());
+    await quantity();
+    await shop.run('inventory set 1 4711', { env });
+    await quantity();
+    await shop.run('sandbox reset');
+    await quantity();
+    await shop.run('inventory set 1 4712', { env });
+    seen.push((await shop.run('-e sandbox inventory get 1')).stdout.trim());
+  });
+  expect(code).toBe(0);
+  expect(seen).toEqual(['1\t12\tavailable', '1\t4711\tavailable', '1\t12\tavailable', '1\t4712\tavailable']);
+});
+
+test('a reset replaces a file that is no database at all', async () => {
+  const shop = await openShop();
+  const { file } = JSON.parse((await shop.run('sandbox info --json')).stdout);
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  writeFileSync(file, 'Feed the cats. '.repeat(100));
+  const broken = await shop.run('-e sandbox inventory list');
+  expect(broken.code).toBe(2);
+  expect(broken.stderr).toContain('Hint: petstock sandbox reset\n');
+  expect((await shop.run('sandbox reset')).code).toBe(0);
+  expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
+});
+
+test('sandbox openapi prints the contract', async () => {
+  const { code, stdout, stderr } = await (await openShop()).run('sandbox openapi');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(JSON.parse(stdout)).toMatchObject({
+    openapi: '3.1.0',
+    servers: [{ url: 'http://127.0.0.1:4010/v1' }],
+    paths: { '/inventory/{petId}': { patch: { 'x-stability': 'experimental' } } },
+  });
+});

@@ -1,0 +1,238 @@
+import { beforeEach, describe, expect, it, test } from 'vitest';
+import { createProgress, type Progress, type ProgressOptions } from '../../../src/cli/progress/progress.ts';
+import { createVirtualClock, type VirtualClock } from '../../rate-limit/virtual-clock.ts';
+
+let clock: VirtualClock;
+let writes: { readonly at: number; readonly text: string }[];
+let notes: string[];
+
+beforeEach(() => {
+  clock = createVirtualClock();
+  writes = [];
+  notes = [];
+});
+
+interface Rig extends Partial<ProgressOptions> {
+  /** undefined: no terminal. */
+  readonly columns?: number;
+  /** Resolves when the terminal takes more. */
+  readonly taken?: Promise<void>;
+}
+
+function start({ columns, taken, ...options }: Rig = {}): Progress {
+  const mine = writes;
+  const stderr = {
+    isTerminal: columns !== undefined,
+    columns,
+    write: async (text: string | Uint8Array) => {
+      mine.push({ at: clock.monotonic(), text: `${text}` });
+      await taken;
+    },
+  };
+  return createProgress({ clock, stderr }, { total: 1200, note: (line) => notes.push(line), ...options });
+}
+
+/** What is on the last line of the terminal. */
+const shown = () =>
+  writes
+    .map(({ text }) => text)
+    .join('')
+    .split(/\r\x1b\[K|\n/)
+    .at(-1);
+
+/** So many rows, one after the other, each after the same time. */
+async function proceed(progress: Progress, rows: number, every: number, from = 0): Promise<void> {
+  for (let row = 1; row <= rows; row += 1) {
+    await clock.sleep(every);
+    progress.update({ done: from + row, failed: 0 });
+  }
+}
+
+describe('on a terminal', () => {
+  it('draws at most ten times a second, and in the end what is true', async () => {
+    const progress = start({ columns: 80 });
+    await proceed(progress, 1000, 0.5);
+    const seconds = 0.5;
+    expect(writes.length).toBeGreaterThanOrEqual(5);
+    expect(writes.length).toBeLessThanOrEqual(seconds * 10 + 1);
+    await clock.sleep(100);
+    expect(shown()).toMatch(/^\[█+░+\] {2}1,000\/1,200 {2}/);
+    expect(writes.every(({ text }) => /^\r\x1b\[K[^\n]{0,79}$/.test(text))).toBe(true);
+    await progress.stop();
+    expect(shown()).toBe('');
+    expect(notes).toEqual([]);
+  });
+
+  it('draws the first change at once, and nothing before', () => {
+    const progress = start({ columns: 80 });
+    expect(writes).toEqual([]);
+    progress.update({ done: 1, failed: 1 });
+    expect(shown()).toContain('1/1,200  1 failed');
+  });
+
+  it('tells rate and time left', async () => {
+    const progress = start({ columns: 80 });
+    await proceed(progress, 200, 100);
+    expect(shown()).toBe('[██░░░░░░░░░░░░]  200/1,200  10/s  about 1 min 40 s left');
+    await progress.stop();
+  });
+
+  it('takes the limit for the time left where that takes longer', async () => {
+    const progress = start({ columns: 80, limitSeconds: (rows) => rows });
+    progress.update({ done: 1, failed: 0 });
+    expect(shown()).toContain('about 20 min left');
+    await progress.stop();
+  });
+
+  it('counts a wait down, and goes on', async () => {
+    const progress = start({ columns: 80 });
+    await proceed(progress, 58, 10);
+    progress.waiting(42_000);
+    await clock.sleep(200);
+    expect(shown()).toMatch(/58\/1,200 {2}… waiting for the rate limit: 42 s$/);
+    await clock.sleep(10_000);
+    expect(shown()).toMatch(/waiting for the rate limit: 32 s$/);
+    const drawn = writes.length;
+    await clock.sleep(30_000);
+    expect(writes.length - drawn).toBeLessThanOrEqual(31);
+    await clock.sleep(1900);
+    expect(shown()).toMatch(/58\/1,200 {2}100\/s {2}about 12 s left$/);
+    const after = writes.length;
+    await clock.sleep(60_000);
+    expect(writes.length).toBe(after);
+    await progress.stop();
+  });
+
+  it('shows what is answered during a wait', async () => {
+    const progress = start({ columns: 80 });
+    progress.waiting(42_000);
+    await clock.sleep(5000);
+    progress.update({ done: 3, failed: 0 });
+    await clock.sleep(1050);
+    expect(shown()).toMatch(/ 3\/1,200 {2}… waiting for the rate limit: 36 s$/);
+    progress.waiting(2000);
+    await clock.sleep(3000);
+    expect(shown()).not.toContain('waiting');
+    await progress.stop();
+  });
+
+  it('makes room for something else, and comes back', async () => {
+    const progress = start({ columns: 80 });
+    progress.update({ done: 1, failed: 0 });
+    await progress.wipe();
+    expect(shown()).toBe('');
+    const before = writes.length;
+    await progress.wipe();
+    await clock.sleep(5000);
+    expect(writes.length).toBe(before);
+    progress.update({ done: 2, failed: 0 });
+    expect(shown()).toContain('2/1,200');
+    await clock.sleep(200);
+    await progress.wipe();
+    progress.update({ done: 3, failed: 0 });
+    expect(shown(), 'somebody is writing').toBe('');
+    await clock.sleep(100);
+    expect(shown()).toContain('3/1,200');
+    await progress.stop();
+  });
+
+  it('draws nothing after its end, and lets nobody wait', async () => {
+    const progress = start({ columns: 80 });
+    await progress.stop();
+    progress.update({ done: 1, failed: 0 });
+    progress.waiting(1000);
+    await clock.sleep(5000);
+    expect(writes).toEqual([]);
+
+    const other = start({ columns: 80 });
+    other.update({ done: 1, failed: 0 });
+    other.update({ done: 2, failed: 0 });
+    other.waiting(100_000);
+    await other.stop();
+    const count = writes.length;
+    other.update({ done: 3, failed: 0 });
+    await clock.sleep(200_000);
+    expect(writes.length).toBe(count);
+    expect(shown()).toBe('');
+    await other.stop();
+    expect(writes.length).toBe(count);
+  });
+
+  test.each([20, 9, 2])('of %i columns, stays on one line', async (columns) => {
+    const progress = start({ columns });
+    progress.update({ done: 512, failed: 51 });
+    progress.waiting(42_000);
+    await clock.sleep(3000);
+    expect(writes.length).toBeGreaterThan(2);
+    for (const { text } of writes) expect(text.slice(4).length).toBeLessThan(columns);
+    await progress.stop();
+  });
+
+  it('gathers no drawings while the terminal is held up', async () => {
+    let take = () => {};
+    const taken = new Promise<void>((resolve) => {
+      take = resolve;
+    });
+    const progress = start({ columns: 80, taken });
+    await proceed(progress, 100, 100);
+    expect(writes).toHaveLength(1);
+    take();
+    await clock.sleep(100);
+    expect(writes).toHaveLength(2);
+    expect(shown()).toContain('100/1,200');
+    await progress.stop();
+  });
+
+  it('draws nothing after its end that was held up', async () => {
+    let take = () => {};
+    const taken = new Promise<void>((resolve) => {
+      take = resolve;
+    });
+    const progress = start({ columns: 80, taken });
+    await proceed(progress, 10, 100);
+    const end = progress.stop();
+    await clock.sleep(200);
+    take();
+    await end;
+    await clock.sleep(1000);
+    expect(shown()).toBe('');
+  });
+});
+
+describe('without a terminal', () => {
+  it('says a sentence every ten seconds', async () => {
+    const progress = start();
+    await proceed(progress, 350, 100);
+    await progress.stop();
+    expect(notes).toEqual([
+      '100 of 1,200 done, about 1 min 50 s left.',
+      '200 of 1,200 done, about 1 min 40 s left.',
+      '300 of 1,200 done, about 1 min 30 s left.',
+    ]);
+    expect(writes).toEqual([]);
+  });
+
+  it('says nothing of a short run', async () => {
+    const progress = start();
+    await proceed(progress, 90, 100);
+    await progress.stop();
+    expect(notes).toEqual([]);
+  });
+
+  it('tells of each wait that is worth it, once', async () => {
+    const progress = start({ limitSeconds: (rows) => rows });
+    progress.update({ done: 58, failed: 2 });
+    progress.waiting(999);
+    progress.waiting(40_000);
+    await clock.sleep(1000);
+    progress.waiting(39_000);
+    await clock.sleep(60_000);
+    progress.waiting(60_000);
+    await progress.stop();
+    // The tests are in New York.
+    expect(notes).toEqual([
+      'Waiting for the rate limit: 40 s, until 07:01:00. 58 of 1,200 done, 2 failed, about 20 min left.',
+      'Waiting for the rate limit: 1 min, until 07:02:21. 58 of 1,200 done, 2 failed, about 20 min left.',
+    ]);
+  });
+});

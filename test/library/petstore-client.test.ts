@@ -1,0 +1,128 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import {
+  AuthError,
+  createPetstoreClient,
+  FailureError,
+  type InventoryItem,
+  NotFoundError,
+  PetstockError,
+  type PetstoreClientOptions,
+  petStatuses,
+  RateLimitedError,
+  RejectedError,
+  UnavailableError,
+  UsageError,
+} from '../../src/library/index.ts';
+import { answer, openServer, stock } from '../api/server.ts';
+import { openShop, type Shop } from '../support/shop.ts';
+
+function open({ service, clock }: Shop, options: Partial<PetstoreClientOptions> = {}) {
+  return createPetstoreClient({ baseUrl: service.url, key: service.key, clock, ...options });
+}
+
+test('lists, sets and reads', async () => {
+  const client = open(await openShop());
+  const items: InventoryItem[] = [];
+  for await (const batch of client.listInventory()) items.push(...batch);
+  expect(items).toHaveLength(24);
+  expect(new Set(items.map(({ status }) => status))).toEqual(new Set(petStatuses));
+  expect(await client.updateInventory(9007199254740993n, 4)).toEqual({
+    petId: 9007199254740993n,
+    quantity: 4,
+    status: 'sold',
+  });
+  expect((await client.getPet(9007199254740993n)).headers).toHaveProperty('sunset');
+  await client.listOrders();
+  await client.probe();
+  expect((await client.request('GET', '/inventory')).status).toBe(200);
+});
+
+test('says who it is', async () => {
+  const server = await openServer(answer(200, stock));
+  await createPetstoreClient({ baseUrl: `${server.url}/`, key: ' psk_key\n' }).probe();
+  expect(server.requests[0]).toMatchObject({
+    path: '/v1/inventory',
+    headers: { authorization: 'Bearer psk_key', 'user-agent': `petstock/${packageJson.version}` },
+  });
+});
+
+describe('what fails has its class', () => {
+  test.each([
+    ['a wrong key', { key: 'psk_wrong' }, [], AuthError],
+    ['no such pet', {}, [], NotFoundError],
+    ['a 400', {}, ['*:status=400'], RejectedError],
+    ['a 500', {}, ['*:status=500'], UnavailableError],
+    ['no JSON', {}, ['*:malform'], FailureError],
+    ['a wait that is too long', { maxWait: 1000 }, ['*:status=429:retry-after=60'], RateLimitedError],
+  ])('%s', async (_what, options, faults, type) => {
+    const client = open(await openShop({ faults }), options);
+    const petId = type === NotFoundError ? 424_242n : 9007199254740993n;
+    const error = await client.updateInventory(petId, 1).catch((reason) => reason);
+    expect(error).toBeInstanceOf(type);
+    expect(error).toBeInstanceOf(PetstockError);
+    expect(error.name).toBe(type.name);
+  });
+
+  test.each<[Partial<PetstoreClientOptions>, string]>([
+    [{ baseUrl: 'http://store.example/v1' }, 'baseUrl: '],
+    [{ baseUrl: 'https://store.example' }, 'baseUrl: '],
+    [{ key: '' }, 'key: '],
+    [{ key: 'Bearer psk_key' }, 'key: '],
+  ])('%j is refused', (options, words) => {
+    const create = () => createPetstoreClient({ baseUrl: 'https://store.example/v1', key: 'psk_key', ...options });
+    expect(create).toThrow(UsageError);
+    expect(create).toThrow(words);
+  });
+});
+
+test('a signal ends it with its reason', async () => {
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  const client = open(await openShop({ faults: ['*:hang'] }), { signal: controller.signal });
+  const settled = client.probe().catch((error) => error);
+  setImmediate(() => controller.abort(reason));
+  expect(await settled).toBe(reason);
+});
+
+test('a wait is told', async () => {
+  const shop = await openShop({ faults: ['*:first=1:status=429:retry-after=20'] });
+  const waits: number[] = [];
+  await open(shop, { onWait: (ms) => waits.push(ms) }).probe();
+  expect(waits).toHaveLength(1);
+  expect(waits[0]).toBeGreaterThanOrEqual(20_000);
+});
+
+test('the longest wait is that of one request, however long the client lives', async () => {
+  const shop = await openShop({ limits: { minute: 1, day: 1000 } });
+  const client = open(shop);
+  for (let minute = 0; minute < 5; minute += 1) await client.probe();
+  expect(shop.service.journal().map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+});
+
+describe('the state folder', () => {
+  test('is shared by clients of the same key', async () => {
+    const shop = await openShop({ faults: ['*:first=1:status=429:retry-after=50400'] });
+    const stateFolder = shop.folders.state;
+    await expect(open(shop, { stateFolder }).probe()).rejects.toBeInstanceOf(RateLimitedError);
+    await expect(open(shop, { stateFolder }).probe()).rejects.toBeInstanceOf(RateLimitedError);
+    expect(shop.service.journal()).toHaveLength(1);
+    const limits = join(stateFolder, 'limits');
+    const texts = readdirSync(limits).flatMap((name) => [name, readFileSync(join(limits, name), 'utf8')]);
+    for (const text of texts) expect(text).not.toContain(shop.service.key);
+  });
+
+  test('that takes no file is no failure', async () => {
+    const shop = await openShop();
+    mkdirSync(shop.folders.state, { recursive: true });
+    await open(shop, { stateFolder: '/dev/null' }).probe();
+  });
+
+  test('is not there unless it is asked for', async () => {
+    const shop = await openShop();
+    await open(shop).probe();
+    expect(() => readdirSync(shop.folders.state)).toThrow('ENOENT');
+  });
+});

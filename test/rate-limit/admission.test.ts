@@ -1,0 +1,357 @@
+import { setMaxListeners } from 'node:events';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { OvertakenError } from '../../src/rate-limit/governor.ts';
+import { RateLimitedError } from '../../src/shared/errors.ts';
+import { createTestClock } from '../support/clock.ts';
+import { createRig, ok, refused, told, unaborted } from './rig.ts';
+import { SharedLog } from './shared-log.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+const second = 1000;
+const hour = 3_600_000;
+const day = 24 * hour;
+/** A wait of 40 s for a window, with what two clocks may drift apart in it. */
+const fortySeconds = 40_009;
+
+test('nothing known: one request leaves, the others wait for its answer', async () => {
+  const clock = createVirtualClock();
+  const { governor, announced } = createRig({ clock });
+  const probe = await governor.admit(unaborted);
+  let admitted = 0;
+  const others = Array.from({ length: 20 }, () => governor.admit(unaborted).then(() => admitted++));
+  await clock.sleep(1000);
+  expect(admitted).toBe(0);
+  probe.answered(ok(told(57, 40 * second, clock.now())));
+  await Promise.all(others);
+  expect(clock.monotonic()).toBe(1000);
+  expect(announced).toEqual([]);
+});
+
+test('what an answer told is what was last seen', async () => {
+  const clock = createTestClock();
+  const { governor, ask } = createRig({ clock });
+  expect(governor.lastSeen).toBeUndefined();
+  await ask(ok(told(57, 40 * second, clock.now())));
+  const seen = { limit: 60n, remaining: 57n, reset: 1_768_478_460, resetIn: 40_000, asOf: clock.now() };
+  expect(governor.lastSeen).toEqual(seen);
+  await ask(ok());
+  expect(governor.lastSeen).toEqual(seen);
+});
+
+describe('a spent window', () => {
+  test('without Date it goes by the local clock', async () => {
+    const clock = createTestClock();
+    const { ask } = createRig({ clock });
+    const { date: _date, ...headers } = told(0, 40 * second, clock.now());
+    const start = await ask(ok(headers));
+    expect((await ask(ok())) - start).toBe(fortySeconds);
+  });
+
+  test('never early: Date is cut to whole seconds', async () => {
+    const clock = createTestClock(Date.UTC(2026, 0, 15, 12, 0, 20, 900));
+    const { ask } = createRig({ clock });
+    const reset = clock.now() + 39_100;
+    await ask(ok(told(0, 39_100, clock.now())));
+    await ask(ok());
+    expect(clock.now()).toBeGreaterThanOrEqual(reset);
+  });
+
+  test('that has ended already is no reason to wait', async () => {
+    const clock = createTestClock();
+    const { ask } = createRig({ clock });
+    await ask(ok(told(0, -10 * second, clock.now())));
+    await ask(ok());
+    expect(clock.sleeps).toEqual([]);
+  });
+
+  test('a wait for the next day is not begun unless it is allowed', async () => {
+    const clock = createTestClock();
+    const { ask, governor } = createRig({ clock });
+    await ask(ok(told(0, 12 * hour, clock.now())));
+    await expect(governor.admit(unaborted)).rejects.toMatchObject({ exit: 'rateLimited', retryAfterSeconds: 43_209 });
+    expect(clock.sleeps).toEqual([]);
+  });
+});
+
+describe('after a 429', () => {
+  test('a date in Retry-After goes by the clock of the service', async () => {
+    const clock = createTestClock();
+    const { ask } = createRig({ clock });
+    const theirs = clock.now() - day;
+    const retryAfter = new Date(theirs + 60_000).toUTCString();
+    const first = await ask(refused({ ...told(1, 5 * second, theirs), 'retry-after': retryAfter }));
+    expect((await ask(ok())) - first).toBe(60_000);
+  });
+
+  test('a reset that an earlier answer told is not taken for one of this answer', async () => {
+    const clock = createTestClock();
+    const { ask } = createRig({ clock });
+    await ask(ok(told(5, 10 * second, clock.now())));
+    const first = await ask(refused());
+    expect((await ask(ok())) - first).toBe(60_000);
+  });
+
+  test('never sent inside the gate, whatever the jitter, and however the wall clock is stepped', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 80 }),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        fc.integer({ min: -2 * day, max: 2 * day }),
+        async (asked, chance, step) => {
+          const clock = createTestClock();
+          const { ask } = createRig({ clock, random: () => chance });
+          const first = await ask(refused({ 'retry-after': String(asked) }));
+          clock.step(step);
+          const waited = (await ask(ok())) - first;
+          expect(waited).toBeGreaterThanOrEqual(asked * second);
+          expect(waited).toBeLessThanOrEqual(asked * 1100 + 1);
+        },
+      ),
+    );
+  });
+});
+
+describe('episodes', () => {
+  /** A governor that knows of a large rest, so that many may be in flight. */
+  const busy = async (clock = createVirtualClock()) => {
+    const rig = createRig({ clock, maxWait: hour });
+    await rig.ask(ok(told(50, 40 * second, clock.now())));
+    return { ...rig, clock };
+  };
+
+  test('429s of requests in flight are one episode', async () => {
+    const { governor, ask, clock } = await busy();
+    const permits = await Promise.all(Array.from({ length: 10 }, () => governor.admit(unaborted)));
+    const start = clock.monotonic();
+    for (const permit of permits) permit.answered(refused({ 'retry-after': '2' }));
+    expect((await ask(ok())) - start).toBe(2000);
+  });
+
+  test('the wait doubles from one to the next', async () => {
+    const { ask } = await busy();
+    const first = await ask(refused({ 'retry-after': '0' }));
+    const next = await ask(refused({ 'retry-after': '0' }));
+    expect(next - first).toBe(1000);
+    expect((await ask(ok())) - next).toBe(2000);
+  });
+
+  test('three in a row end it', async () => {
+    const clock = createTestClock();
+    const { governor, ask } = createRig({ clock });
+    for (let episode = 1; episode <= 3; episode += 1) await ask(refused({ 'retry-after': '5' }));
+    expect(clock.sleeps).toEqual([5000, 5000]);
+    await expect(governor.admit(unaborted)).rejects.toMatchObject({ exit: 'rateLimited', retryAfterSeconds: 5 });
+    expect(clock.sleeps).toEqual([5000, 5000]);
+  });
+
+  test('three in a row end it for all processes, whichever of them sent', async () => {
+    const clock = createTestClock();
+    const log = new SharedLog();
+    for (let episode = 1; episode <= 3; episode += 1) {
+      await createRig({ clock, ledger: log.open() }).ask(refused({ 'retry-after': '5' }));
+    }
+    const { governor } = createRig({ clock, ledger: log.open() });
+    await expect(governor.admit(unaborted)).rejects.toMatchObject({ retryAfterSeconds: 5 });
+    clock.advance(5000);
+    await governor.admit(unaborted);
+  });
+
+  test('an answer after the gate begins the count anew', async () => {
+    const clock = createTestClock();
+    const { ask } = createRig({ clock, maxWait: hour });
+    for (let round = 1; round <= 3; round += 1) {
+      await ask(refused({ 'retry-after': '5' }));
+      await ask(refused({ 'retry-after': '5' }));
+      await ask(ok());
+    }
+    expect(clock.sleeps).toEqual([5000, 5000, 5000, 5000, 5000, 5000]);
+  });
+
+  test('an answer to a request that was in flight at the 429 does not', async () => {
+    const { governor, ask } = await busy();
+    const slow = await governor.admit(unaborted);
+    await ask(refused({ 'retry-after': '0' }));
+    slow.answered(ok());
+    const second429 = await ask(refused({ 'retry-after': '0' }));
+    expect((await ask(ok())) - second429).toBe(2000);
+  });
+});
+
+describe('the longest total wait', () => {
+  test('is summed up over waits that follow one another', async () => {
+    const clock = createTestClock();
+    const { governor, ask } = createRig({ clock, maxWait: 90 * second });
+    await ask(refused({ 'retry-after': '50' }));
+    await ask(ok());
+    await ask(refused({ 'retry-after': '41' }));
+    await expect(governor.admit(unaborted)).rejects.toMatchObject({ retryAfterSeconds: 41 });
+    expect(clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBe(50_000);
+  });
+
+  test('may be used up to its end', async () => {
+    const clock = createTestClock();
+    const { ask } = createRig({ clock, maxWait: 60 * second });
+    await ask(refused({ 'retry-after': '60' }));
+    await ask(ok());
+    expect(clock.sleeps).toEqual([15_000, 15_000, 15_000, 15_000]);
+  });
+
+  test('of 0 waits for nothing', async () => {
+    const clock = createTestClock();
+    const { governor, ask } = createRig({ clock, maxWait: 0 });
+    await ask(ok(told(0, second, clock.now())));
+    await expect(governor.admit(unaborted)).rejects.toBeInstanceOf(RateLimitedError);
+    expect(clock.sleeps).toEqual([]);
+  });
+
+  test('counts a time once, however many requests wait through it', async () => {
+    const clock = createVirtualClock();
+    const { governor, ask } = createRig({ clock });
+    await ask(refused({ 'retry-after': '40' }));
+    const start = clock.monotonic();
+    const probe = governor.admit(unaborted);
+    const others = Array.from({ length: 9 }, () => governor.admit(unaborted));
+    (await probe).answered(ok(told(50, 40 * second, clock.now())));
+    await Promise.all(others);
+    expect(clock.monotonic() - start).toBe(40_000);
+  });
+});
+
+describe('an abort', () => {
+  const reason = new Error('Ctrl-C');
+
+  test('before there is anything to wait for', async () => {
+    const { governor } = createRig({ clock: createTestClock() });
+    await expect(governor.admit(AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+
+  test('leaves the next request its place', async () => {
+    const clock = createTestClock();
+    const { governor, ask } = createRig({ clock });
+    await ask(ok(told(1, 40 * second, clock.now())));
+    await governor.admit(AbortSignal.abort(reason)).catch(() => {});
+    await governor.admit(unaborted);
+    expect(clock.sleeps).toEqual([]);
+  });
+
+  test('ends a whole line that waits, at once', async () => {
+    const clock = createVirtualClock();
+    const { governor, ask } = createRig({ clock });
+    await ask(refused({ 'retry-after': '60' }));
+    const controller = new AbortController();
+    setMaxListeners(0, controller.signal);
+    const line = Array.from({ length: 50 }, () => governor.admit(controller.signal));
+    await clock.sleep(1000);
+    controller.abort(reason);
+    const ends = await Promise.allSettled(line);
+    expect(ends.every((end) => end.status === 'rejected' && end.reason === reason)).toBe(true);
+    expect(clock.monotonic()).toBe(1000);
+  });
+
+  test('ends a wait for what another process has in flight', async () => {
+    const clock = createVirtualClock();
+    const log = new SharedLog();
+    await createRig({ clock, ledger: log.open() }).governor.admit(unaborted);
+    const controller = new AbortController();
+    const waiting = createRig({ clock, ledger: log.open() }).governor.admit(controller.signal);
+    const ended = waiting.catch((error) => error);
+    await clock.sleep(1000);
+    controller.abort(reason);
+    expect(await ended).toBe(reason);
+    expect(clock.monotonic()).toBe(1000);
+  });
+});
+
+describe('a permit, when its request is about to leave', () => {
+  const permitOf = async () => {
+    const clock = createVirtualClock();
+    const log = new SharedLog();
+    const rig = createRig({ clock, ledger: log.open() });
+    const other = createRig({ clock, ledger: log.open() });
+    await rig.ask(ok(told(50, 40 * second, clock.now())));
+    return { clock, log, other, permit: await rig.governor.admit(unaborted) };
+  };
+
+  test('holds', async () => {
+    const { permit, clock } = await permitOf();
+    clock.advance(30_000);
+    expect(permit.leave).not.toThrow();
+  });
+
+  test('holds no longer where its time has run out', async () => {
+    const { permit, clock } = await permitOf();
+    clock.advance(31_000);
+    expect(permit.leave).toThrow(OvertakenError);
+  });
+
+  test('holds no longer where another process has met a 429', async () => {
+    const { permit, other } = await permitOf();
+    await other.ask(refused({ 'retry-after': '60' }));
+    expect(permit.leave).toThrow(OvertakenError);
+  });
+
+  test('that is given back takes no place', async () => {
+    const clock = createVirtualClock();
+    const { governor, ask } = createRig({ clock });
+    await ask(ok(told(1, 40 * second, clock.now())));
+    for (let round = 0; round < 5; round += 1) (await governor.admit(unaborted)).unsent();
+    expect(clock.monotonic()).toBe(0);
+    (await governor.admit(unaborted)).lost();
+    await governor.admit(unaborted);
+    expect(clock.monotonic()).toBe(fortySeconds);
+  });
+});
+
+describe('two governors with one ledger', () => {
+  test('the second one waits behind the gate of the first', async () => {
+    const log = new SharedLog();
+    const clock = createTestClock();
+    const open = () => createRig({ clock, ledger: log.open() });
+    const first = await open().ask(refused({ 'retry-after': '60' }));
+    expect((await open().ask(ok())) - first).toBe(60_000);
+  });
+
+  test('the second one, too impatient, sends nothing', async () => {
+    const log = new SharedLog();
+    const clock = createTestClock();
+    await createRig({ clock, ledger: log.open() }).ask(refused({ 'retry-after': '50400' }));
+    const { governor } = createRig({ clock, ledger: log.open() });
+    await expect(governor.admit(unaborted)).rejects.toMatchObject({ retryAfterSeconds: 50_400 });
+  });
+
+  test('a gate that is raised while the other one waits holds it as well', async () => {
+    const log = new SharedLog();
+    const clock = createVirtualClock();
+    const [one, other] = [createRig({ clock, ledger: log.open() }), createRig({ clock, ledger: log.open() })];
+    await one.ask(ok(told(50, 40 * second, clock.now())));
+    const slow = await other.governor.admit(unaborted);
+    await one.ask(refused({ 'retry-after': '30' }));
+    const next = one.ask(ok());
+    await clock.sleep(10_000);
+    slow.answered(refused({ 'retry-after': '70' }));
+    expect(await next).toBe(80_000);
+  });
+
+  test('the second one waits for a window that the first one has spent', async () => {
+    const log = new SharedLog();
+    const clock = createTestClock();
+    const open = () => createRig({ clock, ledger: log.open() });
+    const first = await open().ask(ok(told(0, 40 * second, clock.now() - day)));
+    expect((await open().ask(ok())) - first).toBe(fortySeconds);
+  });
+});
+
+test('10,000 at once: each is admitted, in the order in which they came, and none is kept for long', async () => {
+  const clock = createVirtualClock();
+  const { governor, ask } = createRig({ clock });
+  await ask(ok({ ...told(20_000, 40 * second, clock.now()), 'x-ratelimit-limit': '20000' }));
+  const order: number[] = [];
+  const one = async (n: number) => {
+    const permit = await governor.admit(unaborted);
+    order.push(n);
+    permit.answered(ok());
+  };
+  await Promise.all(Array.from({ length: 10_000 }, (_, n) => one(n)));
+  expect(order).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
+});

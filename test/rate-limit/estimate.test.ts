@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { narrow } from '../../src/rate-limit/clock-offset.ts';
+import { estimate, type LimitFacts } from '../../src/rate-limit/estimate.ts';
+import { emptyState } from '../../src/rate-limit/key-state.ts';
+import { bulkReserve, decide } from '../../src/rate-limit/rules.ts';
+import { observe } from '../../src/rate-limit/window.ts';
+import { simulate as run } from './simulation.ts';
+
+const now = Date.UTC(2026, 0, 15, 12, 0, 20);
+const midnight = Date.UTC(2026, 0, 16);
+const minute = (remaining: number, limit = 60, resetAt = now + 40_000): LimitFacts => ({
+  ...{ kind: 'minute', limit, remaining, resetAt },
+});
+const day = (remaining: number, limit = 1000, resetAt = midnight): LimitFacts => ({
+  ...{ kind: 'day', limit, remaining, resetAt },
+});
+const secondsToMidnight = 43_180;
+
+describe('how long the limits make it take', () => {
+  test.each<[string, number, LimitFacts[], number]>([
+    ['nothing known', 1_000_000, [], 0],
+    ['nothing to send', 0, [minute(0)], 0],
+    ['it fits', 58, [minute(60)], 0],
+    ['one too many, since two stay for people', 59, [minute(60)], 40],
+    ['two windows', 58 + 58, [minute(60)], 40],
+    ['three windows', 58 + 58 + 1, [minute(60)], 100],
+    ['the minute is spent', 1, [minute(0)], 40],
+    ['only the reserve is left', 1, [minute(2)], 40],
+    ['a minute that has ended is full', 58, [minute(0, 60, now)], 0],
+    ['and lasts until the next one would end', 59, [minute(0, 60, now - 70_000)], 50],
+    ['20 minutes', 1200, [minute(60)], 40 + 19 * 60],
+    ['the day is spent', 1, [day(0)], secondsToMidnight],
+    ['the day is enough', 920, [day(940)], 0],
+    ['the day is not enough', 921, [day(940)], secondsToMidnight],
+    ['nor is the next one', 920 + 980 + 1, [day(940)], secondsToMidnight + 86_400],
+    ['the minute goes first', 59, [minute(60), day(940)], 40],
+    ['the day goes first', 30, [minute(60), day(40)], secondsToMidnight],
+    ['at midnight the minute goes on counting', 20 + 59, [day(40), minute(60)], secondsToMidnight + 60],
+    ['a limit of one', 3, [minute(1, 1)], 100],
+    ['a limit of none', 1, [minute(0, 0)], Number.POSITIVE_INFINITY],
+    ['a limit of none, and nothing to send', 0, [minute(0, 0)], 0],
+  ])('%s', (_what, requests, limits, seconds) => {
+    expect(estimate(requests, limits, now).seconds).toBe(seconds);
+  });
+
+  it('tells the limit of a minute', () => {
+    expect(estimate(1, [day(5), minute(1, 300)], now).perMinute).toBe(300);
+    expect(estimate(1, [day(5)], now).perMinute).toBeUndefined();
+  });
+});
+
+describe('the quota of the day', () => {
+  test.each<[string, number, LimitFacts[], object | undefined]>([
+    ['not known', 5, [minute(1)], undefined],
+    ['enough', 920, [minute(1), day(940)], { left: 940, kept: 20, waiting: 0, resetAt: midnight }],
+    ['not enough', 1200, [day(940)], { left: 940, kept: 20, waiting: 280, resetAt: midnight }],
+    ['all of it is kept', 5, [day(7)], { left: 7, kept: 7, waiting: 5, resetAt: midnight }],
+    ['spent', 5, [day(0)], { left: 0, kept: 0, waiting: 5, resetAt: midnight }],
+    [
+      'of a day that is over',
+      5,
+      [day(0, 1000, now - 1000)],
+      { left: 1000, kept: 20, waiting: 0, resetAt: now + 86_399_000 },
+    ],
+  ])('%s', (_what, requests, limits, quota) => {
+    expect(estimate(requests, limits, now).day).toEqual(quota);
+  });
+});
+
+test.each([1, 2, 3, 4, 5, 60, 99, 100, 101, 300, 1000, 100_000])(
+  'of a limit of %i as much is left to people as by the rules',
+  (limit) => {
+    const may = (left: number) => {
+      const told = { reset: now + 40_000, limit, remaining: left, sentAt: 0, receivedAt: 0, asOf: 0 };
+      const window = observe(undefined, { ...told, meanwhile: 0, refused: false }, false);
+      return decide({ ...emptyState(), offset: narrow(undefined, now, 0, 0), windows: { minute: window } }, 0, true).go;
+    };
+    expect([may(bulkReserve(limit)), may(bulkReserve(limit) + 1)]).toEqual([false, true]);
+  },
+);
+
+const limits = fc
+  .record({
+    kind: fc.constantFrom('minute' as const, 'day' as const),
+    limit: fc.oneof(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 400 })),
+    used: fc.integer({ min: 0, max: 400 }),
+    end: fc.integer({ min: -200_000, max: 100_000 }),
+  })
+  .map(({ kind, limit, used, end }): LimitFacts => {
+    return { kind, limit, remaining: Math.max(0, limit - used), resetAt: now + end };
+  });
+const keys = fc.uniqueArray(limits, { selector: ({ kind }) => kind, maxLength: 2 });
+
+describe('with any limits', () => {
+  it('is when the last of single requests leaves, that each wait for a place in every window', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 300 }), keys, (requests, known) => {
+        expect(now + estimate(requests, known, now).seconds * 1000).toBeCloseTo(simulate(requests, known), 3);
+      }),
+    );
+  });
+
+  it('never gets shorter with more requests', () => {
+    fc.assert(
+      fc.property(fc.nat(2000), fc.nat(50), keys, (requests, more, known) => {
+        const [few, many] = [estimate(requests, known, now), estimate(requests + more, known, now)];
+        expect(many.seconds).toBeGreaterThanOrEqual(few.seconds);
+        expect(many.day?.waiting ?? 0).toBeGreaterThanOrEqual(few.day?.waiting ?? 0);
+      }),
+    );
+  });
+
+  it('lets wait for another day exactly what does not leave within this one, if only the day limits', () => {
+    fc.assert(
+      fc.property(fc.nat(500), limits, (requests, limit) => {
+        const known = { ...limit, kind: 'day' as const };
+        const { day: quota } = estimate(requests, [known], now);
+        const enough = requests - (quota?.waiting ?? 0);
+        expect(simulate(enough, [known])).toBe(now);
+        if (quota?.waiting) expect(simulate(enough + 1, [known])).toBe(quota.resetAt);
+      }),
+    );
+  });
+});
+
+describe('a bulk run that is alone on its key', () => {
+  it('takes as long as estimated, and hardly longer', async () => {
+    const runs = fc.record({
+      limit: fc.integer({ min: 2, max: 80 }),
+      requests: fc.integer({ min: 1, max: 250 }),
+      // Not at the very end of a minute, where what leaves in one is counted in the next.
+      start: fc.integer({ min: 0, max: 55_000 }),
+      seed: fc.nat(),
+    });
+    await fc.assert(
+      fc.asyncProperty(runs, async ({ limit, requests, start: into, seed }) => {
+        const start = now - 20_000 + into;
+        const { endedAt } = await run({
+          service: { window: 60_000, limit, start },
+          processes: [{ requests, concurrency: 8, bulk: true }],
+          ...{ latency: [1, 20], seed },
+        });
+        const known = minute(limit, limit, now + 40_000);
+        const estimated = estimate(requests, [known], start).seconds * 1000;
+        expect(endedAt).toBeGreaterThanOrEqual(estimated);
+        // The clock of the service is known to the second, and each window begins with a single request.
+        expect(endedAt).toBeLessThan(estimated + 3000 + requests * 40);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+/** One request after the other; when one may not leave, time goes on to the next end of any window. */
+function simulate(requests: number, known: readonly LimitFacts[]): number {
+  const windows = known.map(({ kind, limit, remaining, resetAt }) => {
+    return { length: kind === 'day' ? 86_400_000 : 60_000, limit, left: remaining, end: resetAt };
+  });
+  let at = now;
+  for (let sent = 0; sent < requests; ) {
+    for (const window of windows) {
+      while (window.end <= at) {
+        window.end += window.length;
+        window.left = window.limit;
+      }
+    }
+    if (windows.every(({ left, limit }) => left > bulkReserve(limit))) {
+      for (const window of windows) window.left -= 1;
+      sent += 1;
+    } else {
+      at = Math.min(...windows.map(({ end }) => end));
+    }
+  }
+  return at;
+}

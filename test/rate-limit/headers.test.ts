@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseDate, parseRateLimit, parseRetryAfter } from '../../src/rate-limit/headers.ts';
+
+const now = Date.UTC(2026, 0, 15, 12, 0, 20);
+
+describe('Retry-After', () => {
+  test.each<[string | string[] | undefined, number | undefined]>([
+    ['60', 60_000],
+    ['0', 0],
+    [' 60 ', 60_000],
+    ['007', 7000],
+    ['50400', 50_400_000],
+    ['9999999999', 9_999_999_999_000],
+    ['-1', undefined],
+    ['+1', undefined],
+    ['1.5', undefined],
+    ['1e3', undefined],
+    ['0x10', undefined],
+    ['６０', undefined],
+    ['', undefined],
+    ['soon', undefined],
+    ['60 s', undefined],
+    ['Infinity', undefined],
+    ['Thu, 15 Jan 2026 12:01:20 GMT', 60_000],
+    ['Thursday, 15-Jan-26 12:01:20 GMT', 60_000],
+    ['Thu Jan 15 12:01:20 2026', 60_000],
+    ['Thu, 15 Jan 2026 11:59:20 GMT', 0],
+    ['Sun, 06 Nov 1994 08:49:37 GMT', 0],
+    ['Thu, 30 Feb 2026 12:01:20 GMT', undefined],
+    // Of several the longest, and what is no value counts for nothing.
+    [['60', '120'], 120_000],
+    [['120', '60'], 120_000],
+    [['garbage', '60'], 60_000],
+    [['60', 'Thu, 15 Jan 2026 12:02:20 GMT'], 120_000],
+    [['', 'soon'], undefined],
+    [[], undefined],
+    [undefined, undefined],
+  ])('%j asks for %j ms', (value, expected) => {
+    expect(parseRetryAfter({ 'retry-after': value }, now)).toBe(expected);
+  });
+
+  test('a number of any length is a wait that a Date can end', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 400 }), (length) => {
+        const wait = parseRetryAfter({ 'retry-after': '9'.repeat(length) }, now);
+        expect(Number.isFinite(new Date(now + Number(wait)).getTime())).toBe(true);
+      }),
+    );
+  });
+
+  test('whatever the text, a wait is never negative and always a number', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.integer().map(String)), (value) => {
+        expect(parseRetryAfter({ 'retry-after': value }, now) ?? 0).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+});
+
+describe('X-RateLimit-*', () => {
+  const all = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '57', 'x-ratelimit-reset': '1768478460' };
+
+  test('all three', () => {
+    expect(parseRateLimit(all)).toEqual({ limit: 60n, remaining: 57n, reset: 1_768_478_460 });
+  });
+
+  test('figures of 19 digits keep each of them', () => {
+    const limit = '9223372036854775807';
+    expect(parseRateLimit({ ...all, 'x-ratelimit-limit': limit, 'x-ratelimit-remaining': limit })).toMatchObject({
+      limit: 9223372036854775807n,
+      remaining: 9223372036854775807n,
+    });
+  });
+
+  describe.each(Object.keys(all))('%s', (name) => {
+    test.each([
+      [undefined],
+      [''],
+      ['many'],
+      ['-1'],
+      ['+1'],
+      ['1.0'],
+      ['1e2'],
+      ['60, 60'],
+      [' 60'],
+      ['６０'],
+      ['99999999999999999999'],
+      [['60', '60']],
+    ])('%j makes all three unknown', (value) => {
+      expect(parseRateLimit({ ...all, [name]: value })).toBeUndefined();
+    });
+  });
+
+  test.each([
+    ['0', 0],
+    ['253402300799', 253_402_300_799],
+    // A timestamp in milliseconds is not taken for one in seconds.
+    ['1768478460000', undefined],
+    ['253402300800', undefined],
+  ])('reset %s', (reset, expected) => {
+    expect(parseRateLimit({ ...all, 'x-ratelimit-reset': reset })?.reset).toBe(expected);
+  });
+});
+
+describe('Date', () => {
+  test.each<[string | string[] | undefined, number | undefined]>([
+    ['Thu, 15 Jan 2026 12:00:20 GMT', now],
+    ['Thursday, 15-Jan-26 12:00:20 GMT', now],
+    ['Thu Jan 15 12:00:20 2026', now],
+    ['2026-01-15T12:00:20Z', undefined],
+    ['', undefined],
+    [['Thu, 15 Jan 2026 12:00:20 GMT', 'Thu, 15 Jan 2026 12:00:20 GMT'], undefined],
+    [undefined, undefined],
+  ])('%j', (date, expected) => {
+    expect(parseDate({ date }, now)).toBe(expected);
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { narrow } from '../../src/rate-limit/clock-offset.ts';
+import { emptyState, type InFlight, type KeyState } from '../../src/rate-limit/key-state.ts';
+import { decide } from '../../src/rate-limit/rules.ts';
+import { observe, type Window } from '../../src/rate-limit/window.ts';
+
+const start = 1_768_478_400_000;
+const at = 10_000;
+
+/** Told at the monotonic 0, when the service's clock said `start`. */
+const window = (left: number, endsIn = 40_000, limit = 60): Window => ({
+  ...observe(
+    undefined,
+    { reset: start + endsIn, limit, remaining: left, sentAt: 0, receivedAt: 0, asOf: 0, meanwhile: 0, refused: false },
+    false,
+  ),
+});
+const inFlight = (count: number, changes: Partial<InFlight> = {}): KeyState['inFlight'] =>
+  new Map(
+    Array.from({ length: count }, (_, n) => [
+      `r${n}`,
+      { sentAt: 0, expires: 31_000, probe: false, overBefore: 0, ...changes },
+    ]),
+  );
+const state = (changes: Partial<KeyState>): KeyState => ({
+  ...emptyState(),
+  offset: narrow(undefined, start, 0, 0),
+  ...changes,
+});
+const gate = (until: number) => ({ at: until, wall: 0, length: 0 });
+
+const go = { go: true, probe: false };
+const probe = { go: true, probe: true };
+const wait = { go: false, until: undefined };
+const until = (time: number) => ({ go: false, until: expect.closeTo(time, 0) });
+
+describe('what may go', () => {
+  test.each<[string, Partial<KeyState>, object]>([
+    ['nothing known', {}, probe],
+    ['nothing known, a probe in flight', { inFlight: inFlight(1, { probe: true }) }, wait],
+    ['nothing known, a dead probe', { inFlight: inFlight(1, { probe: true, expires: at }) }, probe],
+    ['nothing known, others in flight', { inFlight: inFlight(5) }, probe],
+    ['a gate', { gate: gate(at + 1), windows: { minute: window(50) } }, until(at + 1)],
+    ['a gate that has just lifted', { gate: gate(at), windows: { minute: window(50) } }, go],
+    ['after a gate', { halfOpen: true, windows: { minute: window(50) } }, probe],
+    ['after a gate, a probe in flight', { halfOpen: true, inFlight: inFlight(1, { probe: true }) }, wait],
+    ['some left', { windows: { minute: window(1) } }, go],
+    ['none left', { windows: { minute: window(0) } }, until(40_008)],
+    ['fewer than none', { windows: { minute: window(-3) } }, until(40_008)],
+    ['beside others, three in flight', { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(3) }, go],
+    ['beside others, four in flight', { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(4) }, wait],
+    ['all left are in flight', { windows: { minute: window(3) }, inFlight: inFlight(3) }, wait],
+    ['all but one are in flight', { windows: { minute: window(3) }, inFlight: inFlight(2) }, go],
+    [
+      'all left were taken by the dead',
+      { windows: { minute: window(3) }, inFlight: inFlight(3, { expires: at }) },
+      until(40_008),
+    ],
+    ['a window that has ended', { windows: { minute: window(0, 9000) } }, probe],
+    [
+      'one that has ended, a probe in flight',
+      { windows: { minute: window(0, 9000) }, inFlight: inFlight(1, { probe: true }) },
+      wait,
+    ],
+    ['the minute spent, not the day', { windows: { minute: window(0), day: window(9, 9e6) } }, until(40_008)],
+    ['the day spent, not the minute', { windows: { minute: window(9), day: window(0, 9e6) } }, until(9e6 + 1800)],
+    ['both spent', { windows: { minute: window(0), day: window(0, 9e6) } }, until(9e6 + 1800)],
+    ['the day ended, the minute not', { windows: { minute: window(9), day: window(0, 9000) } }, probe],
+    [
+      'the day spent, the minute ended',
+      { windows: { minute: window(9, 9000), day: window(0, 9e6) } },
+      until(9e6 + 1800),
+    ],
+    ['after a gate, the minute spent', { halfOpen: true, windows: { minute: window(0) } }, until(40_008)],
+    ['no clock', { offset: undefined, windows: { minute: window(9) } }, probe],
+  ])('%s', (_what, changes, verdict) => {
+    expect(decide(state(changes), at, false)).toEqual(verdict);
+  });
+});
+
+describe('a bulk run leaves some to people', () => {
+  test.each([
+    // limit, left, verdict
+    [60, 3, go],
+    [60, 2, until(40_008)],
+    [1000, 21, go],
+    [1000, 20, until(40_008)],
+    [3, 2, go],
+    [3, 1, until(40_008)],
+    [1, 1, go],
+  ])('of %i, %i are left', (limit, left, verdict) => {
+    expect(decide(state({ windows: { minute: window(left, 40_000, limit) } }), at, true)).toEqual(verdict);
+  });
+});
+
+describe('where others use the key', () => {
+  test.each([
+    // rate, left, in flight, verdict: 10 s have passed since it was told
+    [0, 1, 0, go],
+    [0.1, 3, 0, go],
+    [0.1, 2, 0, until(40_008)],
+    [2, 22, 0, go],
+    [2, 21, 0, until(40_008)],
+    [2, 24, 1, go],
+    [2, 23, 1, wait],
+  ])('%f per second, %i left, %i in flight', (foreignRate, left, count, verdict) => {
+    expect(
+      decide(state({ foreignRate, windows: { minute: window(left) }, inFlight: inFlight(count) }), at, false),
+    ).toEqual(verdict);
+  });
+
+  test('the dead do not stand for others: nobody waits for an answer that will not come', () => {
+    const dead = inFlight(20, { expires: at });
+    const known = { foreignRate: 0.1, windows: { minute: window(30) }, inFlight: dead };
+    expect(decide(state(known), at, false)).toEqual(go);
+  });
+});

@@ -1,0 +1,114 @@
+import type { ObservedAnswer } from '../../src/rate-limit/governor.ts';
+
+export interface SimulatedServiceOptions {
+  /** Length of the small window, in milliseconds. */
+  readonly window: number;
+  readonly limit: number;
+  readonly dayLimit?: number;
+  /** The service's clock at the beginning: milliseconds since the Unix epoch. */
+  readonly start: number;
+  /** How much faster its clock runs than ours: 0.0001 is 100 ppm. */
+  readonly drift?: number;
+  /** How long after their ends its windows roll, in milliseconds. */
+  readonly late?: number;
+  /** Changes the limit while everything runs. */
+  readonly lowered?: { readonly at: number; readonly limit: number };
+  /** What a 429 carries. */
+  readonly refusal?: 'all' | 'no limits' | 'no Retry-After' | 'nothing';
+  /** More refusals of ours than this within a window, but for those of its first second, ban the key for 300 s. */
+  readonly strikes?: number;
+}
+
+/** A stretch of time in which nothing may be asked, by the service's account, in our time. */
+export interface Refusal {
+  readonly at: number;
+  readonly until: number;
+}
+
+interface Window {
+  readonly length: number;
+  limit: number;
+  end: number;
+  used: number;
+}
+
+const day = 86_400_000;
+
+/** Counts requests in fixed windows, as the reference service does, with a clock of its own. */
+export class SimulatedService {
+  /** The most that was counted in a small window, over its limit or not. */
+  mostUsed = 0;
+  banned = 0;
+  readonly refusals: Refusal[] = [];
+  readonly #options: SimulatedServiceOptions;
+  readonly #windows: Window[];
+  #firstStrike = Number.NEGATIVE_INFINITY;
+  #strikes = 0;
+  #bannedUntil = 0;
+
+  constructor(options: SimulatedServiceOptions) {
+    this.#options = options;
+    const small = { length: options.window, limit: options.limit, end: 0, used: 0 };
+    const large = { length: day, limit: options.dayLimit ?? Number.MAX_SAFE_INTEGER, end: 0, used: 0 };
+    this.#windows = [small, large];
+  }
+
+  /** The service's clock at a time of ours. */
+  timeAt(at: number): number {
+    return this.#options.start + at * (1 + (this.#options.drift ?? 0));
+  }
+
+  /** One request arrives. */
+  handle(at: number, isOurs = true): ObservedAnswer {
+    const now = this.timeAt(at);
+    const { lowered } = this.#options;
+    const [small] = this.#windows;
+    if (small && lowered && at >= lowered.at) small.limit = lowered.limit;
+    for (const window of this.#windows) this.#roll(window, now);
+    const spent = this.#windows.filter((window) => window.used >= window.limit);
+    if (now < this.#bannedUntil) return this.#refuse(at, now, this.#bannedUntil, isOurs);
+    if (spent.length > 0) return this.#refuse(at, now, Math.max(...spent.map(({ end }) => end)), isOurs);
+    for (const window of this.#windows) window.used += 1;
+    this.mostUsed = Math.max(this.mostUsed, this.#windows[0]?.used ?? 0);
+    return { status: 200, headers: { ...date(now), ...this.#limits() } };
+  }
+
+  #roll(window: Window, now: number): void {
+    const { late = 0 } = this.#options;
+    if (now < window.end + late) return;
+    window.end = (Math.floor((now - late) / window.length) + 1) * window.length;
+    window.used = 0;
+  }
+
+  #refuse(at: number, now: number, until: number, isOurs: boolean): ObservedAnswer {
+    const { refusal = 'all', strikes = Number.POSITIVE_INFINITY, drift = 0 } = this.#options;
+    const seconds = Math.max(1, Math.ceil((until - now) / 1000));
+    if (!isOurs) return { status: 429, headers: {} };
+    this.refusals.push({ at, until: at + (seconds * 1000) / (1 + drift) });
+    if (now - this.#firstStrike >= this.#options.window) [this.#firstStrike, this.#strikes] = [now, 0];
+    else if (now - this.#firstStrike > 1000) this.#strikes += 1;
+    if (this.#strikes > strikes && now >= this.#bannedUntil) {
+      this.#bannedUntil = now + 300_000;
+      this.banned += 1;
+    }
+    const limits = refusal === 'all' || refusal === 'no Retry-After' ? this.#limits() : {};
+    const retryAfter = refusal === 'all' || refusal === 'no limits' ? { 'retry-after': String(seconds) } : {};
+    return { status: 429, headers: { ...date(now), ...limits, ...retryAfter } };
+  }
+
+  /** The window with less remaining, on a tie the day. */
+  #limits(): Record<string, string> {
+    const left = ({ limit, used }: Window) => Math.max(0, limit - used);
+    const [shown] = this.#windows.toReversed().sort((a, b) => left(a) - left(b));
+    if (shown === undefined) return {};
+    return {
+      'x-ratelimit-limit': String(shown.limit),
+      'x-ratelimit-remaining': String(left(shown)),
+      'x-ratelimit-reset': String(Math.ceil(shown.end / 1000)),
+    };
+  }
+}
+
+function date(now: number): { date: string } {
+  return { date: new Date(now).toUTCString() };
+}

@@ -1,0 +1,279 @@
+import { appendFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import { createFileLedger } from '../../src/rate-limit/ledger-file.ts';
+import { temporaryFolders } from '../support/shop.ts';
+import type { ProcessPlan, Scenario } from './scenario.ts';
+import type { Log } from './shared-log.ts';
+import { perMachine, simulate } from './simulation.ts';
+
+/** More of them with `PETSTOCK_RUNS=5000 npx vitest run --project unit test/governor/simulation.test.ts`. */
+const numRuns = Number(process.env.PETSTOCK_RUNS ?? 300);
+const hour = 3_600_000;
+
+const integer = (min: number, max: number) => fc.integer({ min, max });
+const noon = Date.UTC(2026, 0, 15, 12);
+
+const service = fc.record({
+  window: fc.constantFrom(2000, 4000, 10_000, 60_000),
+  limit: integer(1, 40),
+  start: integer(0, 60_000).map((ms) => noon + ms),
+  drift: fc.constantFrom(0, 0.0001, -0.0001),
+});
+const latency = fc.oneof(
+  integer(0, 300).map((ms) => [ms, ms] as const),
+  fc.tuple(integer(0, 200), integer(0, 1500)).map(([from, more]) => [from, from + more] as const),
+);
+const skew = fc.constantFrom(0, 30_000, -30_000, 24 * hour, -24 * hour, 1234);
+const seed = integer(0, 2 ** 31 - 1);
+const plain: fc.Arbitrary<ProcessPlan> = fc.record({
+  requests: integer(1, 40),
+  concurrency: integer(1, 12),
+  startsAt: integer(0, 5000),
+});
+const steps = fc.array(fc.record({ at: integer(0, 60_000), ms: integer(-100_000, 100_000) }), { maxLength: 2 });
+const connecting = fc.constantFrom([0, 0] as const, [0, 100] as const, [50, 3000] as const);
+
+/** Processes that are killed, stopped and stepped, whose requests get lost and whose records are torn. */
+const rough: fc.Arbitrary<ProcessPlan> = fc.record(
+  {
+    requests: integer(1, 60),
+    concurrency: integer(1, 20),
+    startsAt: integer(0, 20_000),
+    killedAt: integer(0, 60_000),
+    stops: fc.array(fc.record({ at: integer(0, 60_000), length: integer(1, 60_000) }), { maxLength: 2 }),
+    steps,
+    bulk: fc.boolean(),
+  },
+  { requiredKeys: ['requests', 'concurrency'] },
+);
+const sealAt = fc.constantFrom(5, 40, Number.POSITIVE_INFINITY);
+const torn = fc.constantFrom(0, 50);
+
+const check = (scenario: fc.Arbitrary<Scenario>, judge: (scenario: Scenario) => Promise<void>) =>
+  fc.assert(fc.asyncProperty(scenario, judge), { numRuns });
+vi.setConfig({ testTimeout: 600_000 });
+
+/** Everything that is asked is answered or refused, and all readers of a ledger know the same. */
+async function run(scenario: Scenario, logs?: (machine: number) => Log) {
+  const outcome = await simulate(scenario, logs);
+  const asked = scenario.processes.filter(({ killedAt }) => killedAt === undefined);
+  const sum = asked.reduce((total, { requests }) => total + requests, 0);
+  expect(outcome.answered + outcome.limited).toBeGreaterThanOrEqual(sum);
+  for (const states of outcome.states.values()) expect([...states]).toHaveLength(1);
+  if (scenario.foreign === undefined) expect(outcome.foreignRate).toBe(0);
+  return outcome;
+}
+
+describe('alone on the key: no 429, and the service never counts more than its limit', () => {
+  test('whatever the windows, the latency, the clocks and the number of processes', () =>
+    check(
+      fc.record({
+        service,
+        latency,
+        connecting,
+        skew,
+        seed,
+        sealAt,
+        processes: fc.array(plain, { minLength: 1, maxLength: 4 }),
+      }),
+      async (scenario) => {
+        const { refusals, service, inside } = await run(scenario);
+        expect({ refusals: refusals.length, inside }).toEqual({ refusals: 0, inside: 0 });
+        expect(service.mostUsed).toBeLessThanOrEqual(scenario.service.limit);
+      },
+    ));
+
+  test('with a limit per day that is spent on the way', () =>
+    check(
+      fc.record({
+        service: fc.tuple(service, integer(20, 80)).map(([options, dayLimit]) => ({ ...options, dayLimit })),
+        latency,
+        skew,
+        seed,
+        maxWait: fc.constantFrom(90_000, Number.POSITIVE_INFINITY),
+        processes: fc.array(plain, { minLength: 1, maxLength: 3 }),
+      }),
+      async (scenario) => {
+        const { refusals, endedAt } = await run(scenario);
+        expect(refusals).toEqual([]);
+        // A wait for the next day has to be asked for.
+        if (scenario.maxWait === 90_000) expect(endedAt).toBeLessThan(hour);
+      },
+    ));
+
+  test('with processes that are killed, stopped and started, lost requests, torn records and stepped clocks', () =>
+    check(
+      fc.record({
+        // A probe that is lost, or whose process is killed, may have been counted: a limit of 1 would be spent then.
+        service: service.map((options) => ({ ...options, limit: 8 + (options.limit % 20) })),
+        latency,
+        connecting,
+        skew,
+        seed,
+        sealAt,
+        torn,
+        lost: fc.constantFrom(0, 50),
+        processes: fc.array(rough, { minLength: 1, maxLength: 4 }),
+      }),
+      async (scenario) => {
+        const { refusals, inside } = await run(scenario);
+        expect({ refusals: refusals.length, inside }).toEqual({ refusals: 0, inside: 0 });
+      },
+    ));
+});
+
+describe('alone, with fixed windows: as fast as can be', () => {
+  const share = fc.record({ requests: integer(1, 60), concurrency: integer(1, 12) });
+  const scenario = fc.record({
+    service: fc.record({
+      window: fc.constantFrom(4000, 10_000, 60_000),
+      limit: integer(1, 30),
+      start: integer(0, 60_000).map((ms) => noon + ms),
+    }),
+    latency: integer(1, 150).map((ms) => [ms, ms] as const),
+    skew,
+    seed,
+    sealAt,
+  });
+
+  test('one process: at most 1 s over the optimum, and a probe at the start and at the end', () =>
+    check(
+      fc.tuple(scenario, share).map(([rest, process]) => ({ ...rest, processes: [process] })),
+      async (scenario) => {
+        const best = optimum(scenario);
+        fc.pre(best !== undefined);
+        const { endedAt } = await run(scenario);
+        const roundTrip = 2 * scenario.latency[0];
+        expect(endedAt).toBeLessThanOrEqual(best + 1000 + 2 * roundTrip + 20);
+      },
+    ));
+
+  test('several processes: at most a look at the ledger more', () =>
+    check(
+      fc
+        .tuple(scenario, share, integer(2, 4))
+        .map(([rest, process, count]) => ({ ...rest, processes: Array.from({ length: count }, () => process) })),
+      async (scenario) => {
+        const best = optimum(scenario);
+        fc.pre(best !== undefined);
+        const { endedAt } = await run(scenario);
+        const roundTrip = 2 * scenario.latency[0];
+        expect(endedAt).toBeLessThanOrEqual(best + 1000 + 3 * roundTrip + 2 * 250);
+      },
+    ));
+});
+
+/** The makespan of a client that knows everything; undefined where a window is too short to be used up in it. */
+function optimum({ service, processes, latency }: Scenario): number | undefined {
+  const { window, limit, start } = service;
+  const requests = processes.reduce((sum, process) => sum + process.requests, 0);
+  const atOnce = processes.reduce((sum, process) => sum + process.concurrency, 0);
+  const roundTrip = 2 * latency[0];
+  const burst = (count: number) => Math.ceil(count / atOnce) * roundTrip;
+  const untilEnd = window - (start % window);
+  const slack = 1500 + 4 * roundTrip;
+  if (burst(limit) + slack > window || burst(Math.min(limit, requests)) + slack > untilEnd) return undefined;
+  if (requests <= limit) return burst(requests);
+  const more = Math.ceil((requests - limit) / limit);
+  return untilEnd + (more - 1) * window + burst(requests - more * limit);
+}
+
+describe('whatever happens, nothing is sent inside a Retry-After', () => {
+  test('with others on the key, a late service, bare 429s, several machines, kills and lost requests', () =>
+    check(
+      fc.record({
+        service: fc
+          .tuple(
+            service,
+            fc.record({
+              late: fc.constantFrom(0, 900),
+              refusal: fc.constantFrom('all', 'no limits', 'no Retry-After', 'nothing'),
+              strikes: fc.constant(10),
+            }),
+          )
+          // Who is banned and not told for how long can't know it.
+          .map(([options, { strikes, ...more }]) => ({
+            ...options,
+            ...more,
+            ...((more.refusal === 'all' || more.refusal === 'no limits') && { strikes }),
+          })),
+        latency,
+        connecting,
+        skew,
+        seed,
+        sealAt,
+        torn,
+        lost: fc.constantFrom(0, 50),
+        foreign: fc.constantFrom(0, 0.5, 2, 10),
+        maxWait: fc.constantFrom(90_000, 600_000),
+        processes: fc.array(
+          fc.tuple(rough, integer(0, 1)).map(([plan, machine]) => ({ ...plan, machine })),
+          { minLength: 1, maxLength: 4 },
+        ),
+      }),
+      async (scenario) => {
+        const { inside, service } = await run(scenario);
+        expect(inside).toBe(0);
+        // Where others take what was left, many that are in flight are refused at once, which may be too many.
+        const isAlone = scenario.foreign === 0 && scenario.processes.every(({ machine }) => machine === 0);
+        if (isAlone && scenario.latency[1] <= 300) expect(service.banned).toBe(0);
+      },
+    ));
+
+  test('the same, through files', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          service,
+          latency,
+          connecting,
+          skew,
+          seed,
+          torn,
+          processes: fc.array(rough, { minLength: 1, maxLength: 4 }),
+        }),
+        async (scenario) => {
+          const folder = join((await temporaryFolders()).state, 'limits');
+          let opened = 0;
+          const log = (machine: number): Log => ({
+            open: () => {
+              opened += 1;
+              const onFallback = (reason: Error) => expect(reason).toBeUndefined();
+              return createFileLedger({ folder, scope: `a${machine}`, unique: `u${opened}`, sealAt: 4000, onFallback });
+            },
+            tear: () => {
+              for (const name of readdirSync(folder)) appendFileSync(join(folder, name), '\n0123abcd {"type":"ans');
+            },
+          });
+          const { inside } = await run(scenario, perMachine(log));
+          expect(inside).toBe(0);
+        },
+      ),
+      { numRuns: Math.ceil(numRuns / 5) },
+    ));
+
+  test('others of 2 requests a second on the key: at most one episode per window', () =>
+    check(
+      fc.record({
+        service: fc
+          .record({
+            window: fc.constantFrom(4000, 10_000, 60_000),
+            limit: integer(2, 20),
+            start: integer(0, 60_000).map((ms) => noon + ms),
+          })
+          .map((options) => ({ ...options, limit: options.limit + (2 * options.window) / 1000 })),
+        latency,
+        skew,
+        seed,
+        foreign: fc.constant(2),
+        processes: fc.array(plain, { minLength: 1, maxLength: 3 }),
+      }),
+      async (scenario) => {
+        const { inside, episodesPerWindow } = await run(scenario);
+        expect(inside).toBe(0);
+        expect(episodesPerWindow).toBeLessThanOrEqual(1);
+      },
+    ));
+});
