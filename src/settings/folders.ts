@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { type Environment, variable } from './variables.ts';
 
 /** Absolute paths. Neither need exist. */
 export interface Folders {
@@ -6,7 +7,6 @@ export interface Folders {
   readonly state: string;
 }
 
-import { type Environment, variable } from './variables.ts';
 
 export interface FolderSources {
   readonly env: Environment;

@@ -1,7 +1,8 @@
 import type { HttpRequest, Transport } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
-import type { Context, Folders, Input, Output, Prompts } from '../../src/cli/context.ts';
+import type { Context, Input, Output, Prompts } from '../../src/cli/context.ts';
 import { main } from '../../src/cli/main.ts';
+import type { Folders } from '../../src/settings/folders.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 
 /** A request as it left, without the headers that are the same on all. */
