@@ -1,4 +1,4 @@
-import { isLosslessNumber, parse } from 'lossless-json';
+import { LosslessNumber, parse } from 'lossless-json';
 
 /** A JSON number with every digit that it came with. */
 export interface JsonNumber {
@@ -24,7 +24,12 @@ export function parseJson(text: string): Json {
 }
 
 export function isJsonObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isJsonNumber(value);
+}
+
+/** Not by its fields: an object may have a field `isLosslessNumber`. */
+function isJsonNumber(value: Json | undefined): value is JsonNumber {
+  return (value as unknown) instanceof LosslessNumber;
 }
 
 /**
@@ -32,8 +37,8 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
  * @returns undefined where it is no number, or none without a fraction
  */
 export function toInteger(value: Json | undefined): bigint | undefined {
-  if (!isLosslessNumber(value)) return undefined;
-  const text = value.toString();
+  if (!isJsonNumber(value)) return undefined;
+  const text = value.value;
   if (/^-?\d{1,40}$/.test(text)) return BigInt(text);
   const match = /^(-?)(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text);
   if (!match) return undefined;

@@ -1,16 +1,19 @@
-/** A piece of text of at least eight bytes, which is told from other bytes four at a time. */
+/** A piece of text of at least four bytes, which is told from other bytes four at a time. */
 export class Fragment {
   readonly length: number;
   readonly #first: number;
-  readonly #second: number;
-  /** May begin within the second. */
+  /** Where the middle begins: it may overlap with the others. */
+  readonly #middleAt: number;
+  readonly #middle: number;
   readonly #last: number;
 
+  /** @param text of 4 to 12 bytes */
   constructor(text: string) {
     const bytes = Buffer.from(text);
     this.length = bytes.length;
+    this.#middleAt = Math.min(4, bytes.length - 4);
     this.#first = bytes.readUInt32LE(0);
-    this.#second = bytes.readUInt32LE(4);
+    this.#middle = bytes.readUInt32LE(this.#middleAt);
     this.#last = bytes.readUInt32LE(bytes.length - 4);
   }
 
@@ -18,7 +21,7 @@ export class Fragment {
   isAt(view: DataView, at: number): boolean {
     return (
       view.getUint32(at, true) === this.#first &&
-      view.getUint32(at + 4, true) === this.#second &&
+      view.getUint32(at + this.#middleAt, true) === this.#middle &&
       view.getUint32(at + this.length - 4, true) === this.#last
     );
   }

@@ -1,9 +1,9 @@
 import { batchSize, ItemColumns, StatusNames } from '../../inventory/item-columns.ts';
 import type { FailureError } from '../../shared/errors.ts';
 import { Window } from './byte-buffer.ts';
-import { byte, notPlain, skipSpace } from './bytes.ts';
+import { byte, skipSpace, unread } from './bytes.ts';
 import type { ExactDecoder } from './exact-decoder.ts';
-import { PlainItemReader } from './fast-item-parser.ts';
+import { ItemReader } from './item-reader.ts';
 import { ExtentFinder } from './json-value-end.ts';
 
 /** What may come next. */
@@ -14,7 +14,7 @@ type State =
   | 'first'
   /** Behind a comma: an item. */
   | 'item'
-  /** Within an item that is not plain, or not here to its end. */
+  /** Within an item that the reader has given up at: not here to its end, or not an item. */
   | 'inItem'
   /** Behind an item: a comma or the closing bracket. */
   | 'behind'
@@ -32,10 +32,10 @@ const mostStatuses = 1000;
  * Reads the list of items out of the bytes of a body as they come, into batches of columns. It is a state machine over
  * the structure of the list: bracket, item, comma, item, …, bracket. Each item is read in one of two ways:
  *
- * - `PlainItemReader` takes an item of the usual form from bytes to columns without making a string or an object.
- * - What it gives up at is not plain, or cut off by the end of a chunk. `ExtentFinder` looks for the end of the item, in
- *   as many chunks as it takes. Once it is there, an item that had been cut off is tried once more; one that is not plain
- *   goes to the exact decoder.
+ * - `ItemReader` takes any legal item from bytes to columns without making a string or an object.
+ * - What it gives up at is not an item, or cut off by the end of a chunk. `ExtentFinder` looks for the end of the item, in
+ *   as many chunks as it takes. Once it is there, an item that had been cut off is tried once more; what is still not read
+ *   goes to the exact decoder, which says what is wrong.
  *
  * Bytes of an item stay in the window until the item has ended, so that chunks may end anywhere. Since every item is legal
  * JSON by itself and what is between them is checked here, a list is accepted exactly where the parser would have accepted
@@ -50,7 +50,7 @@ export class InventoryScanner {
   /** What `fill` has read. Emptied when it goes on. */
   readonly batch: ItemColumns;
   readonly #window = new Window();
-  readonly #plain: PlainItemReader;
+  readonly #items: ItemReader;
   readonly #extent = new ExtentFinder();
   readonly #exact: ExactDecoder;
   #state: State = 'list';
@@ -63,7 +63,7 @@ export class InventoryScanner {
   constructor(exact: ExactDecoder, size = batchSize) {
     this.#exact = exact;
     this.batch = new ItemColumns(size);
-    this.#plain = new PlainItemReader(this.batch);
+    this.#items = new ItemReader(this.batch);
   }
 
   /** How many bytes of the body have come. */
@@ -147,7 +147,7 @@ export class InventoryScanner {
     this.#state = next;
   }
 
-  /** Reads items of the usual form with nothing but commas between them, up to one that is not. */
+  /** Reads items with nothing but commas and white space between them, up to one that the reader gives up at. */
   #item(): void {
     const { batch } = this;
     const window = this.#window;
@@ -155,12 +155,16 @@ export class InventoryScanner {
     let at = window.at;
     let next: State = 'inItem';
     while (bytes[at] === byte.openBrace) {
-      const end = this.#plain.read(bytes, view, at);
-      if (end === notPlain) break;
+      const end = this.#items.read(bytes, view, at);
+      if (end === unread) break;
       at = end;
       next = 'behind';
-      if (bytes[at] !== byte.comma || bytes[at + 1] !== byte.openBrace || batch.length === batch.capacity) break;
-      at += 1;
+      if (batch.length === batch.capacity) break;
+      const comma = skipSpace(bytes, at);
+      if (bytes[comma] !== byte.comma) break;
+      const brace = skipSpace(bytes, comma + 1);
+      if (bytes[brace] !== byte.openBrace) break;
+      at = brace;
       next = 'inItem';
     }
     window.at = at;
@@ -178,7 +182,7 @@ export class InventoryScanner {
       return false;
     }
     const wasCutOff = this.#searched > 0;
-    if (!wasCutOff || bytes[at] !== byte.openBrace || this.#plain.read(bytes, window.view, at) === notPlain) {
+    if (!wasCutOff || bytes[at] !== byte.openBrace || this.#items.read(bytes, window.view, at) === unread) {
       const item = this.#exact.item(bytes.subarray(at, itemEnd), this.#before + this.batch.length, window.offset(at));
       this.batch.append(item);
     }

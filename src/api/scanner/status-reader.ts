@@ -1,52 +1,83 @@
 import type { StatusNames } from '../../inventory/item-columns.ts';
-import { byte, notPlain } from './bytes.ts';
+import { byte, unread } from './bytes.ts';
+import { textEnd } from './text.ts';
 
-const slots = 256;
+/** Both are powers of two. */
+const beginnings = 256;
+const spellings = 1024;
+/** Longer texts, in bytes, are made a string each time. */
+const longest = 256;
+
+/** A status as it was spelled: with its quotes. */
+interface Spelling {
+  readonly bytes: Uint8Array;
+  readonly code: number;
+}
 
 /**
- * Finds the code of a status by its bytes. There are few statuses and many items: each is made a string only once, and
- * known again by its bytes, which are compared with those of the last one that began alike.
+ * Finds the code of a status by its bytes. There are few statuses and many items: each spelling is made a string only
+ * once, and known again by its bytes. They are compared with those of the last one that began alike, and then looked up
+ * by a hash over all of them.
  */
 export class StatusReader {
   /** What `read` has found. */
   code = 0;
   #names: StatusNames | undefined;
-  /** By how it begins: a text with its quotes, and its code. */
-  readonly #texts: (Uint8Array | undefined)[] = Array.from({ length: slots });
-  readonly #codes = new Uint32Array(slots);
+  readonly #byBeginning: (Spelling | undefined)[] = Array.from({ length: beginnings });
+  readonly #byHash: (Spelling | undefined)[] = Array.from({ length: spellings });
 
   /**
    * Reads the text whose opening quote is at `start`.
-   * @returns the place behind the closing quote, or `notPlain` where the text is not plain ASCII, or has no end
+   * @returns the place behind the closing quote, or `unread` where it is no legal text, or has no end
    */
   read(bytes: Uint8Array, start: number, names: StatusNames): number {
     if (names !== this.#names) this.#forget(names);
     const slot = slotOf(bytes, start);
-    const known = this.#texts[slot];
-    if (known === undefined || !startsWith(bytes, start, known)) return this.#learn(bytes, start);
-    this.code = this.#codes[slot] ?? 0;
-    return start + known.length;
+    const known = this.#byBeginning[slot];
+    if (known === undefined || !startsWith(bytes, start, known.bytes)) return this.#lookUp(bytes, start, slot, names);
+    this.code = known.code;
+    return start + known.bytes.length;
   }
 
   #forget(names: StatusNames): void {
     this.#names = names;
-    this.#texts.fill(undefined);
+    this.#byBeginning.fill(undefined);
+    this.#byHash.fill(undefined);
   }
 
-  #learn(bytes: Uint8Array, start: number): number {
-    const end = bytes[start] === byte.quote ? plainEnd(bytes, start + 1) : notPlain;
-    if (end === notPlain) return notPlain;
-    const slot = slotOf(bytes, start);
-    const known = bytes.slice(start, end);
-    this.code = this.#names?.codeOf(Buffer.from(known.subarray(1, -1)).toString('latin1')) ?? 0;
-    this.#texts[slot] = known;
-    this.#codes[slot] = this.code;
+  #lookUp(bytes: Uint8Array, start: number, slot: number, names: StatusNames): number {
+    const end = bytes[start] === byte.quote ? textEnd(bytes, start) : unread;
+    if (end === unread) return unread;
+    if (end - start > longest) {
+      this.code = names.codeOf(decode(bytes.subarray(start, end)));
+      return end;
+    }
+    const hashSlot = hashOf(bytes, start, end) & (spellings - 1);
+    let spelling = this.#byHash[hashSlot];
+    if (spelling === undefined || !startsWith(bytes, start, spelling.bytes)) {
+      const copy = bytes.slice(start, end);
+      spelling = { bytes: copy, code: names.codeOf(decode(copy)) };
+      this.#byHash[hashSlot] = spelling;
+    }
+    this.#byBeginning[slot] = spelling;
+    this.code = spelling.code;
     return end;
   }
 }
 
+/** A text that was checked, escapes and all. */
+function decode(bytes: Uint8Array): string {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()) as string;
+}
+
 function slotOf(bytes: Uint8Array, start: number): number {
-  return ((bytes[start + 1] ?? 0) * 31 + (bytes[start + 2] ?? 0)) % slots;
+  return ((bytes[start + 1] ?? 0) * 31 + (bytes[start + 2] ?? 0)) & (beginnings - 1);
+}
+
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0;
+  for (let at = start; at < end; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
+  return hash ^ (hash >>> 15);
 }
 
 function startsWith(bytes: Uint8Array, start: number, known: Uint8Array): boolean {
@@ -54,12 +85,4 @@ function startsWith(bytes: Uint8Array, start: number, known: Uint8Array): boolea
     if (bytes[start + index] !== known[index]) return false;
   }
   return true;
-}
-
-function plainEnd(bytes: Uint8Array, start: number): number {
-  for (let at = start; ; at += 1) {
-    const value = bytes[at] ?? 0;
-    if (value === byte.quote) return at + 1;
-    if (value < byte.space || value > byte.tilde || value === byte.backslash) return notPlain;
-  }
 }

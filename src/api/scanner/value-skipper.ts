@@ -1,0 +1,86 @@
+import { byte, isDigit, isExponent, skipSpace, unread } from './bytes.ts';
+import { NameReader } from './name-reader.ts';
+import type { NameSet } from './name-set.ts';
+import { textEnd } from './text.ts';
+
+/** Deeper values are left to the exact decoder, whose own limit is the stack. */
+const deepest = 256;
+
+const words = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]));
+
+/** Finds the end of a value of a field that is not known, and checks that it is legal JSON up to there. */
+export class ValueSkipper {
+  readonly #names: NameSet;
+  readonly #name = new NameReader();
+
+  constructor(names: NameSet) {
+    this.#names = names;
+  }
+
+  /** @returns where the value that begins at `at` ends, or `unread`, also where an object may have a name twice */
+  end(bytes: Uint8Array, at: number, depth = 0): number {
+    const first = bytes[at] ?? 0;
+    if (first === byte.quote) return textEnd(bytes, at);
+    if (first === byte.minus || isDigit(first)) return numberEnd(bytes, at);
+    if (depth === deepest) return unread;
+    if (first === byte.openBrace) return this.#objectEnd(bytes, at, depth + 1);
+    return first === byte.openBracket ? this.#arrayEnd(bytes, at, depth + 1) : wordEnd(bytes, at, first);
+  }
+
+  #objectEnd(bytes: Uint8Array, start: number, depth: number): number {
+    const object = this.#names.startObject();
+    let at = skipSpace(bytes, start + 1);
+    if (bytes[at] === byte.closeBrace) return at + 1;
+    for (;;) {
+      at = this.#name.read(bytes, at);
+      if (at === unread || !this.#names.add(object, this.#name.hash)) return unread;
+      at = skipSpace(bytes, at);
+      if (bytes[at] !== byte.colon) return unread;
+      at = this.end(bytes, skipSpace(bytes, at + 1), depth);
+      if (at === unread) return unread;
+      at = skipSpace(bytes, at);
+      if (bytes[at] !== byte.comma) return bytes[at] === byte.closeBrace ? at + 1 : unread;
+      at = skipSpace(bytes, at + 1);
+    }
+  }
+
+  #arrayEnd(bytes: Uint8Array, start: number, depth: number): number {
+    let at = skipSpace(bytes, start + 1);
+    if (bytes[at] === byte.closeBracket) return at + 1;
+    for (;;) {
+      at = this.end(bytes, at, depth);
+      if (at === unread) return unread;
+      at = skipSpace(bytes, at);
+      if (bytes[at] !== byte.comma) return bytes[at] === byte.closeBracket ? at + 1 : unread;
+      at = skipSpace(bytes, at + 1);
+    }
+  }
+}
+
+function numberEnd(bytes: Uint8Array, start: number): number {
+  const first = bytes[start] === byte.minus ? start + 1 : start;
+  let at = digitsEnd(bytes, first);
+  if (at === first || (bytes[first] === byte.zero && at > first + 1)) return unread;
+  if (bytes[at] === byte.point) {
+    const fraction = at + 1;
+    at = digitsEnd(bytes, fraction);
+    if (at === fraction) return unread;
+  }
+  if (!isExponent(bytes[at])) return at;
+  const exponent = bytes[at + 1] === byte.minus || bytes[at + 1] === byte.plus ? at + 2 : at + 1;
+  at = digitsEnd(bytes, exponent);
+  return at === exponent ? unread : at;
+}
+
+function digitsEnd(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (isDigit(bytes[at])) at += 1;
+  return at;
+}
+
+function wordEnd(bytes: Uint8Array, start: number, first: number): number {
+  const word = words.get(first);
+  if (word === undefined) return unread;
+  for (let index = 1; index < word.length; index += 1) if (bytes[start + index] !== word[index]) return unread;
+  return start + word.length;
+}
