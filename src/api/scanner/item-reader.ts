@@ -54,17 +54,18 @@ export class ItemReader {
   read(bytes: Uint8Array, view: DataView, start: number): number {
     const { columns } = this;
     if (!beforePetId.isAt(view, start)) return this.#members(bytes, view, start, 0);
-    let at = readInteger(bytes, start + beforePetId.length, columns, true);
-    if (at === unread) return unread;
-    if (!beforeQuantity.isAt(view, at)) return this.#members(bytes, view, at, petId);
-    at = readInteger(bytes, at + beforeQuantity.length, columns, false);
-    if (at === unread) return unread;
-    if (!beforeStatus.isAt(view, at)) return this.#members(bytes, view, at, petId | quantity);
-    at = this.#status(bytes, at + beforeStatus.length);
-    if (at === unread) return unread;
-    if (bytes[at] !== byte.closeBrace) return this.#members(bytes, view, at, allFields);
+    const idEnd = readInteger(bytes, start + beforePetId.length, columns, true);
+    // White space may stand before the number.
+    if (idEnd === unread) return this.#members(bytes, view, start, 0);
+    if (!beforeQuantity.isAt(view, idEnd)) return this.#members(bytes, view, idEnd, petId);
+    const quantityEnd = readInteger(bytes, idEnd + beforeQuantity.length, columns, false);
+    if (quantityEnd === unread) return this.#members(bytes, view, idEnd, petId);
+    if (!beforeStatus.isAt(view, quantityEnd)) return this.#members(bytes, view, quantityEnd, petId | quantity);
+    const statusEnd = this.#status(bytes, quantityEnd + beforeStatus.length);
+    if (statusEnd === unread) return this.#members(bytes, view, quantityEnd, petId | quantity);
+    if (bytes[statusEnd] !== byte.closeBrace) return this.#members(bytes, view, statusEnd, allFields);
     columns.length += 1;
-    return at + 1;
+    return statusEnd + 1;
   }
 
   /**

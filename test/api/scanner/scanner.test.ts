@@ -1,43 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeItems, decodeJson, exactDecoder } from '../../../src/api/decode.ts';
+import { exactDecoder } from '../../../src/api/decode.ts';
 import { InventoryScanner } from '../../../src/api/scanner/scanner.ts';
-import { decodeUtf8 } from '../../../src/api/utf8.ts';
-import type { InventoryItem } from '../../../src/inventory/items.ts';
-import { FailureError } from '../../../src/shared/errors.ts';
-import { inPieces, spelledList } from './spellings.ts';
-
-const operation = { name: 'GET /inventory' };
-
-/** What the scanner reads of a body that comes in pieces. */
-function scan(pieces: readonly Uint8Array[], size = 3): InventoryItem[] {
-  const scanner = new InventoryScanner(exactDecoder(operation), size);
-  const items: InventoryItem[] = [];
-  for (const piece of pieces) {
-    scanner.add(piece);
-    while (scanner.fill()) {
-      expect(scanner.batch.length).toBe(size);
-      items.push(...scanner.batch.items());
-    }
-  }
-  scanner.finish();
-  return [...items, ...scanner.batch.items()];
-}
-
-/** What a parser makes of the body as a whole. */
-function parse(body: Uint8Array): InventoryItem[] {
-  return decodeItems(decodeJson(decodeUtf8(body), operation), operation);
-}
-
-/** The items, or the failure in a form that says no more than that it is one. */
-function outcome(read: () => InventoryItem[]): InventoryItem[] | 'refused' {
-  try {
-    return read();
-  } catch (error) {
-    expect(error).toBeInstanceOf(FailureError);
-    return 'refused';
-  }
-}
+import { operation, outcome, parse, scan } from './readings.ts';
+import { inPieces } from './spellings.ts';
 
 function failure(text: string | Uint8Array, lengths: readonly number[] = [1000]): string {
   try {
@@ -47,51 +12,7 @@ function failure(text: string | Uint8Array, lengths: readonly number[] = [1000])
   }
 }
 
-const pieceLengths = fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 6 });
-const sizes = fc.integer({ min: 1, max: 5 });
-
 describe('the scanner reads what the parser reads', () => {
-  test('any spelling of any items, in any pieces', () => {
-    fc.assert(
-      fc.property(spelledList, pieceLengths, sizes, ({ items, text }, lengths, size) => {
-        const body = Buffer.from(text);
-        expect(scan(inPieces(body, lengths), size)).toEqual(items);
-        expect(parse(body)).toEqual(items);
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  const changes = fc.array(
-    fc.record({
-      at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
-      remove: fc.integer({ min: 0, max: 2 }),
-      insert: fc.oneof(
-        fc.string({ unit: fc.constantFrom(...'[]{},:" \\0-.e1a\n'), maxLength: 2 }).map((text) => Buffer.from(text)),
-        fc.uint8Array({ maxLength: 2 }),
-      ),
-    }),
-    { minLength: 1, maxLength: 3 },
-  );
-
-  test('and where bytes have been changed, both accept it or both refuse it', () => {
-    let accepted = 0;
-    fc.assert(
-      fc.property(spelledList, changes, pieceLengths, sizes, ({ text }, edits, lengths, size) => {
-        let body = Buffer.from(text);
-        for (const { at, remove, insert } of edits) {
-          const place = Math.floor(at * body.length);
-          body = Buffer.concat([body.subarray(0, place), insert, body.subarray(place + remove)]);
-        }
-        const expected = outcome(() => parse(body));
-        expect(outcome(() => scan(inPieces(body, lengths), size))).toEqual(expected);
-        if (expected !== 'refused') accepted += 1;
-      }),
-      { numRuns: 1000 },
-    );
-    expect(accepted).toBeGreaterThan(10);
-  });
-
   const control = Array.from(
     { length: 33 },
     (_, code) => `{"petId":1,"quantity":2,"status":"a${String.fromCharCode(code)}b"}`,

@@ -32,14 +32,27 @@ function integerSpelling(value: bigint): fc.Arbitrary<string> {
   );
 }
 
-interface Member {
+export interface Member {
   readonly name: string;
   readonly value: string;
 }
 
 const unknownMembers: fc.Arbitrary<Member> = fc.record({
   name: fc.oneof(fc.string(), fc.constantFrom('petID', 'name', 'statusX', 'p', '', 'quantity ')),
-  value: fc.oneof(fc.json({ maxDepth: 3 }), fc.constantFrom('"]},{"', '"\\"}"', '{"petId":1}', '[[],{}]', 'true')),
+  value: fc.oneof(
+    fc.json({ maxDepth: 3 }),
+    fc.constantFrom('"]},{"', '"\\"}"', '{"petId":1}', '[[],{}]', 'true', 'false ', 'null', '[ ]', '{ }'),
+    fc.constantFrom(
+      '-0',
+      '0.50',
+      '1E400',
+      '-1.5e-3',
+      '1'.repeat(50),
+      '"\\ud83d"',
+      '"\\ud83d\\ude00\\/\\b"',
+      '"\x7f😀"',
+    ),
+  ),
 });
 
 function memberText({ name, value }: Member): fc.Arbitrary<string> {
@@ -49,7 +62,7 @@ function memberText({ name, value }: Member): fc.Arbitrary<string> {
 }
 
 /** Members as an object, in any order and with any white space. */
-function objectText(members: readonly Member[]): fc.Arbitrary<string> {
+export function objectText(members: readonly Member[]): fc.Arbitrary<string> {
   const separators = fc.array(fc.tuple(spaces, spaces), { minLength: members.length, maxLength: members.length });
   const order = fc.shuffledSubarray([...members], { minLength: members.length });
   return fc
@@ -64,8 +77,14 @@ function objectText(members: readonly Member[]): fc.Arbitrary<string> {
     });
 }
 
+/** A JSON text that means one thing, and whether a field is there twice. */
+interface Spelled {
+  readonly text: string;
+  readonly repeats: boolean;
+}
+
 /** One item as any JSON text that means it. */
-export function itemText({ petId, quantity, status }: InventoryItem): fc.Arbitrary<string> {
+export function itemText({ petId, quantity, status }: InventoryItem): fc.Arbitrary<Spelled> {
   const plain = fc.constant(`{"petId":${petId},"quantity":${quantity},"status":${JSON.stringify(status)}}`);
   const known = fc
     .tuple(integerSpelling(petId), integerSpelling(BigInt(quantity)), textSpelling(status))
@@ -76,13 +95,15 @@ export function itemText({ petId, quantity, status }: InventoryItem): fc.Arbitra
     ]);
   const others = fc.oneof(
     { weight: 4, arbitrary: fc.constant([]) },
-    fc.uniqueArray(unknownMembers, { maxLength: 2, selector: ({ name }) => name }),
+    fc.uniqueArray(unknownMembers, { maxLength: 3, selector: ({ name }) => name }),
   );
   const repeated = fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, fc.constant(true));
   const spelled = fc
     .tuple(known, others, repeated)
-    .chain(([members, more, again]) => objectText([...members, ...more, ...(again ? members.slice(0, 1) : [])]));
-  return fc.oneof({ weight: 3, arbitrary: plain }, spelled);
+    .chain(([members, more, repeats]) =>
+      objectText([...members, ...more, ...(repeats ? members.slice(0, 1) : [])]).map((text) => ({ text, repeats })),
+    );
+  return fc.oneof({ weight: 3, arbitrary: plain.map((text) => ({ text, repeats: false })) }, spelled);
 }
 
 export const anyItem: fc.Arbitrary<InventoryItem> = fc.record({
@@ -95,9 +116,8 @@ export const anyItem: fc.Arbitrary<InventoryItem> = fc.record({
   ),
 });
 
-export interface SpelledList {
+export interface SpelledList extends Spelled {
   readonly items: readonly InventoryItem[];
-  readonly text: string;
 }
 
 /** A list of items, and any JSON text that means it; seldom with a byte order mark. */
@@ -110,8 +130,9 @@ export const spelledList: fc.Arbitrary<SpelledList> = fc.array(anyItem, { maxLen
     })
     .map(({ texts, gaps, mark }) => {
       const [before = '', inside = '', behind = '', ...others] = gaps;
-      const spaced = texts.map((text, index) => `${others[2 * index] ?? ''}${text}${others[2 * index + 1] ?? ''}`);
-      return { items, text: `${mark}${before}[${inside}${spaced.join(',')}]${behind}` };
+      const spaced = texts.map(({ text }, index) => `${others[2 * index] ?? ''}${text}${others[2 * index + 1] ?? ''}`);
+      const repeats = texts.some((text) => text.repeats);
+      return { items, repeats, text: `${mark}${before}[${inside}${spaced.join(',')}]${behind}` };
     }),
 );
 

@@ -40,6 +40,11 @@ export const shapes: readonly Shape[] = [
       `\n  {\n    "petId": ${petId},\n    "quantity": ${quantity},\n    "status": "${status}"\n  }`,
   },
   {
+    name: 'a space behind colons and commas',
+    between: ', ',
+    item: (pet) => compact(pet).replaceAll(/(?<=":|[\d"],)/g, ' '),
+  },
+  {
     name: 'other order',
     item: ({ petId, quantity, status }) => `{"status":"${status}","quantity":${quantity},"petId":${petId}}`,
   },

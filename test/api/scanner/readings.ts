@@ -1,0 +1,52 @@
+import { expect } from 'vitest';
+import { decodeItems, decodeJson, exactDecoder } from '../../../src/api/decode.ts';
+import type { ExactDecoder } from '../../../src/api/scanner/exact-decoder.ts';
+import { InventoryScanner } from '../../../src/api/scanner/scanner.ts';
+import { decodeUtf8 } from '../../../src/api/utf8.ts';
+import type { InventoryItem } from '../../../src/inventory/items.ts';
+import { FailureError } from '../../../src/shared/errors.ts';
+
+export const operation = { name: 'GET /inventory' };
+
+/** The exact decoder of a list, with how many items it was asked for. */
+export function inventoryDecoder(): ExactDecoder & { asked: number } {
+  const exact = exactDecoder(operation);
+  return {
+    ...exact,
+    asked: 0,
+    item(...args) {
+      this.asked += 1;
+      return exact.item(...args);
+    },
+  };
+}
+
+/** What the scanner reads of a body that comes in pieces. */
+export function scan(pieces: readonly Uint8Array[], size = 3, exact = exactDecoder(operation)): InventoryItem[] {
+  const scanner = new InventoryScanner(exact, size);
+  const items: InventoryItem[] = [];
+  for (const piece of pieces) {
+    scanner.add(piece);
+    while (scanner.fill()) {
+      expect(scanner.batch.length).toBe(size);
+      items.push(...scanner.batch.items());
+    }
+  }
+  scanner.finish();
+  return [...items, ...scanner.batch.items()];
+}
+
+/** What a parser makes of the body as a whole. */
+export function parse(body: Uint8Array): InventoryItem[] {
+  return decodeItems(decodeJson(decodeUtf8(body), operation), operation);
+}
+
+/** The items, or the failure in a form that says no more than that it is one. */
+export function outcome(read: () => InventoryItem[]): InventoryItem[] | 'refused' {
+  try {
+    return read();
+  } catch (error) {
+    expect(error).toBeInstanceOf(FailureError);
+    return 'refused';
+  }
+}
