@@ -1,3 +1,5 @@
+import { WaitingChunks } from './waiting-chunks.ts';
+
 /** Bytes that are kept for a reader who is slower than the connection, before that is asked to wait. */
 const highWaterMark = 128 * 1024;
 
@@ -16,44 +18,45 @@ export interface BodyQueue extends AsyncIterable<Uint8Array> {
 }
 
 export function createBodyQueue(source: Source): BodyQueue {
-  let chunks: Uint8Array[] = [];
-  let bytes = 0;
+  const waiting = new WaitingChunks();
   let isPaused = false;
   let ending: { readonly error?: unknown } | undefined;
   let wake: (() => void) | undefined;
 
   const take = (): readonly Uint8Array[] => {
-    const taken = chunks;
-    chunks = [];
-    bytes = 0;
+    const taken = waiting.take();
     if (isPaused) {
       isPaused = false;
       source.resume();
     }
     return taken;
   };
+  const wakeUp = (): void => {
+    const waker = wake;
+    wake = undefined;
+    waker?.();
+  };
 
   return {
     push: (chunk) => {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes >= highWaterMark && !isPaused) {
+      waiting.add(chunk);
+      if (waiting.bytes >= highWaterMark && !isPaused) {
         isPaused = true;
         source.pause();
       }
-      wake?.();
+      wakeUp();
     },
     end: () => {
       ending ??= {};
-      wake?.();
+      wakeUp();
     },
     fail: (error) => {
       ending ??= { error };
-      wake?.();
+      wakeUp();
     },
     async *[Symbol.asyncIterator]() {
       for (;;) {
-        if (chunks.length > 0) {
+        if (waiting.bytes > 0) {
           yield* take();
         } else if (ending !== undefined) {
           if ('error' in ending) throw ending.error;
