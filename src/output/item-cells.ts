@@ -1,8 +1,24 @@
 import type { ItemColumns, StatusNames } from '../inventory/item-columns.ts';
 
-/** No Buffer, since V8 optimises code best that sees one kind of array. */
-export function bytesOf(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text));
+/** A text as lines take it: four bytes at a time. */
+export class Cell {
+  /** In bytes. */
+  readonly length: number;
+  readonly #words: Uint32Array;
+
+  constructor(text: string) {
+    const bytes = Buffer.from(text);
+    this.length = bytes.length;
+    const whole = Buffer.concat([bytes], 4 * Math.ceil(bytes.length / 4));
+    this.#words = Uint32Array.from({ length: whole.length / 4 }, (_, index) => whole.readUInt32LE(4 * index));
+  }
+
+  /** Writes it, and up to `slack` bytes behind it that mean nothing. @returns where it ends */
+  write(out: DataView, at: number): number {
+    const words = this.#words;
+    for (let index = 0; index < words.length; index += 1) out.setUint32(at + 4 * index, words[index] ?? 0, true);
+    return at + this.length;
+  }
 }
 
 /** What the statuses of a batch look like: there are few. */
@@ -10,18 +26,18 @@ export class StatusCells {
   /** In bytes. */
   longest = 0;
   #names: StatusNames | undefined;
-  #cells: Uint8Array[] = [];
+  #cells: Cell[] = [];
 
   constructor(readonly textOf: (status: string) => string) {}
 
-  of({ statuses }: ItemColumns): readonly Uint8Array[] {
+  of({ statuses }: ItemColumns): readonly Cell[] {
     if (this.#names !== statuses) {
       this.#names = statuses;
       this.#cells = [];
       this.longest = 0;
     }
     for (let code = this.#cells.length; code < statuses.size; code += 1) {
-      const cell = bytesOf(this.textOf(statuses.textOf(code)));
+      const cell = new Cell(this.textOf(statuses.textOf(code)));
       this.longest = Math.max(this.longest, cell.length);
       this.#cells.push(cell);
     }
@@ -36,18 +52,18 @@ const mostQuantities = 10_000;
 export class QuantityCells {
   /** In bytes. */
   longest = 0;
-  readonly #known = new Map<number, Uint8Array>();
+  readonly #known = new Map<number, Cell>();
 
   constructor(readonly textOf: (quantity: number) => string) {}
 
-  of({ quantities, length }: ItemColumns): readonly Uint8Array[] {
+  of({ quantities, length }: ItemColumns): readonly Cell[] {
     return Array.from({ length }, (_, index) => this.#cell(quantities[index] ?? 0));
   }
 
-  #cell(quantity: number): Uint8Array {
+  #cell(quantity: number): Cell {
     const known = this.#known.get(quantity);
     if (known !== undefined) return known;
-    const cell = bytesOf(this.textOf(quantity));
+    const cell = new Cell(this.textOf(quantity));
     this.longest = Math.max(this.longest, cell.length);
     if (this.#known.size < mostQuantities) this.#known.set(quantity, cell);
     return cell;

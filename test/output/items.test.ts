@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { InventoryItem } from '../../src/inventory/items.ts';
-import { integerLength, writeInteger } from '../../src/output/digits.ts';
+import { integerLength, slack, writeInteger } from '../../src/output/digits.ts';
 import { inventoryColumnsView, inventoryFields, inventoryListView } from '../../src/output/inventory-view.ts';
 import { formats } from '../../src/output/view.ts';
 import { itemLists } from '../inventory/arbitraries.ts';
@@ -100,8 +100,8 @@ test('an int64 in digits', () => {
       const { heads, tails } = columnsOf([{ petId, quantity: 0, status: '' }]);
       const [head = 0] = heads;
       const [tail = 0] = tails;
-      const out = new Uint8Array(24);
-      const end = writeInteger(out, 1, head, tail);
+      const out = new Uint8Array(21 + slack);
+      const end = writeInteger(new DataView(out.buffer), 1, head, tail);
       expect(Buffer.from(out.subarray(1, end)).toString()).toBe(`${petId}`);
       expect(integerLength(head, tail)).toBe(end - 1);
     }),
