@@ -6,8 +6,8 @@ type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 
 /**
  * Turns the pieces of the program into CommonJS once they are done, since esbuild splits only ES modules. Their loader is
- * dear: as CommonJS `--help` takes 6 ms less, and `inventory list` 8. Minified it would take no less, and nobody could read
- * where an error came from. The last line of each piece names what is in it.
+ * slow: as CommonJS `--help` takes 6 ms less, and `inventory list` 8. Minified it would take no less, and a stack trace could not be
+ * read. The last line of each piece names what is in it.
  */
 const commonJs: EsbuildPlugin = {
   name: 'commonjs',
@@ -29,11 +29,11 @@ const commonJs: EsbuildPlugin = {
 };
 
 /**
- * Modules that a bundled package loads at once for what petstock never does; in their place is an empty one.
- * - Commander starts subcommands that are programs of their own: 2 ms.
- * - undici speaks HTTP/2 where it is allowed to, which it is not: 6 ms.
- * - undici asks Node's own client for the size of a head, which `src/api/undici.ts` tells it: 2 ms.
- * - undici takes a form for a body, and brings what reads forms: 1 ms.
+ * Modules that a bundled package loads at once for what petstock never does; in their place is an empty one. Measured on whole
+ * commands, CPU, Node 20.20, November 2026 (median of 40 runs, in turn with the same command as it would be without):
+ * - Commander starts subcommands that are programs of their own: `config get` 51.3 to 48.4 ms.
+ * - undici speaks HTTP/2 where it is allowed to, asks Node's own client for the size of a head, which `src/api/undici.ts`
+ *   names, and takes a form for a body: `inventory list` 128 to 116 ms.
  */
 const unused: EsbuildPlugin = {
   name: 'unused',

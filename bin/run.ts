@@ -7,7 +7,9 @@ import type { Context, Input, Output } from '../src/cli/context.ts';
 import { main } from '../src/cli/main.ts';
 import { resolveFolders } from '../src/settings/folders.ts';
 import { ClosedPipeError, InterruptedError } from '../src/shared/errors.ts';
+import type { Processes } from '../src/shared/processes.ts';
 import { createSystemClock } from '../src/shared/system-clock.ts';
+import { createSystemProcesses } from '../src/shared/system-processes.ts';
 
 /** Runs the command line of this process. @returns the exit code */
 export function run(): Promise<number> {
@@ -17,19 +19,24 @@ export function run(): Promise<number> {
   const interrupted = interruption();
   const stderr = output(() => process.stderr);
   let transport: Transport | undefined;
+  let processes: Processes | undefined;
+  const clock = createSystemClock(process.hrtime.bigint);
   const context: Context = {
     argv: process.argv.slice(2),
     env,
     stdin: input(() => process.stdin, interrupted),
     stdout: output(() => process.stdout),
     stderr: heedless(stderr),
-    clock: createSystemClock(process.hrtime.bigint),
+    clock,
     get transport() {
       transport ??= openTransport();
       return transport;
     },
     folders: foldersOf(env),
-    processes: { pid: process.pid, isAlive },
+    get processes() {
+      processes ??= createSystemProcesses({ pid: process.pid, boot: clock.boot(), kill: process.kill });
+      return processes;
+    },
     prompts: latePrompts(interrupted),
     interrupted,
     random: Math.random,
@@ -92,16 +99,6 @@ function input(stream: Late<Readable & { isTTY?: boolean }>, interrupted: AbortS
       },
     },
   };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    // Signal 0 is not sent; it only asks whether it could be.
-    return process.kill(pid, 0);
-  } catch (error) {
-    // One that belongs to somebody else runs, too.
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
 }
 
 /** stderr speaks to a person: where nobody reads it, the work goes on, and the exit code tells. */

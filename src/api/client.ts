@@ -1,14 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import type { ColumnBatches } from '../inventory/item-columns.ts';
 import type { InventoryItem } from '../inventory/items.ts';
+import type { Permit } from '../rate-limit/governor.ts';
 import type { PetstockError } from '../shared/errors.ts';
 import { decodeItem, decodeJson, type Operation } from './decode.ts';
 import { errorOfAnswer } from './error-answer.ts';
 import type { Answer } from './exchange.ts';
 import { readInventory } from './inventory-body.ts';
 import type { Json } from './json.ts';
-import { handOver } from './push-to-pull.ts';
-import { type SendOptions, send } from './send.ts';
+import { pushToPull } from './push-to-pull.ts';
+import { type SendOptions, send, sendOnce } from './send.ts';
 import type { HttpResponse } from './transport.ts';
 
 export interface ClientOptions extends SendOptions {
@@ -34,12 +35,22 @@ export interface RawAnswer {
   readonly failure: PetstockError | undefined;
 }
 
+export interface ReadOptions {
+  /** For the first try; others are admitted. */
+  readonly permit?: Permit | undefined;
+}
+
 export interface UpdateOptions {
   /**
-   * For whoever looks at the stock before sending it again: it is not repeated after a network fault or 5xx. This signal,
-   * rather than an interruption, ends its wait for the rate limit; once it is on its way it is let finish.
+   * Exactly one request is sent, with this. Without it the request is admitted, and sent again only where it certainly was
+   * not carried out: after a 429, or where it never left.
    */
-  readonly once?: AbortSignal;
+  readonly permit?: Permit | undefined;
+  /**
+   * Ends it, before it leaves or on its way. Without it, and without a permit, the client's own signal does; with a permit only
+   * its time-out.
+   */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The operations of the pet store inventory service, governed and decoded. */
@@ -48,10 +59,16 @@ export interface Client {
    * `GET /inventory`. In batches, in the order of the service, as the answer comes in. Who stops early drops the connection.
    * What fails after the first batch is not tried again; the message says that the list is not whole.
    */
-  listInventory(): AsyncIterable<readonly InventoryItem[]>;
+  listInventory(options?: ReadOptions): AsyncIterable<readonly InventoryItem[]>;
   /** The same without an object for each item. */
-  scanInventory(): ColumnBatches;
-  /** `PATCH /inventory/{petId}` sets the stock of one pet. @returns the item as the service answered it */
+  scanInventory(options?: ReadOptions): ColumnBatches;
+  /**
+   * `PATCH /inventory/{petId}` sets the stock of one pet. It is never sent again after an unknown outcome.
+   *
+   * @returns the item as the service answered it
+   * @throws OvertakenError where the permit held no longer: nothing was sent. Else errors that say what is certain: `unsent`,
+   *   `status` (an answer came), `mayStillArrive`
+   */
   updateInventory(petId: bigint, quantity: number, options?: UpdateOptions): Promise<InventoryItem>;
   /** `GET /pets/{petId}`, deprecated. */
   getPet(petId: bigint): Promise<Payload>;
@@ -68,78 +85,83 @@ export interface Client {
 
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
+interface Call {
+  readonly method: string;
+  /** Below the base URL, with its leading slash. */
+  readonly path: string;
+  readonly body?: string | Uint8Array | undefined;
+  readonly permit?: Permit | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export function createClient(options: ClientOptions): Client {
   // Any number of requests may wait for one signal; Node would take more than ten for a leak, and say so on stderr.
   setMaxListeners(0, options.interrupted);
-  const call = <T>(
-    method: string,
-    path: string,
-    body: string | Uint8Array | undefined,
-    use: (answer: Answer) => Promise<T>,
-    { once }: UpdateOptions = {},
-  ): Promise<T> => {
-    const headers: Record<string, string> = {
-      authorization: `Bearer ${options.key}`,
-      accept: 'application/json',
-      'accept-encoding': 'gzip, deflate, br',
-      'user-agent': options.userAgent,
-    };
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    // A PATCH of this service sets an absolute quantity, so sending it again changes nothing.
-    const isUpdate = method === 'PATCH' && path.startsWith('/inventory/');
-    const repeatable = once === undefined && (repeatableMethods.has(method) || isUpdate);
-    return send({ method, url: options.baseUrl + path, headers, body, repeatable, turn: once }, options, use);
+  const call = <T>({ method, path, body, permit, signal }: Call, use: (answer: Answer) => Promise<T>): Promise<T> => {
+    const request = { method, url: options.baseUrl + path, headers: headersOf(options, body), body };
+    const repeatable = repeatableMethods.has(method);
+    if (permit !== undefined && !repeatable) {
+      return sendOnce({ ...request, repeatable, permit }, { ...options, interrupted: signal }, use);
+    }
+    const interrupted = signal ?? options.interrupted;
+    return send({ ...request, repeatable, permit }, { ...options, interrupted }, use);
   };
-
-  const callJson = (
-    method: string,
-    path: string,
-    body: string | undefined,
-    operation: Operation,
-    update?: UpdateOptions,
-  ): Promise<Payload> => {
-    const use = async (answer: Answer): Promise<Payload> => {
-      if (!succeeded(answer)) throw errorOfAnswer(answer.status, await answer.textOrNothing());
+  const callJson = (outgoing: Call, operation: Operation, isSuccess = succeeded): Promise<Payload> =>
+    call(outgoing, async (answer) => {
+      if (!isSuccess(answer)) throw errorOfAnswer(answer.status, await answer.textOrNothing());
       return { value: decodeJson(await answer.text(), operation), headers: answer.headers };
-    };
-    return call(method, path, body, use, update);
-  };
-
-  const scanInventory = (): ColumnBatches =>
-    handOver((give) =>
-      call('GET', '/inventory', undefined, async (answer) => {
-        if (!succeeded(answer)) throw errorOfAnswer(answer.status, await answer.textOrNothing());
+    });
+  const scanInventory = ({ permit }: ReadOptions = {}): ColumnBatches =>
+    pushToPull((give) =>
+      call({ method: 'GET', path: '/inventory', permit }, async (answer) => {
+        if (!isOk(answer)) throw errorOfAnswer(answer.status, await answer.textOrNothing());
         await readInventory(answer, give);
       }),
     );
 
   return {
-    async *listInventory() {
-      for await (const batch of scanInventory()) yield batch.items();
+    async *listInventory(read) {
+      for await (const batch of scanInventory(read)) yield batch.items();
     },
     scanInventory,
-    async updateInventory(petId, quantity, update) {
+    async updateInventory(petId, quantity, { permit, signal } = {}) {
+      if (signal) setMaxListeners(0, signal);
       const path = `/inventory/${petId}`;
       const operation = { name: `PATCH ${path}`, experimental: true };
-      const { value } = await callJson('PATCH', path, JSON.stringify({ quantity }), operation, update);
+      const body = JSON.stringify({ quantity });
+      const { value } = await callJson({ method: 'PATCH', path, body, permit, signal }, operation, isOk);
       return decodeItem(value, operation);
     },
-    getPet: (petId) => callJson('GET', `/pets/${petId}`, undefined, { name: `GET /pets/${petId}` }),
-    listOrders: () => callJson('GET', '/store/orders', undefined, { name: 'GET /store/orders' }),
+    getPet: (petId) => callJson({ method: 'GET', path: `/pets/${petId}` }, { name: `GET /pets/${petId}` }),
+    listOrders: () => callJson({ method: 'GET', path: '/store/orders' }, { name: 'GET /store/orders' }),
     probe: () =>
-      call('GET', '/inventory', undefined, async (answer) => {
-        if (!succeeded(answer)) throw errorOfAnswer(answer.status, await answer.textOrNothing());
+      call({ method: 'GET', path: '/inventory' }, async (answer) => {
+        if (!isOk(answer)) throw errorOfAnswer(answer.status, await answer.textOrNothing());
       }),
-    request: (method, path, body) =>
-      call(method, path, body, async (answer) => {
-        const { status, headers } = answer;
-        const body = await answer.bytes();
-        const failure = succeeded(answer)
-          ? undefined
-          : errorOfAnswer(status, Buffer.from(body).toString('utf8').replaceAll(options.key, '[key]'));
-        return { status, headers, body, failure };
-      }),
+    request: (method, path, body) => call({ method, path, body }, (answer) => rawAnswer(answer, options.key)),
   };
+}
+
+function headersOf({ key, userAgent }: ClientOptions, body: Call['body']): Record<string, string> {
+  const headers = {
+    authorization: `Bearer ${key}`,
+    accept: 'application/json',
+    'accept-encoding': 'gzip, deflate, br',
+    'user-agent': userAgent,
+  };
+  return body === undefined ? headers : { ...headers, 'content-type': 'application/json' };
+}
+
+async function rawAnswer(answer: Answer, key: string): Promise<RawAnswer> {
+  const { status, headers } = answer;
+  const body = await answer.bytes();
+  const text = () => Buffer.from(body).toString('utf8').replaceAll(key, '[key]');
+  return { status, headers, body, failure: succeeded(answer) ? undefined : errorOfAnswer(status, text()) };
+}
+
+/** What the service answers where it has done what was asked. A 202 has not yet, a 206 is a part. */
+function isOk({ status }: Answer): boolean {
+  return status === 200;
 }
 
 function succeeded({ status }: Answer): boolean {

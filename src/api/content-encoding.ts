@@ -16,7 +16,7 @@ const decoders: Readonly<Record<string, (zlib: Zlib) => Decoder>> = {
 
 /**
  * The body of an answer as it comes, decoded as `content-encoding` says.
- * @throws FailureError for an encoding that nobody asked for; later, whatever the network and zlib fail with
+ * @throws FailureError for an encoding that was not asked for; later, whatever the network and zlib fail with
  */
 export function decodedChunks({ headers, body }: HttpResponse): AsyncIterable<Uint8Array> {
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
@@ -26,7 +26,7 @@ export function decodedChunks({ headers, body }: HttpResponse): AsyncIterable<Ui
   throw new FailureError(`The service answered in an unknown content encoding, "${encoding}"`);
 }
 
-/** Nothing at all is not decoded: the answer to a HEAD, or a 204, tells of an encoding without a body. */
+/** Nothing at all is not decoded: the answer to a HEAD, or a 204, names an encoding without a body. */
 async function* decoded(body: AsyncIterable<Uint8Array>, create: (zlib: Zlib) => Decoder): AsyncGenerator<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]();
   const first = await chunks.next();
@@ -34,7 +34,7 @@ async function* decoded(body: AsyncIterable<Uint8Array>, create: (zlib: Zlib) =>
   const [zlib, { pipeline }] = await Promise.all([import('node:zlib'), import('node:stream/promises')]);
   const decoder = create(zlib);
   const feeding = pipeline(chained(first.value, { [Symbol.asyncIterator]: () => chunks }), decoder);
-  // It fails too when the reader stops early. Where the body or the decoder failed, reading it tells.
+  // It fails too when the reader stops early. Where the body or the decoder failed, reading it fails.
   feeding.catch(() => {});
   yield* decoder;
   await feeding;

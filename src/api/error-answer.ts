@@ -10,6 +10,9 @@ import {
 } from '../shared/errors.ts';
 import { isJsonObject, parseJson, toInteger } from './json.ts';
 
+/** Who answers these was not the service, or did not wait for the request: it may still be carried out. */
+const notFinal: ReadonlySet<number> = new Set([408, 502, 504]);
+
 /** In characters: a message is a line for a person. */
 const longestMessage = 1000;
 
@@ -20,8 +23,12 @@ export function parseServiceError(text: string, status: number): ServiceError | 
     if (!isJsonObject(body)) return undefined;
     const { code, message } = body;
     if (typeof code !== 'string' || typeof message !== 'string') return undefined;
-    const told = Number(toInteger(body.status));
-    return { code, message: message.slice(0, longestMessage), status: told >= 100 && told <= 599 ? told : status };
+    const stated = Number(toInteger(body.status));
+    return {
+      code,
+      message: message.slice(0, longestMessage),
+      status: stated >= 100 && stated <= 599 ? stated : status,
+    };
   } catch {
     return undefined;
   }
@@ -35,14 +42,15 @@ export function parseServiceError(text: string, status: number): ServiceError | 
 export function errorOfAnswer(status: number, text: string, retryAfter?: number): PetstockError {
   const service = parseServiceError(text, status);
   const retryAfterSeconds = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000);
-  const details = { status, service, retryAfterSeconds };
+  const details = { status, service, retryAfterSeconds, mayStillArrive: notFinal.has(status) };
   const words = service?.message || undefined;
   const says = words ?? `The service answered ${status}`;
   if (status === 401) return new AuthError(words ?? 'The service did not accept the key', details);
   if (status === 404) return new NotFoundError(says, details);
   if (status === 429) return new RateLimitedError(says, details);
   if (status >= 500) return new UnavailableError(words === undefined ? says : `${words} (${status})`, details);
-  // A redirect that leads nowhere, or a "not modified" that nobody asked for.
+  if (status < 300) return new FailureError(`The service answered ${status}, where 200 was expected`, details);
+  // A redirect that leads nowhere, or a "not modified" that was not asked for.
   if (status < 400) return new FailureError(says, details);
   return new RejectedError(says, details);
 }

@@ -11,7 +11,7 @@ export interface Answer {
   /** The body as it comes. Once only. @throws NetworkFault, and the reason of `interrupted` */
   chunks(): AsyncIterable<Uint8Array>;
   /** Waits for something that is not the service: meanwhile the time-out stands still. */
-  aside<T>(work: () => Promise<T>): Promise<T>;
+  pauseTimeout<T>(work: () => Promise<T>): Promise<T>;
   /** The whole body. Once only. */
   bytes(): Promise<Uint8Array>;
   /** The whole body as UTF-8 text. Once only. @throws FailureError where it is no UTF-8 */
@@ -37,19 +37,24 @@ export class NetworkFault extends Error {
     this.answered = answered;
   }
 
-  /** There was not even a connection, so nothing was sent. */
+  /** There was not even a connection, or none that can be trusted, so nothing was sent. */
   get unconnected(): boolean {
     const { code = '' } = (this.cause ?? {}) as NodeJS.ErrnoException;
-    return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code);
+    return unconnectedCodes.has(code) || untrusted.test(code);
   }
 }
+
+const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+/** What is wrong with a certificate is found before anything is sent. */
+const untrusted = /^(?:CERT_|ERR_TLS_CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_)/;
 
 export interface ExchangeOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   /** For one request, from its sending to the end of its body, in milliseconds. */
   readonly timeout: number;
-  readonly interrupted: AbortSignal;
+  /** Undefined: only the time-out ends it. */
+  readonly interrupted: AbortSignal | undefined;
 }
 
 /**
@@ -63,17 +68,21 @@ export async function exchange<T>(
   options: ExchangeOptions,
   use: (answer: Answer) => Promise<T>,
 ): Promise<T> {
-  options.interrupted.throwIfAborted();
+  const { interrupted } = options;
+  interrupted?.throwIfAborted();
   // Not AbortSignal.any: on Node 20 that leaves a reference at `interrupted`, which outlives all requests, for each.
   const ended = new AbortController();
   const end = () => ended.abort();
   const timeLimit = startTimeLimit(options, end);
-  options.interrupted.addEventListener('abort', end);
+  interrupted?.addEventListener('abort', end);
   let response: HttpResponse | undefined;
   const fault = (error: unknown): unknown => {
-    if (options.interrupted.aborted) return options.interrupted.reason;
+    if (interrupted?.aborted) return interrupted.reason;
     if (timeLimit.passed()) {
-      return new NetworkFault(`no answer within ${options.timeout / 1000} s`, { cause: error });
+      return new NetworkFault(`no answer within ${options.timeout / 1000} s`, {
+        cause: error,
+        answered: response !== undefined,
+      });
     }
     // Whatever the network, undici and zlib fail with bears a code, but for an answer that is no HTTP; anything else is
     // a mistake in the program.
@@ -88,11 +97,10 @@ export async function exchange<T>(
       throw fault(error);
     });
     const secret = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
-    const { interrupted } = options;
-    return await use(toAnswer(response, { interrupted, secret, fault, aside: timeLimit.aside }));
+    return await use(toAnswer(response, { interrupted, secret, fault, pauseTimeout: timeLimit.pauseTimeout }));
   } finally {
     timeLimit.stop();
-    options.interrupted.removeEventListener('abort', end);
+    interrupted?.removeEventListener('abort', end);
     response?.discard();
   }
 }
@@ -119,7 +127,7 @@ function startTimeLimit({ clock, timeout }: ExchangeOptions, onEnd: () => void) 
   return {
     passed: () => hasPassed,
     stop,
-    aside: async <T>(work: () => Promise<T>): Promise<T> => {
+    pauseTimeout: async <T>(work: () => Promise<T>): Promise<T> => {
       stop();
       try {
         return await work();
@@ -132,18 +140,18 @@ function startTimeLimit({ clock, timeout }: ExchangeOptions, onEnd: () => void) 
 
 /** What the reading of a body has to know. */
 interface Reading {
-  readonly interrupted: AbortSignal;
+  readonly interrupted: AbortSignal | undefined;
   /** The key, which is left out of what only words an error. */
   readonly secret: string;
   /** What an error of the network comes to. */
   fault(error: unknown): unknown;
-  readonly aside: Answer['aside'];
+  readonly pauseTimeout: Answer['pauseTimeout'];
 }
 
 /** What only words an error is read up to this many bytes. */
 const longestWords = 64 * 1024;
 
-function toAnswer(response: HttpResponse, { interrupted, secret, fault, aside }: Reading): Answer {
+function toAnswer(response: HttpResponse, { interrupted, secret, fault, pauseTimeout }: Reading): Answer {
   const { status, headers } = response;
   async function* chunks(): AsyncGenerator<Uint8Array> {
     const body = decodedChunks(response);
@@ -171,13 +179,13 @@ function toAnswer(response: HttpResponse, { interrupted, secret, fault, aside }:
   const text = async (most?: number) => decodeUtf8(await bytes(most));
   const textOrNothing = async () => {
     const words = await text(longestWords).catch(() => {
-      interrupted.throwIfAborted();
+      interrupted?.throwIfAborted();
       return '';
     });
     // A service may repeat the key that it refuses; what is made of its words goes to screens, logs and the history.
     return secret === '' ? words : words.replaceAll(secret, '[key]');
   };
-  return { status, headers, chunks, aside, bytes: () => bytes(), text: () => text(), textOrNothing };
+  return { status, headers, chunks, pauseTimeout, bytes: () => bytes(), text: () => text(), textOrNothing };
 }
 
 /** Node's and undici's network errors in a few words: `connect ECONNREFUSED 127.0.0.1:4010`. */

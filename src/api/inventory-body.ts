@@ -18,7 +18,7 @@ export async function readInventory(answer: Answer, give: (batch: ItemColumns) =
   let begun = false;
   const giveBatch = () => {
     begun = true;
-    return answer.aside(() => give(scanner.batch));
+    return answer.pauseTimeout(() => give(scanner.batch));
   };
   try {
     for await (const chunk of answer.chunks()) {

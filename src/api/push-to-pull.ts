@@ -1,10 +1,10 @@
 /**
  * Makes a generator of a function that gives values away one after the other. It goes on when the next value is asked for,
- * and when nobody asks any more, it is told so, and waited for.
+ * and when no more is asked for, it learns that, and is waited for.
  *
  * @param run `give` resolves with false once no more is wanted: then `run` has to come to its end
  */
-export async function* handOver<T>(run: (give: (value: T) => Promise<boolean>) => Promise<void>): AsyncGenerator<T> {
+export async function* pushToPull<T>(run: (give: (value: T) => Promise<boolean>) => Promise<void>): AsyncGenerator<T> {
   type Step = { readonly value: T; goOn(wanted: boolean): void } | undefined;
   let step: (step: Step) => void = () => {};
   let fail: (reason: unknown) => void = () => {};
@@ -30,7 +30,7 @@ export async function* handOver<T>(run: (give: (value: T) => Promise<boolean>) =
       wanted = true;
     } finally {
       current.goOn(wanted);
-      // What fails when nobody wants more is nobody's concern.
+      // What fails when no more is wanted does not matter.
       if (!wanted) await Promise.allSettled([ended, next]);
     }
   }

@@ -10,7 +10,7 @@ export interface AnswerHandler {
 }
 
 /**
- * Makes an answer of what undici tells a handler. `undici.request` would do the same with a stream of Node for each body, which
+ * Makes an answer of what undici gives a handler. `undici.request` would do the same with a stream of Node for each body, which
  * takes as long as the rest of a small request.
  */
 export function createAnswerHandler({ signal, leaving }: Pick<HttpRequest, 'signal' | 'leaving'>): AnswerHandler {

@@ -20,7 +20,7 @@ export function createUndiciTransport(): Transport {
     return { agent, createAnswerHandler };
   };
   const undici = load();
-  // The first request tells.
+  // The first request fails then.
   undici.catch(() => {});
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const { method, headers, body = null, signal } = request;

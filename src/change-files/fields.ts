@@ -1,5 +1,5 @@
 import { quoted } from '../inventory/parsed.ts';
-import { editDistance } from './edit-distance.ts';
+import { editDistance } from '../shared/did-you-mean.ts';
 
 /** What a row can tell. */
 export const fields = ['petId', 'quantity', 'delta', 'expected', 'reason', 'ref', 'status'] as const;

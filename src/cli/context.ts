@@ -1,6 +1,7 @@
 import type { Transport } from '../api/transport.ts';
 import type { Folders } from '../settings/folders.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { Processes } from '../shared/processes.ts';
 
 /** What the program may touch, made once in `bin` and passed down. Tests make their own. */
 export interface Context {
@@ -37,12 +38,6 @@ export interface Output {
    * @throws ClosedPipeError when the reader has gone away
    */
   write(chunk: string | Uint8Array): Promise<void>;
-}
-
-export interface Processes {
-  /** The number of this process. */
-  readonly pid: number;
-  isAlive(pid: number): boolean;
 }
 
 /** Questions on the terminal. Only asked where stdin and stderr are terminals. */

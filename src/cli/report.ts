@@ -1,7 +1,6 @@
-import { formatDuration } from '../output/duration.ts';
 import { errorJson, errorText } from '../output/error-text.ts';
 import { createPaint, wantsColor } from '../output/paint.ts';
-import { localTime } from '../output/time.ts';
+import { formatDuration, localTime } from '../output/time.ts';
 import { resolveKey } from '../settings/resolve.ts';
 import {
   AuthError,
@@ -45,7 +44,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
     lines: error.lines,
     hint: error.hint ?? defaultHint(error, options),
   };
-  if (invocation?.wantsJson ?? wantsJson(globals)) {
+  if (invocation?.results.wantsJson ?? wantsJson(globals)) {
     await stderr.write(errorJson(facts, exitCode));
   } else {
     const flag = globals.color === 'always' || globals.color === 'never' ? globals.color : 'auto';

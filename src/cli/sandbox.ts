@@ -1,8 +1,10 @@
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { RunningService, ServiceOptions } from '../service/index.ts';
+import { createFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
-import { narrowFile, privacyWarnings } from '../shared/private-files.ts';
+import { narrowWithWarning } from '../shared/narrow-file.ts';
+import { makePrivateFolder } from '../shared/private-folder.ts';
 import type { Context } from './context.ts';
 
 /** The plan of the sandbox's key, unless `sandbox serve` says otherwise. */
@@ -24,12 +26,19 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
   const { FaultSpecError, startService } = await import('../service/index.ts');
   const { file, key } = await openSandbox(context.folders.state);
   const complete = { file, key, clock: context.clock, ...options };
+  makeFolderOf(complete.file);
   return startService(complete).catch(async (cause) => {
     if (cause instanceof FaultSpecError) {
       throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });
     }
     throw listenError(cause, options) ?? (await fileError(cause, complete.file));
   });
+}
+
+/** A database of one's own may be in any folder that is there; one that is missing is made. */
+function makeFolderOf(file: string): void {
+  const folder = dirname(resolve(file));
+  if (file !== ':memory:' && !existsSync(folder)) makePrivateFolder(folder);
 }
 
 /** What a failure of the database is to whoever runs a command; any other error as it is. */
@@ -60,10 +69,14 @@ function listenError(
   }
 }
 
-/** The file and the key; the key is made on first use. */
+/**
+ * The file and the key; the key is made on first use.
+ * @throws FailureError where the folder can't be made, or is not for this user alone to write to
+ */
 export async function openSandbox(stateFolder: string): Promise<Sandbox> {
-  const keyFile = join(stateFolder, 'sandbox.key');
-  const key = readKey(keyFile) ?? (await makeKey(stateFolder, keyFile));
+  makePrivateFolder(stateFolder);
+  const keyFile = keyFileIn(stateFolder);
+  const key = readKey(keyFile) ?? (await makeKey(keyFile));
   return { file: sandboxFile(stateFolder), key };
 }
 
@@ -88,35 +101,19 @@ export async function resetSandbox(context: Context): Promise<void> {
   }
 }
 
-/** Makes a key that others could read private. @returns warnings, for whoever talks to the person */
-export function narrowSandbox(stateFolder: string): string[] {
-  const keyFile = join(stateFolder, 'sandbox.key');
-  const privacy = existsSync(keyFile) ? narrowFile(keyFile) : 'private';
-  return privacyWarnings({
-    narrowed: privacy === 'narrowed' ? [keyFile] : [],
-    exposed: privacy === 'exposed' ? [keyFile] : [],
-  });
+/** Makes a key that others could read private. @returns a warning, for whoever talks to the person */
+export function narrowSandbox(stateFolder: string): string | undefined {
+  return narrowWithWarning(keyFileIn(stateFolder));
+}
+
+function keyFileIn(stateFolder: string): string {
+  return join(stateFolder, 'sandbox.key');
 }
 
 /** Several first commands may run at once: the first one to put its key in place has made it for all. */
-async function makeKey(stateFolder: string, keyFile: string): Promise<string> {
+async function makeKey(keyFile: string): Promise<string> {
   const { generateKey } = await import('../service/index.ts');
-  const own = `${keyFile}.${generateKey().slice(-8)}`;
-  try {
-    mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
-    chmodSync(stateFolder, 0o700);
-    writeFileSync(own, generateKey(), { mode: 0o600 });
-    linkSync(own, keyFile);
-    rmSync(own);
-  } catch (error) {
-    if (existsSync(own)) rmSync(own);
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-      throw new FailureError(`The sandbox can't be kept in ${stateFolder}: ${(error as Error).message}`, {
-        cause: error,
-        hint: 'PETSTOCK_STATE_DIR=/a/folder/of/yours petstock --env sandbox inventory list',
-      });
-    }
-  }
+  await createFileAtomically(keyFile, generateKey());
   const key = readKey(keyFile);
   if (key === undefined) throw new FailureError(`The sandbox key in ${keyFile} can't be read`);
   return key;

@@ -22,7 +22,20 @@ export interface RowError {
   readonly status?: number | undefined;
 }
 
-export const rowResults = ['planned', 'applied', 'unchanged', 'failed', 'conflict', 'notAttempted'] as const;
+/**
+ * - `unknown`: it was sent, and whether it was written is not known
+ * - `differs`: the service wrote another quantity than was asked for
+ */
+export const rowResults = [
+  'planned',
+  'applied',
+  'unchanged',
+  'failed',
+  'conflict',
+  'notAttempted',
+  'unknown',
+  'differs',
+] as const;
 export type RowResult = (typeof rowResults)[number];
 
 /** What is to become, or has become, of one row of a bulk change. */
@@ -38,6 +51,8 @@ export interface BulkRow {
   /** What the file relied on, where it said so. */
   readonly expected?: number | undefined;
   readonly result: RowResult;
+  /** What the service wrote, where that is not what was asked for. */
+  readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
   readonly reason: string | undefined;
   readonly ref: string | undefined;
@@ -50,6 +65,8 @@ export interface BulkCounts {
   readonly failed: number;
   readonly conflict: number;
   readonly notAttempted: number;
+  readonly unknown: number;
+  readonly differs: number;
 }
 
 /** What a bulk command has to tell in the end. */
@@ -62,7 +79,7 @@ export interface BulkReport {
 }
 
 export function countRows(rows: readonly BulkRow[]): BulkCounts {
-  const counts = { applied: 0, unchanged: 0, failed: 0, conflict: 0, notAttempted: 0 };
+  const counts = { applied: 0, unchanged: 0, failed: 0, conflict: 0, notAttempted: 0, unknown: 0, differs: 0 };
   for (const { result } of rows) {
     if (result !== 'planned') counts[result] += 1;
   }

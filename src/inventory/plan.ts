@@ -88,21 +88,23 @@ function sumOf(parsed: Parsed<number>): number | undefined {
 export interface Guards {
   /** Rows that are written. */
   readonly maxChanges: number | undefined;
-  /** Rows that are written with a stock of 0. */
+  /** Rows that are written with a stock of 0 or below. */
   readonly maxZero: number | undefined;
 }
 
 /** Why the plan as a whole is refused: clauses for a person, without a trailing period; none where it may go on. */
 export function guardFaults({ rows }: Pick<Plan, 'rows'>, { maxChanges, maxZero }: Guards): readonly string[] {
-  const { changes, toZero } = planTotals(rows);
+  const { changes, toZero, belowZero } = planTotals(rows);
   const faults: string[] = [];
   if (maxChanges !== undefined && changes > maxChanges) {
     const would = `${grouped(changes)} ${changes === 1 ? 'row' : 'rows'} would be changed`;
     faults.push(`${would}, and max-changes allows ${grouped(maxChanges)}`);
   }
-  if (maxZero !== undefined && toZero > maxZero) {
+  const emptied = toZero + belowZero;
+  if (maxZero !== undefined && emptied > maxZero) {
+    const where = belowZero === 0 ? 'to 0' : `to 0 or below (${grouped(belowZero)} below)`;
     faults.push(
-      `${grouped(toZero)} ${toZero === 1 ? 'pet' : 'pets'} would go to 0, and max-zero allows ${grouped(maxZero)}`,
+      `${grouped(emptied)} ${emptied === 1 ? 'pet' : 'pets'} would go ${where}, and max-zero allows ${grouped(maxZero)}`,
     );
   }
   return faults;
@@ -114,22 +116,24 @@ export interface PlanTotals {
   /** Units that these rows add, and that they take away; neither is negative. */
   readonly added: bigint;
   readonly removed: bigint;
-  /** How many of them set a stock of 0. */
+  /** How many of them set a stock of 0, and how many one below it. */
   readonly toZero: number;
+  readonly belowZero: number;
 }
 
 /** What the planned rows come to; other rows don't count. */
 export function planTotals(rows: Iterable<BulkRow>): PlanTotals {
-  let [changes, toZero, added, removed] = [0, 0, 0n, 0n];
+  let [changes, toZero, belowZero, added, removed] = [0, 0, 0, 0n, 0n];
   for (const { result, before, after } of rows) {
     if (result !== 'planned') continue;
     changes += 1;
     if (after === 0) toZero += 1;
+    else if (after !== undefined && after < 0) belowZero += 1;
     if (before === undefined || after === undefined) continue;
     // As bigint, since two safe integers can be farther apart than a safe integer is from 0.
     const difference = BigInt(after) - BigInt(before);
     if (difference > 0n) added += difference;
     else removed -= difference;
   }
-  return { changes, added, removed, toZero };
+  return { changes, added, removed, toZero, belowZero };
 }

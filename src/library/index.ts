@@ -7,9 +7,8 @@
  * await client.updateInventory(42n, 12);
  * ```
  */
-export type { Client, Payload, RawAnswer } from '../api/client.ts';
+export type { Payload, RawAnswer } from '../api/client.ts';
 export type { HttpRequest, HttpResponse, Transport } from '../api/transport.ts';
-export type { ColumnBatches, ItemColumns } from '../inventory/item-columns.ts';
 export { type InventoryItem, type PetStatus, petStatuses } from '../inventory/items.ts';
 export type { Clock, Deadline } from '../shared/clock.ts';
 export {

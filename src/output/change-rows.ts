@@ -1,64 +1,90 @@
-import type { RowError } from '../inventory/change.ts';
-import { exactJson } from './exact-json.ts';
-import { jsonRowWriter } from './json-row.ts';
+import { type BulkRow, type RowError, type RowResult, rowResults } from '../inventory/change.ts';
+import { grouped } from '../inventory/grouped.ts';
 import type { Paint } from './paint.ts';
-import type { Column, Row, Scalar, View } from './view.ts';
+import type { Column, Row, Scalar } from './view.ts';
 
-/** What the report of a bulk change and the history show alike of a row. */
+/*
+ * The words for what becomes of a row: alike in the preview, the report and the history.
+ */
 
-/** The fields of a row for its error: `error` is the message; code and status are there for `changeRowWriter`. */
-export function errorFields(error: RowError | undefined): Row {
-  if (error === undefined) return noError;
-  return { error: error.message, errorCode: error.code, errorStatus: error.status ?? null };
+/** What a result is called after its count. */
+const countedWords: Readonly<Record<RowResult, (count: number) => string>> = {
+  planned: (count) => (count === 1 ? 'change' : 'changes'),
+  applied: () => 'applied',
+  unchanged: () => 'unchanged',
+  failed: () => 'failed',
+  conflict: (count) => (count === 1 ? 'conflict' : 'conflicts'),
+  notAttempted: () => 'not attempted',
+  unknown: () => 'unknown',
+  differs: (count) => (count === 1 ? 'differs' : 'differ'),
+};
+
+/** Rows by result, without a trailing period: `1,195 applied, 3 unchanged, 2 failed`. Only results that occur. */
+export function countsText(rows: readonly Pick<BulkRow, 'result'>[]): string {
+  const counts = new Map<RowResult, number>();
+  for (const { result } of rows) counts.set(result, (counts.get(result) ?? 0) + 1);
+  const parts = rowResults.flatMap((result) => {
+    const count = counts.get(result);
+    return count === undefined ? [] : [`${grouped(count)} ${countedWords[result](count)}`];
+  });
+  return parts.length === 0 ? 'no rows' : parts.join(', ');
 }
 
-const noError: Row = { error: null };
+/** As `countsText`, as a sentence. */
+export function countsSentence(rows: readonly Pick<BulkRow, 'result'>[]): string {
+  return rows.length === 0 ? 'No rows.' : `${countsText(rows)}.`;
+}
 
-/**
- * Writes rows with `errorFields` as JSON: the columns, but for an error an object with code, message and, after an answer,
- * status. It goes last, and only where there is one.
- */
-export function changeRowWriter(columns: readonly Column[]): (row: Row) => string {
-  const write = jsonRowWriter(columns.filter(({ field }) => field !== 'error'));
-  return (row) => {
-    const { error: message = null, errorCode: code, errorStatus } = row;
-    if (message === null) return write(row);
-    const status = errorStatus ?? undefined;
-    return `${write(row).slice(0, -1)},"error":${exactJson({ code, message, status })}}`;
-  };
+interface Look {
+  readonly color: 'green' | 'dim' | 'red' | 'yellow' | 'cyan';
+  /** Where it is not the result itself. */
+  readonly word?: string;
+}
+
+/** Results of a report, and of the history. */
+const looks: Readonly<Record<RowResult | 'pending', Look>> = {
+  planned: { color: 'cyan' },
+  applied: { color: 'green' },
+  unchanged: { color: 'dim' },
+  failed: { color: 'red' },
+  conflict: { color: 'yellow' },
+  notAttempted: { color: 'dim', word: 'not attempted' },
+  pending: { color: 'dim' },
+  unknown: { color: 'yellow' },
+  differs: { color: 'yellow' },
+};
+
+/** The result of a row, in its colour. */
+export function resultCell(value: Scalar, _row: Row, paint: Paint): string {
+  const look = (looks as Readonly<Record<string, Look>>)[`${value}`];
+  return look === undefined ? `${value ?? ''}` : paint[look.color](look.word ?? `${value}`);
+}
+
+/** What a person has to know of a row beside its numbers; undefined where there is nothing. */
+export function faultText({ result, quantity, error }: RowFault): string | undefined {
+  const parts: string[] = [];
+  if (result === 'unknown') parts.push('not known whether it was written');
+  if (result === 'differs' && quantity !== undefined) parts.push(`the service wrote ${quantity}`);
+  if (error !== undefined) parts.push(error.message);
+  return parts.length === 0 ? undefined : parts.join(': ');
+}
+
+interface RowFault {
+  readonly result: string;
+  readonly quantity?: number | undefined;
+  readonly error?: RowError | undefined;
+}
+
+/** An error in JSON; undefined where there is none, so that it is left out. */
+export function errorJsonOf(error: RowError | undefined): object | undefined {
+  return error && { code: error.code, message: error.message, status: error.status };
 }
 
 export function numberColumn(field: string, title: string): Column {
   return { field, title, align: 'right' };
 }
 
-const batchSize = 1000;
-
-/** Rows made when they are wanted, so that a long report is not in memory twice. Can be read more than once. */
-export function batchesOf<T>(values: readonly T[], toRow: (value: T) => Row): View['rows'] {
-  return {
-    *[Symbol.iterator]() {
-      for (let start = 0; start < values.length; start += batchSize) {
-        yield values.slice(start, start + batchSize).map(toRow);
-      }
-    },
-  };
-}
-
-const looks: Readonly<Record<string, { readonly color: 'green' | 'dim' | 'red' | 'yellow' | 'cyan'; word?: string }>> =
-  {
-    planned: { color: 'cyan' },
-    applied: { color: 'green' },
-    unchanged: { color: 'dim' },
-    failed: { color: 'red' },
-    conflict: { color: 'yellow' },
-    notAttempted: { color: 'dim', word: 'not attempted' },
-    pending: { color: 'dim', word: 'not sent' },
-    open: { color: 'yellow', word: 'not known' },
-  };
-
-/** The result or state of a row, in its colour. */
-export function stateCell(value: Scalar, _row: Row, paint: Paint): string {
-  const look = looks[`${value}`];
-  return look === undefined ? `${value ?? ''}` : paint[look.color](look.word ?? `${value}`);
+/** `1 change`, `1,200 changes` */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

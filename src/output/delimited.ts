@@ -1,17 +1,17 @@
 import { stripControlsFromBody } from '../shared/sanitize.ts';
-import { pieces } from './chunk-rows.ts';
+import { chunksOf } from './batches.ts';
 import { itemFields } from './inventory-view.ts';
 import { itemPieces } from './item-lines.ts';
 import type { Renderer, RenderOptions, Row, Scalar, View } from './view.ts';
 
-/** RFC 4180 with LF line ends; with a header unless told otherwise. */
+/** RFC 4180 with LF line ends; with a header unless the options say otherwise. */
 export const csv: Renderer = (view, options) => {
   // A row that is one empty value would be an empty line, which readers skip.
   const quote = view.columns.length === 1 ? (text: string) => csvText(text) || '""' : csvText;
   return delimited(view, options, { separator: ',', header: true, quote });
 };
 
-/** Tab-separated, a row always one line: tab, line ends and backslash are escaped. No header unless told otherwise. */
+/** Tab-separated, a row always one line: tab, line ends and backslash are escaped. No header unless the options say otherwise. */
 export const tsv: Renderer = (view, options) =>
   delimited(view, options, { separator: '\t', header: false, quote: tsvText });
 
@@ -37,7 +37,7 @@ async function* delimited(
     yield* itemPieces(view.items, { cells, end: '\n', status: text });
     return;
   }
-  yield* pieces(view.rows, (row) => {
+  yield* chunksOf(view.rows, (row) => {
     let line = cell(row, first, text);
     for (const field of others) line += separator + cell(row, field, text);
     return `${line}\n`;

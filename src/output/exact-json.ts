@@ -47,7 +47,7 @@ function objectJson(value: object): string {
   return `{${members.join(',')}}`;
 }
 
-/** Told by its mark, so that the library need not be loaded; data cannot bear it, since no text has symbols for keys. */
+/** Recognised by its symbol, so that the library need not be loaded; no data has it, since no text has symbols for keys. */
 function isLosslessNumber(value: object): value is { readonly value: string } {
   return losslessNumber in value;
 }

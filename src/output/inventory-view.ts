@@ -1,8 +1,9 @@
 import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { type InventoryItem, type ItemBatches, isPetStatus, type PetStatus } from '../inventory/items.ts';
 import { fault, type Parsed, parsed, quoted } from '../inventory/parsed.ts';
+import type { Summary, Tally } from '../inventory/summary.ts';
 import type { Paint } from './paint.ts';
-import type { Column, View } from './view.ts';
+import type { Column, Row, View } from './view.ts';
 
 /** The fields of an item, in the order in which they are shown. */
 export const inventoryFields = ['petId', 'quantity', 'status'] as const;
@@ -90,6 +91,34 @@ const statusColors: Readonly<Record<PetStatus, 'green' | 'yellow' | 'dim'>> = {
 };
 
 /** The word in its colour; an unknown status is shown as it came. */
-export function statusCell(status: string, paint: Paint): string {
+function statusCell(status: string, paint: Paint): string {
   return isPetStatus(status) ? paint[statusColors[status]](status) : status;
+}
+
+/**
+ * Pets and units by status, and in all in the last row. In JSON
+ * `{"pets":n,"units":n,"byStatus":{"available":{"pets":n,"units":n}, …}}`.
+ */
+export function summaryView({ pets, units, byStatus }: Summary): View {
+  const total: Row = { status: 'total', pets, units };
+  const rows: Row[] = [...byStatus].map(([status, tally]) => ({ status, pets: tally.pets, units: tally.units }));
+  return { shape: 'list', columns: summaryColumns(total), rows: [[...rows, total]], json: { pets, units, byStatus } };
+}
+
+function summaryColumns(total: Row): readonly Column[] {
+  const number = (field: keyof Tally, title: string): Column => ({
+    field,
+    title,
+    align: 'right',
+    cell: (value, row, paint) => (row === total ? paint.bold(`${value}`) : `${value}`),
+  });
+  return [
+    {
+      field: 'status',
+      title: 'Status',
+      cell: (value, row, paint) => (row === total ? paint.bold('Total') : statusCell(`${value}`, paint)),
+    },
+    number('pets', 'Pets'),
+    number('units', 'Units'),
+  ];
 }

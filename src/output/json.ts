@@ -1,41 +1,68 @@
-import { pieces } from './chunk-rows.ts';
-import { exactJson } from './exact-json.ts';
-import { itemPieces } from './item-lines.ts';
-import { jsonItemLine, jsonRowWriter } from './json-row.ts';
-import type { RenderOptions, View } from './view.ts';
+import { type Batches, chunksOf } from './batches.ts';
+import { exactJson, jsonNumber, jsonString } from './exact-json.ts';
+import { itemFields } from './inventory-view.ts';
+import { type ItemLineFormat, itemPieces } from './item-lines.ts';
+import type { Column, RenderOptions, Row, Scalar, View } from './view.ts';
 
 /**
  * A list is an array with one item per line, so that it streams and can be read by lines; one row is an object on one
  * line. Ids are numbers, as in the API, with every digit.
  */
 export async function* json(view: View, _options: RenderOptions): AsyncIterable<string | Uint8Array> {
-  if (view.items !== undefined) {
+  const { document } = view;
+  if (document !== undefined) {
+    yield* jsonArray(document.rows, (line) => line, around(document.head));
+  } else if (view.items !== undefined) {
     yield* jsonItems(itemPieces(view.items, jsonItemLine(view, separator)));
-    return;
-  }
-  if (view.json !== undefined) {
+  } else if (view.json !== undefined) {
     yield `${exactJson(view.json)}\n`;
-    return;
+  } else {
+    const write = jsonRowWriter(view.columns);
+    if (view.shape === 'one') yield* chunksOf(view.rows, (row) => `${write(row)}\n`);
+    else yield* jsonArray(view.rows, write);
   }
-  const write = jsonRowWriter(view.columns);
-  if (view.shape === 'one') yield* pieces(view.rows, (row) => `${write(row)}\n`);
-  else yield* jsonArray(view.rows, write);
 }
 
-async function* jsonArray(rows: View['rows'], write: ReturnType<typeof jsonRowWriter>): AsyncIterable<string> {
-  // One line is held back: only what follows it tells whether it ends with a comma.
-  let held = '';
-  yield* pieces(rows, (row) => {
-    const before = held === '' ? '[\n' : `${held},\n`;
-    held = write(row);
-    return before;
-  });
-  yield held === '' ? '[]\n' : `${held}\n]\n`;
+/** One JSON value a line: the rows, or the items of the view's own value, or that value. An empty list prints nothing. */
+export async function* ndjson(view: View, _options: RenderOptions): AsyncIterable<string | Uint8Array> {
+  if (view.document !== undefined) {
+    yield* chunksOf(view.document.rows, (line) => `${line}\n`);
+  } else if (view.items !== undefined) {
+    yield* itemPieces(view.items, jsonItemLine(view, '\n'));
+  } else if (view.json !== undefined) {
+    const values: readonly unknown[] = Array.isArray(view.json) ? view.json : [view.json];
+    for (const value of values) yield `${exactJson(value)}\n`;
+  } else {
+    const write = jsonRowWriter(view.columns);
+    yield* chunksOf(view.rows, (row) => `${write(row)}\n`);
+  }
+}
+
+/** What stands before and after the rows of a document. */
+function around(head: Readonly<Record<string, unknown>> | undefined): [string, string] {
+  if (head === undefined) return ['[', ']'];
+  const members = exactJson(head).slice(0, -1);
+  return [`${members}${members === '{' ? '' : ','}"rows":[`, ']}'];
 }
 
 const separator = ',\n';
 
-/** One piece is held back: only the end of the items tells which comma is one too many. */
+/** Between `open` and `close` a value a line. One line is held back: only what follows it shows whether a comma does. */
+async function* jsonArray<T>(
+  values: Batches<T>,
+  write: (value: T) => string,
+  [open, close]: readonly [string, string] = ['[', ']'],
+): AsyncIterable<string> {
+  let held: string | undefined;
+  yield* chunksOf(values, (value) => {
+    const before = held === undefined ? `${open}\n` : held + separator;
+    held = write(value);
+    return before;
+  });
+  yield held === undefined ? `${open}${close}\n` : `${held}\n${close}\n`;
+}
+
+/** One piece is held back: only the end of the items shows which comma is one too many. */
 async function* jsonItems(pieces: AsyncIterable<Uint8Array>): AsyncIterable<string | Uint8Array> {
   let held: Uint8Array | undefined;
   for await (const piece of pieces) {
@@ -47,4 +74,37 @@ async function* jsonItems(pieces: AsyncIterable<Uint8Array>): AsyncIterable<stri
     return;
   }
   yield Buffer.concat([held.subarray(0, -separator.length), Buffer.from('\n]\n')]);
+}
+
+/** An item on one line, as `jsonRowWriter` writes it, and what follows it. */
+function jsonItemLine(view: View, end: string): ItemLineFormat {
+  const cells = itemFields(view).map((field, index) => ({ field, before: `${index === 0 ? '{' : ','}"${field}":` }));
+  return { cells, end: `}${end}`, status: jsonString };
+}
+
+/** Makes a row an object on one line, with the columns as its members, in their order; absent values are null. */
+function jsonRowWriter(columns: readonly Column[]): (row: Row) => string {
+  const members = columns.map(({ field }, index) => ({
+    field,
+    name: `${index === 0 ? '' : ','}${jsonString(field)}:`,
+  }));
+  return (row) => {
+    let text = '{';
+    for (const { field, name } of members) text += name + jsonScalar(row[field]);
+    return `${text}}`;
+  };
+}
+
+function jsonScalar(value: Scalar | undefined): string {
+  switch (typeof value) {
+    case 'string':
+      return jsonString(value);
+    case 'number':
+    case 'bigint':
+      return jsonNumber(value);
+    case 'boolean':
+      return value ? 'true' : 'false';
+    default:
+      return 'null';
+  }
 }

@@ -5,7 +5,7 @@ import type { Column, Row, Scalar, View } from './view.ts';
  * A view of JSON whose shape is not specified: a column for each field that occurs in a flat object, or in an array of
  * them. What is nested in a field is shown as JSON text, and JSON output is the value itself.
  *
- * @returns undefined where the value is neither, so that no columns can be told
+ * @returns undefined where the value is neither, so that it has no columns
  */
 export function payloadView(value: unknown): View | undefined {
   const objects = Array.isArray(value) ? value : [value];

@@ -2,7 +2,7 @@ import type { BulkRow } from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
 import { singleLine } from '../shared/sanitize.ts';
-import { countsSentence } from './counts-text.ts';
+import { counted, countsSentence, faultText, resultCell } from './change-rows.ts';
 import type { Paint } from './paint.ts';
 import { padStart, truncate, visibleWidth, wrap } from './text-width.ts';
 
@@ -16,13 +16,13 @@ export interface PreviewOptions {
 
 /** At most so many rows are shown. */
 export const previewedRows = 20;
-/** At most so many of them because something is amiss. */
-const mostAmiss = 10;
+/** At most so many of them because they deserve a look. */
+const mostNotable = 10;
 
 /**
  * A plan for a person who is about to say yes, line by line: `42   7 → 12  (+5)` for each row that is written, conflicts
- * and failures with their reason; then how many, units, rows that go to 0, requests and time. Rows that need no change are
- * only counted. Of a long plan some rows are shown, in their order, first of all some that are amiss or go to 0.
+ * and failures with their reason; then how many, units, rows that go to 0 and below, requests and time. Rows that need no change are
+ * only counted. Of a long plan some rows are shown, in their order, first of all some that deserve a look.
  *
  * Where a line is wider than the terminal its reason is cut; numbers never are.
  */
@@ -42,9 +42,9 @@ export function previewLines(rows: readonly BulkRow[], { paint, width, estimate 
 /** What deserves a look goes first, but leaves room for ordinary rows; what was chosen stands in the order of the plan. */
 function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
   if (rows.length <= previewedRows) return rows;
-  const amiss = rows.filter(isAmiss).slice(0, previewedRows);
-  const ordinary = firstOf(rows, previewedRows, (row) => !isAmiss(row));
-  const some = amiss.slice(0, Math.max(mostAmiss, previewedRows - ordinary.length));
+  const notable = rows.filter(isNotable).slice(0, previewedRows);
+  const ordinary = firstOf(rows, previewedRows, (row) => !isNotable(row));
+  const some = notable.slice(0, Math.max(mostNotable, previewedRows - ordinary.length));
   const picked = new Set([...some, ...ordinary.slice(0, previewedRows - some.length)]);
   return rows.filter((row) => picked.has(row));
 }
@@ -58,8 +58,8 @@ function firstOf<T>(values: readonly T[], most: number, test: (value: T) => bool
   return found;
 }
 
-function isAmiss({ result, after }: BulkRow): boolean {
-  return result !== 'planned' || after === 0;
+function isNotable({ result, after }: BulkRow): boolean {
+  return result !== 'planned' || (after !== undefined && after <= 0);
 }
 
 /** Columns aligned over these rows, with less space between them where the terminal is narrow. */
@@ -100,10 +100,11 @@ function stockPaint({ result, after }: BulkRow, text: string, paint: Paint): str
 }
 
 /** What stands after the stock: by how much it changes, or why it does not. */
-function remarkOf({ result, before, after, error }: BulkRow, paint: Paint): string {
+function remarkOf(row: BulkRow, paint: Paint): string {
+  const { result, before, after } = row;
   if (result !== 'planned') {
-    const reason = error === undefined ? '' : `: ${singleLine(error.message)}`;
-    return `${result === 'conflict' ? paint.yellow('conflict') : paint.red(result)}${reason}`;
+    const fault = faultText(row);
+    return `${resultCell(result, {}, paint)}${fault === undefined ? '' : `: ${singleLine(fault)}`}`;
   }
   if (before === undefined || after === undefined) return '';
   const difference = BigInt(after) - BigInt(before);
@@ -114,6 +115,10 @@ function unitsLine({ changes, added, removed }: PlanTotals): string[] {
   return changes === 0 ? [] : [`Units: ${grouped(added)} added, ${grouped(removed)} removed.`];
 }
 
-function zeroLine({ toZero }: PlanTotals): string[] {
-  return toZero === 0 ? [] : [`${grouped(toZero)} ${toZero === 1 ? 'pet goes' : 'pets go'} to 0.`];
+/** `2 pets go to 0. 1 pet goes below 0.` */
+function zeroLine({ toZero, belowZero }: PlanTotals): string[] {
+  const go = (count: number, where: string) =>
+    count === 0 ? [] : [`${counted(count, 'pet')} ${count === 1 ? 'goes' : 'go'} ${where} 0.`];
+  const parts = [...go(toZero, 'to'), ...go(belowZero, 'below')];
+  return parts.length === 0 ? [] : [parts.join(' ')];
 }

@@ -1,7 +1,6 @@
 import { grouped } from '../inventory/grouped.ts';
-import { formatDuration } from './duration.ts';
-import { roughDuration } from './estimate-text.ts';
 import type { Paint } from './paint.ts';
+import { formatDuration, roughDuration } from './time.ts';
 
 /** How far a bulk run has come. */
 export interface ProgressFacts {
@@ -9,9 +8,9 @@ export interface ProgressFacts {
   /** Rows that have their answer, failed ones included. */
   readonly done: number;
   readonly failed: number;
-  /** Rows a second; undefined until it can be told. */
+  /** Rows a second; undefined until it is known. */
   readonly rate: number | undefined;
-  /** Seconds until the last row has its answer; undefined until it can be told. */
+  /** Seconds until the last row has its answer; undefined until it is known. */
   readonly left: number | undefined;
   /** Milliseconds that the wait for the rate limit still takes; undefined while there is none. */
   readonly waiting: number | undefined;

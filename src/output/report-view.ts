@@ -1,28 +1,31 @@
 import { type BulkReport, type BulkRow, countRows } from '../inventory/change.ts';
-import { batchesOf, changeRowWriter, errorFields, numberColumn as number, stateCell } from './change-rows.ts';
-import { countsSentence, countsText } from './counts-text.ts';
-import type { Column, Row, View } from './view.ts';
+import { batchesOfArray } from './batches.ts';
+import {
+  countsSentence,
+  countsText,
+  errorJsonOf,
+  faultText,
+  numberColumn as number,
+  resultCell,
+} from './change-rows.ts';
+import { exactJson } from './exact-json.ts';
+import type { Column, Grid, Row, View } from './view.ts';
 
 /**
  * What became of each row of a bulk change. JSON is
- * `{"run","env","dryRun","counts":{…},"rows":[{"line","petId","before","after","result","error"}]}`; a row has an `error`
- * with `code`, `message` and, after an answer, `status` only where it failed or is a conflict. CSV and TSV have the same
- * fields as columns, of the error its message, since a list of failures without reasons helps nobody. A table leaves out
- * what is unchanged.
+ * `{"run","env","dryRun","counts":{…},"rows":[{"line","petId","before","after","result","quantity","error"}]}`; a row has
+ * `quantity` only where the service wrote another one than `after`, and an `error` with `code`, `message` and, after an
+ * answer, `status` only where it went wrong. CSV and TSV have the same fields as columns, of the error its message. A table
+ * leaves out what is unchanged.
  */
 export function bulkReportView(report: BulkReport): View {
   const { run, env, dryRun, rows } = report;
-  const changed = rows.filter(({ result }) => result !== 'unchanged');
-  const hasErrors = rows.some(({ error }) => error !== undefined);
   return {
     shape: 'list',
     columns,
-    rows: batchesOf(rows, toRow),
-    document: { head: { run, env, dryRun, counts: countRows(rows) }, row: changeRowWriter(columns) },
-    table: {
-      columns: hasErrors ? columns : columns.filter(({ field }) => field !== 'error'),
-      rows: batchesOf(changed, toRow),
-    },
+    rows: batchesOfArray(rows, toRow),
+    document: { head: { run, env, dryRun, counts: countRows(rows) }, rows: batchesOfArray(rows, rowJson) },
+    table: async () => tableOf(rows),
   };
 }
 
@@ -31,15 +34,30 @@ export function reportSummary({ dryRun, rows }: Pick<BulkReport, 'dryRun' | 'row
   return dryRun ? `Dry run: ${countsText(rows)}; nothing was written.` : countsSentence(rows);
 }
 
-function toRow({ line, petId, before, after, result, error }: BulkRow): Row {
-  return { line, petId, before: before ?? null, after: after ?? null, result, ...errorFields(error) };
+function rowJson(row: BulkRow): string {
+  const { line, petId, before = null, after = null, result, quantity, error } = row;
+  return exactJson({ line, petId, before, after, result, quantity, error: errorJsonOf(error) });
 }
 
-const columns: readonly Column[] = [
+function toRow(row: BulkRow): Row {
+  const { line, petId, before = null, after = null, result, quantity = null, error } = row;
+  return { line, petId, before, after, result, error: error?.message ?? null, quantity };
+}
+
+const error: Column = { field: 'error', title: 'Error' };
+const shownColumns: readonly Column[] = [
   number('line', 'Line'),
   number('petId', 'Pet ID'),
   number('before', 'Before'),
   number('after', 'After'),
-  { field: 'result', title: 'Result', whole: true, cell: stateCell },
-  { field: 'error', title: 'Reason' },
+  { field: 'result', title: 'Result', whole: true, cell: resultCell },
 ];
+/** `quantity` is the last, so that the others keep their places in TSV. */
+const columns: readonly Column[] = [...shownColumns, error, number('quantity', 'Written')];
+
+function tableOf(rows: readonly BulkRow[]): Grid {
+  const changed = rows.filter(({ result }) => result !== 'unchanged');
+  const hasFaults = changed.some((row) => faultText(row) !== undefined);
+  const toTableRow = (row: BulkRow): Row => ({ ...toRow(row), error: faultText(row) ?? null });
+  return { columns: hasFaults ? [...shownColumns, error] : shownColumns, rows: batchesOfArray(changed, toTableRow) };
+}

@@ -21,7 +21,7 @@ export function tableCells(columns: readonly Column[], row: Row, paint: Paint): 
   });
 }
 
-/** The row itself where all of its text is harmless, so that a column can tell rows apart by identity. */
+/** The row itself where all of its text is harmless, so that a column can compare rows by identity. */
 function cleanRow(row: Row): Row {
   let copy: Record<string, Scalar> | undefined;
   for (const field in row) {

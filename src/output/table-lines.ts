@@ -1,27 +1,19 @@
+import { singleLine } from '../shared/sanitize.ts';
 import type { Paint } from './paint.ts';
 import { splitRemark, type TableCell } from './table-cells.ts';
 import type { Lane, Layout } from './table-layout.ts';
-import { blanks, padEnd, padStart, truncate } from './text-width.ts';
+import { blanks, padEnd, padStart, truncate, visibleWidth, wrap } from './text-width.ts';
+import type { Column, RenderOptions } from './view.ts';
 
-/** The titles in bold, each where the values of its column are; nothing is padded at its end. */
-export function headerCells({ lanes }: Layout, paint: Paint): string[] {
-  return lanes.map(({ title, number, width }) => padStart(paint.bold(truncate(title, width)), number));
-}
-
-/** The titles as the first of the lines that `lineWriter` makes. */
-export function headerLine(layout: Layout, paint: Paint): string {
-  const titles = headerCells(layout, paint).map((title, index) => padEnd(title, layout.lanes[index]?.width ?? 0));
-  return `${titles.join(' '.repeat(layout.gap)).trimEnd()}\n`;
-}
-
-/** The cells as they stand in their columns: numbers padded before, text cut; nothing is padded at its end. */
-export function fittedCells(layout: Layout, cells: readonly TableCell[]): string[] {
-  return layout.lanes.map((lane, index) => {
-    const cell = cells[index];
-    return cell === undefined ? '' : fitted(cell, lane, layout);
+/** The titles in bold, each where the values of its column are, as the first of the lines that `lineWriter` makes. */
+export function headerLine({ lanes, gap }: Layout, paint: Paint): string {
+  const titles = lanes.map(({ title, number, width }) => {
+    return padEnd(padStart(paint.bold(truncate(title, width)), number), width);
   });
+  return `${titles.join(blanks(gap)).trimEnd()}\n`;
 }
 
+/** The cell as it stands in its column: numbers padded before, text cut; nothing is padded at its end. */
 function fitted({ text, kind }: TableCell, lane: Lane, { gap, cuts }: Layout): string {
   if (!lane.right) return cuts && kind === 'text' ? truncate(text, lane.width) : text;
   const { main, remark } = splitRemark(text);
@@ -29,10 +21,10 @@ function fitted({ text, kind }: TableCell, lane: Lane, { gap, cuts }: Layout): s
   if (remark === '') return number;
   // A remark in a column that was measured without one runs over: better a crooked line than no word.
   const shown = cuts && lane.remark > 0 ? truncate(remark, lane.remark) : remark;
-  return `${number}${' '.repeat(gap)}${shown}`;
+  return `${number}${blanks(gap)}${shown}`;
 }
 
-/** Makes lines at fixed widths, each with its line end: alike to what cli-table3 makes of fitted cells. */
+/** Makes lines at fixed widths, each with its line end: as cli-table3 draws a table that fits. */
 export function lineWriter(layout: Layout): (cells: readonly TableCell[]) => string {
   const writers = cellWriters(layout);
   return (cells) => {
@@ -80,3 +72,21 @@ export function blanksBehindId(lane: Lane, { gap }: Layout): string {
 }
 
 const digits = /^-?\d+$/;
+
+/** Between a title and its value. */
+const recordGap = 2;
+
+/** One row with a line for each value, its title before it. Text is wrapped under itself; numbers and painted words are not. */
+export function recordLines(columns: readonly Column[], cells: readonly TableCell[], options: RenderOptions): string {
+  const titles = columns.map(({ title }) => singleLine(title));
+  const indent = Math.max(0, ...titles.map(visibleWidth)) + recordGap;
+  const room = options.width === undefined ? Number.POSITIVE_INFINITY : Math.max(10, options.width - indent);
+  return titles
+    .map((title, index) => {
+      const { text, kind } = cells[index] ?? { text: '', kind: 'text' };
+      const lines = kind !== 'text' || text.includes('\x1b') ? [text] : wrap(text, room);
+      return `${padEnd(options.paint.bold(title), indent)}${lines.join(`\n${blanks(indent)}`)}`.trimEnd();
+    })
+    .join('\n')
+    .concat('\n');
+}

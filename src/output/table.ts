@@ -1,22 +1,24 @@
 import type { ColumnBatches } from '../inventory/item-columns.ts';
-import { pieces } from './chunk-rows.ts';
-import { ItemLines } from './item-lines.ts';
+import { chunksOf } from './batches.ts';
+import { itemFields } from './inventory-view.ts';
+import { type ItemLineFormat, ItemLines } from './item-lines.ts';
 import type { Paint } from './paint.ts';
-import { recordLines } from './record.ts';
-import { type TableCell, tableCells } from './table-cells.ts';
-import { tableItemLine } from './table-items.ts';
+import { tableCells } from './table-cells.ts';
+import { drawTable } from './table-drawing.ts';
 import { type Layout, layOut, layOutLong, measure } from './table-layout.ts';
-import { fittedCells, headerCells, headerLine, lineWriter } from './table-lines.ts';
-import type { RenderOptions, Row, View } from './view.ts';
+import { blanksBehindId, cellWriters, headerLine, lineWriter, recordLines } from './table-lines.ts';
+import type { RenderOptions, Row, Scalar, View } from './view.ts';
 
-/** Up to here cli-table3 sets the table; its time is quadratic, so that a longer one is streamed at fixed widths. */
-const measuredRows = 500;
+/** Up to here cli-table3 draws the table; its time is quadratic, so that a longer one is streamed at fixed widths. */
+const drawnRows = 200;
 
 /**
  * Columns for a person, without borders, fitted to the width. Numbers are never cut; text is, with `…`. One row that
  * does not fit is shown with a line for each value. An empty list prints nothing.
  */
-export async function* table(view: View, options: RenderOptions): AsyncIterable<string | Uint8Array> {
+export async function* table(whole: View, options: RenderOptions): AsyncIterable<string | Uint8Array> {
+  const shown = typeof whole.table === 'function' ? await whole.table() : whole.table;
+  const view = { ...whole, ...shown };
   if (view.columns.length === 0) return;
   if (view.items !== undefined) {
     yield* itemTable(view, view.items, options);
@@ -28,15 +30,15 @@ export async function* table(view: View, options: RenderOptions): AsyncIterable<
     let rows = batch;
     if (line === undefined) {
       waiting = waiting.length === 0 ? batch : [...waiting, ...batch];
-      if (waiting.length <= measuredRows) continue;
-      const layout = longLayout(view, waiting.slice(0, measuredRows), options);
+      if (waiting.length <= drawnRows) continue;
+      const layout = longLayout(view, waiting.slice(0, drawnRows), options);
       if (options.header ?? true) yield headerLine(layout, options.paint);
       const write = lineWriter(layout);
       line = (row) => write(tableCells(view.columns, row, options.paint));
       rows = waiting;
       waiting = [];
     }
-    yield* pieces([rows], line);
+    yield* chunksOf([rows], line);
   }
   if (waiting.length > 0) yield await wholeTable(view, waiting, options);
 }
@@ -47,10 +49,10 @@ async function* itemTable(view: View, items: ColumnBatches, options: RenderOptio
   let lines: ItemLines | undefined;
   for await (const batch of items) {
     if (lines === undefined) {
-      const missing = measuredRows + 1 - waiting.length;
+      const missing = drawnRows + 1 - waiting.length;
       waiting.push(...batch.items(missing));
-      if (waiting.length <= measuredRows) continue;
-      const layout = longLayout(view, waiting.slice(0, measuredRows), options);
+      if (waiting.length <= drawnRows) continue;
+      const layout = longLayout(view, waiting.slice(0, drawnRows), options);
       if (options.header ?? true) yield headerLine(layout, options.paint);
       const write = lineWriter(layout);
       yield waiting.map((row) => write(tableCells(view.columns, row, options.paint))).join('');
@@ -68,40 +70,38 @@ function longLayout({ columns }: View, rows: readonly Row[], { header, width, pa
   return layOutLong(columns, cells, header ?? true, width);
 }
 
+/** What fits is drawn by cli-table3; what does not is laid out by us, which cuts text but never a number. */
 async function wholeTable({ columns, shape }: View, rows: readonly Row[], options: RenderOptions): Promise<string> {
+  const { paint, width } = options;
   const header = options.header ?? true;
-  const cells = rows.map((row) => tableCells(columns, row, options.paint));
-  const layout = layOut(measure(columns, cells, header), options.width);
+  const cells = rows.map((row) => tableCells(columns, row, paint));
+  const layout = layOut(measure(columns, cells, header), width);
+  if (layout.fits) return await drawTable(columns, cells, header ? paint : undefined);
   const [first] = cells;
-  if (shape === 'one' && header && !layout.fits && first !== undefined) return recordLines(columns, first, options);
-  return await gridText(layout, cells, header ? options.paint : undefined);
+  if (shape === 'one' && header && first !== undefined) return recordLines(columns, first, options);
+  return (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
 }
 
-/** A whole table by cli-table3. With a paint it has a header. */
-async function gridText(layout: Layout, rows: readonly (readonly TableCell[])[], header?: Paint): Promise<string> {
-  const { default: Table } = await import('cli-table3');
-  const grid = new Table({
-    chars: { ...noBorders, middle: ' '.repeat(layout.gap) },
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
-  });
-  if (header !== undefined) grid.push(headerCells(layout, header));
-  for (const cells of rows) grid.push(fittedCells(layout, cells));
-  return `${grid.toString().replace(/ +$/gm, '')}\n`;
+/** Items as the lines that `lineWriter` makes of them. */
+function tableItemLine(view: View, layout: Layout, paint: Paint): ItemLineFormat {
+  const fields = itemFields(view);
+  const writers = cellWriters(layout);
+  const idAt = fields.indexOf('petId');
+  const idLane = layout.lanes[idAt];
+  const cellText = (field: string, value: Scalar): string => {
+    const index = view.columns.findIndex((column) => column.field === field);
+    const [cell] = tableCells(view.columns.slice(index, index + 1), { [field]: value }, paint);
+    return cell === undefined ? '' : (writers[index]?.(cell) ?? '');
+  };
+  return {
+    cells: fields.map((field, index) => ({
+      field,
+      before: idLane !== undefined && index === idAt + 1 ? blanksBehindId(idLane, layout) : '',
+    })),
+    end: '\n',
+    idWidth: idLane?.number ?? 0,
+    quantity: (quantity) => cellText('quantity', quantity),
+    status: (status) => cellText('status', status),
+    trimmed: true,
+  };
 }
-
-const noBorders = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-};

@@ -4,7 +4,7 @@ const plain = /^[ -~]*$/;
 const paintCode = /(\x1b\[[0-9;]*m)/;
 const paintCodes = /\x1b\[[0-9;]*m/g;
 
-/** What tells the width of text that is not plain. It takes 10 ms to make, and most text is plain, so it waits for need. */
+/** For the width of text that is not plain. It takes 10 ms to make, and most text is plain, so it is made when it is needed. */
 function makeUnicode() {
   return {
     segmenter: new Intl.Segmenter('en', { granularity: 'grapheme' }),

@@ -4,7 +4,12 @@ export function localTime(ms: number, now: number = ms): string {
   return Math.abs(ms - now) < 20 * 3600_000 ? text.slice(-8) : text;
 }
 
-/** A moment as the calendar and the clock on the wall show it: `2026-01-15 09:14:05`. */
+/** A moment as the calendar and the clock on the wall show it, to the minute: `2026-01-15 09:14`. */
+export function localMinute(ms: number): string {
+  return localDateTime(ms).slice(0, -3);
+}
+
+/** `2026-01-15 09:14:05` */
 function localDateTime(ms: number): string {
   const date = new Date(ms);
   const two = (value: number) => String(value).padStart(2, '0');
@@ -12,13 +17,37 @@ function localDateTime(ms: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
 }
 
-/** A recorded moment, ISO 8601, in local time to the minute; what is no time is shown as it was recorded. */
-export function recordedTime(at: string): string {
-  const ms = Date.parse(at);
-  return Number.isNaN(ms) ? at : localDateTime(ms).slice(0, -3);
-}
-
 /** A moment for programs: `2026-01-01T00:00:00Z`. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+const units = [
+  { name: 'd', seconds: 86_400, rest: { name: 'h', seconds: 3_600 } },
+  { name: 'h', seconds: 3_600, rest: { name: 'min', seconds: 60 } },
+  { name: 'min', seconds: 60, rest: { name: 's', seconds: 1 } },
+] as const;
+
+/**
+ * A length of time in at most two units: `42 s`, `3 min 20 s`, `9 h 12 min`, `2 d 3 h`.
+ * Rounded up, since it is mostly a time to wait, and who comes back too early waits again. Below zero is `0 s`.
+ */
+export function formatDuration(seconds: number): string {
+  if (!Number.isFinite(seconds)) return 'an unknown time';
+  const whole = Math.max(0, Math.ceil(seconds));
+  for (const { name, seconds: size, rest } of units) {
+    const rounded = Math.ceil(whole / rest.seconds) * rest.seconds;
+    if (rounded < size) continue;
+    const left = (rounded % size) / rest.seconds;
+    return left === 0
+      ? `${Math.floor(rounded / size)} ${name}`
+      : `${Math.floor(rounded / size)} ${name} ${left} ${rest.name}`;
+  }
+  return `${whole} s`;
+}
+
+/** A length of time that is a guess, without figures that would be too exact: `20 min` rather than `19 min 42 s`. */
+export function roughDuration(seconds: number): string {
+  const step = seconds < 60 ? 1 : seconds < 600 ? 10 : seconds < 36_000 ? 60 : 3600;
+  return formatDuration(Math.ceil(seconds / step) * step);
 }

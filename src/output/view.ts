@@ -1,4 +1,5 @@
 import type { ColumnBatches } from '../inventory/item-columns.ts';
+import type { Batches } from './batches.ts';
 import type { Paint } from './paint.ts';
 
 export type Scalar = string | number | bigint | boolean | null;
@@ -18,11 +19,14 @@ export interface Column {
   cell?(value: Scalar, row: Row, paint: Paint): string;
 }
 
-/** Plain data on its way to text. Renderers take a view and give text; they write to no stream. */
-export interface View {
+/** What a table, or a delimited file, shows. */
+export interface Grid {
   readonly columns: readonly Column[];
-  /** Rows in batches, as they come from their source. */
-  readonly rows: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
+  readonly rows: Batches<Row>;
+}
+
+/** Plain data on its way to text. Renderers take a view and give text; they write to no stream. */
+export interface View extends Grid {
   /** The same rows where they are items in columns, for renderers that need no objects. Only one of the two can be read. */
   readonly items?: ColumnBatches;
   /** `one`: JSON prints the single row as an object. */
@@ -30,21 +34,25 @@ export interface View {
   /** The value for JSON and NDJSON where it is not simply the rows. May hold bigint. */
   readonly json?: unknown;
   /** Where JSON is an object around the rows, or a row is more in JSON than its columns. Goes before `json`. */
-  readonly document?: RowDocument;
+  readonly document?: JsonDocument;
   /** What a table shows instead, where a person wants less than a program. */
-  readonly table?: Pick<View, 'columns' | 'rows'>;
+  readonly table?: Grid | (() => Promise<Grid>);
 }
 
-/** JSON that is written row by row: `{…head,"rows":[…]}`. NDJSON is the rows alone. */
-export interface RowDocument {
+/** JSON that is written row by row: `{…head,"rows":[…]}`, or `[…]` without a head. NDJSON is the rows alone. */
+export interface JsonDocument {
   /** The members before `rows`. May hold bigint. */
-  readonly head: Readonly<Record<string, unknown>>;
-  /** A row as JSON text on one line. */
-  row(row: Row): string;
+  readonly head: Readonly<Record<string, unknown>> | undefined;
+  /** Each row as JSON text on one line. */
+  readonly rows: Batches<string>;
 }
 
 export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;
 export type Format = (typeof formats)[number];
+
+export function isFormat(text: string): text is Format {
+  return (formats as readonly string[]).includes(text);
+}
 
 export interface RenderOptions {
   /** undefined: the format's own habit (table and csv with a header, tsv without). */

@@ -8,7 +8,14 @@
  *   of the wait, at most 5 s
  */
 export function waitAfterRefusal(asked: number, episode: number, random: number): number {
-  const wait = Math.max(asked, 1000 * 2 ** (episode - 1));
+  return withJitter(Math.max(asked, 1000 * 2 ** (episode - 1)), random);
+}
+
+/**
+ * A wait in milliseconds that not all who were asked for it end at the same moment: up to a tenth longer, at most 5 s.
+ * @param random a number in [0, 1)
+ */
+export function withJitter(wait: number, random: number): number {
   return wait + random * Math.min(wait / 10, 5000);
 }
 
@@ -18,12 +25,16 @@ export const maxRetries = 4;
 /** A service that asks for more than this, in milliseconds, is down for longer than a command waits for it. */
 export const longestRetryWait = 60_000;
 
+/** The same for a gate, which has its jitter in it. */
+export const longestGateWait = longestRetryWait * 1.1;
+
 /**
- * Full jitter: anything from 0 up to 0.5 s, doubled with each retry, at most 8 s; never less than what a 503 asked for.
+ * Full jitter: anything from 0 up to 0.5 s, doubled with each retry, at most 8 s.
  *
  * @param retry 1 for the first retry
+ * @param random a number in [0, 1)
  * @returns milliseconds
  */
-export function waitBeforeRetry(retry: number, asked: number | undefined, random: number): number {
-  return Math.max(asked ?? 0, random * Math.min(500 * 2 ** (retry - 1), 8000));
+export function waitBeforeRetry(retry: number, random: number): number {
+  return random * Math.min(500 * 2 ** (retry - 1), 8000);
 }

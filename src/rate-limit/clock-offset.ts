@@ -22,15 +22,15 @@ const drift = 0.0002;
  * @returns the intersection; where there is none, a clock was stepped, and only the new answer counts
  */
 export function narrow(known: ClockOffset | undefined, date: number, sentAt: number, receivedAt: number): ClockOffset {
-  const told = { least: date - receivedAt, most: date + 1000 - sentAt, at: receivedAt, guessed: false };
-  if (known === undefined || known.guessed) return told;
+  const fresh = { least: date - receivedAt, most: date + 1000 - sentAt, at: receivedAt, guessed: false };
+  if (known === undefined || known.guessed) return fresh;
   const slack = driftSince(known, receivedAt);
-  const least = Math.max(known.least - slack, told.least);
-  const most = Math.min(known.most + slack, told.most);
-  return least <= most ? { ...told, least, most } : told;
+  const least = Math.max(known.least - slack, fresh.least);
+  const most = Math.min(known.most + slack, fresh.most);
+  return least <= most ? { ...fresh, least, most } : fresh;
 }
 
-/** What our own wall clock says of the offset: the best there is while no answer has told its `Date`. */
+/** What our own wall clock says of the offset: the best there is while no answer has had a `Date`. */
 export function guess(wall: number, at: number): ClockOffset {
   return { least: wall - at, most: wall + 1000 - at, at, guessed: true };
 }

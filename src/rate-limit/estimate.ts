@@ -28,7 +28,7 @@ export interface DayQuota {
 const lengths = { minute: 60_000, day: 86_400_000 } as const;
 
 /**
- * Walks through the windows as a bulk run on a key that nobody else uses would: in each window everything that it admits
+ * Walks through the windows as a bulk run on a key without other users would: in each window everything that it admits
  * leaves at its beginning, and the rest waits for the end of the window that is spent.
  *
  * @param requests that are still to be sent

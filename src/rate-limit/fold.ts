@@ -1,17 +1,19 @@
-import { waitAfterRefusal } from './backoff.ts';
+import { waitAfterRefusal, withJitter } from './backoff.ts';
 import { guess, narrow } from './clock-offset.ts';
 import {
-  decodeState,
+  believable,
+  type Gate,
   hasEnded,
   type InFlight,
   isSameBoot,
-  join,
   type KeyState,
+  longestGate,
   serviceTime,
   type WindowKind,
   windowKinds,
 } from './key-state.ts';
-import type { AnswerRecord, IntentRecord, LedgerRecord, StartRecord } from './records.ts';
+import { asksToWait } from './observation.ts';
+import type { AnswerRecord, IntentRecord, LimitRecord, StartRecord } from './records.ts';
 import { decide } from './rules.ts';
 import { countDown, foreignRate, observe, type Window } from './window.ts';
 
@@ -19,15 +21,12 @@ import { countDown, foreignRate, observe, type Window } from './window.ts';
 const standardWait = 60_000;
 /** A window whose end is farther away is that of a day. */
 const longestMinute = 62_000;
-/** One whose end is farther away than a month is none: a figure that makes no sense must not block a key for years. */
-const longestWindow = 32 * 86_400_000;
+/** One whose end is farther away than any gate's is not believed. */
+const longestWindow = longestGate;
 
 /** Takes one record into the state. The state depends on the records and their order alone, never on who reads them. */
-export function fold(state: KeyState, record: LedgerRecord): void {
+export function fold(state: KeyState, record: LimitRecord): void {
   switch (record.type) {
-    case 'summary':
-      Object.assign(state, join(state, decodeState(record.state)));
-      break;
     case 'start':
       start(state, record);
       break;
@@ -46,12 +45,13 @@ export function fold(state: KeyState, record: LedgerRecord): void {
 }
 
 /**
- * After a restart the monotonic clock counts anew, and only the wall clock tells how much time has passed. Where that
+ * After a restart the monotonic clock counts anew, and only the wall clock shows how much time has passed. Where that
  * has gone back (a machine without a battery), a gate lasts as long as when it came up, and the windows are forgotten.
  */
 function start(state: KeyState, { boot, env, at, wall }: StartRecord): void {
   const { offset, gate } = state;
-  const restarted = state.boot !== '' && !isSameBoot(state.boot, boot);
+  if (isSameBoot(state.boot, boot)) return;
+  const restarted = state.boot !== '';
   if (restarted) {
     for (const id of state.inFlight.keys()) if (end(state, id)) countAll(state);
     const windows = Object.values(state.windows);
@@ -66,12 +66,14 @@ function start(state: KeyState, { boot, env, at, wall }: StartRecord): void {
   state.env = env;
 }
 
-function intend(state: KeyState, { id, at, expires, bulk }: IntentRecord): void {
+function intend(state: KeyState, { ids, at, expires, by, ...wish }: IntentRecord): void {
   for (const [id, { expires }] of state.inFlight) {
     if (expires <= at && end(state, id)) countAll(state);
   }
-  const verdict = decide(state, at, bulk);
-  if (verdict.go) state.inFlight.set(id, { sentAt: at, expires, probe: verdict.probe, overBefore: state.over });
+  const verdict = decide(state, at, wish);
+  if (!verdict.go) return;
+  const request = { by, sentAt: at, expires, probe: verdict.probe, overBefore: state.over };
+  for (const id of ids.slice(0, verdict.places)) state.inFlight.set(id, request);
 }
 
 /** @returns the request, where it was in flight */
@@ -96,6 +98,7 @@ function answer(state: KeyState, record: AnswerRecord): void {
   tellTime(state, record, request);
   learn(state, record, request);
   if (status === 429) refuse(state, record, sentAt);
+  else if (asksToWait(record)) hold(state, record);
   else if (sentAt >= state.gate.at) {
     state.halfOpen = false;
     state.episodes = 0;
@@ -107,11 +110,12 @@ function sentAtOf(request: InFlight | undefined): number {
   return request?.sentAt ?? Number.NEGATIVE_INFINITY;
 }
 
-/** An answer that came so late that its request had been given up tells nothing of the clock. */
-function tellTime(state: KeyState, { date, wall, at }: AnswerRecord, request: InFlight | undefined): void {
+/** An answer that came so late that its request had been given up says nothing of the clock. */
+function tellTime(state: KeyState, record: AnswerRecord, request: InFlight | undefined): void {
+  const { date, wall, at } = record;
   if (state.offset === undefined || (date === undefined && state.offset.guessed)) state.offset = guess(wall, at);
   if (request === undefined) return;
-  const { sentAt } = request;
+  const { leftAt: sentAt = request.sentAt } = record;
   if (date !== undefined) state.offset = narrow(state.offset, date, sentAt, at);
   state.roundTrip = state.roundTrip === 0 ? at - sentAt : state.roundTrip * 0.8 + (at - sentAt) * 0.2;
 }
@@ -128,11 +132,11 @@ function learn(state: KeyState, record: AnswerRecord, request: InFlight | undefi
   const sentAt = sentAtOf(request);
   const meanwhile = request ? state.over - request.overBefore - 1 : state.over;
   const refused = record.status === 429;
-  const told = { reset, limit, remaining, sentAt, receivedAt: at, asOf: wall, meanwhile, refused };
+  const seen = { reset, limit, remaining, sentAt, receivedAt: at, asOf: wall, meanwhile, refused };
   const before = state.windows[shown]?.first;
   for (const kind of windowKinds) {
     const window = state.windows[kind];
-    if (kind === shown) state.windows[kind] = observe(window, told, !window || hasEnded(state, window, sentAt));
+    if (kind === shown) state.windows[kind] = observe(window, seen, !window || hasEnded(state, window, sentAt));
     else if (window === undefined) continue;
     else if (!hasEnded(state, window, at)) state.windows[kind] = countDown(window);
     // The answer of a window that has ended itself says nothing of the one that has begun.
@@ -160,6 +164,17 @@ function refuse(state: KeyState, record: AnswerRecord, sentAt: number): void {
   const now = record.date ?? serviceTime(state, at) ?? wall;
   const untilReset = reset === undefined || reset - now > longestWindow ? undefined : Math.max(0, reset - now);
   const length = waitAfterRefusal(retryAfter ?? untilReset ?? standardWait, state.episodes, random);
+  raise(state, { at: at + length, wall: wall + length, length, reason: 'refused' });
+}
+
+/** What a gateway asks for closes the gate like a 429, but nothing was asked too often. */
+function hold(state: KeyState, { at, wall, retryAfter = 0, random = 0 }: AnswerRecord): void {
+  const length = withJitter(retryAfter, random);
+  raise(state, { at: at + length, wall: wall + length, length, reason: 'unavailable' });
+}
+
+function raise(state: KeyState, gate: Gate): void {
+  const raised = believable(gate);
   state.halfOpen = true;
-  if (at + length > state.gate.at) state.gate = { at: at + length, wall: wall + length, length };
+  if (raised.at > state.gate.at) state.gate = raised;
 }

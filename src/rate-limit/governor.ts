@@ -1,35 +1,61 @@
+import type { Clock } from '../shared/clock.ts';
+import type { ProcessIdentity } from '../shared/processes.ts';
 import type { Headers, RateLimit } from './headers.ts';
+import type { LimitsStore } from './limits-store.ts';
 
 /**
  * The one place where a request is admitted and an answer is observed. Every request of every command passes here,
- * retries and redirects included.
+ * retries and redirects included. Requests are admitted in the order in which they were asked for.
  */
 export interface Governor {
   /**
    * Resolves when one request may leave.
-   * @throws RateLimitedError when that would take longer than the command may wait
+   * @throws RateLimitedError, UnavailableError where that would take longer than the command may wait
+   * @throws UnavailableError, FailureError where the store can't be used
    * @throws the signal's reason once it is aborted
    */
   admit(signal: AbortSignal): Promise<Permit>;
-  /** The last limits that an answer told in this process. */
+  /**
+   * The same for several requests at once, in one transaction: at least `least`, at most `most`. Only one where no more than a
+   * probe may go (nothing known, a window has ended, after a gate), or where a limit never leaves room for `least`.
+   */
+  admitSeveral(want: Wanted, signal: AbortSignal): Promise<Permits>;
+  /** The last limits that an answer carried in this process. */
   readonly lastSeen: SeenRateLimit | undefined;
+  /**
+   * Writes what was answered and is buffered. Waits for writes that are on their way.
+   * @throws UnavailableError, FailureError where the store can't be used
+   */
+  flush(): Promise<void>;
 }
 
-/** The right to send one request. Exactly one of the last three methods is called, once. */
+export interface Wanted {
+  /** 2: a read and the write that relies on it, with no wait between them. */
+  readonly least: 1 | 2;
+  /** Not less than `least`. */
+  readonly most: number;
+}
+
+/**
+ * The right to send one request. Exactly one of the last three methods is called, once. None of them rejects: what can't be
+ * written is kept, and the next admission or `flush` fails.
+ */
 export interface Permit {
   /**
    * Called when the request is about to leave: the process may have been stopped since it was admitted, or the
-   * connection may have taken its time.
+   * connection may have taken its time. Never waits.
    * @throws OvertakenError where the permit holds no longer
    */
   leave(): void;
-  /** The head of an answer came. After a 429 the next `admit` waits. */
-  answered(answer: ObservedAnswer): void;
+  /** The head of an answer came. After a 429, or a 503 with Retry-After, the next `admit` waits. */
+  answered(answer: ObservedAnswer): Promise<void>;
   /** No answer came. Whether the service counted the request is unknown. */
-  lost(): void;
+  lost(): Promise<void>;
   /** It was not sent. */
-  unsent(): void;
+  unsent(): Promise<void>;
 }
+
+export type Permits = readonly [Permit, ...Permit[]];
 
 /** Between admission and sending a gate came up, or the time of the permit ran out. The request has to be admitted anew. */
 export class OvertakenError extends Error {
@@ -46,4 +72,34 @@ export interface SeenRateLimit extends RateLimit {
   readonly resetIn: number;
   /** Local wall clock at the answer: milliseconds since the Unix epoch. */
   readonly asOf: number;
+}
+
+export interface GovernorOptions {
+  readonly clock: Clock;
+  readonly store: LimitsStore;
+  /** The key at its service, by `scopeOf`. */
+  readonly scope: string;
+  /** Under which name the limits are remembered, where the key was not used since the machine started. */
+  readonly env: string;
+  /** The longest wait for the rate limit, in milliseconds. */
+  readonly maxWait: number;
+  /**
+   * Whether that is for all requests together (the default); for each, as a program that runs for weeks wants it; or for
+   * one wait, so that a bulk run goes on through as many windows as it needs, if none of them is longer.
+   */
+  readonly maxWaitFor?: 'all' | 'each' | 'wait';
+  /** How long a request may take, in milliseconds: from then on its process is taken for dead. */
+  readonly lease: number;
+  /** Leaves a small part of the limit to people. */
+  readonly bulk?: boolean;
+  readonly self: ProcessIdentity;
+  /** As of `Processes`; without it, a process that died is noticed when the leases of its requests are over. */
+  isGone?(process: ProcessIdentity): boolean;
+  random(): number;
+  /** Called before each wait, with its length in milliseconds. */
+  onWait(ms: number): void;
+  /** Called once, with a line for people, when the service asks for a wait that makes no sense. */
+  onUnbelievable?(line: string): void;
+  /** Whether this process may still send, looked at right before a request leaves. */
+  mayLeave?(): boolean;
 }

@@ -1,8 +1,10 @@
 import { type ClockOffset, earliestTime } from './clock-offset.ts';
 import type { Window } from './window.ts';
 
-/** A request that was admitted and of which nothing has been heard. Times are by the monotonic clock. */
+/** A request that was admitted and has no answer yet. Times are by the monotonic clock. */
 export interface InFlight {
+  /** Its process, by `ownerOf`. */
+  readonly by: string;
   readonly sentAt: number;
   /** From then on its process is taken for dead, and the request for counted. */
   readonly expires: number;
@@ -19,17 +21,22 @@ export interface Gate {
   /** The same by the wall clock, and how long it was when it came up: for after a restart of the machine. */
   readonly wall: number;
   readonly length: number;
+  /** `refused`: a 429 asked for it. `unavailable`: a 502, 503 or 504. */
+  readonly reason: 'refused' | 'unavailable';
 }
+
+/** No gate is believed for longer, in milliseconds: a figure that makes no sense must not close a key for years. */
+export const longestGate = 32 * 86_400_000;
 
 /** By how far its end is away; a limit of 1,000 may be either. */
 export const windowKinds = ['minute', 'day'] as const;
 export type WindowKind = (typeof windowKinds)[number];
 
-/** All that is known of one key at one service. It is a function of the ledger alone, so all processes agree on it. */
+/** All that is known of one key at one service. It is a function of the records alone, so all processes agree on it. */
 export interface KeyState {
   /** What the monotonic times count from. */
   boot: string;
-  /** The wall clock less the monotonic one, at the last record that told both. */
+  /** The wall clock less the monotonic one, at the last record that had both. */
   bootedAt: number;
   /** The environment under which the key was used first since the machine started, for people. */
   env: string;
@@ -58,7 +65,7 @@ export function emptyState(): KeyState {
     windows: {},
     inFlight: new Map(),
     over: 0,
-    gate: { at: 0, wall: 0, length: 0 },
+    gate: { at: 0, wall: 0, length: 0, reason: 'refused' },
     episodes: 0,
     halfOpen: false,
     foreignRate: 0,
@@ -66,48 +73,35 @@ export function emptyState(): KeyState {
   };
 }
 
-/** The state as plain JSON, for a summary of a ledger. */
+/** The state as plain JSON, for a store. */
 export function encodeState(state: KeyState): object {
   return { ...state, inFlight: [...state.inFlight] };
 }
 
-/** The state of a summary. What wrote it has put a checksum on it, so it is taken as it is. */
+/** The state that `encodeState` has written, by this version or an older one. */
 export function decodeState(json: object): KeyState {
-  const { inFlight, ...rest } = json as Omit<KeyState, 'inFlight'> & { inFlight: [string, InFlight][] };
-  return { ...emptyState(), ...rest, inFlight: new Map(inFlight) };
+  const { inFlight, gate, ...rest } = json as Omit<KeyState, 'inFlight'> & { inFlight: [string, InFlight][] };
+  const state = { ...emptyState(), ...rest };
+  const requests = inFlight.map(([id, request]) => [id, { ...request, by: request.by ?? '' }] as const);
+  return { ...state, gate: believable({ ...state.gate, ...gate }), inFlight: new Map(requests) };
 }
 
-/** What two know together who have lost sight of each other: of everything the more careful. */
-export function join(a: KeyState, b: KeyState): KeyState {
-  if (a.boot === '') return b;
-  if (!isSameBoot(a.boot, b.boot)) return a;
-  const windows = { ...b.windows, ...a.windows };
-  for (const kind of windowKinds) {
-    const [one, other] = [a.windows[kind], b.windows[kind]];
-    if (one && other) windows[kind] = stricter(one, other);
-  }
-  return {
-    ...a,
-    offset: a.offset ?? b.offset,
-    windows,
-    inFlight: new Map([...b.inFlight, ...a.inFlight]),
-    gate: a.gate.at >= b.gate.at ? a.gate : b.gate,
-    episodes: Math.max(a.episodes, b.episodes),
-    halfOpen: a.halfOpen || b.halfOpen,
-    foreignRate: Math.max(a.foreignRate, b.foreignRate),
-    roundTrip: Math.max(a.roundTrip, b.roundTrip),
-  };
+/** A gate cut to what is believed. */
+export function believable(gate: Gate): Gate {
+  const excess = gate.length - longestGate;
+  return excess <= 0 ? gate : { ...gate, at: gate.at - excess, wall: gate.wall - excess, length: longestGate };
 }
 
-/** Where a boot has no name it is told by its minute, which two processes may round differently. */
+/** Forgets what the service said of the key. Requests in flight stay counted. */
+export function forget(state: KeyState): void {
+  const { boot, bootedAt, env, inFlight, over } = state;
+  Object.assign(state, emptyState(), { boot, bootedAt, env, inFlight, over });
+}
+
+/** Where a boot has no name its minute stands for it, which two processes may round differently. */
 export function isSameBoot(a: string, b: string): boolean {
   const minute = (boot: string) => Number(/^since (\d+)$/.exec(boot)?.[1]);
   return a === b || Math.abs(minute(a) - minute(b)) <= 2;
-}
-
-function stricter(a: Window, b: Window): Window {
-  if (a.reset !== b.reset) return a.reset > b.reset ? a : b;
-  return a.left <= b.left ? a : b;
 }
 
 /** The service's time at a moment of the monotonic clock, or earlier, but never later. */

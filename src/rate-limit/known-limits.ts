@@ -1,9 +1,8 @@
-import { join } from 'node:path';
-import { scopesIn } from './generations.ts';
-import { type WindowKind, windowKinds } from './key-state.ts';
-import { readState } from './ledger-file.ts';
+import type { Clock } from '../shared/clock.ts';
+import { hasEnded, isSameBoot, type WindowKind, windowKinds } from './key-state.ts';
+import type { KnownKey } from './limits-store.ts';
 
-/** What a service last told of one window of one key. Times are milliseconds since the Unix epoch. */
+/** What a service last said of one window of one key. Times are milliseconds since the Unix epoch. */
 export interface KnownLimit {
   /** Names the service and the key, by `scopeOf`. */
   readonly scope: string;
@@ -18,41 +17,47 @@ export interface KnownLimit {
   readonly asOf: number;
 }
 
-/** Where the ledgers are, in the state folder. */
-export function ledgerFolder(stateFolder: string): string {
-  return join(stateFolder, 'limits');
+/** The last known limits of each key, by environment, the newest first. Some windows may be over. */
+export function knownLimits(keys: readonly KnownKey[]): KnownLimit[] {
+  return keys.flatMap(limitsOf).sort((a, b) => a.env.localeCompare(b.env) || b.asOf - a.asOf);
 }
 
-/** The last known limits of every key that was used on this machine, without a request. */
-export function readKnownLimits(stateFolder: string): KnownLimit[] {
-  const folder = ledgerFolder(stateFolder);
-  return scopesIn(folder)
-    .flatMap((scope) => readScope(folder, scope))
-    .sort((a, b) => a.env.localeCompare(b.env) || b.asOf - a.asOf);
-}
-
-/** A time before which nothing is sent with a key. */
-export interface KnownGate {
-  readonly env: string;
-  /** By the local clock: milliseconds since the Unix epoch. */
-  readonly until: number;
-}
-
-/** The gates that 429s have closed. Some may be over. */
-export function readKnownGates(stateFolder: string): KnownGate[] {
-  const folder = ledgerFolder(stateFolder);
-  return scopesIn(folder).map((scope) => {
-    const { env, gate } = readState({ folder, scope });
-    return { env, until: gate.wall };
-  });
-}
-
-function readScope(folder: string, scope: string): KnownLimit[] {
-  const { env, windows } = readState({ folder, scope });
+function limitsOf({ scope, state: { env, windows } }: KnownKey): KnownLimit[] {
   return windowKinds.flatMap((kind) => {
     const window = windows[kind];
     if (window === undefined) return [];
     const { limit, left, reset, asOf } = window;
     return [{ scope, env, kind, limit, remaining: Math.max(0, left), resetAt: reset, asOf }];
   });
+}
+
+/** The same without windows that have ended. Where the machine has restarted since, that goes by the wall clock. */
+export function currentLimits(keys: readonly KnownKey[], clock: Clock): KnownLimit[] {
+  return knownLimits(keys.map((key) => withoutEnded(key, clock)));
+}
+
+function withoutEnded({ scope, state }: KnownKey, clock: Clock): KnownKey {
+  const isComparable = isSameBoot(state.boot, clock.boot());
+  const windows = { ...state.windows };
+  for (const kind of windowKinds) {
+    const window = windows[kind];
+    if (window === undefined) continue;
+    if (isComparable ? hasEnded(state, window, clock.monotonic()) : clock.now() >= window.reset) delete windows[kind];
+  }
+  return { scope, state: { ...state, windows } };
+}
+
+/** A time before which nothing is sent with a key. */
+export interface KnownGate {
+  readonly scope: string;
+  readonly env: string;
+  /** By the local clock: milliseconds since the Unix epoch. */
+  readonly until: number;
+  /** `refused`: a 429 asked for it. `unavailable`: a 502, 503 or 504. */
+  readonly reason: 'refused' | 'unavailable';
+}
+
+/** The gates that answers have closed. Some may be over. */
+export function knownGates(keys: readonly KnownKey[]): KnownGate[] {
+  return keys.map(({ scope, state: { env, gate } }) => ({ scope, env, until: gate.wall, reason: gate.reason }));
 }

@@ -21,7 +21,7 @@ export interface LimitsStore {
   peek(scope: string): KeyState;
   /** The keys that were used, with what is known of each. */
   list(): Promise<readonly KnownKey[]>;
-  /** Forgets what a key was told: windows, gate, episodes. Requests in flight stay counted. */
+  /** Forgets what the service said of a key: windows, gate, episodes. Requests in flight stay counted. */
   clear(scope: string): Promise<void>;
 }
 

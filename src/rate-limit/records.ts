@@ -1,6 +1,4 @@
-import { crc32 } from 'node:zlib';
-
-/** A process began to use the ledger after a restart of the machine, or under another environment. */
+/** A process began to use a key. Counts where the machine has restarted since, or where the key was never used. */
 export interface StartRecord {
   readonly type: 'start';
   readonly boot: string;
@@ -10,11 +8,15 @@ export interface StartRecord {
   readonly wall: number;
 }
 
-/** A process wants to send a request. Whether it may is decided by what stands before it in the ledger. */
+/** A process wants to send requests. As many of them are in flight afterwards as may leave: the first ones, or none. */
 export interface IntentRecord {
   readonly type: 'intent';
-  /** Unique among all processes. */
-  readonly id: string;
+  /** One for each request, unique among all processes. */
+  readonly ids: readonly string[];
+  /** How many have to go together; fewer only where a probe may go, or where a limit never leaves room for so many. */
+  readonly least: 1 | 2;
+  /** The process, by `ownerOf`. */
+  readonly by: string;
   readonly at: number;
   readonly expires: number;
   /** Leaves a part of the limit to people. */
@@ -26,6 +28,8 @@ export interface AnswerRecord {
   readonly type: 'answer';
   readonly id: string;
   readonly at: number;
+  /** When its request left. */
+  readonly leftAt?: number | undefined;
   readonly wall: number;
   readonly status: number;
   /** The `Date` of the answer: milliseconds since the Unix epoch. */
@@ -34,9 +38,9 @@ export interface AnswerRecord {
   readonly remaining?: number | undefined;
   /** Milliseconds since the Unix epoch. */
   readonly reset?: number | undefined;
-  /** What a 429 asked for, in milliseconds. */
+  /** What a 429, 502, 503 or 504 asked for, in milliseconds. */
   readonly retryAfter?: number | undefined;
-  /** A number in [0, 1) for the jitter of a gate, drawn once for all readers. */
+  /** A number in [0, 1) for the jitter of a gate, drawn once so that folding stays pure. */
   readonly random?: number | undefined;
 }
 
@@ -53,48 +57,5 @@ export interface UnsentRecord {
   readonly id: string;
 }
 
-/** What a ledger before came to: the first record of every one but the first, or of one whose folder was removed. */
-export interface SummaryRecord {
-  readonly type: 'summary';
-  readonly state: object;
-}
-
-/** The last record of a ledger: what comes behind it counts for nothing and is written to the next one. */
-export interface SealRecord {
-  readonly type: 'seal';
-}
-
-/** Times named `at` and `expires` are by the monotonic clock, in milliseconds. */
-export type LedgerRecord =
-  | StartRecord
-  | IntentRecord
-  | AnswerRecord
-  | LostRecord
-  | UnsentRecord
-  | SummaryRecord
-  | SealRecord;
-
-/** A line of ASCII with its checksum in front, without the line end. */
-export function encodeRecord(record: LedgerRecord): string {
-  const json = JSON.stringify(record).replace(/[\u0080-\uffff]/g, escaped);
-  return `${checksum(json)} ${json}`;
-}
-
-/** @returns undefined for a line that is torn or was never ours */
-export function decodeRecord(line: string): LedgerRecord | undefined {
-  const json = line.slice(9);
-  if (!line.startsWith(' {', 8) || line.slice(0, 8) !== checksum(json)) return undefined;
-  return JSON.parse(json) as LedgerRecord;
-}
-
-/** A byte of the file is a character, so that a position in one is a position in the other. */
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
-
-function checksum(text: string): string {
-  return crc32(text).toString(16).padStart(8, '0');
-}
-
-/** What a store folds. */
-export type LimitRecord = Exclude<LedgerRecord, SealRecord>;
+/** Times named `at`, `leftAt` and `expires` are by the monotonic clock, in milliseconds. */
+export type LimitRecord = StartRecord | IntentRecord | AnswerRecord | LostRecord | UnsentRecord;

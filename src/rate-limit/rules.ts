@@ -2,11 +2,19 @@ import { whenReached } from './clock-offset.ts';
 import { hasEnded, type KeyState } from './key-state.ts';
 import type { Window } from './window.ts';
 
-/** Whether one request may leave at a moment. */
+/** Whether requests may leave at a moment. */
 export type Verdict =
-  | { readonly go: true; readonly probe: boolean }
+  /** `places`: how many; one where it is a probe. */
+  | { readonly go: true; readonly probe: boolean; readonly places: number }
   /** `until`: by the monotonic clock; undefined: until something in flight is answered. */
   | { readonly go: false; readonly until: number | undefined };
+
+export interface Wish {
+  /** Leaves a small part of the limit to people. */
+  readonly bulk: boolean;
+  /** How many have to go together. */
+  readonly least: 1 | 2;
+}
 
 /**
  * Where others use the key, as many may be in flight. When they have taken what was left, that many are refused at once,
@@ -19,38 +27,48 @@ const mostBesideOthers = 4;
  *
  * - Behind the gate nothing goes, nor while a window is spent that has not ended.
  * - While nothing is known, or a window has ended, or after a gate, one request goes as a probe; the others wait for its answer.
- * - Else a request goes while, for every window, what was left at the smallest told, less what is in flight, less the
- *   headroom, is at least one. For a fixed window with nobody else on the key that never passes the limit: each
- *   answered request was counted when the smallest was told, and the others are in flight.
+ * - Else a request goes while, for every window, the smallest remaining that came, less what is in flight, less the
+ *   headroom, is at least one. For a fixed window without other users of the key that never passes the limit: each
+ *   answered request was counted when the smallest came, and the others are in flight.
+ * - Two that have to go together are not parted: a window with room for one is taken for spent, unless it never has more.
  * - Beside others on the key only a few are in flight.
  *
  * @param at by the monotonic clock
- * @param bulk leaves a small part of the limit to people
  */
-export function decide(state: KeyState, at: number, bulk: boolean): Verdict {
+export function decide(state: KeyState, at: number, { bulk, least }: Wish): Verdict {
   if (at < state.gate.at) return { go: false, until: state.gate.at };
   const known = Object.values(state.windows);
   const windows = known.filter((window) => !hasEnded(state, window, at));
+  const onlyProbe = state.halfOpen || known.length === 0 || windows.length < known.length;
+  const needed = onlyProbe ? 1 : Math.min(least, ...windows.map((window) => roomOf(state, window, bulk)));
   const pending = countPending(state, at);
   // The requests of processes that have died are taken for counted, like those that were answered.
   const dead = state.inFlight.size - pending;
-  const free = (window: Window) => window.left - dead - headroom(state, window, at, bulk);
-  const spent = windows.filter((window) => free(window) < 1);
+  const room = (window: Window) => placesIn(state, window.left - dead - headroom(state, window, at, bulk));
+  const spent = windows.filter((window) => room(window) < needed);
   if (spent.length > 0) return { go: false, until: Math.max(...spent.map((window) => endOf(state, window))) };
-  if (state.halfOpen || known.length === 0 || windows.length < known.length) return decideProbe(state, at);
-  const shared = state.foreignRate > 0;
-  if (shared && pending >= mostBesideOthers) return { go: false, until: undefined };
-  // Where others use the key, each of ours in flight stands for one of theirs too.
-  const taken = pending * (shared ? 2 : 1);
-  if (windows.some((window) => free(window) - taken < 1)) return { go: false, until: undefined };
-  return { go: true, probe: false };
+  if (onlyProbe) return decideProbe(state, at);
+  const most = state.foreignRate > 0 ? mostBesideOthers : Number.POSITIVE_INFINITY;
+  const places = Math.min(most, ...windows.map(room)) - pending;
+  return places < needed ? { go: false, until: undefined } : { go: true, probe: false, places };
 }
 
 function decideProbe(state: KeyState, at: number): Verdict {
   for (const { probe, expires } of state.inFlight.values()) {
     if (probe && expires > at) return { go: false, until: undefined };
   }
-  return { go: true, probe: true };
+  return { go: true, probe: true, places: 1 };
+}
+
+/** How many requests may be in flight at once. Where others use the key, each of ours stands for one of theirs too. */
+function placesIn({ foreignRate }: KeyState, free: number): number {
+  return foreignRate > 0 ? Math.floor((free + 1) / 2) : free;
+}
+
+/** How many may be in flight in a window that has just begun; at least one, so that somebody may try. */
+function roomOf(state: KeyState, window: Window, bulk: boolean): number {
+  const free = window.limit - headroom(state, window, window.toldAt, bulk);
+  return Math.max(1, placesIn(state, free));
 }
 
 function countPending(state: KeyState, at: number): number {
@@ -66,7 +84,7 @@ export function bulkReserve(limit: number): number {
   return Math.min(Math.max(2, Math.ceil(limit * 0.02)), Math.floor(limit / 2));
 }
 
-/** What is left alone: for people while a bulk run goes on, and for what others may have sent since the window was told. */
+/** What is left alone: for people while a bulk run goes on, and for what others may have sent since it was last heard of. */
 function headroom(state: KeyState, window: Window, at: number, bulk: boolean): number {
   const reserve = bulk ? bulkReserve(window.limit) : 0;
   if (state.foreignRate === 0) return reserve;

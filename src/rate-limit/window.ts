@@ -1,23 +1,23 @@
-/** One fixed window of a limit, as its answers told it. */
+/** One fixed window of a limit, as its answers described it. */
 export interface Window {
   /** When it ends, by the service's clock: milliseconds since the Unix epoch. */
   readonly reset: number;
   readonly limit: number;
-  /** The smallest remaining that was told, less what was sent since without being told. */
+  /** The smallest remaining that came, less what was sent since and is in none. */
   readonly left: number;
-  /** The smallest remaining that was told. */
+  /** The smallest remaining that came. */
   readonly least: number;
-  /** When that was told: by the monotonic clock, and by the wall clock for people. */
+  /** When the last of them came: by the monotonic clock, and by the wall clock for people. */
   readonly toldAt: number;
   readonly asOf: number;
-  /** What it began with, for us: the first remaining told, and when. Its difference to `least` is ours or foreign. */
+  /** What it began with, for us: the first remaining that came, and when. Its difference to `least` is ours or foreign. */
   readonly first: { readonly left: number; readonly at: number };
   /** How many of our requests may have been counted since `first`, those in flight apart. */
   readonly own: number;
 }
 
-/** What an answer told of a window. */
-export interface ToldWindow {
+/** What an answer says of a window. */
+export interface SeenWindow {
   readonly reset: number;
   readonly limit: number;
   readonly remaining: number;
@@ -37,25 +37,25 @@ const jitter = 1000;
 
 /**
  * The window after one more answer. Answers may come in any order, so within one window the smallest remaining counts.
- * An answer of the window before tells nothing, unless it was sent when this one was known: then the service has
+ * An answer of the window before says nothing, unless it was sent when this one was known: then the service has
  * changed its mind.
  *
  * @param hadEnded whether the window had surely ended when the request was sent
  */
-export function observe(window: Window | undefined, told: ToldWindow, hadEnded: boolean): Window {
-  const { reset, limit, remaining, sentAt, receivedAt: toldAt, asOf, meanwhile, refused } = told;
+export function observe(window: Window | undefined, seen: SeenWindow, hadEnded: boolean): Window {
+  const { reset, limit, remaining, sentAt, receivedAt: toldAt, asOf, meanwhile, refused } = seen;
   const first = { left: remaining, at: toldAt };
   const begun = { reset, limit, left: remaining, least: remaining, toldAt, asOf, first, own: meanwhile };
   if (window === undefined || reset > window.reset + (hadEnded ? 0 : jitter)) return begun;
   if (reset < window.reset - jitter) return sentAt < window.toldAt ? window : begun;
   const later = { ...window, limit, reset: Math.max(reset, window.reset), toldAt, asOf };
   const left = Math.min(window.left, remaining);
-  // A limit that is changed takes some away that nobody has used.
+  // A limit that is changed takes some away that were not used.
   if (limit !== window.limit) return { ...later, left, least: remaining, first, own: meanwhile };
   return { ...later, left, least: Math.min(window.least, remaining), own: window.own + (refused ? 0 : 1) };
 }
 
-/** One request that was sent, and of which no answer told this window. It is taken for counted. */
+/** One request that was sent, and whose answer did not show this window. It is taken for counted. */
 export function countDown(window: Window): Window {
   return { ...window, left: window.left - 1, own: window.own + 1 };
 }

@@ -1,8 +1,7 @@
 export { isLoopback } from './admin/host.ts';
 export { FaultSpecError } from './faults/fault-clause.ts';
 export type { LogEntry } from './http/log.ts';
-export type { JournalEntry } from './journal.ts';
-export { generateKey, idOfKey } from './keys/key.ts';
+export { generateKey } from './keys/key.ts';
 export { type Grant, type KeyRing, openKeyRing } from './keys/key-ring.ts';
 export { openApiDocument } from './openapi/document.ts';
 export type { RunningService, ServiceOptions } from './options.ts';

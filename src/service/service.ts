@@ -1,7 +1,7 @@
 import type { MovableClock } from './clock.ts';
 import type { FaultSet } from './faults/fault-set.ts';
 import type { Exchange } from './http/exchange.ts';
-import { commonHeaders } from './http/headers.ts';
+import { commonHeaders, HttpDates } from './http/headers.ts';
 import type { Log } from './http/log.ts';
 import type { Journal } from './journal.ts';
 import type { AddressBuckets } from './limits/addresses.ts';
@@ -30,6 +30,7 @@ export class Service implements Parts {
   readonly faults: FaultSet;
   readonly journal: Journal;
   readonly log: Log | undefined;
+  readonly #dates = new HttpDates();
 
   constructor(parts: Parts) {
     this.store = parts.store;
@@ -54,6 +55,6 @@ export class Service implements Parts {
   }
 
   private headers(requestId: string, shown: ShownLimit): Record<string, string> {
-    return commonHeaders(this.clock.now(), requestId, shown);
+    return commonHeaders(this.#dates.at(this.clock.now()), requestId, shown);
   }
 }

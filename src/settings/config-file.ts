@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { UsageError } from '../shared/errors.ts';
-import { narrowFile, type PrivacyFindings } from '../shared/private-files.ts';
+import { narrowWithWarning } from '../shared/narrow-file.ts';
+import { requirePrivateFolder } from '../shared/private-folder.ts';
 import { decodeConfig } from './config-format.ts';
 import type { StoredConfig } from './settings.ts';
 
 /** What a missing file means. */
 export const emptyConfig: StoredConfig = { settings: {}, keys: {}, urls: {} };
 
-export interface ReadConfig extends PrivacyFindings {
+export interface ReadConfig {
   readonly config: StoredConfig;
+  /** A line to be shown, where others could read the file. */
+  readonly warning: string | undefined;
 }
 
 /** Where the configuration is, in its folder. */
@@ -18,21 +21,19 @@ export function configFile(folder: string): string {
 }
 
 /**
- * Reads and checks the configuration; a missing file is an empty one. A file that others can read is narrowed to 0600
- * first: show `privacyWarnings()` of the answer. Does not load the library that writes, which is slow to import.
+ * Reads and checks the configuration; a missing file is an empty one. A file that others can read is narrowed to 0600.
+ * conf, which writes it, brings a validator of schemas: with it as the reader `config get` takes 86 ms of CPU and not 54,
+ * `inventory list` 116 and not 96 (Node 20.20, November 2026, medians of 40 runs in turn).
  *
- * @throws UsageError that names the file and the fault, where it cannot be read or does not make sense; the file stays as it is
+ * @throws FailureError where the folder is another user's or others can write to it; UsageError that names the file and the fault, where it cannot be read or does not make sense; the file stays as it is
  */
 export function readConfig(folder: string): ReadConfig {
+  requirePrivateFolder(folder);
   const file = configFile(folder);
   const text = readText(file);
-  if (text === undefined) return { config: emptyConfig, narrowed: [], exposed: [] };
-  const privacy = narrowFile(file);
-  return {
-    config: decodeConfig(parseJson(text, file), file),
-    narrowed: privacy === 'narrowed' ? [file] : [],
-    exposed: privacy === 'exposed' ? [file] : [],
-  };
+  if (text === undefined) return { config: emptyConfig, warning: undefined };
+  const warning = narrowWithWarning(file);
+  return { config: decodeConfig(parseJson(text, file), file), warning };
 }
 
 function readText(file: string): string | undefined {
@@ -52,7 +53,7 @@ function parseJson(text: string, file: string): unknown {
   } catch {
     // The parser's own message quotes the text, and that may be a key.
     throw new UsageError(
-      `The configuration file ${file} is not valid JSON. Mend it, or move it away and set up again; petstock did not change it.`,
+      `The configuration file ${file} is not valid JSON. Correct it, or move it away and set up again; petstock did not change it.`,
     );
   }
 }

@@ -7,7 +7,6 @@ export interface Folders {
   readonly state: string;
 }
 
-
 export interface FolderSources {
   readonly env: Environment;
   /** As `process.platform` says it. */

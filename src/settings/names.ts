@@ -1,5 +1,5 @@
+import { didYouMean } from '../shared/did-you-mean.ts';
 import { UsageError } from '../shared/errors.ts';
-import { didYouMean } from './did-you-mean.ts';
 import type { Parsed } from './parsed.ts';
 import { environmentNames, remoteEnvironmentNames, type StoredSettings } from './settings.ts';
 
@@ -29,6 +29,7 @@ export const settingDefinitions: { readonly [Name in SettingName]: SettingDefini
   'low-stock': wholeNumber(5, 'at or below it a quantity is marked'),
   'max-changes': wholeNumber(undefined, 'a bulk write that would change more rows is refused'),
   'max-zero': wholeNumber(undefined, 'a bulk write that would set more rows to 0 is refused'),
+  'read-first': yesOrNo(false, 'inventory set reads first, shows before and after, and can be taken back'),
   output: oneOf(['table', 'json', 'ndjson', 'csv', 'tsv'], undefined, 'the format where -o does not name one'),
 };
 
@@ -80,6 +81,21 @@ function oneOf<const Value extends string>(
       accepts(text)
         ? { ok: true, value: text }
         : { ok: false, fault: `it must be ${rule}.${didYouMean(text, values)}` },
+  };
+}
+
+function yesOrNo(defaultValue: boolean, meaning: string) {
+  const accepts = (value: unknown): value is boolean => typeof value === 'boolean';
+  return {
+    meaning,
+    values: 'true|false',
+    rule: 'true or false',
+    defaultValue,
+    accepts,
+    parse: (text: string): Parsed<boolean> =>
+      text === 'true' || text === 'false'
+        ? { ok: true, value: text === 'true' }
+        : { ok: false, fault: 'it must be true or false.' },
   };
 }
 

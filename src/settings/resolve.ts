@@ -1,6 +1,6 @@
+import { didYouMean } from '../shared/did-you-mean.ts';
 import { UsageError } from '../shared/errors.ts';
 import { parseBaseUrl } from './base-url.ts';
-import { didYouMean } from './did-you-mean.ts';
 import { parseKey } from './keys.ts';
 import {
   type EnvironmentName,

@@ -19,6 +19,7 @@ export interface StoredSettings {
   readonly 'low-stock'?: number;
   readonly 'max-changes'?: number;
   readonly 'max-zero'?: number;
+  readonly 'read-first'?: boolean;
   readonly output?: 'table' | 'json' | 'ndjson' | 'csv' | 'tsv';
 }
 

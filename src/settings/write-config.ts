@@ -1,5 +1,5 @@
 import { FailureError, PetstockError } from '../shared/errors.ts';
-import { makePrivateFolder } from '../shared/private-files.ts';
+import { makePrivateFolder } from '../shared/private-folder.ts';
 import { configFile, readConfig } from './config-file.ts';
 import type { SettingName, SettingValue } from './names.ts';
 import type { RemoteEnvironmentName } from './settings.ts';
@@ -36,7 +36,7 @@ export function unsetUrl(folder: string, name: RemoteEnvironmentName): Promise<v
   return change(folder, 'urls', name, undefined);
 }
 
-type Part = Record<string, string | number>;
+type Part = Record<string, string | number | boolean>;
 
 /**
  * Changes one value and leaves everything else in the file as it is. conf writes to a new file and renames it, so that a
@@ -46,7 +46,7 @@ async function change(
   folder: string,
   part: 'settings' | 'keys' | 'urls',
   name: string,
-  value: string | number | undefined,
+  value: string | number | boolean | undefined,
 ): Promise<void> {
   const { default: Conf } = await import('conf');
   try {

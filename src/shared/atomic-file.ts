@@ -1,34 +1,100 @@
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FailureError } from './errors.ts';
+import { fileErrorReason, systemCode } from './file-error.ts';
+
+/** Waits until something is on the disk. */
+export interface DiskSync {
+  file(handle: FileHandle): Promise<void>;
+  /** A new name lasts once its folder is on the disk too. */
+  folder(path: string): Promise<void>;
+}
+
+const diskSync: DiskSync = { file: (handle) => handle.sync(), folder: (path) => syncFolder(path) };
+
+type Pieces = AsyncIterable<string> | Iterable<string>;
 
 /**
  * Writes a file that is there as a whole or not at all: into a new one beside it, which takes its place once all of it
  * is on the disk. A file that was there keeps its permissions and, through a symbolic link, its place; what is no file
- * (`/dev/stdout`, a pipe) is written to directly.
- * @throws FailureError with words for what is wrong with the folder or the disk; what `pieces` throws, as it is
+ * (`/dev/stdout`, a pipe) is written to directly. With `createFileAtomically` the only writer of whole files.
+ *
+ * @throws FailureError that says what is wrong with the folder or the disk; what `pieces` throws, as it is
  */
-export async function writeFileAtomically(path: string, pieces: Pieces): Promise<void> {
+export async function writeFileAtomically(path: string, pieces: Pieces, sync: DiskSync = diskSync): Promise<void> {
   const existing = await attempt(path, () => existingFile(path));
   if (existing !== undefined && !existing.stats.isFile()) {
     const target = await attempt(path, () => open(path, 'w'));
     return writeAndClose(path, target, pieces);
   }
   const place = existing?.place ?? path;
-  const temporary = join(dirname(place), `.petstock-${randomUUID()}.tmp`);
-  const target = await attempt(path, () => open(temporary, 'wx', 0o644));
+  await throughNewFile(path, dirname(place), pieces, sync, {
+    mode: 0o644,
+    like: existing?.stats,
+    put: (temporary) => rename(temporary, place),
+  });
+}
+
+/**
+ * Puts a private file (0600) in its place as a whole, where nothing is there yet. Of several processes at once, one does.
+ *
+ * @returns false where something is there already, which stays as it is
+ * @throws FailureError that says what is wrong with the folder or the disk
+ */
+export async function createFileAtomically(path: string, text: string, sync: DiskSync = diskSync): Promise<boolean> {
+  return throughNewFile(path, dirname(path), [text], sync, {
+    mode: 0o600,
+    put: async (temporary) => {
+      const created = await linkUnlessThere(temporary, path);
+      await rm(temporary);
+      return created;
+    },
+  });
+}
+
+async function linkUnlessThere(file: string, path: string): Promise<boolean> {
   try {
-    await writeAndClose(path, target, pieces, () => finish(target, existing?.stats));
-    await attempt(path, () => rename(temporary, place));
+    await link(file, path);
+    return true;
   } catch (error) {
-    await rm(temporary, { force: true });
+    if (systemCode(error) === 'EEXIST') return false;
     throw error;
   }
 }
 
-type Pieces = AsyncIterable<string> | Iterable<string>;
+interface NewFile<Result> {
+  readonly mode: number;
+  /** Whose owner and permissions it takes. */
+  readonly like?: Stats | undefined;
+  /** Gives the finished file its name. */
+  put(temporary: string): Promise<Result>;
+}
+
+async function throughNewFile<Result>(
+  path: string,
+  folder: string,
+  pieces: Pieces,
+  sync: DiskSync,
+  file: NewFile<Result>,
+): Promise<Result> {
+  const temporary = join(folder, `.petstock-${randomUUID()}.tmp`);
+  const target = await attempt(path, () => open(temporary, 'wx', file.mode));
+  let result: Result;
+  try {
+    await writeAndClose(path, target, pieces, async () => {
+      await copyOwner(target, file.like);
+      await sync.file(target);
+    });
+    result = await attempt(path, () => file.put(temporary));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await attempt(path, () => sync.folder(folder));
+  return result;
+}
 
 interface Existing {
   /** Where it is, links followed. */
@@ -42,7 +108,7 @@ async function existingFile(path: string): Promise<Existing | undefined> {
     if (stats.isDirectory()) throw new FailureError(`${path} can't be written: it is a folder`);
     return { place: await realpath(path), stats };
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -61,27 +127,29 @@ async function writeAndClose(
   }
 }
 
-/** Gives the new file the owner and the permissions of the one before, and waits until it is on the disk. */
-async function finish(target: FileHandle, before: Stats | undefined): Promise<void> {
-  if (before !== undefined) {
-    // Only root may give a file away. The mode comes after, since this takes bits of it off.
-    await target.chown(before.uid, before.gid).catch(() => undefined);
-    await target.chmod(before.mode & 0o7777);
-  }
-  await target.sync();
+async function copyOwner(target: FileHandle, like: Stats | undefined): Promise<void> {
+  if (like === undefined) return;
+  // Only root may give a file away. The mode comes after, since this takes bits of it off.
+  await target.chown(like.uid, like.gid).catch(() => undefined);
+  await target.chmod(like.mode & 0o7777);
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such folder',
-  ENOTDIR: 'there is no such folder',
-  EACCES: 'you may not write there',
-  EPERM: 'you may not write there',
-  EROFS: 'the disk can only be read',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'your share of the disk is full',
-  EFBIG: 'the file is larger than it may be',
-  ENAMETOOLONG: 'the name is too long',
-};
+/** Windows has no such call, some file systems neither, and a folder may be one to write to and not to read. */
+export async function syncFolder(
+  path: string,
+  openFolder: (path: string) => Promise<Pick<FileHandle, 'sync' | 'close'>> = (folder) => open(folder, 'r'),
+): Promise<void> {
+  try {
+    const folder = await openFolder(path);
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  } catch (error) {
+    if (['EIO', 'ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '')) throw error;
+  }
+}
 
 /** Runs one step, with words for the failures that people run into. */
 async function attempt<T>(path: string, step: () => Promise<T>): Promise<T> {
@@ -89,11 +157,6 @@ async function attempt<T>(path: string, step: () => Promise<T>): Promise<T> {
     return await step();
   } catch (error) {
     if (error instanceof FailureError) throw error;
-    const { message } = error as Error;
-    throw new FailureError(`${path} can't be written: ${reasons[codeOf(error) ?? ''] ?? message}`, { cause: error });
+    throw new FailureError(`${path} can't be written: ${fileErrorReason(error)}`, { cause: error });
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException | undefined)?.code;
 }

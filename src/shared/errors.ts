@@ -21,10 +21,23 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number | undefined;
   /** Nothing of the request can have been carried out: it was never sent, or each time refused with a 429. */
   readonly unsent?: boolean | undefined;
+  /**
+   * The request left and no final answer came from the service itself (a reset, a time-out, a 408, 502 or 504): it may still
+   * be on its way, and be carried out later.
+   */
+  readonly mayStillArrive?: boolean | undefined;
   readonly cause?: unknown;
 }
 
-/** The root of every failure that petstock expects. `exit` names its exit code. */
+/** What `with` can change. */
+export interface ErrorChanges extends ErrorDetails {
+  readonly message?: string;
+}
+
+/**
+ * The root of every failure that petstock expects. `exit` names its exit code. Every kind is constructed with a message and
+ * details.
+ */
 export abstract class PetstockError extends Error {
   abstract readonly exit: ExitCodeName;
   /** Machine-readable, lower snake case; in JSON output the service's own code goes before it. */
@@ -35,6 +48,12 @@ export abstract class PetstockError extends Error {
   readonly service: ServiceError | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly unsent: boolean;
+  readonly mayStillArrive: boolean;
+  // biome-ignore lint/complexity/useLiteralKeys: a class can't have a field of that name
+  declare readonly ['constructor']: new (
+    message: string,
+    details: ErrorDetails,
+  ) => this;
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -45,10 +64,18 @@ export abstract class PetstockError extends Error {
     this.service = details.service;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.unsent = details.unsent ?? false;
+    this.mayStillArrive = details.mayStillArrive ?? false;
+  }
+
+  /** The same failure, of the same kind, with something said otherwise. Its cause is that of this one, else this one. */
+  with({ message = this.message, ...changes }: ErrorChanges): this {
+    const { hint, lines, status, service, retryAfterSeconds, unsent, mayStillArrive } = this;
+    const details = { hint, lines, status, service, retryAfterSeconds, unsent, mayStillArrive };
+    return new this.constructor(message, { ...details, cause: this.cause ?? this, ...changes });
   }
 }
 
-/** Arguments, settings or a confirmation: the person at the keyboard can mend it. Nothing was sent. */
+/** Arguments, settings or a confirmation: the person at the keyboard can put it right. Nothing was sent. */
 export class UsageError extends PetstockError {
   readonly exit = 'usage';
   readonly code = 'usage';

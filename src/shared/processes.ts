@@ -17,4 +17,6 @@ export interface Processes {
    * False says nothing: only the end of its lease does.
    */
   isGone(process: ProcessIdentity): boolean;
+  /** True only where the system says that it is stopped (SIGSTOP, Ctrl-Z, a debugger): for messages. */
+  isStopped(process: ProcessIdentity): boolean;
 }

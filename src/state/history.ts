@@ -34,8 +34,11 @@ export interface History {
    * back, and the undos that did it, are left out: together they changed nothing.
    */
   writesAfter(row: RowPosition): Promise<readonly PetWrite[]>;
-  /** The stock that this state last read or wrote of a pet; undefined where it knows none, or the last write is unknown. */
-  lastKnownQuantity(service: string, petId: bigint): Promise<number | undefined>;
+  /**
+   * The stock that this state last read or wrote of a pet; undefined where it knows none, or the last write is unknown.
+   * @param before only what is older than this sequence
+   */
+  lastKnownQuantity(service: string, petId: bigint, before?: number): Promise<number | undefined>;
   /** The newest run of a change file with this content at a service. */
   runOfFile(service: string, contentHash: string): Promise<RunRecord | undefined>;
   /**
@@ -55,7 +58,10 @@ export interface RunLog {
    * @param since the mark before the stock that the rows rely on; undefined: they rely on none
    * @param place where a row's pet was entered before: its lease goes over to the run
    * @returns for each row, in the same order, whether it may be sent
-   * @throws FailureError where the state is gone or can't be written: then nothing may be sent
+   *   After this process was stopped for longer than its lease, all rows are `busy` by its own run until what it sent before has
+   *   been settled; so is a row of a resumed run until the request of the process before can't be on its way any more.
+   * @throws FailureError where the state is gone or can't be written, ConflictError where another process has taken the run
+   *   over: then nothing may be sent
    */
   intend(rows: readonly Intent[], since: Mark | undefined, place?: Place): Promise<readonly Grant[]>;
   /**
@@ -63,9 +69,12 @@ export interface RunLog {
    * its way any more. Buffered: written with the next `intend`, after a moment, or by `end`, whichever is first.
    */
   settle(outcomes: readonly Outcome[]): Promise<void>;
-  /** Writes out what is buffered. Durable. Throws what a buffered write has failed with. */
+  /**
+   * Writes out what is buffered. Durable.
+   * @throws FailureError where that fails, or the state was removed meanwhile: then the history lacks what was written
+   */
   flush(): Promise<void>;
-  /** `flush`, and this process has left the run. May be called again. */
+  /** `flush`, and this process has left the run, even where that throws. May be called again. */
   end(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import type { ProcessIdentity } from '../shared/processes.ts';
 export interface Presence {
   /**
    * Whether this process may still rely on what it holds: false once its lease is over, as after a SIGSTOP, until the next
-   * `intend` or `enter` has renewed it. For the last look before a request leaves: it never waits.
+   * `intend` or `enter` has renewed it, and for good once the state itself was removed or replaced. For the last look before a request leaves: it never waits.
    */
   readonly isCurrent: boolean;
   /** Those whose lease is not over, this process included. */

@@ -1,36 +1,42 @@
 import type { RowError } from '../inventory/change.ts';
-import {
-  AuthError,
-  NotFoundError,
-  PetstockError,
-  RateLimitedError,
-  RejectedError,
-  UnavailableError,
-} from '../shared/errors.ts';
+import { AuthError, InterruptedError, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 
 /**
  * What a failed request means for its row:
  *
- * - `failed`: the service has judged it; it was not carried out and will not be
- * - `void`: for certain it was not carried out, and it may be sent again
- * - `open`: it may have been carried out: somebody has to look at the stock before it is sent again
- *
- * `stop`: no other row would fare better now.
+ * - `refused`: the service has judged it; it was not carried out and will not be
+ * - `notSent`: for certain it was not carried out, and it may be sent again
+ * - `unknown`: it may have been carried out; the stock has to be read before it is sent again
  */
-export interface Verdict {
-  readonly kind: 'failed' | 'void' | 'open';
+export interface Failure {
+  readonly kind: 'refused' | 'notSent' | 'unknown';
+  /** No other row would fare better now: the run ends. */
   readonly stop: boolean;
+  /** The request may still be on its way to the service. */
+  readonly mayStillArrive: boolean;
 }
 
-export function verdictOn(error: unknown): Verdict {
-  if (!(error instanceof PetstockError)) return { kind: 'open', stop: true };
-  if (error instanceof AuthError) return { kind: 'void', stop: true };
-  if (error instanceof NotFoundError || error instanceof RejectedError) return { kind: 'failed', stop: false };
-  // A service that can't be reached may be back in a moment: that is tried again, as what was lost on its way is.
-  if (error instanceof UnavailableError) return { kind: error.unsent ? 'void' : 'open', stop: false };
-  // An answer that makes no sense says nothing about what was done; one with a status is a redirect that leads nowhere.
-  if (error.exit === 'failure' && !error.unsent) return { kind: 'open', stop: error.status !== undefined };
-  return { kind: error.unsent || error instanceof RateLimitedError ? 'void' : 'open', stop: true };
+/** A time-out, told by the service: it may have given up waiting for something that it goes on with. */
+const requestTimeout = 408;
+
+/**
+ * The only place that says what a failure of a write means. It speaks of the one request that failed: what an earlier
+ * request of the same row has done is settled before the row is sent again.
+ */
+export function classifyFailure(error: unknown): Failure {
+  // A defect says nothing about what was done.
+  if (!(error instanceof PetstockError)) return { kind: 'unknown', stop: true, mayStillArrive: true };
+  const { status, unsent, mayStillArrive } = error;
+  if (error instanceof AuthError) return { kind: 'notSent', stop: true, mayStillArrive: false };
+  if (unsent) {
+    // A service that can't be reached may be back in a moment; after a 429 the governor waits.
+    const passes = error instanceof UnavailableError || error instanceof RateLimitedError;
+    return { kind: 'notSent', stop: !passes, mayStillArrive: false };
+  }
+  const isRefusal = status !== undefined && status >= 400 && status <= 499 && status !== requestTimeout;
+  if (isRefusal) return { kind: 'refused', stop: false, mayStillArrive: false };
+  const isRedirect = status !== undefined && status >= 300 && status <= 399;
+  return { kind: 'unknown', stop: isRedirect || error instanceof InterruptedError, mayStillArrive };
 }
 
 /** The service's own words go before ours. */

@@ -1,51 +1,89 @@
 import type { Client } from '../api/client.ts';
-import type { Claims, Mark } from '../history/claims/claims.ts';
-import type { Journal } from '../history/journal.ts';
 import type { RowError } from '../inventory/change.ts';
+import type { Governor, Permit } from '../rate-limit/governor.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { PetstockError } from '../shared/errors.ts';
+import type { RunLog } from '../state/history.ts';
+import type { Mark, Place } from '../state/pets.ts';
+import type { Presence } from '../state/presence.ts';
 
 /** One write of a run. */
 export interface RowWrite {
-  /** Its number in the journal. */
+  /** Its number in the run. */
   readonly row: number;
   readonly petId: bigint;
-  /** The stock as it was read. */
-  readonly before: number;
+  /** The stock that it relies on; undefined for a plain set, which relies on none. */
+  readonly before: number | undefined;
   readonly after: number;
 }
 
+/** A row that is to be sent, and the moment of the stock that it relies on. */
+export interface QueuedRow {
+  readonly write: RowWrite;
+  readonly mark: Mark | undefined;
+}
+
+/** What is known of the stock of some pets. */
+export interface Stock {
+  /** A pet that the service does not have is missing. */
+  readonly quantities: ReadonlyMap<bigint, number>;
+  /** The moment before it was read, in the order of all writes of this state. */
+  readonly mark: Mark;
+}
+
+export type ReadStock = (petIds: ReadonlySet<bigint>, permit?: Permit) => Promise<Stock>;
+
+/** What has become of a row, for good. */
 export interface Settlement {
-  readonly result: 'applied' | 'failed' | 'conflict';
+  readonly result: 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs';
+  /** What the service wrote, where that is not what was asked for. */
+  readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
 }
 
-export interface WriteOptions {
-  readonly client: Pick<Client, 'updateInventory'>;
-  readonly journal: Pick<Journal, 'intent' | 'outcome'>;
-  readonly claims: Pick<Claims, 'claimAll' | 'done' | 'withdraw'>;
-  /** Taken before the stock of the rows was read. */
-  readonly mark: Mark;
-  /** Reads the stock of these pets once more. */
-  readStock(petIds: ReadonlySet<bigint>): Promise<ReadonlyMap<bigint, number>>;
-  readonly clock: Clock;
-  random(): number;
-  /** Requests in flight at once. */
-  readonly concurrency: number;
-  /** Begin no row after one that failed. */
-  readonly failFast: boolean;
-  readonly interrupted: AbortSignal;
-  /** Told after each row that is settled. */
-  onSettled(settlement: Settlement): void;
+/** A row that was sent, and of which it is not known whether it was written. */
+export interface UnknownRow {
+  readonly write: RowWrite;
+  /** By the monotonic clock: until then its request may still arrive; 0 where it can't any more. */
+  readonly arrivesUntil: number;
+  readonly error: RowError;
 }
 
 /** What has become of the rows so far, by their number. */
 export interface Progression {
-  readonly settled: Map<number, Settlement>;
-  /** Rows of which nobody knows whether they were carried out, with what went wrong. */
-  readonly open: Map<number, RowError>;
+  readonly settled: ReadonlyMap<number, Settlement>;
+  readonly unknown: ReadonlyMap<number, UnknownRow>;
+  /** Rows that may have been written by a request before the one that decided: "nothing was written" is not certain. */
+  readonly exposed: ReadonlySet<number>;
   /** The first failure of a row, for the exit code. */
-  firstFailure: PetstockError | undefined;
+  readonly firstFailure: PetstockError | undefined;
   /** Why it ended before all rows were settled, where a failure ended it. */
-  stoppedBy: unknown;
+  readonly stoppedBy: unknown;
+}
+
+export interface WriteOptions {
+  readonly client: Pick<Client, 'updateInventory'>;
+  readonly governor: Pick<Governor, 'admitSeveral'>;
+  readonly log: Pick<RunLog, 'intend' | 'settle' | 'flush'>;
+  readonly presence: Pick<Presence, 'isCurrent'>;
+  readonly readStock: ReadStock;
+  readonly clock: Clock;
+  random(): number;
+  /** Taken before the stock that the rows rely on was read; undefined: they rely on none. */
+  readonly mark: Mark | undefined;
+  /** For one request, in milliseconds. */
+  readonly timeout: number;
+  /** After a wait for the limit that was longer, in milliseconds, the stock is read again. */
+  readonly staleAfter: number;
+  /** Requests in flight at once. */
+  readonly concurrency: number;
+  /** Begin no row after one that was not applied. */
+  readonly failFast: boolean;
+  readonly interrupted: AbortSignal;
+  /** For a single write that has read the stock under its own admission and lease. */
+  readonly reserved?: { readonly permit: Permit; readonly place: Place } | undefined;
+  /** Called after each row that is settled. */
+  onSettled(settlement: Settlement): void;
+  /** A sentence about what is waited for, or why a row is sent again. */
+  onDelay(sentence: string): void;
 }

@@ -1,8 +1,7 @@
-import { type BulkReport, countRows, type RowError } from '../inventory/change.ts';
+import { type BulkReport, type BulkRow, countRows, type RowError } from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
 import {
   ConflictError,
-  type ErrorDetails,
   FailureError,
   InterruptedError,
   NotFoundError,
@@ -13,71 +12,147 @@ import {
 import { rowErrorOf } from './classify-failure.ts';
 import type { Progression } from './row-write.ts';
 
+/** The report of a run and what is needed to word its failure. */
+export interface RunEnd {
+  readonly report: BulkReport;
+  /** Undefined where nothing was sent. */
+  readonly progression: Progression | undefined;
+  /** Why it ended before all rows were settled, where a failure ended it. */
+  readonly cause: unknown;
+  /** `staging`, for hints. */
+  readonly env: string;
+  /** A write of one pet, which is worded as such and is not resumed. */
+  readonly isSingle?: boolean;
+}
+
 /**
- * The failure that a bulk run ends with; undefined where every row is as it should be.
+ * The failure that a run ends with; undefined where every row is as it should be.
  *
  * - interrupted: 130, whatever was written by then
- * - some rows written and some not: 8
- * - none written: what stopped the run, or the first row that failed, or 7 where there were conflicts alone
- *
- * The hint says how to go on.
+ * - some rows written and some not, or it is not known, or the service wrote something else: 8
+ * - certainly nothing written: what stopped the run, or the first row that failed, or 7 where there were conflicts alone
  */
-export function endingOf(report: BulkReport, progression: Progression | undefined): PetstockError | undefined {
-  const { applied, failed, conflict, notAttempted } = countRows(report.rows);
-  const cause = progression?.stoppedBy;
-  const missing = failed + conflict + notAttempted;
+export function runErrorOf(end: RunEnd): PetstockError | undefined {
+  const { report, progression, cause } = end;
+  const { applied, failed, conflict, notAttempted, unknown, differs } = countRows(report.rows);
+  const missing = failed + conflict + notAttempted + unknown + differs;
   if (missing === 0 && cause === undefined) return undefined;
-  const hint = hintOf(report, progression, notAttempted);
-  const details = { hint, cause };
-  const written = `${grouped(applied)} of ${grouped(applied + missing)} changes ${applied === 1 ? 'was' : 'were'} written`;
-  if (cause instanceof InterruptedError) return new InterruptedError(`Interrupted; ${written}`, details);
-  if (missing === 0) return new FailureError(`All changes were written, but: ${rowErrorOf(cause).message}`, { cause });
+  const hint = hintOf(end);
+  if (cause instanceof InterruptedError) {
+    return new InterruptedError(`Interrupted; ${end.isSingle ? singleText(end) : writtenText(end)}`, { hint, cause });
+  }
   const why = cause === undefined ? '' : `: ${rowErrorOf(cause).message}`;
-  if (applied > 0) {
+  if (missing === 0) return new FailureError(`All changes were written, but${why}`, { cause });
+  if (applied > 0 || mayBeWritten(end)) {
     const retryAfterSeconds = cause instanceof PetstockError ? cause.retryAfterSeconds : undefined;
-    return new PartialError(`${written}; ${lacking(report)}${why}`, { ...details, retryAfterSeconds });
+    return new PartialError(partialText(end, why), { hint, cause, retryAfterSeconds, ...answerOf(cause) });
   }
   const first = cause ?? progression?.firstFailure;
-  if (first !== undefined) return told(first, `Nothing was written${why || `: ${rowErrorOf(first).message}`}`, hint);
-  const failure = report.rows.find(({ result }) => result === 'failed')?.error;
-  if (failure !== undefined) return recorded(failure, `Nothing was written: ${failure.message}`, hint);
-  return new ConflictError(`Nothing was written: ${lacking(report)}, since the stock is not what was expected`, {
+  if (end.isSingle && first instanceof PetstockError) return first;
+  if (first !== undefined) {
+    const message = `Nothing was written${why || `: ${rowErrorOf(first).message}`}`;
+    if (first instanceof PetstockError) return first.with({ message, hint });
+    return new FailureError(message, { hint, cause: first });
+  }
+  return unsentError(report.rows, lackingText(report).join(), hint);
+}
+
+/** Where it is certain that nothing was sent, the rows alone say why. */
+function unsentError(rows: readonly BulkRow[], lacking: string, hint: string | undefined): PetstockError {
+  const failure = rows.find(({ result }) => result === 'failed')?.error;
+  if (failure !== undefined) return recordedError(failure, `Nothing was written: ${failure.message}`, hint);
+  const [only, ...others] = rows.filter(({ result }) => result === 'conflict');
+  const detail =
+    others.length === 0 && only?.error !== undefined ? `pet ${only.petId}: ${only.error.message}` : undefined;
+  return new ConflictError(`Nothing was written: ${detail ?? `${lacking}, since the stock is not what was expected`}`, {
     hint,
   });
 }
 
+/** Whether some row was written, or may have been, though it does not count as applied. */
+function mayBeWritten({ report, progression }: RunEnd): boolean {
+  const { unknown, differs } = countRows(report.rows);
+  return unknown > 0 || differs > 0 || (progression?.exposed.size ?? 0) > 0;
+}
+
+/** `3 of 4 changes were written; it is not known whether 1 was written` */
+function writtenText({ report, progression }: RunEnd): string {
+  const { applied, unchanged, unknown, differs } = countRows(report.rows);
+  const total = report.rows.length - unchanged;
+  const unsure = unknown + exposedConflicts(report.rows, progression);
+  const parts: string[] = [];
+  if (applied > 0 || unsure === 0) {
+    parts.push(`${grouped(applied)} of ${grouped(total)} ${total === 1 ? 'change was' : 'changes were'} written`);
+  }
+  if (unsure > 0) {
+    const changes = applied > 0 ? grouped(unsure) : `${grouped(unsure)} ${unsure === 1 ? 'change' : 'changes'}`;
+    parts.push(`it is not known whether ${changes} ${unsure === 1 ? 'was' : 'were'} written`);
+  }
+  if (differs > 0) parts.push(`${grouped(differs)} ${differs === 1 ? 'was' : 'were'} written with another quantity`);
+  return parts.join('; ');
+}
+
+/** Rows that end as a conflict after a request without an answer. */
+function exposedConflicts(rows: readonly BulkRow[], progression: Progression | undefined): number {
+  if (progression === undefined) return 0;
+  const conflicts = rows.filter(({ result }) => result === 'conflict').length;
+  const settled = [...progression.exposed].filter((row) => progression.settled.get(row)?.result === 'conflict');
+  return Math.min(conflicts, settled.length);
+}
+
+/** `the stock of pet 4 was not set` */
+function singleText({ report }: RunEnd): string {
+  const [only] = report.rows;
+  if (only === undefined) return 'nothing was written';
+  const { petId, after, result } = only;
+  if (result === 'applied') return `the stock of pet ${petId} was set to ${after}`;
+  if (result === 'unknown') return `it is not known whether the stock of pet ${petId} was set`;
+  return `the stock of pet ${petId} was not set`;
+}
+
+function partialText(end: RunEnd, why: string): string {
+  const [only, ...others] = end.report.rows.filter(({ result }) => result !== 'unchanged');
+  if (only === undefined || others.length > 0)
+    return `${[writtenText(end), ...lackingText(end.report)].join('; ')}${why}`;
+  const { petId, after, quantity, result, error } = only;
+  const reason = why || (error === undefined ? '' : `: ${error.message}`);
+  if (result === 'differs') return `The service set the stock of pet ${petId} to ${quantity}, not to ${after}`;
+  if (result === 'applied') return `The stock of pet ${petId} was set to ${after}, but${why}`;
+  if (result === 'unknown' && error !== undefined) {
+    const unread = why === '' ? '' : `. The stock could not be read back${why}`;
+    return `It is not known whether the stock of pet ${petId} was set to ${after}: ${error.message}${unread}`;
+  }
+  return `It is not known whether the stock of pet ${petId} was set to ${after}${reason}`;
+}
+
 /** `2 failed, 1 is a conflict, 3 were not attempted` */
-function lacking(report: BulkReport): string {
+function lackingText(report: BulkReport): string[] {
   const { failed, conflict, notAttempted } = countRows(report.rows);
   const parts: string[] = [];
   if (failed > 0) parts.push(`${grouped(failed)} failed`);
   if (conflict > 0) parts.push(conflict === 1 ? '1 is a conflict' : `${grouped(conflict)} are conflicts`);
   if (notAttempted > 0) parts.push(`${grouped(notAttempted)} ${notAttempted === 1 ? 'was' : 'were'} not attempted`);
-  return parts.join(', ');
+  return parts.length === 0 ? [] : [parts.join(', ')];
 }
 
-function hintOf(
-  { run, env, rows }: BulkReport,
-  progression: Progression | undefined,
-  notAttempted: number,
-): string | undefined {
-  if (run === null) return undefined;
-  const goesOn = notAttempted > 0 || (progression?.open.size ?? 0) > 0;
+function hintOf({ report: { run, rows }, progression, env, isSingle }: RunEnd): string | undefined {
+  if (run === null) return `petstock inventory list --env ${env}`;
+  const { notAttempted, unknown, conflict, differs } = countRows(rows);
+  const goesOn = notAttempted > 0 || unknown > 0;
+  if (isSingle && !goesOn && conflict + differs === 0) return undefined;
   if (goesOn) return `petstock inventory apply --resume ${run} --env ${env}`;
-  const isRecorded = rows.some(({ result, before }) => result !== 'applied' && before !== undefined);
-  return isRecorded ? `petstock history show ${run}` : `petstock inventory list --env ${env}`;
+  return progression === undefined && rows.every(({ before }) => before === undefined)
+    ? `petstock inventory list --env ${env}`
+    : `petstock history show ${run}`;
 }
 
-/** A failure that the plan or the history tells: there is no error of this process for it. */
-function recorded({ code, status }: RowError, message: string, hint: string | undefined): PetstockError {
+/** What the service itself said, for programs. */
+function answerOf(cause: unknown): Pick<PetstockError, 'status' | 'service'> | undefined {
+  return cause instanceof PetstockError ? { status: cause.status, service: cause.service } : undefined;
+}
+
+function recordedError({ code, status }: RowError, message: string, hint: string | undefined): PetstockError {
   if (code === 'pet_not_found' || status === 404) return new NotFoundError(message, { status, hint });
   if (status !== undefined && status < 500) return new RejectedError(message, { status, hint });
   return new FailureError(message, { status, hint });
-}
-
-/** The same failure, with words about the run. */
-function told(error: unknown, message: string, hint: string | undefined): PetstockError {
-  if (!(error instanceof PetstockError)) return new FailureError(message, { hint, cause: error });
-  const Kind = error.constructor as new (message: string, details: ErrorDetails) => PetstockError;
-  return new Kind(message, { ...error, hint, cause: error });
 }

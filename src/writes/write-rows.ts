@@ -1,61 +1,139 @@
-import { longestRetryWait, waitBeforeRetry } from '../rate-limit/backoff.ts';
-import { PetstockError } from '../shared/errors.ts';
-import { createRound, type Round } from './round.ts';
-import type { Progression, RowWrite, WriteOptions } from './row-write.ts';
+import { maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
+import { rowErrorOf } from './classify-failure.ts';
+import { type BusyRow, Dispatch } from './dispatch.ts';
+import { Outcomes } from './outcomes.ts';
+import type { Progression, QueuedRow, RowWrite, WriteOptions } from './row-write.ts';
+import { settleUnknown } from './settle-unknown.ts';
 
-/** After so many rounds in a row in which not one row was settled, the service is taken for down. */
-const maxFruitlessRounds = 3;
+/** How long a row waits for another command that is at its pet, and how often it looks; in milliseconds. */
+const busyWait = { longest: 90_000, poll: 100 };
 
 /**
- * Writes rows in rounds. A round sends each row once, some at a time, its intent on disk before it leaves. A row whose
- * outcome nobody knows (a time-out, a reset, a 5xx, half an answer) is never guessed, and not sent again blindly: after
- * the round the stock is read, and the row is confirmed, goes into the next round, or is a conflict.
+ * Writes rows in rounds. A round sends each row at most once, some at a time: admitted, leased, its intent on disk, then the
+ * request, then its outcome. A row of which it is not known whether it was written is never sent again blindly: after the
+ * round the stock is read, and the row is settled, sent again, or a conflict.
  *
  * Throws nothing: `stoppedBy` says what went wrong, and the rows say where they stand.
  */
 export async function writeRows(rows: readonly RowWrite[], options: WriteOptions): Promise<Progression> {
-  const progression: Progression = {
-    settled: new Map(),
-    open: new Map(),
-    firstFailure: undefined,
-    stoppedBy: undefined,
-  };
-  const round = createRound(options, progression);
+  const outcomes = new Outcomes(options);
   try {
-    await writeInRounds(rows, round, options, progression);
+    await writeInRounds(rows, options, outcomes);
   } catch (error) {
-    round.stop(error);
+    outcomes.stop(error);
   } finally {
-    round.close();
+    outcomes.close();
   }
-  return progression;
+  await options.log.flush().catch((error) => outcomes.stop(error));
+  return outcomes;
 }
 
-async function writeInRounds(
-  rows: readonly RowWrite[],
-  round: Round,
-  { clock, random, interrupted, readStock }: WriteOptions,
-  { settled, open }: Progression,
-): Promise<void> {
+async function writeInRounds(rows: readonly RowWrite[], options: WriteOptions, outcomes: Outcomes): Promise<void> {
+  let queue: readonly QueuedRow[] = rows.map((write) => ({ write, mark: options.mark }));
+  let reserved = options.reserved;
   let fruitless = 0;
-  let queue = rows;
+  let busySince: number | undefined;
   for (;;) {
-    const settledBefore = settled.size;
-    await round.send(queue);
-    const left = queue.filter(({ row }) => !settled.has(row));
-    if (left.length === 0 || round.ended) return;
-    fruitless = settled.size > settledBefore ? 0 : fruitless + 1;
-    const pause = waitBeforeRetry(fruitless + 1, askedWait(round.lastFault), random());
-    if (fruitless >= maxFruitlessRounds || pause > longestRetryWait) throw round.lastFault;
-    await clock.sleep(pause, interrupted);
-    const unsure = new Set(left.filter(({ row }) => open.has(row)).map(({ petId }) => petId));
-    const stock = unsure.size === 0 ? new Map<bigint, number>() : await readStock(unsure);
-    queue = left.filter((row) => !open.has(row.row) || round.confirm(row, stock.get(row.petId)) === 'send again');
+    const settledBefore = outcomes.settled.size;
+    outcomes.beginRound();
+    const { unsent, busy } = await new Dispatch(queue, options, outcomes, reserved).run();
+    reserved = undefined;
+    if (outcomes.ended) return settleOnce(options, outcomes);
+    busySince = busy.length === 0 ? undefined : (busySince ?? options.clock.monotonic());
+    queue = [...unsent, ...(await waitForOthers(busy, busySince, options, outcomes))];
+    if (queue.length === 0 && outcomes.unknown.size === 0) return;
+    const isFruitless = outcomes.settled.size === settledBefore && outcomes.faults > 0;
+    fruitless = isFruitless ? fruitless + 1 : 0;
+    if (outcomes.faults > 0) await pause(fruitless, options, outcomes);
+    if (outcomes.unknown.size > 0) queue = [...queue, ...(await readBack(queue.length > 0, options, outcomes))];
   }
 }
 
-/** @returns milliseconds */
-function askedWait(fault: unknown): number | undefined {
-  if (!(fault instanceof PetstockError) || fault.retryAfterSeconds === undefined) return undefined;
-  return fault.retryAfterSeconds * 1000;
+/** Waits after faults, longer each time. @throws the last fault, after as many tries as are worth it */
+async function pause(fruitless: number, options: WriteOptions, outcomes: Outcomes): Promise<void> {
+  const fault = outcomes.lastFault;
+  if (fruitless > maxRetries) {
+    await settleOnce(options, outcomes);
+    throw fault;
+  }
+  const wait = waitBeforeRetry(fruitless + 1, options.random());
+  const count = outcomes.unknown.size;
+  const what = count === 0 ? 'trying again' : `reading the stock to see what became of ${count === 1 ? 'it' : count}`;
+  options.onDelay(`${rowErrorOf(fault).message}; ${what}`);
+  await options.clock.sleep(wait, options.interrupted);
+}
+
+/**
+ * Reads the stock of rows of unknown outcome, until all are settled or to be sent again.
+ * @param hasOthers there is something else to send meanwhile: what may still arrive is looked at after that
+ */
+async function readBack(hasOthers: boolean, options: WriteOptions, outcomes: Outcomes): Promise<readonly QueuedRow[]> {
+  const { clock, interrupted } = options;
+  const found: QueuedRow[] = [];
+  for (;;) {
+    const now = clock.monotonic();
+    const stock = await options.readStock(petsOf(outcomes));
+    const { again, arrivesUntil } = settleUnknown(outcomes, stock, now);
+    found.push(...again);
+    if (arrivesUntil === undefined || hasOthers || found.length > 0) return found;
+    const wait = arrivesUntil - clock.monotonic();
+    const seconds = Math.ceil(wait / 1000);
+    options.onDelay(`A request without an answer may still arrive; looking again in ${seconds} s`);
+    await clock.sleep(Math.max(1, Math.ceil(wait)), interrupted);
+  }
+}
+
+/** A run that gives up still says what became of the rows that were sent. */
+async function settleOnce({ readStock, clock }: WriteOptions, outcomes: Outcomes): Promise<void> {
+  if (outcomes.stoppedBy !== undefined || outcomes.unknown.size === 0) return;
+  const now = clock.monotonic();
+  settleUnknown(outcomes, await readStock(petsOf(outcomes)), now);
+}
+
+function petsOf({ unknown }: Outcomes): ReadonlySet<bigint> {
+  return new Set([...unknown.values()].map(({ write }) => write.petId));
+}
+
+/** Waits a moment for the commands that are at some pets. @returns the rows that are to be tried again */
+async function waitForOthers(
+  busy: readonly BusyRow[],
+  since: number | undefined,
+  { clock, interrupted, onDelay, readStock }: WriteOptions,
+  outcomes: Outcomes,
+): Promise<readonly QueuedRow[]> {
+  const [first] = busy;
+  if (first === undefined) return [];
+  const at = clock.monotonic();
+  const waited = at - (since ?? at);
+  const by = first.run === undefined ? 'another command' : `run ${first.run}`;
+  const known = Math.max(...busy.map(({ until }) => until ?? 0));
+  // A pet whose command is gone is free at a known time; one that is alive may take longer than is worth waiting for.
+  const isHopeless = waited > busyWait.longest && known < at;
+  if (isHopeless) {
+    for (const { queued } of busy) outcomes.conflict(queued.write, `${by} is still writing it`);
+    return [];
+  }
+  if (waited === 0 && known - at > 1000) {
+    const seconds = Math.ceil((known - at) / 1000);
+    onDelay(`A request of ${by}, which was stopped, may still arrive; going on in ${seconds} s`);
+  }
+  await clock.sleep(Math.max(busyWait.poll, known - at), interrupted);
+  const [free, still] = [
+    busy.filter(({ until }) => until !== undefined),
+    busy.filter(({ until }) => until === undefined),
+  ];
+  return [...still.map(({ queued }) => queued), ...(await lookAgain(free, readStock, outcomes))];
+}
+
+/** A request that could have arrived meanwhile has no outcome that a mark would tell: the stock tells. */
+async function lookAgain(
+  rows: readonly BusyRow[],
+  readStock: WriteOptions['readStock'],
+  outcomes: Outcomes,
+): Promise<readonly QueuedRow[]> {
+  const plain = rows.flatMap(({ queued }) => (queued.write.before === undefined ? [queued] : []));
+  const relying = rows.flatMap(({ queued }) => (queued.write.before === undefined ? [] : [queued]));
+  if (relying.length === 0) return plain;
+  const stock = await readStock(new Set(relying.map(({ write }) => write.petId)));
+  return [...plain, ...outcomes.unmoved(relying, stock)];
 }

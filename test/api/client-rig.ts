@@ -6,8 +6,9 @@ import { createUndiciTransport } from '../../src/api/undici.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { createGovernor } from '../../src/rate-limit/admission.ts';
 import type { Governor } from '../../src/rate-limit/governor.ts';
-import { createTransientLedger } from '../../src/rate-limit/ledger.ts';
+import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import type { Clock, Deadline } from '../../src/shared/clock.ts';
+import { processWith } from '../rate-limit/rig.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 
 export interface ClientRigOptions {
@@ -57,9 +58,10 @@ export function createClientRig(options: ClientRigOptions): ClientRig {
   };
   const governor = createGovernor({
     clock: watched,
-    ledger: createTransientLedger(),
+    store: new MemoryLimits(),
+    scope: 'test',
+    self: processWith(),
     lease: 31_000,
-    unique: 'test',
     env: 'staging',
     maxWait: options.maxWait ?? 90_000,
     random: () => random,

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { send } from '../../src/api/send.ts';
 import type { HttpRequest } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
-import type { Governor } from '../../src/rate-limit/governor.ts';
+import type { Governor, Permit } from '../../src/rate-limit/governor.ts';
 import { OvertakenError } from '../../src/rate-limit/governor.ts';
 import { createTestClock } from '../support/clock.ts';
 
@@ -70,22 +70,21 @@ test('a request that is overtaken on its way is admitted anew, and counts as nev
   const { url, seen } = await listen();
   const calls: string[] = [];
   let overtaken = 0;
-  const governor: Governor = {
-    lastSeen: undefined,
-    admit: async () => {
-      calls.push('admit');
-      return {
-        leave: () => {
-          overtaken += 1;
-          // Once before it is handed over, and once on the connection.
-          if (overtaken === 2) throw new OvertakenError();
-        },
-        answered: ({ status }) => void calls.push(`answered ${status}`),
-        lost: () => void calls.push('lost'),
-        unsent: () => void calls.push('unsent'),
-      };
-    },
+  const admit = async (): Promise<Permit> => {
+    calls.push('admit');
+    return {
+      leave: () => {
+        overtaken += 1;
+        // Once before it is handed over, and once on the connection.
+        if (overtaken === 2) throw new OvertakenError();
+      },
+      answered: async ({ status }) => void calls.push(`answered ${status}`),
+      lost: async () => void calls.push('lost'),
+      unsent: async () => void calls.push('unsent'),
+    };
   };
+  const admitSeveral = async () => [await admit()] as const;
+  const governor: Governor = { lastSeen: undefined, admit, admitSeveral, flush: async () => {} };
   const options = {
     governor,
     transport: createUndiciTransport(),

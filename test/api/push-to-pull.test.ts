@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { handOver } from '../../src/api/push-to-pull.ts';
+import { pushToPull } from '../../src/api/push-to-pull.ts';
 
 async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
   const seen: T[] = [];
@@ -11,7 +11,7 @@ async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
 function counting(upTo: number, end: () => Promise<void> = async () => {}) {
   const answers: boolean[] = [];
   let ended = false;
-  const values = handOver<number>(async (give) => {
+  const values = pushToPull<number>(async (give) => {
     for (let value = 1; value <= upTo && answers.at(-1) !== false; value += 1) answers.push(await give(value));
     await end();
     ended = true;
@@ -19,7 +19,7 @@ function counting(upTo: number, end: () => Promise<void> = async () => {}) {
   return { values, answers, ended: () => ended };
 }
 
-describe('handOver', () => {
+describe('pushToPull', () => {
   test('gives values in their order, and then ends', async () => {
     const { values, answers, ended } = counting(3);
     expect(await all(values)).toEqual([1, 2, 3]);
@@ -28,7 +28,7 @@ describe('handOver', () => {
   });
 
   test('of nothing', async () => {
-    expect(await all(handOver(async () => {}))).toEqual([]);
+    expect(await all(pushToPull(async () => {}))).toEqual([]);
   });
 
   test('does not go on before the next value is asked for', async () => {
@@ -61,7 +61,7 @@ describe('handOver', () => {
   });
 
   test('what fails at once', async () => {
-    await expect(all(handOver(() => Promise.reject(new Error('no key'))))).rejects.toThrow('no key');
+    await expect(all(pushToPull(() => Promise.reject(new Error('no key'))))).rejects.toThrow('no key');
   });
 
   test('what fails when nobody wants more is nobody’s concern', async () => {

@@ -1,6 +1,4 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { editDistance } from '../../src/change-files/edit-distance.ts';
 import { fieldOf, fields, nearestField } from '../../src/change-files/fields.ts';
 
 describe('fieldOf', () => {
@@ -40,28 +38,5 @@ describe('nearestField', () => {
         expect(nearestField(field.slice(0, at) + field.slice(at + 1))).toBe(field);
       }
     }
-  });
-});
-
-describe('editDistance', () => {
-  const word = fc.stringMatching(/^[abc]{0,6}$/);
-
-  test.each([
-    ['', '', 0],
-    ['abc', '', 3],
-    ['abc', 'acb', 1],
-    ['kitten', 'sitting', 3],
-  ])('%j %j', (left, right, distance) => expect(editDistance(left, right)).toBe(distance));
-
-  it('is the same both ways, 0 for the same alone, and never more than the longer word', () => {
-    fc.assert(
-      fc.property(word, word, (left, right) => {
-        const distance = editDistance(left, right);
-        expect(distance).toBe(editDistance(right, left));
-        expect(distance === 0).toBe(left === right);
-        expect(distance).toBeLessThanOrEqual(Math.max(left.length, right.length));
-        expect(distance).toBeGreaterThanOrEqual(Math.abs(left.length - right.length));
-      }),
-    );
   });
 });

@@ -2,59 +2,19 @@ import { expect, test } from 'vitest';
 import { type ExitCodeName, exitCodes } from '../../src/shared/exit-codes.ts';
 import { runProgram, serve } from '../support/program.ts';
 
-/** What is served, what is run against it, and the class that it ends with. */
-const cases: readonly (readonly [serve: string, command: string, exit: ExitCodeName])[] = [
+// Every class of failure is in test/cli/exit-codes.test.ts; here is that the process ends with what main gives.
+test.each<[serve: string, command: string, exit: ExitCodeName]>([
   ['', 'inventory list', 'ok'],
-  ['', '--version', 'ok'],
-  ['', '--help', 'ok'],
-  ['', 'inventory', 'ok'],
-  ['*:malform', 'inventory list', 'failure'],
   ['', 'inventory lst', 'usage'],
-  ['', 'inventory set 1 1.5', 'usage'],
-  ['', 'inventory list --env nowhere', 'usage'],
-  ['', 'inventory list --no-such-option', 'usage'],
-  ['', '--env production inventory list', 'usage'],
-  ['*:status=401', 'inventory list', 'auth'],
-  ['*:status=500', 'inventory list', 'unavailable'],
   ['*:hang', 'api POST /inventory --timeout 0.05', 'unavailable'],
-  ['*:status=429:retry-after=3000', 'inventory list', 'rateLimited'],
-  ['', 'inventory set 1 5 --expect 123456', 'conflict'],
-  ['', 'inventory get 4242', 'notFound'],
   ['', 'inventory set 4242 5', 'notFound'],
-  ['*:status=400', 'inventory set 1 5', 'rejected'],
-  ['*:status=403', 'inventory list', 'rejected'],
-];
-
-test.each(cases)('%s: %s: %s', async (fault, command, exit) => {
+])('%s: %s: %s', async (fault, command, exit) => {
   const { env } = await serve(fault === '' ? [] : ['--fault', fault]);
   const { code, signal, stdout, stderr } = await runProgram(command, { env });
   expect({ code, signal }).toEqual({ code: exitCodes[exit], signal: null });
   if (exit === 'ok') return expect(stderr).not.toContain('Error: ');
   expect(stdout).toBe('');
   expect(stderr).toMatch(/^Error: .+$/m);
-  expect(stderr).not.toMatch(/defect|^ {4}at /m);
-});
-
-test.each(cases.filter(([, , exit]) => exit !== 'ok'))('%s: %s --json: %s', async (fault, command, exit) => {
-  const { env } = await serve(fault === '' ? [] : ['--fault', fault]);
-  const { code, stdout, stderr } = await runProgram(`${command} --json`, { env });
-  expect({ code, stdout }).toEqual({ code: exitCodes[exit], stdout: '' });
-  // The banner of a write comes before it.
-  const { error } = JSON.parse(stderr.split('\n').at(-2) ?? '');
-  expect(error).toMatchObject({ code: expect.any(String), message: expect.any(String), exitCode: exitCodes[exit] });
-});
-
-test('no key', async () => {
-  const { env } = await serve();
-  const { code, stderr } = await runProgram('inventory list', { env: { ...env, PETSTOCK_API_KEY_STAGING: undefined } });
-  expect(code).toBe(exitCodes.auth);
-  expect(stderr).toContain('Hint: petstock config set-key --env staging\n');
-});
-
-test('a key that the service does not know', async () => {
-  const { env } = await serve();
-  const { code } = await runProgram('inventory list', { env: { ...env, PETSTOCK_API_KEY_STAGING: 'psk_somebody' } });
-  expect(code).toBe(exitCodes.auth);
 });
 
 test('the version is that of the package', async () => {

@@ -1,28 +1,27 @@
 import { closeSync, openSync, unlinkSync } from 'node:fs';
 import { hrtime } from 'node:process';
-import { createFileLedger } from '../../src/rate-limit/ledger-file.ts';
+import { createSystemClock } from '../../src/shared/system-clock.ts';
+import { createSystemProcesses } from '../../src/shared/system-processes.ts';
+import { openState } from '../../src/state/open-state.ts';
 
 // As many tries for the one probe as there is time for: `node --import tsx governor-hammer.ts <folder> <name> <seconds>`.
 // Whoever has it makes a file that must not be there.
 const [folder = '', name = '', seconds = ''] = process.argv.slice(2);
 const faults: string[] = [];
-const ledger = createFileLedger({
-  folder,
-  scope: 'ab',
-  unique: name,
-  sealAt: 600,
-  onFallback: ({ message }) => faults.push(message),
-});
-const now = () => Number(hrtime.bigint()) / 1e6;
-const end = now() + Number(seconds) * 1000;
+const clock = createSystemClock(hrtime.bigint);
+const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot(), kill: process.kill });
+const { limits, close } = await openLimits();
+const end = clock.monotonic() + Number(seconds) * 1000;
 let admitted = 0;
 let tries = 0;
-while (now() < end) {
+while (clock.monotonic() < end) {
   tries += 1;
   const id = `${name}${tries}`;
-  const at = now();
-  ledger.commit({ type: 'intent', id, at, expires: at + 60_000, bulk: false });
-  if (!ledger.state.inFlight.has(id)) continue;
+  const at = clock.monotonic();
+  const ids = [id];
+  const intent = { type: 'intent', ids, least: 1, by: name, at, expires: at + 60_000, bulk: false } as const;
+  const { inFlight } = await limits.fold('ab', [intent]);
+  if (!inFlight.has(id)) continue;
   admitted += 1;
   try {
     closeSync(openSync(`${folder}/held`, 'wx'));
@@ -30,6 +29,14 @@ while (now() < end) {
   } catch (error) {
     faults.push(`held by two: ${(error as Error).message}`);
   }
-  ledger.commit({ type: 'unsent', id });
+  await limits.fold('ab', [{ type: 'unsent', id }]);
 }
+await close();
 process.stdout.write(JSON.stringify({ admitted, tries, faults }));
+
+async function openLimits() {
+  const warn = (line: string) => faults.push(line);
+  const { random } = Math;
+  const state = await openState({ folder, need: 'limits', clock, processes, random, command: 'hammer', warn });
+  return { limits: state.limits, close: () => state.close() };
+}

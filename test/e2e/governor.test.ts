@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, inject, test } from 'vitest';
-import type { JournalEntry } from '../../src/service/index.ts';
-import { runProgram, type Served, serve, startProgram, temporaryHome } from '../support/program.ts';
+import type { JournalEntry } from '../../src/service/journal.ts';
+import { programCommand, runProgram, type Served, serve, startProgram, temporaryHome } from '../support/program.ts';
 
 const run = promisify(execFile);
 const loopProgram = fileURLToPath(import.meta.resolve('./governor-loop.js'));
@@ -65,7 +65,7 @@ describe('alone on the key: no 429', () => {
   test('xargs -P 32 of single commands', async () => {
     const served = await serve(window(10));
     const home = temporaryHome();
-    const command = `seq 1 40 | xargs -P 32 -I{} "$0" "$1" inventory set {} 7 --quiet`;
+    const command = `seq 1 40 | xargs -P 32 -I{} "$@" inventory set {} 7 --quiet`;
     const env = {
       ...process.env,
       ...served.env,
@@ -74,7 +74,7 @@ describe('alone on the key: no 429', () => {
       PETSTOCK_STATE_DIR: home.state,
     };
     // Pets that are not there are answered with 404, which counts as well.
-    await run('sh', ['-c', command, process.execPath, inject('program')], { env }).catch(() => {});
+    await run('sh', ['-c', command, 'sh', ...programCommand()], { env }).catch(() => {});
     const journal = await served.journal();
     expect(journal).toHaveLength(40);
     expect(refusals(journal)).toEqual([]);
@@ -106,14 +106,14 @@ test('two state folders are two machines: nothing is sent inside a Retry-After, 
   expect(inside(journal)).toEqual([]);
 });
 
-test('four processes that fight for the probe: never two at once, whenever the ledger is sealed', async () => {
-  const folder = join(temporaryHome().state, 'limits');
+test('four processes that fight for the probe: never two at once', async () => {
+  const folder = temporaryHome().state;
   const hammer = (name: string) => run(process.execPath, ['--import', 'tsx', hammerProgram, folder, name, '3']);
   const results = await Promise.all(['a', 'b', 'c', 'd'].map(hammer));
   for (const { stdout } of results) expect(JSON.parse(stdout)).toMatchObject({ faults: [] });
 });
 
-describe('the first request of a key, of which nobody knows anything yet', () => {
+describe('the first request of a key, of which nothing is known yet', () => {
   test('is given up when its process is killed', async () => {
     const served = await serve(['--fault', 'GET /inventory:first=1:hang']);
     const home = temporaryHome();

@@ -3,19 +3,17 @@ import { runProgram, serve, startProgram } from '../support/program.ts';
 
 const rateLimitOnly = /^(Rate limit: .*\n)?$/;
 
-test.each(['tsv', 'csv', 'json', 'ndjson', 'table'])(
-  'a reader that leaves early ends a long list of %s quietly',
-  async (format) => {
-    const { env } = await serve(['--pets', '50000']);
-    const program = startProgram(`inventory list -o ${format}`, { env });
-    await program.until('stdout', '1');
-    program.hangUp('stdout');
-    const { code, signal, stdout, stderr } = await program.result;
-    expect({ code, signal }).toEqual({ code: 0, signal: null });
-    expect(stderr).toMatch(rateLimitOnly);
-    expect(stdout.length).toBeLessThan(500_000);
-  },
-);
+// The others go the same ways: CSV that of TSV, NDJSON that of JSON.
+test.each(['tsv', 'json', 'table'])('a reader that leaves early ends a long list of %s quietly', async (format) => {
+  const { env } = await serve(['--pets', '50000']);
+  const program = startProgram(`inventory list -o ${format}`, { env });
+  await program.until('stdout', '1');
+  program.hangUp('stdout');
+  const { code, signal, stdout, stderr } = await program.result;
+  expect({ code, signal }).toEqual({ code: 0, signal: null });
+  expect(stderr).toMatch(rateLimitOnly);
+  expect(stdout.length).toBeLessThan(500_000);
+});
 
 test('| head -1', async () => {
   const { env } = await serve(['--pets', '50000']);
@@ -75,12 +73,4 @@ test('the disk of the log is full: the result is whole', async () => {
   const { signal, stdout } = await runProgram('--env sandbox inventory list', { through });
   expect(signal).toBe(null);
   expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
-});
-
-test('a million bytes on stdin', async () => {
-  const stdin = `{"quantity":3,"note":"${'x'.repeat(1_000_000)}"}`;
-  const { env, journal } = await serve();
-  const { code } = await runProgram('api PATCH /inventory/1 --data -', { env, stdin });
-  expect([0, 10]).toContain(code);
-  expect((await journal()).map(({ method, path }) => `${method} ${path}`)).toEqual(['PATCH /v1/inventory/1']);
 });

@@ -18,30 +18,6 @@ test('a window that one process has spent holds back the next', async () => {
   expect(await journal()).toHaveLength(2);
 });
 
-test('a 429 in one process gates the next', async () => {
-  const { env, journal } = await serve(['--fault', 'GET /inventory:first=1:status=429:retry-after=3000']);
-  const options = { env, home: temporaryHome() };
-  const refused = await runProgram('inventory list', options);
-  expect(refused.code).toBe(6);
-  expect((await runProgram('inventory set 1 5', options)).code).toBe(6);
-  expect((await runProgram('status', options)).code).toBe(6);
-  expect(await journal()).toHaveLength(1);
-  // Another key is another matter.
-  const other = { ...options, env: { ...env, PETSTOCK_API_KEY_STAGING: 'psk_somebody' } };
-  expect((await runProgram('inventory list', other)).code).toBe(4);
-  expect(await journal()).toHaveLength(2);
-});
-
-test('the limits are known afterwards, without a request', async () => {
-  const { env, journal } = await serve();
-  const options = { env, home: temporaryHome() };
-  await runProgram('inventory list', options);
-  const { code, stdout } = await runProgram('limits --json', options);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject([{ env: 'staging', limit: 1000, remaining: 999 }]);
-  expect(await journal()).toHaveLength(1);
-});
-
 test('a state folder that can not be written costs a warning, not the command', async () => {
   const { env } = await serve();
   const home = temporaryHome();

@@ -69,5 +69,5 @@ test('whatever the umask, its key is for its owner alone', async () => {
   const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
   expect(mode(home.state)).toBe('700');
   expect(mode(join(home.state, 'sandbox.key'))).toBe('600');
-  expect(mode(join(home.state, 'limits'))).toBe('700');
+  expect(mode(join(home.state, 'state.db'))).toBe('600');
 });

@@ -186,7 +186,7 @@ describe('the totals', () => {
       row(5, 0, result),
     );
     expect(planTotals([row(1, 4), row(4, 0), row(-2, 0), row(3, -1), ...others])).toEqual({
-      ...{ changes: 4, toZero: 2, added: 5n, removed: 8n },
+      ...{ changes: 4, toZero: 2, belowZero: 1, added: 5n, removed: 8n },
     });
   });
 

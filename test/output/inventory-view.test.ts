@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { summarize } from '../../src/inventory/summary.ts';
-import { inventoryItemView, inventoryListView, parseFields } from '../../src/output/inventory-view.ts';
-import { summaryView } from '../../src/output/summary-view.ts';
+import { inventoryItemView, inventoryListView, parseFields, summaryView } from '../../src/output/inventory-view.ts';
 import { batchesOf } from '../inventory/columns.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { render, visible } from './render.ts';

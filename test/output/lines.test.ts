@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { formatDuration } from '../../src/output/duration.ts';
 import { errorJson, errorText } from '../../src/output/error-text.ts';
 import { type ColorSources, createPaint, isColorChoice, plainPaint, wantsColor } from '../../src/output/paint.ts';
-import { type RateLimitFacts, rateLimitLine } from '../../src/output/rate-limit-line.ts';
-import { isFormat } from '../../src/output/renderers.ts';
+import { type RateLimitFacts, rateLimitLine } from '../../src/output/rate-limit-text.ts';
+import { formatDuration } from '../../src/output/time.ts';
+
 import { UsageError } from '../../src/shared/errors.ts';
 import { visible } from './render.ts';
 
@@ -128,9 +128,3 @@ test.each([
   ['', false],
   ['Always', false],
 ])('isColorChoice(%j): %s', (text, expected) => expect(isColorChoice(text)).toBe(expected));
-
-test.each([
-  ['table', true],
-  ['xml', false],
-  ['toString', false],
-])('isFormat(%j): %s', (text, expected) => expect(isFormat(text)).toBe(expected));

@@ -53,8 +53,23 @@ describe('the preview', () => {
       4   9 →  1  ␛[33mconflict␛[39m: the stock is 9, not 7
       3 changes, 1 conflict.
       Units: 4 added, 4 removed.
-      ␛[1m␛[33m1 pet goes to 0.␛[39m␛[22m"
+      ␛[1m␛[33m1 pet goes to 0. 1 pet goes below 0.␛[39m␛[22m"
     `);
+  });
+
+  it('counts apart what goes to 0 and what goes below', () => {
+    const emptied = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 0), bulkRow(3n, 3, -1)];
+    expect(lines(emptied).at(-1)).toBe('2 pets go to 0. 1 pet goes below 0.');
+    expect(lines(emptied.slice(2)).at(-1)).toBe('1 pet goes below 0.');
+  });
+
+  it('says what is not known, and what was written otherwise', () => {
+    expect(lines([bulkRow(1n, 3, 4, { result: 'unknown' })])[0]).toBe(
+      '1   3 → 4  unknown: not known whether it was written',
+    );
+    expect(lines([bulkRow(1n, 3, 500, { result: 'differs', quantity: 100 })])[0]).toBe(
+      '1   3 → 500  differs: the service wrote 100',
+    );
   });
 
   it('says that there is nothing to do', () => {

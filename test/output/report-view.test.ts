@@ -15,6 +15,8 @@ const rows = [
     ...{ line: 5, result: 'conflict', error: { code: 'conflict', message: 'the stock is 9, not 7' } },
   }),
   bulkRow(5n, 2, 3, { line: 6, result: 'notAttempted' }),
+  bulkRow(6n, 1, 2, { line: 7, result: 'unknown', error: { code: 'timeout', message: 'no answer within 30 s' } }),
+  bulkRow(7n, 1, 500, { line: 8, result: 'differs', quantity: 100 }),
 ];
 const report: BulkReport = { run: '20260115T120020Z-k3x9', env: 'staging', dryRun: false, rows };
 
@@ -22,12 +24,14 @@ describe('the report', () => {
   it('is one object in JSON, as the contract has it', async () => {
     expect(await render('json', bulkReportView(report))).toBe(
       [
-        '{"run":"20260115T120020Z-k3x9","env":"staging","dryRun":false,"counts":{"applied":1,"unchanged":1,"failed":1,"conflict":1,"notAttempted":1},"rows":[',
+        '{"run":"20260115T120020Z-k3x9","env":"staging","dryRun":false,"counts":{"applied":1,"unchanged":1,"failed":1,"conflict":1,"notAttempted":1,"unknown":1,"differs":1},"rows":[',
         '{"line":2,"petId":1,"before":5,"after":8,"result":"applied"},',
         '{"line":3,"petId":9223372036854775807,"before":5,"after":5,"result":"unchanged"},',
         '{"line":4,"petId":3,"before":0,"after":-1,"result":"failed","error":{"code":"INVALID_QUANTITY","message":"too many, by \\"far\\"","status":400}},',
         '{"line":5,"petId":4,"before":9,"after":null,"result":"conflict","error":{"code":"conflict","message":"the stock is 9, not 7"}},',
-        '{"line":6,"petId":5,"before":2,"after":3,"result":"notAttempted"}',
+        '{"line":6,"petId":5,"before":2,"after":3,"result":"notAttempted"},',
+        '{"line":7,"petId":6,"before":1,"after":2,"result":"unknown","error":{"code":"timeout","message":"no answer within 30 s"}},',
+        '{"line":8,"petId":7,"before":1,"after":500,"result":"differs","quantity":100}',
         ']}\n',
       ].join('\n'),
     );
@@ -36,7 +40,7 @@ describe('the report', () => {
   it('of a dry run has no run', async () => {
     const planned = { ...report, run: null, dryRun: true, rows: [bulkRow(1n, 5, 8)] };
     expect(await render('json', bulkReportView(planned))).toBe(
-      '{"run":null,"env":"staging","dryRun":true,"counts":{"applied":0,"unchanged":0,"failed":0,"conflict":0,"notAttempted":0},"rows":[\n' +
+      '{"run":null,"env":"staging","dryRun":true,"counts":{"applied":0,"unchanged":0,"failed":0,"conflict":0,"notAttempted":0,"unknown":0,"differs":0},"rows":[\n' +
         '{"line":2,"petId":1,"before":5,"after":8,"result":"planned"}\n]}\n',
     );
   });
@@ -58,24 +62,28 @@ describe('the report', () => {
   it('has the same fields as columns in CSV and TSV, of an error its message', async () => {
     expect(await render('csv', bulkReportView(report))).toBe(
       [
-        'line,petId,before,after,result,error',
-        '2,1,5,8,applied,',
-        '3,9223372036854775807,5,5,unchanged,',
-        '4,3,0,-1,failed,"too many, by ""far"""',
-        '5,4,9,,conflict,"the stock is 9, not 7"',
-        '6,5,2,3,notAttempted,\n',
+        'line,petId,before,after,result,error,quantity',
+        '2,1,5,8,applied,,',
+        '3,9223372036854775807,5,5,unchanged,,',
+        '4,3,0,-1,failed,"too many, by ""far""",',
+        '5,4,9,,conflict,"the stock is 9, not 7",',
+        '6,5,2,3,notAttempted,,',
+        '7,6,1,2,unknown,no answer within 30 s,',
+        '8,7,1,500,differs,,100\n',
       ].join('\n'),
     );
-    expect(await render('tsv', bulkReportView(report))).toMatch(/^2\t1\t5\t8\tapplied\t\n/);
+    expect(await render('tsv', bulkReportView(report))).toMatch(/^2\t1\t5\t8\tapplied\t\t\n/);
   });
 
   it('leaves out of a table what is unchanged', async () => {
-    expect(await render('table', bulkReportView(report), { width: 80 })).toMatchInlineSnapshot(`
-      "Line  Pet ID  Before  After  Result         Reason
+    expect(await render('table', bulkReportView(report), { width: 120 })).toMatchInlineSnapshot(`
+      "Line  Pet ID  Before  After  Result         Error
          2       1       5      8  applied
          4       3       0     -1  failed         too many, by "far"
          5       4       9         conflict       the stock is 9, not 7
          6       5       2      3  not attempted
+         7       6       1      2  unknown        not known whether it was written: no answer within 30 s
+         8       7       1    500  differs        the service wrote 100
       "
     `);
     expect(await render('table', bulkReportView({ ...report, rows: rows.slice(0, 2) }))).toMatchInlineSnapshot(`
@@ -86,10 +94,12 @@ describe('the report', () => {
     expect(
       visible(await render('table', bulkReportView(report), { color: true, header: false })),
     ).toMatchInlineSnapshot(`
-      "2  1  5   8  ␛[32mapplied␛[39m
-      4  3  0  -1  ␛[31mfailed␛[39m         too many, by "far"
-      5  4  9      ␛[33mconflict␛[39m       the stock is 9, not 7
-      6  5  2   3  ␛[2mnot attempted␛[22m
+      "2  1  5    8  ␛[32mapplied␛[39m
+      4  3  0   -1  ␛[31mfailed␛[39m         too many, by "far"
+      5  4  9       ␛[33mconflict␛[39m       the stock is 9, not 7
+      6  5  2    3  ␛[2mnot attempted␛[22m
+      7  6  1    2  ␛[33munknown␛[39m        not known whether it was written: no answer within 30 s
+      8  7  1  500  ␛[33mdiffers␛[39m        the service wrote 100
       "
     `);
   });
@@ -120,6 +130,7 @@ describe('the report', () => {
       before: quantities,
       after: quantities,
       result: fc.constantFrom(...rowResults),
+      quantity: quantities,
       error: fc.option(errors, { nil: undefined }),
       reason: fc.constant(undefined),
       ref: fc.constant(undefined),
@@ -136,9 +147,10 @@ describe('the report', () => {
   });
 });
 
-function expected({ line, petId, before, after, result, error }: BulkRow): object {
+function expected({ line, petId, before, after, result, quantity, error }: BulkRow): object {
   const big = (value: number | undefined) => (value === undefined ? null : BigInt(value));
-  const row = { line: BigInt(line), petId, before: big(before), after: big(after), result };
+  const plain = { line: BigInt(line), petId, before: big(before), after: big(after), result };
+  const row = quantity === undefined ? plain : { ...plain, quantity: BigInt(quantity) };
   if (error === undefined) return row;
   const { code, message, status } = error;
   return { ...row, error: status === undefined ? { code, message } : { code, message, status: BigInt(status) } };
@@ -146,10 +158,12 @@ function expected({ line, petId, before, after, result, error }: BulkRow): objec
 
 describe('the summary', () => {
   it('counts what there is', () => {
-    expect(reportSummary(report)).toBe('1 applied, 1 unchanged, 1 failed, 1 conflict, 1 not attempted.');
+    expect(reportSummary(report)).toBe(
+      '1 applied, 1 unchanged, 1 failed, 1 conflict, 1 not attempted, 1 unknown, 1 differs.',
+    );
     const applied = Array.from({ length: 1195 }, () => bulkRow(1n, 1, 2, { result: 'applied' }));
-    expect(reportSummary({ ...report, rows: [...rows, ...rows.slice(3), ...applied] })).toBe(
-      '1,196 applied, 1 unchanged, 1 failed, 2 conflicts, 2 not attempted.',
+    expect(reportSummary({ ...report, rows: [...rows, ...rows.slice(3, 5), ...applied] })).toBe(
+      '1,196 applied, 1 unchanged, 1 failed, 2 conflicts, 2 not attempted, 1 unknown, 1 differs.',
     );
     expect(reportSummary({ ...report, rows: [] })).toBe('No rows.');
   });

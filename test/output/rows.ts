@@ -1,9 +1,7 @@
 import fc from 'fast-check';
+import { anyText } from '../support/any-text.ts';
 
-const texts = fc.oneof(
-  fc.string({ unit: 'binary' }),
-  fc.string({ unit: fc.constantFrom(...'ab,;"\t\n\r\\ \x1b\x9b\u202e') }),
-);
+const texts = fc.oneof(anyText(), fc.string({ unit: fc.constantFrom(...'ab,;"\t\n\r\\ \x1b\x9b\u202e') }));
 
 /** Rows of one shape with every kind of value. */
 export const rowLists = fc.array(

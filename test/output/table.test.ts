@@ -173,9 +173,9 @@ describe('one row', () => {
   });
 });
 
-describe('a table of more than 500 rows', () => {
-  const many = Array.from({ length: 501 }, (_, index) => ({
-    petId: index === 500 ? 9223372036854775807n : BigInt(index),
+describe('a table of more than 200 rows', () => {
+  const many = Array.from({ length: 201 }, (_, index) => ({
+    petId: index === 200 ? 9223372036854775807n : BigInt(index),
     quantity: index % 9,
     status: 'available',
   }));
@@ -186,11 +186,11 @@ describe('a table of more than 500 rows', () => {
       "              Pet ID    Quantity                Status
                          0           0  out of stock  available
                          1           1  low           available
-                       499           4  low           available
-       9223372036854775807           5  low           available
+                       199           1  low           available
+       9223372036854775807           2  low           available
       "
     `);
-    expect(lines).toHaveLength(503);
+    expect(lines).toHaveLength(203);
   });
 
   it('is as narrow as it can be where there is no such room, and keeps a later id whole', async () => {
@@ -199,8 +199,8 @@ describe('a table of more than 500 rows', () => {
       "Pet ID  Quantity         Status
            0  0  out of stock  available
            1  1  low           available
-         499  4  low           available
-      9223372036854775807  5  low           available
+         199  1  low           available
+      9223372036854775807  2  low           available
       "
     `);
   });
@@ -220,16 +220,16 @@ describe('a table of more than 500 rows', () => {
     expect(text.split('\n').slice(-2, -1)[0]).toMatch(/^x+… 9223372036854775807$/);
   });
 
-  it('looks like the table of 500 rows', async () => {
+  it('looks like the table of 200 rows', async () => {
     const view = (items: typeof many) =>
       rowsView([items.map((item) => ({ ...item, petId: `${item.petId}`.padEnd(20) }))]);
-    const short = await table(view(many.slice(0, 500)), { width: 39, color: true });
+    const short = await table(view(many.slice(0, 200)), { width: 39, color: true });
     const long = await table(view(many), { width: 39, color: true });
     expect(long.startsWith(short)).toBe(true);
   });
 
   it('gives whole lines in pieces, whatever the batches', async () => {
-    const batches = [many.slice(0, 499), [], many.slice(499, 500), many.slice(500), many.slice(0, 1)];
+    const batches = [many.slice(0, 199), [], many.slice(199, 200), many.slice(200), many.slice(0, 1)];
     const pieces = await renderPieces('table', inventoryListView(batches, { lowStock: 5 }), { width: 80 });
     expect(pieces.length).toBeGreaterThan(2);
     expect(pieces.every((piece) => piece.endsWith('\n'))).toBe(true);

@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OvertakenError } from '../../src/rate-limit/governor.ts';
+import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createRig, ok, refused, told, unaborted } from './rig.ts';
-import { SharedLog } from './shared-log.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const second = 1000;
@@ -22,7 +22,7 @@ test('nothing known: one request leaves, the others wait for its answer', async 
   const others = Array.from({ length: 20 }, () => governor.admit(unaborted).then(() => admitted++));
   await clock.sleep(1000);
   expect(admitted).toBe(0);
-  probe.answered(ok(told(57, 40 * second, clock.now())));
+  await probe.answered(ok(told(57, 40 * second, clock.now())));
   await Promise.all(others);
   expect(clock.monotonic()).toBe(1000);
   expect(announced).toEqual([]);
@@ -124,7 +124,7 @@ describe('episodes', () => {
     const { governor, ask, clock } = await busy();
     const permits = await Promise.all(Array.from({ length: 10 }, () => governor.admit(unaborted)));
     const start = clock.monotonic();
-    for (const permit of permits) permit.answered(refused({ 'retry-after': '2' }));
+    for (const permit of permits) await permit.answered(refused({ 'retry-after': '2' }));
     expect((await ask(ok())) - start).toBe(2000);
   });
 
@@ -147,11 +147,11 @@ describe('episodes', () => {
 
   test('three in a row end it for all processes, whichever of them sent', async () => {
     const clock = createTestClock();
-    const log = new SharedLog();
+    const store = new MemoryLimits();
     for (let episode = 1; episode <= 3; episode += 1) {
-      await createRig({ clock, ledger: log.open() }).ask(refused({ 'retry-after': '5' }));
+      await createRig({ clock, store }).ask(refused({ 'retry-after': '5' }));
     }
-    const { governor } = createRig({ clock, ledger: log.open() });
+    const { governor } = createRig({ clock, store });
     await expect(governor.admit(unaborted)).rejects.toMatchObject({ retryAfterSeconds: 5 });
     clock.advance(5000);
     await governor.admit(unaborted);
@@ -172,7 +172,7 @@ describe('episodes', () => {
     const { governor, ask } = await busy();
     const slow = await governor.admit(unaborted);
     await ask(refused({ 'retry-after': '0' }));
-    slow.answered(ok());
+    await slow.answered(ok());
     const second429 = await ask(refused({ 'retry-after': '0' }));
     expect((await ask(ok())) - second429).toBe(2000);
   });
@@ -212,7 +212,7 @@ describe('the longest total wait', () => {
     const start = clock.monotonic();
     const probe = governor.admit(unaborted);
     const others = Array.from({ length: 9 }, () => governor.admit(unaborted));
-    (await probe).answered(ok(told(50, 40 * second, clock.now())));
+    await (await probe).answered(ok(told(50, 40 * second, clock.now())));
     await Promise.all(others);
     expect(clock.monotonic() - start).toBe(40_000);
   });
@@ -251,10 +251,10 @@ describe('an abort', () => {
 
   test('ends a wait for what another process has in flight', async () => {
     const clock = createVirtualClock();
-    const log = new SharedLog();
-    await createRig({ clock, ledger: log.open() }).governor.admit(unaborted);
+    const store = new MemoryLimits();
+    await createRig({ clock, store }).governor.admit(unaborted);
     const controller = new AbortController();
-    const waiting = createRig({ clock, ledger: log.open() }).governor.admit(controller.signal);
+    const waiting = createRig({ clock, store }).governor.admit(controller.signal);
     const ended = waiting.catch((error) => error);
     await clock.sleep(1000);
     controller.abort(reason);
@@ -266,11 +266,11 @@ describe('an abort', () => {
 describe('a permit, when its request is about to leave', () => {
   const permitOf = async () => {
     const clock = createVirtualClock();
-    const log = new SharedLog();
-    const rig = createRig({ clock, ledger: log.open() });
-    const other = createRig({ clock, ledger: log.open() });
+    const store = new MemoryLimits();
+    const rig = createRig({ clock, store });
+    const other = createRig({ clock, store });
     await rig.ask(ok(told(50, 40 * second, clock.now())));
-    return { clock, log, other, permit: await rig.governor.admit(unaborted) };
+    return { clock, other, permit: await rig.governor.admit(unaborted) };
   };
 
   test('holds', async () => {
@@ -295,48 +295,48 @@ describe('a permit, when its request is about to leave', () => {
     const clock = createVirtualClock();
     const { governor, ask } = createRig({ clock });
     await ask(ok(told(1, 40 * second, clock.now())));
-    for (let round = 0; round < 5; round += 1) (await governor.admit(unaborted)).unsent();
+    for (let round = 0; round < 5; round += 1) await (await governor.admit(unaborted)).unsent();
     expect(clock.monotonic()).toBe(0);
-    (await governor.admit(unaborted)).lost();
+    await (await governor.admit(unaborted)).lost();
     await governor.admit(unaborted);
     expect(clock.monotonic()).toBe(fortySeconds);
   });
 });
 
-describe('two governors with one ledger', () => {
+describe('two governors with one store', () => {
   test('the second one waits behind the gate of the first', async () => {
-    const log = new SharedLog();
+    const store = new MemoryLimits();
     const clock = createTestClock();
-    const open = () => createRig({ clock, ledger: log.open() });
+    const open = () => createRig({ clock, store });
     const first = await open().ask(refused({ 'retry-after': '60' }));
     expect((await open().ask(ok())) - first).toBe(60_000);
   });
 
   test('the second one, too impatient, sends nothing', async () => {
-    const log = new SharedLog();
+    const store = new MemoryLimits();
     const clock = createTestClock();
-    await createRig({ clock, ledger: log.open() }).ask(refused({ 'retry-after': '50400' }));
-    const { governor } = createRig({ clock, ledger: log.open() });
+    await createRig({ clock, store }).ask(refused({ 'retry-after': '50400' }));
+    const { governor } = createRig({ clock, store });
     await expect(governor.admit(unaborted)).rejects.toMatchObject({ retryAfterSeconds: 50_400 });
   });
 
   test('a gate that is raised while the other one waits holds it as well', async () => {
-    const log = new SharedLog();
+    const store = new MemoryLimits();
     const clock = createVirtualClock();
-    const [one, other] = [createRig({ clock, ledger: log.open() }), createRig({ clock, ledger: log.open() })];
+    const [one, other] = [createRig({ clock, store }), createRig({ clock, store })];
     await one.ask(ok(told(50, 40 * second, clock.now())));
     const slow = await other.governor.admit(unaborted);
     await one.ask(refused({ 'retry-after': '30' }));
     const next = one.ask(ok());
     await clock.sleep(10_000);
-    slow.answered(refused({ 'retry-after': '70' }));
+    await slow.answered(refused({ 'retry-after': '70' }));
     expect(await next).toBe(80_000);
   });
 
   test('the second one waits for a window that the first one has spent', async () => {
-    const log = new SharedLog();
+    const store = new MemoryLimits();
     const clock = createTestClock();
-    const open = () => createRig({ clock, ledger: log.open() });
+    const open = () => createRig({ clock, store });
     const first = await open().ask(ok(told(0, 40 * second, clock.now() - day)));
     expect((await open().ask(ok())) - first).toBe(fortySeconds);
   });
@@ -350,8 +350,151 @@ test('10,000 at once: each is admitted, in the order in which they came, and non
   const one = async (n: number) => {
     const permit = await governor.admit(unaborted);
     order.push(n);
-    permit.answered(ok());
+    await permit.answered(ok());
   };
   await Promise.all(Array.from({ length: 10_000 }, (_, n) => one(n)));
   expect(order).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
+});
+
+describe('several at once', () => {
+  const known = async (remaining: number, changes: Partial<Parameters<typeof createRig>[0]> = {}) => {
+    const clock = createVirtualClock();
+    const rig = createRig({ clock, ...changes });
+    await rig.ask(ok(told(remaining, 40 * second, clock.now())));
+    return { ...rig, clock };
+  };
+
+  test('as many as there is room for, at most as many as were wanted', async () => {
+    const { governor } = await known(7);
+    expect(await governor.admitSeveral({ least: 1, most: 5 }, unaborted)).toHaveLength(5);
+    expect(await governor.admitSeveral({ least: 1, most: 5 }, unaborted)).toHaveLength(2);
+  });
+
+  test('nothing known: one', async () => {
+    const { governor } = createRig({ clock: createVirtualClock() });
+    expect(await governor.admitSeveral({ least: 2, most: 2 }, unaborted)).toHaveLength(1);
+  });
+
+  test('a pair waits where only one is left, and one goes then as a probe', async () => {
+    const { governor, clock } = await known(1);
+    expect(await governor.admitSeveral({ least: 2, most: 2 }, unaborted)).toHaveLength(1);
+    expect(clock.monotonic()).toBe(fortySeconds);
+  });
+
+  test('a pair waits for the answers that are on their way', async () => {
+    const { governor, clock } = await known(3);
+    const [first, second, third] = await governor.admitSeveral({ least: 1, most: 3 }, unaborted);
+    const pair = governor.admitSeveral({ least: 2, most: 2 }, unaborted);
+    await clock.sleep(100);
+    await first.unsent();
+    await clock.sleep(100);
+    await second?.unsent();
+    expect(await pair).toHaveLength(2);
+    expect(clock.monotonic()).toBe(200);
+    await third?.lost();
+  });
+
+  test('who came first is first', async () => {
+    const { governor, clock } = await known(1);
+    const order: string[] = [];
+    const pair = governor.admitSeveral({ least: 2, most: 2 }, unaborted).then(([permit]) => {
+      order.push('pair');
+      return permit.answered(ok());
+    });
+    const one = governor.admit(unaborted).then(() => order.push('one'));
+    await Promise.all([pair, one]);
+    expect(order).toEqual(['pair', 'one']);
+    expect(clock.monotonic()).toBe(fortySeconds);
+  });
+});
+
+describe('what is written when', () => {
+  /** A store that counts its transactions, and may fail. */
+  const watched = () => {
+    const store = new MemoryLimits();
+    const log: string[] = [];
+    const failing = { with: undefined as Error | undefined };
+    const fold: typeof store.fold = async (name, records) => {
+      if (failing.with) throw failing.with;
+      log.push(records.map(({ type }) => type).join(' '));
+      return store.fold(name, records);
+    };
+    return {
+      log,
+      failing,
+      store: { fold, peek: store.peek.bind(store), list: store.list.bind(store), clear: store.clear.bind(store) },
+    };
+  };
+  const started = async () => {
+    const clock = createTestClock();
+    const { store, log, failing } = watched();
+    const rig = createRig({ clock, store });
+    await rig.ask(ok(told(50, 40 * second, clock.now())));
+    log.length = 0;
+    return { ...rig, clock, log, failing };
+  };
+
+  test('the first admission begins with the start, and the last answer is written at once', async () => {
+    const { store, log } = watched();
+    const { ask } = createRig({ clock: createTestClock(), store });
+    await ask(ok());
+    await ask(ok());
+    expect(log).toEqual(['start intent', 'answer', 'intent', 'answer']);
+  });
+
+  test('answers go with the next admission', async () => {
+    const { governor, log } = await started();
+    const [one, two] = await governor.admitSeveral({ least: 1, most: 4 }, unaborted);
+    await one.answered(ok());
+    await two?.lost();
+    await governor.admit(unaborted);
+    expect(log).toEqual(['intent', 'answer lost intent']);
+  });
+
+  test('or after 20 ms, or with a flush', async () => {
+    const { governor, log, clock } = await started();
+    const [one, two] = await governor.admitSeveral({ least: 1, most: 4 }, unaborted);
+    await one.answered(ok());
+    expect(log).toEqual(['intent']);
+    clock.expireDeadlines();
+    await governor.flush();
+    expect(log).toEqual(['intent', 'answer']);
+    await two?.unsent();
+    await governor.flush();
+    await governor.flush();
+    expect(log).toEqual(['intent', 'answer', 'unsent']);
+  });
+
+  test.each([
+    [429, {}],
+    [503, { 'retry-after': '5' }],
+  ])('a %i is written at once', async (status, headers) => {
+    const { governor, log } = await started();
+    const [one, two] = await governor.admitSeveral({ least: 1, most: 4 }, unaborted);
+    await one.answered(ok());
+    await two?.answered({ status, headers });
+    expect(log).toEqual(['intent', 'answer answer']);
+  });
+
+  test('a 429 that can not be written still holds back what was admitted, and the next admission fails', async () => {
+    const { governor, failing, log } = await started();
+    const [one, two] = await governor.admitSeveral({ least: 1, most: 2 }, unaborted);
+    failing.with = new Error('full');
+    await one.answered(refused());
+    expect(two?.leave).toThrow(OvertakenError);
+    await expect(governor.admit(unaborted)).rejects.toBe(failing.with);
+    failing.with = undefined;
+    await governor.flush();
+    expect(log).toEqual(['intent', 'answer']);
+  });
+});
+
+test('a process that may not send any more', async () => {
+  const clock = createTestClock();
+  const may = { leave: true };
+  const { governor } = createRig({ clock, mayLeave: () => may.leave });
+  const permit = await governor.admit(unaborted);
+  permit.leave();
+  may.leave = false;
+  expect(permit.leave).toThrow(OvertakenError);
 });

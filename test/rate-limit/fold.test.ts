@@ -4,16 +4,26 @@ import {
   decodeState,
   emptyState,
   encodeState,
+  forget,
   isSameBoot,
-  join,
   type KeyState,
+  longestGate,
 } from '../../src/rate-limit/key-state.ts';
-import type { AnswerRecord, LedgerRecord } from '../../src/rate-limit/records.ts';
+import type { AnswerRecord, LimitRecord } from '../../src/rate-limit/records.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);
-const start: LedgerRecord = { type: 'start', boot: 'one', env: 'staging', at: 0, wall: now };
-const intent = (id: string, at = 0): LedgerRecord => ({ type: 'intent', id, at, expires: at + 31_000, bulk: false });
-const answer = (id: string, at: number, changes: Partial<AnswerRecord> = {}): LedgerRecord => ({
+const start: LimitRecord = { type: 'start', boot: 'one', env: 'staging', at: 0, wall: now };
+const intents = (ids: readonly string[], at = 0, least: 1 | 2 = 1): LimitRecord => ({
+  type: 'intent',
+  ids,
+  least,
+  by: 'me',
+  at,
+  expires: at + 31_000,
+  bulk: false,
+});
+const intent = (id: string, at = 0): LimitRecord => intents([id], at);
+const answer = (id: string, at: number, changes: Partial<AnswerRecord> = {}): LimitRecord => ({
   type: 'answer',
   id,
   at,
@@ -26,7 +36,7 @@ const answer = (id: string, at: number, changes: Partial<AnswerRecord> = {}): Le
   ...changes,
 });
 const bare = { limit: undefined, remaining: undefined, reset: undefined };
-const stateAfter = (...records: LedgerRecord[]): KeyState => {
+const stateAfter = (...records: LimitRecord[]): KeyState => {
   const state = emptyState();
   for (const record of [start, ...records]) fold(state, record);
   return state;
@@ -34,7 +44,7 @@ const stateAfter = (...records: LedgerRecord[]): KeyState => {
 const probed = [intent('probe'), answer('probe', 100)];
 
 describe('windows', () => {
-  test.each<[string, LedgerRecord[], number | undefined]>([
+  test.each<[string, LimitRecord[], number | undefined]>([
     ['of an answer', probed, 10],
     ['after one that was lost', [...probed, intent('a', 200), { type: 'lost', id: 'a', at: 300 }], 9],
     ['after one that was never sent', [...probed, intent('a', 200), { type: 'unsent', id: 'a' }], 10],
@@ -70,7 +80,7 @@ describe('a 429', () => {
   const refusal = (id: string, at: number, changes: Partial<AnswerRecord> = {}) =>
     answer(id, at, { status: 429, ...bare, retryAfter: 5000, random: 0, ...changes });
 
-  test.each<[string, LedgerRecord[], number, number]>([
+  test.each<[string, LimitRecord[], number, number]>([
     ['raises a gate', [...probed, intent('a', 200), refusal('a', 300)], 5300, 1],
     [
       'of the same burst',
@@ -190,7 +200,92 @@ describe('others', () => {
   });
 });
 
-describe('a summary', () => {
+describe('several in one record', () => {
+  test('as many as there is room for, the first ones', () => {
+    const ids = Array.from({ length: 15 }, (_, n) => `r${n}`);
+    expect([...stateAfter(...probed, intents(ids, 200)).inFlight.keys()]).toEqual(ids.slice(0, 10));
+  });
+
+  test('a probe is one', () => {
+    expect([...stateAfter(intents(['a', 'b'], 0, 2)).inFlight.keys()]).toEqual(['a']);
+  });
+
+  test('a pair, or none', () => {
+    const taken = [
+      ...probed,
+      intents(
+        Array.from({ length: 9 }, (_, n) => `r${n}`),
+        200,
+      ),
+    ];
+    expect(stateAfter(...taken, intents(['a', 'b'], 300, 2)).inFlight.size).toBe(9);
+    expect(stateAfter(...taken, intents(['a', 'b'], 300, 1)).inFlight.size).toBe(10);
+  });
+});
+
+describe('a 503 with Retry-After', () => {
+  const down = (id: string, at: number, retryAfter: number, changes: Partial<AnswerRecord> = {}) =>
+    answer(id, at, { status: 503, ...bare, retryAfter, random: 0, ...changes });
+
+  test.each<[string, LimitRecord, object]>([
+    ['closes the gate', down('a', 300, 5000), { at: 5300, length: 5000, reason: 'unavailable' }],
+    ['with jitter', down('a', 300, 5000, { random: 0.5 }), { at: 5550, length: 5250, reason: 'unavailable' }],
+    ['of a gateway too', down('a', 300, 5000, { status: 502 }), { at: 5300, reason: 'unavailable' }],
+    [
+      'of a gateway that waits no longer too',
+      down('a', 300, 5000, { status: 504 }),
+      { at: 5300, reason: 'unavailable' },
+    ],
+    ['of no time does not', down('a', 300, 0), { at: 0 }],
+    ['of another status does not', down('a', 300, 5000, { status: 500 }), { at: 0 }],
+    ['is cut to 32 days', down('a', 300, 1e13), { at: 300 + longestGate, length: longestGate }],
+  ])('%s', (_what, record, gate) => {
+    expect(stateAfter(...probed, intent('a', 200), record).gate).toMatchObject(gate);
+  });
+
+  test('is no episode, and one request goes after it', () => {
+    const state = stateAfter(...probed, intent('a', 200), down('a', 300, 5000), intents(['b', 'c'], 5300));
+    expect(state).toMatchObject({ episodes: 0, halfOpen: true });
+    expect([...state.inFlight.keys()]).toEqual(['b']);
+    fold(state, answer('b', 5400));
+    expect(state.halfOpen).toBe(false);
+  });
+
+  test('joins the others of its time, and never shortens a gate', () => {
+    const state = stateAfter(...probed, intents(['a', 'b', 'c'], 200), down('a', 300, 5000), down('b', 400, 9000));
+    fold(state, down('c', 500, 1000));
+    expect(state).toMatchObject({ gate: { at: 9400 }, episodes: 0 });
+  });
+
+  test('does not end the episodes of 429s', () => {
+    const refused = answer('a', 300, { status: 429, ...bare, retryAfter: 5000, random: 0 });
+    const state = stateAfter(...probed, intent('a', 200), refused, intent('b', 5300), down('b', 5400, 1000));
+    expect(state.episodes).toBe(1);
+  });
+});
+
+test('a 429 that asks for more than 32 days closes the gate for 32 days', () => {
+  const state = stateAfter(intent('a'), answer('a', 100, { status: 429, ...bare, retryAfter: 1e13, random: 0.9 }));
+  expect(state.gate).toEqual({
+    at: 100 + longestGate,
+    wall: now + 100 + longestGate,
+    length: longestGate,
+    reason: 'refused',
+  });
+});
+
+test('a start of the same boot changes nothing', () => {
+  const state = stateAfter(...probed);
+  const before = structuredClone(state);
+  fold(state, { type: 'start', boot: 'one', env: 'production', at: 500, wall: 0 });
+  expect(state).toEqual(before);
+});
+
+test('the round trip is counted from when a request left', () => {
+  expect(stateAfter(intent('a'), answer('a', 1000, { leftAt: 900 })).roundTrip).toBe(100);
+});
+
+describe('a state as JSON', () => {
   const rich = () =>
     stateAfter(
       ...probed,
@@ -199,28 +294,35 @@ describe('a summary', () => {
       answer('b', 250, { status: 429, retryAfter: 5000, random: 0.5 }),
       answer('x', 300, { limit: 1000, remaining: 50, reset: now + 43_200_000 }),
     );
+  const stored = (state: object) => JSON.parse(JSON.stringify(state)) as object;
 
   test('says all that is known', () => {
-    const state = rich();
-    const summary = JSON.parse(JSON.stringify({ type: 'summary', state: encodeState(state) })) as LedgerRecord;
-    const copy = emptyState();
-    fold(copy, summary);
-    expect(copy).toEqual(state);
-  });
-
-  test('of one that has lost sight of the others adds to what they know', () => {
-    const other = stateAfter(intent('c', 50), answer('c', 90, { remaining: 7 }), intent('d', 95));
-    const both = join(other, rich());
-    expect([...both.inFlight.keys()].sort()).toEqual(['a', 'd']);
-    expect(both).toMatchObject({ episodes: 1, halfOpen: true, windows: { minute: { left: 7 }, day: { limit: 1000 } } });
-    expect(both.gate).toEqual(rich().gate);
-    expect(join(emptyState(), rich())).toEqual(rich());
-    expect(join(rich(), { ...other, boot: 'two' })).toEqual(rich());
+    expect(decodeState(stored(encodeState(rich())))).toEqual(rich());
   });
 
   test('of an earlier version lacks what it did not know', () => {
     expect(decodeState({ inFlight: [] })).toEqual(emptyState());
+    const { inFlight, gate } = decodeState({ inFlight: [['a', { sentAt: 1 }]], gate: { at: 9, wall: 9, length: 9 } });
+    expect(inFlight.get('a')).toEqual({ sentAt: 1, by: '' });
+    expect(gate).toEqual({ at: 9, wall: 9, length: 9, reason: 'refused' });
   });
+
+  test('of an earlier version may have a gate of centuries', () => {
+    const gate = { at: 5e12 + 100, wall: now + 5e12, length: 5e12, reason: 'refused' as const };
+    expect(decodeState(stored(encodeState({ ...rich(), gate }))).gate).toMatchObject({
+      at: 100 + longestGate,
+      wall: now + longestGate,
+      length: longestGate,
+    });
+  });
+});
+
+test('what is forgotten is what the service said; requests in flight stay', () => {
+  const state = stateAfter(...probed, intents(['a', 'b'], 200), answer('b', 250, { status: 429, retryAfter: 5000 }));
+  forget(state);
+  const { inFlight, over, bootedAt } = state;
+  expect([...inFlight.keys()]).toEqual(['a']);
+  expect(state).toEqual({ ...emptyState(), boot: 'one', env: 'staging', bootedAt, inFlight, over });
 });
 
 test.each([

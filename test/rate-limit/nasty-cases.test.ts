@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { OvertakenError } from '../../src/rate-limit/governor.ts';
-import { RateLimitedError } from '../../src/shared/errors.ts';
+import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
+import { RateLimitedError, UnavailableError } from '../../src/shared/errors.ts';
 import { createTestClock } from '../support/clock.ts';
-import { createRig, ok, refused, told, unaborted } from './rig.ts';
+import { createRig, ok, processWith, refused, told, unaborted, unavailable } from './rig.ts';
 import type { Scenario } from './scenario.ts';
-import { SharedLog } from './shared-log.ts';
 import type { SimulatedServiceOptions } from './simulated-service.ts';
 import { simulate } from './simulation.ts';
 import { createVirtualClock } from './virtual-clock.ts';
@@ -39,7 +39,7 @@ test('50 in flight at remaining 1: one goes, the others wait for the next window
     await clock.sleep(10);
     const left =
       admittedAt.length === 1 ? told(0, 39_990, clock.now()) : told(60 - admittedAt.length, 59_000, clock.now());
-    permit.answered(ok(left));
+    await permit.answered(ok(left));
   };
   await Promise.all(Array.from({ length: 50 }, admit));
   expect(admittedAt.filter((at) => at === 0)).toHaveLength(1);
@@ -54,7 +54,7 @@ describe('answers out of order', () => {
     const { governor, ask } = createRig({ clock });
     await ask(ok(told(10, 40 * second, clock.now())));
     const permits = await Promise.all(Array.from({ length: 7 }, () => governor.admit(unaborted)));
-    for (const left of [...order, 9, 8, 6, 4]) permits.pop()?.answered(ok(told(left, 40 * second, clock.now())));
+    for (const left of [...order, 9, 8, 6, 4]) await permits.pop()?.answered(ok(told(left, 40 * second, clock.now())));
     for (let more = 1; more <= 3; more += 1) await governor.admit(unaborted);
     expect(clock.monotonic()).toBe(0);
     const fourth = governor.admit(unaborted).then(() => 'fourth');
@@ -66,7 +66,7 @@ describe('answers out of order', () => {
     const { governor, ask } = createRig({ clock });
     await ask(ok(told(50, 40 * second, clock.now())));
     const permits = await Promise.all(Array.from({ length: 3 }, () => governor.admit(unaborted)));
-    for (const seconds of ['3', '7', '5']) permits.pop()?.answered(refused({ 'retry-after': seconds }));
+    for (const seconds of ['3', '7', '5']) await permits.pop()?.answered(refused({ 'retry-after': seconds }));
     expect(await ask(ok())).toBe(7000);
   });
 });
@@ -143,16 +143,25 @@ describe('Retry-After', () => {
     expect((await ask(ok())) - first).toBe(60_000);
   });
 
-  test.each(['9999999999', '9'.repeat(30), '9'.repeat(400)])('%s keeps the gate shut', async (retryAfter) => {
-    const clock = createTestClock();
-    const { governor, ask } = createRig({ clock });
-    await ask(refused({ 'retry-after': retryAfter }));
-    clock.advance(365 * day);
-    const error = await governor.admit(unaborted).catch((reason) => reason);
-    expect(error).toBeInstanceOf(RateLimitedError);
-    expect(error.retryAfterSeconds).toBeGreaterThan(9_000_000_000);
-    expect(error.retryAfterSeconds).toBeLessThan(Number.MAX_SAFE_INTEGER);
-  });
+  test.each(['9999999999', '9'.repeat(30), '9'.repeat(400)])(
+    '%s closes the gate for 32 days, and that is said',
+    async (asked) => {
+      const clock = createTestClock();
+      const { governor, ask, warnings } = createRig({ clock, maxWait: 0 });
+      await ask(refused({ 'retry-after': asked }));
+      expect(warnings).toEqual([
+        expect.stringMatching(
+          /^The service asked to wait until the year \d{4,}\. petstock waits at most 32 days; `petstock limits clear` forgets it\.$/,
+        ),
+      ]);
+      clock.advance(32 * day - second);
+      const error = await governor.admit(unaborted).catch((reason) => reason);
+      expect(error).toBeInstanceOf(RateLimitedError);
+      expect(error.retryAfterSeconds).toBe(1);
+      clock.advance(second);
+      await governor.admit(unaborted);
+    },
+  );
 
   test('of 14 h is refused at once, with the time at which it works again', async () => {
     const clock = createTestClock();
@@ -220,13 +229,13 @@ test('midnight, where the minute and the day end at once', async () => {
 describe('a restart of the machine', () => {
   /** @param away how long it was off; @param wallSays how much of that the wall clock knows */
   const restart = async (answer: ReturnType<typeof refused>, away: number, wallSays = away) => {
-    const log = new SharedLog();
+    const store = new MemoryLimits();
     const before = createVirtualClock({ boot: 'one' });
     before.advance(500_000);
-    await createRig({ clock: before, ledger: log.open() }).ask(answer);
+    await createRig({ clock: before, store }).ask(answer);
     const after = createVirtualClock({ boot: 'two', start: before.now() + wallSays });
     after.advance(10_000);
-    const { ask } = createRig({ clock: after, ledger: log.open(), maxWait: day });
+    const { ask } = createRig({ clock: after, store, maxWait: day });
     const sentAt = await ask(ok());
     return sentAt + away;
   };
@@ -258,24 +267,66 @@ describe('a restart of the machine', () => {
 
 test('kill -9 of the prober: the next probe goes when its lease is over', async () => {
   const clock = createVirtualClock();
-  const log = new SharedLog();
-  await createRig({ clock, ledger: log.open() }).governor.admit(unaborted);
-  const { ask } = createRig({ clock, ledger: log.open() });
+  const store = new MemoryLimits();
+  await createRig({ clock, store }).governor.admit(unaborted);
+  const { ask } = createRig({ clock, store });
   const sentAt = await ask(ok());
   expect(sentAt).toBeGreaterThanOrEqual(31_000);
   expect(sentAt).toBeLessThanOrEqual(31_250);
 });
 
+describe('a process that is gone', () => {
+  /** The next probe, where the first was of a process that has died with it. */
+  const probeAfter = async (dead: ReturnType<typeof processWith>, isGone: (process: object) => boolean) => {
+    const clock = createVirtualClock();
+    const store = new MemoryLimits();
+    await createRig({ clock, store, self: dead }).governor.admit(unaborted);
+    return createRig({ clock, store, isGone }).ask(ok());
+  };
+
+  test('gives up its probe at once', async () => {
+    const dead = processWith();
+    const sentAt = await probeAfter(dead, (process) => {
+      expect(process).toEqual(dead);
+      return true;
+    });
+    expect(sentAt).toBe(0);
+  });
+
+  test.each<[string, Partial<ReturnType<typeof processWith>>]>([
+    ['whose pid another program has taken', { pid: 77, startedAt: 'later' }],
+    ['of another pid namespace', { pid: 77, namespace: 'pid:[2]' }],
+    ['of another host', { pid: 77, host: 'office' }],
+  ])('%s: only where that is certain', async (_what, changes) => {
+    const dead = processWith(changes);
+    expect(await probeAfter(dead, () => false)).toBeGreaterThanOrEqual(31_000);
+    expect(
+      await probeAfter(dead, (process) =>
+        Object.entries(changes).every(([name, value]) => Object(process)[name] === value),
+      ),
+    ).toBe(0);
+  });
+
+  test('may have had its requests counted', async () => {
+    const clock = createVirtualClock();
+    const store = new MemoryLimits();
+    const killed = createRig({ clock, store });
+    await killed.ask(ok(told(5, 40 * second, clock.now())));
+    await killed.governor.admitSeveral({ least: 1, most: 5 }, unaborted);
+    expect(await createRig({ clock, store, isGone: () => true }).ask(ok())).toBe(fortySeconds);
+  });
+});
+
 test('SIGSTOP for 30 s between admission and sending, while another process meets a 429', async () => {
   const clock = createVirtualClock();
-  const log = new SharedLog();
-  const stopped = createRig({ clock, ledger: log.open() });
+  const store = new MemoryLimits();
+  const stopped = createRig({ clock, store });
   await stopped.ask(ok(told(50, 40 * second, clock.now())));
   const permit = await stopped.governor.admit(unaborted);
-  await createRig({ clock, ledger: log.open() }).ask(refused({ 'retry-after': '50' }));
+  await createRig({ clock, store }).ask(refused({ 'retry-after': '50' }));
   await clock.sleep(30_000);
   expect(permit.leave).toThrow(OvertakenError);
-  permit.unsent();
+  await permit.unsent();
   expect(await stopped.ask(ok())).toBe(50_000);
 });
 
@@ -317,13 +368,47 @@ test('Ctrl-C in a sleep', async () => {
   expect(clock.sleeps).toEqual([15_000]);
 });
 
-test('a 503 with Retry-After is no gate for others: its own request waits for it', async () => {
-  const clock = createTestClock();
-  const { ask } = createRig({ clock });
-  await ask(ok(told(50, 40 * second, clock.now())));
-  await ask({ status: 503, headers: { 'retry-after': '30' } });
-  await ask(ok());
-  expect(clock.sleeps).toEqual([]);
+describe('a 503 with Retry-After', () => {
+  test('is waited for, by all', async () => {
+    const clock = createTestClock();
+    const store = new MemoryLimits();
+    const { ask } = createRig({ clock, store });
+    const start = clock.monotonic();
+    await ask(ok(told(50, 40 * second, clock.now())));
+    await ask(unavailable('30'));
+    expect((await createRig({ clock, store }).ask(ok())) - start).toBe(30_000);
+  });
+
+  test('holds back what was admitted before', async () => {
+    const clock = createTestClock();
+    const { ask, governor } = createRig({ clock });
+    await ask(ok(told(50, 40 * second, clock.now())));
+    const [one, other] = await governor.admitSeveral({ least: 2, most: 2 }, unaborted);
+    await one.answered(unavailable('30'));
+    expect(other?.leave).toThrow(OvertakenError);
+  });
+
+  test('is no episode, however often', async () => {
+    const clock = createTestClock();
+    const { ask } = createRig({ clock, maxWait: hour });
+    for (let round = 0; round < 5; round += 1) await ask(unavailable('5'));
+    await ask(ok());
+    expect(clock.sleeps).toEqual([5000, 5000, 5000, 5000, 5000]);
+  });
+
+  test.each<[string, string, number]>([
+    ['of more than a minute ends a command at once', '70', hour],
+    ['of more than the command may wait too', '30', 20_000],
+  ])('%s: the service is unavailable', async (_what, asked, maxWait) => {
+    const clock = createTestClock();
+    const store = new MemoryLimits();
+    await createRig({ clock, store }).ask(unavailable(asked));
+    const { governor } = createRig({ clock, store, maxWait });
+    const error = await governor.admit(unaborted).catch((reason) => reason);
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error.retryAfterSeconds).toBe(Number(asked));
+    expect(clock.sleeps).toEqual([]);
+  });
 });
 
 describe('a limit lowered in a run', () => {
@@ -350,9 +435,9 @@ describe('a limit lowered in a run', () => {
 
 test('two keys at once: another key is not held up', async () => {
   const clock = createTestClock();
-  const [one, other] = [new SharedLog(), new SharedLog()];
-  await createRig({ clock, ledger: one.open() }).ask(refused({ 'retry-after': '60' }));
-  await createRig({ clock, ledger: other.open() }).ask(ok());
+  const store = new MemoryLimits();
+  await createRig({ clock, store, scope: 'one' }).ask(refused({ 'retry-after': '60' }));
+  await createRig({ clock, store, scope: 'other' }).ask(ok());
   expect(clock.sleeps).toEqual([]);
 });
 

@@ -1,47 +1,60 @@
 import { createGovernor } from '../../src/rate-limit/admission.ts';
-import type { Governor, ObservedAnswer } from '../../src/rate-limit/governor.ts';
+import type { Governor, GovernorOptions, ObservedAnswer } from '../../src/rate-limit/governor.ts';
 import type { Headers } from '../../src/rate-limit/headers.ts';
-import { createTransientLedger, type Ledger } from '../../src/rate-limit/ledger.ts';
+import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
+import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import type { Clock } from '../../src/shared/clock.ts';
+import type { ProcessIdentity } from '../../src/shared/processes.ts';
 
-export interface RigOptions {
+export interface RigOptions extends Partial<Omit<GovernorOptions, 'clock'>> {
   readonly clock: Clock;
-  readonly ledger?: Ledger;
-  readonly maxWait?: number;
-  readonly env?: string;
-  readonly random?: () => number;
 }
 
 /** A governor with what it said about its waits. */
 export interface Rig {
   readonly governor: Governor;
   readonly announced: readonly number[];
+  readonly warnings: readonly string[];
+  readonly store: LimitsStore;
   /** Sends one request, which is answered at once. @returns when it was sent, by the monotonic clock */
   ask(answer: ObservedAnswer): Promise<number>;
 }
 
-let nextRig = 1;
+export const scope = '1'.repeat(32);
 export const unaborted = new AbortController().signal;
 
-export function createRig({ clock, ledger, env = 'staging', maxWait = 90_000, random = () => 0 }: RigOptions): Rig {
+let nextPid = 1;
+
+/** A process of this machine that no test has had before. */
+export function processWith(changes: Partial<ProcessIdentity> = {}): ProcessIdentity {
+  return { host: 'till', namespace: 'pid:[1]', boot: 'test', pid: nextPid++, startedAt: '7', ...changes };
+}
+
+export function createRig({ clock, store = new MemoryLimits(), ...changes }: RigOptions): Rig {
   const announced: number[] = [];
+  const warnings: string[] = [];
   const governor = createGovernor({
     clock,
-    ledger: ledger ?? createTransientLedger(),
+    store,
+    scope,
     lease: 31_000,
-    unique: `rig${nextRig++}`,
-    env,
-    maxWait,
-    random,
+    self: processWith(),
+    env: 'staging',
+    maxWait: 90_000,
+    random: () => 0,
     onWait: (ms) => announced.push(ms),
+    onUnbelievable: (line) => warnings.push(line),
+    ...changes,
   });
   return {
     governor,
     announced,
+    warnings,
+    store,
     ask: async (answer) => {
       const permit = await governor.admit(unaborted);
       const sentAt = clock.monotonic();
-      permit.answered(answer);
+      await permit.answered(answer);
       return sentAt;
     },
   };
@@ -59,3 +72,4 @@ export function told(remaining: number, resetIn: number, now: number): Headers {
 
 export const ok = (headers: Headers = {}): ObservedAnswer => ({ status: 200, headers });
 export const refused = (headers: Headers = {}): ObservedAnswer => ({ status: 429, headers });
+export const unavailable = (seconds: string): ObservedAnswer => ({ status: 503, headers: { 'retry-after': seconds } });

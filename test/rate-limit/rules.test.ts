@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { narrow } from '../../src/rate-limit/clock-offset.ts';
 import { emptyState, type InFlight, type KeyState } from '../../src/rate-limit/key-state.ts';
-import { decide } from '../../src/rate-limit/rules.ts';
+import { decide, type Wish } from '../../src/rate-limit/rules.ts';
 import { observe, type Window } from '../../src/rate-limit/window.ts';
 
 const start = 1_768_478_400_000;
@@ -19,7 +19,7 @@ const inFlight = (count: number, changes: Partial<InFlight> = {}): KeyState['inF
   new Map(
     Array.from({ length: count }, (_, n) => [
       `r${n}`,
-      { sentAt: 0, expires: 31_000, probe: false, overBefore: 0, ...changes },
+      { by: '', sentAt: 0, expires: 31_000, probe: false, overBefore: 0, ...changes },
     ]),
   );
 const state = (changes: Partial<KeyState>): KeyState => ({
@@ -27,10 +27,13 @@ const state = (changes: Partial<KeyState>): KeyState => ({
   offset: narrow(undefined, start, 0, 0),
   ...changes,
 });
-const gate = (until: number) => ({ at: until, wall: 0, length: 0 });
+const gate = (until: number) => ({ at: until, wall: 0, length: 0, reason: 'refused' as const });
 
-const go = { go: true, probe: false };
-const probe = { go: true, probe: true };
+const go = { go: true, probe: false, places: expect.any(Number) };
+const probe = { go: true, probe: true, places: 1 };
+const one: Wish = { bulk: false, least: 1 };
+const two: Wish = { bulk: false, least: 2 };
+const bulk: Wish = { bulk: true, least: 1 };
 const wait = { go: false, until: undefined };
 const until = (time: number) => ({ go: false, until: expect.closeTo(time, 0) });
 
@@ -74,7 +77,7 @@ describe('what may go', () => {
     ['after a gate, the minute spent', { halfOpen: true, windows: { minute: window(0) } }, until(40_008)],
     ['no clock', { offset: undefined, windows: { minute: window(9) } }, probe],
   ])('%s', (_what, changes, verdict) => {
-    expect(decide(state(changes), at, false)).toEqual(verdict);
+    expect(decide(state(changes), at, one)).toEqual(verdict);
   });
 });
 
@@ -89,7 +92,7 @@ describe('a bulk run leaves some to people', () => {
     [3, 1, until(40_008)],
     [1, 1, go],
   ])('of %i, %i are left', (limit, left, verdict) => {
-    expect(decide(state({ windows: { minute: window(left, 40_000, limit) } }), at, true)).toEqual(verdict);
+    expect(decide(state({ windows: { minute: window(left, 40_000, limit) } }), at, bulk)).toEqual(verdict);
   });
 });
 
@@ -105,13 +108,71 @@ describe('where others use the key', () => {
     [2, 23, 1, wait],
   ])('%f per second, %i left, %i in flight', (foreignRate, left, count, verdict) => {
     expect(
-      decide(state({ foreignRate, windows: { minute: window(left) }, inFlight: inFlight(count) }), at, false),
+      decide(state({ foreignRate, windows: { minute: window(left) }, inFlight: inFlight(count) }), at, one),
     ).toEqual(verdict);
   });
 
   test('the dead do not stand for others: nobody waits for an answer that will not come', () => {
     const dead = inFlight(20, { expires: at });
     const known = { foreignRate: 0.1, windows: { minute: window(30) }, inFlight: dead };
-    expect(decide(state(known), at, false)).toEqual(go);
+    expect(decide(state(known), at, one)).toEqual(go);
+  });
+});
+
+describe('how many may go at once', () => {
+  test.each<[string, Partial<KeyState>, Wish, number]>([
+    ['what is left', { windows: { minute: window(7) } }, one, 7],
+    ['less what is in flight', { windows: { minute: window(7) }, inFlight: inFlight(3) }, one, 4],
+    [
+      'less what the dead have taken',
+      { windows: { minute: window(7) }, inFlight: inFlight(3, { expires: at }) },
+      one,
+      4,
+    ],
+    ['less what is for people', { windows: { minute: window(7) } }, bulk, 5],
+    ['the smaller of two windows', { windows: { minute: window(7), day: window(5, 9e6) } }, one, 5],
+    ['beside others, few', { foreignRate: 0.1, windows: { minute: window(50) } }, one, 4],
+    ['beside others, each for two', { foreignRate: 0.1, windows: { minute: window(7) } }, one, 3],
+    [
+      'beside others, less what is in flight',
+      { foreignRate: 0.1, windows: { minute: window(50) }, inFlight: inFlight(3) },
+      one,
+      1,
+    ],
+    ['a pair', { windows: { minute: window(2) } }, two, 2],
+  ])('%s', (_what, changes, wish, places) => {
+    expect(decide(state(changes), at, wish)).toEqual({ go: true, probe: false, places });
+  });
+});
+
+describe('two that go together', () => {
+  test.each<[string, Partial<KeyState>, Wish, object]>([
+    ['one left is as good as none', { windows: { minute: window(1) } }, two, until(40_008)],
+    ['one left of the day', { windows: { minute: window(9), day: window(1, 9e6) } }, two, until(9e6 + 1800)],
+    ['one left, the other in flight', { windows: { minute: window(3) }, inFlight: inFlight(2) }, two, wait],
+    [
+      'a limit of 1 never has two',
+      { windows: { minute: window(1, 40_000, 1) } },
+      two,
+      { go: true, probe: false, places: 1 },
+    ],
+    [
+      'a bulk run under a limit of 2 neither',
+      { windows: { minute: window(2, 40_000, 2) } },
+      { bulk: true, least: 2 },
+      { go: true, probe: false, places: 1 },
+    ],
+    ['others leave no room for two', { foreignRate: 1, windows: { minute: window(20, 40_000, 3) } }, two, go],
+    ['nothing known: a probe', {}, two, probe],
+    ['a window that has ended: a probe', { windows: { minute: window(0, 9000) } }, two, probe],
+    ['after a gate: a probe', { halfOpen: true, windows: { minute: window(1) } }, two, probe],
+    [
+      'beside others, three in flight',
+      { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(3) },
+      two,
+      wait,
+    ],
+  ])('%s', (_what, changes, wish, verdict) => {
+    expect(decide(state(changes), at, wish)).toEqual(verdict);
   });
 });

@@ -1,3 +1,4 @@
+import type { Wanted } from '../../src/rate-limit/governor.ts';
 import type { Refusal, SimulatedService, SimulatedServiceOptions } from './simulated-service.ts';
 
 /** Times are milliseconds since the simulation began. */
@@ -11,9 +12,11 @@ export interface ProcessPlan {
   readonly stops?: readonly { readonly at: number; readonly length: number }[];
   /** Steps of its wall clock. */
   readonly steps?: readonly { readonly at: number; readonly ms: number }[];
-  /** Processes of one machine share a ledger. */
+  /** Processes of one machine share a store. */
   readonly machine?: number;
   readonly bulk?: boolean;
+  /** How many each worker asks for at once; where at least two, they go one after the other. */
+  readonly want?: Wanted;
 }
 
 export interface Scenario {
@@ -30,9 +33,8 @@ export interface Scenario {
   readonly foreign?: number;
   /** How many in a thousand requests, or answers, are lost. */
   readonly lost?: number;
-  /** How many in a thousand records are followed by a torn one. */
-  readonly torn?: number;
-  readonly sealAt?: number;
+  /** Milliseconds of a transaction, half of them before it is done; what a look shows is as old. */
+  readonly storeLatency?: number;
   readonly seed: number;
 }
 
@@ -50,6 +52,4 @@ export interface Outcome {
   /** The highest that any process ever took others to have. */
   readonly foreignRate: number;
   readonly endedAt: number;
-  /** The state of each process that lived, by machine, as JSON. */
-  readonly states: ReadonlyMap<number, ReadonlySet<string>>;
 }

@@ -1,14 +1,10 @@
-import { appendFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { createFileLedger } from '../../src/rate-limit/ledger-file.ts';
-import { temporaryFolders } from '../support/shop.ts';
+import type { Wanted } from '../../src/rate-limit/governor.ts';
 import type { ProcessPlan, Scenario } from './scenario.ts';
-import type { Log } from './shared-log.ts';
-import { perMachine, simulate } from './simulation.ts';
+import { simulate } from './simulation.ts';
 
-/** More of them with `PETSTOCK_RUNS=5000 npx vitest run --project unit test/governor/simulation.test.ts`. */
+/** More of them with `PETSTOCK_RUNS=5000 npx vitest run --project unit test/rate-limit/simulation.test.ts`. */
 const numRuns = Number(process.env.PETSTOCK_RUNS ?? 300);
 const hour = 3_600_000;
 
@@ -27,15 +23,22 @@ const latency = fc.oneof(
 );
 const skew = fc.constantFrom(0, 30_000, -30_000, 24 * hour, -24 * hour, 1234);
 const seed = integer(0, 2 ** 31 - 1);
+const want = fc.constantFrom<Wanted>(
+  { least: 1, most: 1 },
+  { least: 2, most: 2 },
+  { least: 1, most: 8 },
+  { least: 2, most: 5 },
+);
 const plain: fc.Arbitrary<ProcessPlan> = fc.record({
   requests: integer(1, 40),
   concurrency: integer(1, 12),
   startsAt: integer(0, 5000),
+  want,
 });
 const steps = fc.array(fc.record({ at: integer(0, 60_000), ms: integer(-100_000, 100_000) }), { maxLength: 2 });
 const connecting = fc.constantFrom([0, 0] as const, [0, 100] as const, [50, 3000] as const);
 
-/** Processes that are killed, stopped and stepped, whose requests get lost and whose records are torn. */
+/** Processes that are killed, stopped and stepped, whose requests get lost. */
 const rough: fc.Arbitrary<ProcessPlan> = fc.record(
   {
     requests: integer(1, 60),
@@ -45,23 +48,22 @@ const rough: fc.Arbitrary<ProcessPlan> = fc.record(
     stops: fc.array(fc.record({ at: integer(0, 60_000), length: integer(1, 60_000) }), { maxLength: 2 }),
     steps,
     bulk: fc.boolean(),
+    want,
   },
   { requiredKeys: ['requests', 'concurrency'] },
 );
-const sealAt = fc.constantFrom(5, 40, Number.POSITIVE_INFINITY);
-const torn = fc.constantFrom(0, 50);
+const storeLatency = fc.constantFrom(0, 0, 0, 2, 40);
 
 const check = (scenario: fc.Arbitrary<Scenario>, judge: (scenario: Scenario) => Promise<void>) =>
   fc.assert(fc.asyncProperty(scenario, judge), { numRuns });
 vi.setConfig({ testTimeout: 600_000 });
 
-/** Everything that is asked is answered or refused, and all readers of a ledger know the same. */
-async function run(scenario: Scenario, logs?: (machine: number) => Log) {
-  const outcome = await simulate(scenario, logs);
+/** Everything that is asked is answered or refused. */
+async function run(scenario: Scenario) {
+  const outcome = await simulate(scenario);
   const asked = scenario.processes.filter(({ killedAt }) => killedAt === undefined);
   const sum = asked.reduce((total, { requests }) => total + requests, 0);
   expect(outcome.answered + outcome.limited).toBeGreaterThanOrEqual(sum);
-  for (const states of outcome.states.values()) expect([...states]).toHaveLength(1);
   if (scenario.foreign === undefined) expect(outcome.foreignRate).toBe(0);
   return outcome;
 }
@@ -75,7 +77,7 @@ describe('alone on the key: no 429, and the service never counts more than its l
         connecting,
         skew,
         seed,
-        sealAt,
+        storeLatency,
         processes: fc.array(plain, { minLength: 1, maxLength: 4 }),
       }),
       async (scenario) => {
@@ -103,7 +105,7 @@ describe('alone on the key: no 429, and the service never counts more than its l
       },
     ));
 
-  test('with processes that are killed, stopped and started, lost requests, torn records and stepped clocks', () =>
+  test('with processes that are killed, stopped and started, lost requests and stepped clocks', () =>
     check(
       fc.record({
         // A probe that is lost, or whose process is killed, may have been counted: a limit of 1 would be spent then.
@@ -112,13 +114,38 @@ describe('alone on the key: no 429, and the service never counts more than its l
         connecting,
         skew,
         seed,
-        sealAt,
-        torn,
+        storeLatency,
         lost: fc.constantFrom(0, 50),
         processes: fc.array(rough, { minLength: 1, maxLength: 4 }),
       }),
       async (scenario) => {
         const { refusals, inside } = await run(scenario);
+        expect({ refusals: refusals.length, inside }).toEqual({ refusals: 0, inside: 0 });
+      },
+    ));
+
+  test('with processes that are killed with answers that no other has seen', () =>
+    check(
+      fc.record({
+        service: service.map((options) => ({ ...options, limit: 8 + (options.limit % 20) })),
+        latency: integer(0, 15).map((ms) => [ms, ms + 10] as const),
+        skew,
+        seed,
+        storeLatency,
+        processes: fc.array(
+          fc.record({
+            requests: integer(20, 100),
+            concurrency: integer(5, 20),
+            startsAt: integer(0, 300),
+            killedAt: integer(20, 1000),
+            want,
+          }),
+          { minLength: 2, maxLength: 6 },
+        ),
+      }),
+      async (scenario) => {
+        const rest = { requests: 20, concurrency: 5, startsAt: 1000 };
+        const { refusals, inside } = await run({ ...scenario, processes: [...scenario.processes, rest] });
         expect({ refusals: refusals.length, inside }).toEqual({ refusals: 0, inside: 0 });
       },
     ));
@@ -135,7 +162,6 @@ describe('alone, with fixed windows: as fast as can be', () => {
     latency: integer(1, 150).map((ms) => [ms, ms] as const),
     skew,
     seed,
-    sealAt,
   });
 
   test('one process: at most 1 s over the optimum, and a probe at the start and at the end', () =>
@@ -150,7 +176,7 @@ describe('alone, with fixed windows: as fast as can be', () => {
       },
     ));
 
-  test('several processes: at most a look at the ledger more', () =>
+  test('several processes: at most a look at the store more', () =>
     check(
       fc
         .tuple(scenario, share, integer(2, 4))
@@ -203,8 +229,7 @@ describe('whatever happens, nothing is sent inside a Retry-After', () => {
         connecting,
         skew,
         seed,
-        sealAt,
-        torn,
+        storeLatency,
         lost: fc.constantFrom(0, 50),
         foreign: fc.constantFrom(0, 0.5, 2, 10),
         maxWait: fc.constantFrom(90_000, 600_000),
@@ -220,38 +245,6 @@ describe('whatever happens, nothing is sent inside a Retry-After', () => {
         const isAlone = scenario.foreign === 0 && scenario.processes.every(({ machine }) => machine === 0);
         if (isAlone && scenario.latency[1] <= 300) expect(service.banned).toBe(0);
       },
-    ));
-
-  test('the same, through files', () =>
-    fc.assert(
-      fc.asyncProperty(
-        fc.record({
-          service,
-          latency,
-          connecting,
-          skew,
-          seed,
-          torn,
-          processes: fc.array(rough, { minLength: 1, maxLength: 4 }),
-        }),
-        async (scenario) => {
-          const folder = join((await temporaryFolders()).state, 'limits');
-          let opened = 0;
-          const log = (machine: number): Log => ({
-            open: () => {
-              opened += 1;
-              const onFallback = (reason: Error) => expect(reason).toBeUndefined();
-              return createFileLedger({ folder, scope: `a${machine}`, unique: `u${opened}`, sealAt: 4000, onFallback });
-            },
-            tear: () => {
-              for (const name of readdirSync(folder)) appendFileSync(join(folder, name), '\n0123abcd {"type":"ans');
-            },
-          });
-          const { inside } = await run(scenario, perMachine(log));
-          expect(inside).toBe(0);
-        },
-      ),
-      { numRuns: Math.ceil(numRuns / 5) },
     ));
 
   test('others of 2 requests a second on the key: at most one episode per window', () =>

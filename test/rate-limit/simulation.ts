@@ -1,30 +1,24 @@
 import { setMaxListeners } from 'node:events';
 import { createGovernor } from '../../src/rate-limit/admission.ts';
-import { type Governor, type ObservedAnswer, OvertakenError, type Permit } from '../../src/rate-limit/governor.ts';
-import { encodeState } from '../../src/rate-limit/key-state.ts';
-import type { Ledger } from '../../src/rate-limit/ledger.ts';
+import {
+  type Governor,
+  type ObservedAnswer,
+  OvertakenError,
+  type Permit,
+  type Wanted,
+} from '../../src/rate-limit/governor.ts';
+import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
+import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
+import { processWith, scope } from './rig.ts';
 import type { Outcome, ProcessPlan, Scenario } from './scenario.ts';
 import { seeded } from './seeded.ts';
-import { type Log, SharedLog } from './shared-log.ts';
 import { type Refusal, SimulatedService } from './simulated-service.ts';
 import { createTimeline, createVirtualClock, type Timeline, type VirtualClock } from './virtual-clock.ts';
 
-type Logs = (machine: number) => Log;
-
 /** Runs processes against a service until each has done its work or is dead. @throws where that never happens */
-export async function simulate(scenario: Scenario, logs?: Logs): Promise<Outcome> {
-  return new Simulation(scenario, logs ?? perMachine(() => new SharedLog(scenario.sealAt))).run();
-}
-
-/** @returns the log of each machine, made when it is first asked for */
-export function perMachine(make: (machine: number) => Log): Logs {
-  const logs = new Map<number, Log>();
-  return (machine) => {
-    const log = logs.get(machine) ?? make(machine);
-    logs.set(machine, log);
-    return log;
-  };
+export async function simulate(scenario: Scenario): Promise<Outcome> {
+  return new Simulation(scenario).run();
 }
 
 /** A process, as its requests see it. */
@@ -40,7 +34,7 @@ setMaxListeners(0, never);
 
 class Simulation {
   readonly #scenario: Scenario;
-  readonly #logs: Logs;
+  readonly #stores = new Map<number, MemoryLimits>();
   readonly #timeline: Timeline;
   readonly #service: SimulatedService;
   readonly #random: () => number;
@@ -48,13 +42,11 @@ class Simulation {
   readonly #known = new Map<number, Refusal[]>();
   /** 429 episodes by window. */
   readonly #episodes = new Map<number, number>();
-  readonly #survivors: { machine: number; ledger: Ledger }[] = [];
   readonly #count = { answered: 0, limited: 0, inside: 0, overtaken: 0, foreignRate: 0 };
   #isOver = false;
 
-  constructor(scenario: Scenario, logs: Logs) {
+  constructor(scenario: Scenario) {
     this.#scenario = scenario;
-    this.#logs = logs;
     this.#timeline = createTimeline(scenario.processes.length * 100_000);
     this.#service = new SimulatedService(scenario.service);
     this.#random = seeded(scenario.seed);
@@ -62,7 +54,7 @@ class Simulation {
 
   async run(): Promise<Outcome> {
     if (this.#scenario.foreign) this.#sendAsOthers(0, 1000 / this.#scenario.foreign);
-    const lives = this.#scenario.processes.map((plan, name) => this.#live(plan, name));
+    const lives = this.#scenario.processes.map((plan) => this.#live(plan));
     await Promise.race([Promise.all(lives), this.#timeline.stalled]);
     this.#isOver = true;
     return {
@@ -71,12 +63,11 @@ class Simulation {
       refusals: this.#service.refusals,
       episodesPerWindow: Math.max(0, ...this.#episodes.values()),
       endedAt: this.#timeline.passed,
-      states: this.#states(),
     };
   }
 
   /** One process, from its start to its end or its death. */
-  async #live(plan: ProcessPlan, name: number): Promise<void> {
+  async #live(plan: ProcessPlan): Promise<void> {
     const { machine = 0, startsAt = 0, killedAt = Number.POSITIVE_INFINITY, bulk = false } = plan;
     const clock = this.#clockOf(plan);
     const killed = new Promise<void>((resolve) => {
@@ -84,22 +75,21 @@ class Simulation {
     });
     const work = async () => {
       await clock.sleep(startsAt);
-      const ledger = this.#openLedger(machine);
       const governor = createGovernor({
         clock,
-        ledger,
+        store: this.#openStore(machine, clock),
+        scope,
         env: 'staging',
         maxWait: this.#scenario.maxWait ?? Number.POSITIVE_INFINITY,
         lease: timeout + 1000,
         bulk,
-        unique: `p${name}`,
+        self: processWith(),
         random: this.#random,
         onWait: () => {},
       });
       const jobs = { left: plan.requests };
-      const workers = Array.from({ length: plan.concurrency }, () => this.#work({ governor, clock, machine }, jobs));
-      await Promise.all(workers);
-      this.#survivors.push({ machine, ledger });
+      const sender = { governor, clock, machine };
+      await Promise.all(Array.from({ length: plan.concurrency }, () => this.#work(sender, jobs, plan.want)));
     };
     await Promise.race([work(), killed]);
   }
@@ -116,46 +106,57 @@ class Simulation {
     return clock;
   }
 
-  /** A ledger behind whose records a torn one may follow. */
-  #openLedger(machine: number): Ledger {
-    const log = this.#logs(machine);
-    const ledger = log.open();
+  /** The store of a machine, as far from a process as the scenario says. */
+  #openStore(machine: number, clock: VirtualClock): LimitsStore {
+    const store = this.#stores.get(machine) ?? new MemoryLimits();
+    this.#stores.set(machine, store);
+    const delay = (this.#scenario.storeLatency ?? 0) / 2;
     return {
-      get state() {
-        return ledger.state;
+      fold: async (name, records) => {
+        if (delay > 0) await clock.sleep(delay);
+        const state = await store.fold(name, records);
+        this.#count.foreignRate = Math.max(this.#count.foreignRate, state.foreignRate);
+        if (delay === 0) return state;
+        const copy = structuredClone(state);
+        await clock.sleep(delay);
+        return copy;
       },
-      get alone() {
-        return ledger.alone;
-      },
-      refresh: ledger.refresh,
-      glance: ledger.glance,
-      commit: (record) => {
-        ledger.commit(record);
-        this.#count.foreignRate = Math.max(this.#count.foreignRate, ledger.state.foreignRate);
-        if (this.#random() * 1000 < (this.#scenario.torn ?? 0)) log.tear();
-      },
+      peek: (name) => store.peek(name),
+      list: () => store.list(),
+      clear: (name) => store.clear(name),
     };
   }
 
   /** One of the many at once of a process. */
-  async #work(sender: Sender, jobs: { left: number }): Promise<void> {
+  async #work(sender: Sender, jobs: { left: number }, { least, most }: Wanted = { least: 1, most: 1 }): Promise<void> {
     while (jobs.left > 0) {
-      jobs.left -= 1;
+      const taken = Math.min(most, jobs.left);
+      jobs.left -= taken;
       try {
-        while (!(await this.#attempt(sender))) {}
-        this.#count.answered += 1;
+        const want = { least: taken < 2 ? 1 : least, most: taken } as const;
+        const answered = await this.#attemptSeveral(sender, want);
+        this.#count.answered += answered;
+        jobs.left += taken - answered;
       } catch (error) {
         if (!(error instanceof RateLimitedError)) throw error;
-        this.#count.limited += 1;
+        this.#count.limited += taken;
       }
     }
   }
 
+  /** @returns how many were answered for good */
+  async #attemptSeveral(sender: Sender, want: Wanted): Promise<number> {
+    const permits = await sender.governor.admitSeveral(want, never);
+    const results: boolean[] = [];
+    if (want.least === 2) for (const permit of permits) results.push(await this.#attempt(sender, permit));
+    else results.push(...(await Promise.all(permits.map((permit) => this.#attempt(sender, permit)))));
+    return results.filter((isAnswered) => isAnswered).length;
+  }
+
   /** One try, from admission to answer. @returns whether it was answered for good */
-  async #attempt({ governor, clock, machine }: Sender): Promise<boolean> {
-    const permit = await governor.admit(never);
+  async #attempt({ clock, machine }: Sender, permit: Permit): Promise<boolean> {
     await clock.sleep(this.#between(this.#scenario.connecting ?? [0, 0]));
-    if (!this.#leave(permit)) return false;
+    if (!(await this.#leave(permit))) return false;
     const leftAt = this.#timeline.passed;
     const arrivesAt = leftAt + this.#between(this.#scenario.latency);
     if (this.#knownOn(machine).some(({ until }) => arrivesAt < until)) this.#count.inside += 1;
@@ -164,22 +165,23 @@ class Simulation {
     const answer = arrives ? await this.#arrival(arrivesAt) : undefined;
     await clock.sleep(isLost ? timeout : this.#between(this.#scenario.latency));
     if (answer === undefined || isLost) {
-      permit.lost();
+      await permit.lost();
       return false;
     }
+    const folded = permit.answered(answer);
     if (answer.status === 429) this.#note(machine, leftAt, arrivesAt);
-    permit.answered(answer);
+    await folded;
     return answer.status !== 429;
   }
 
-  #leave(permit: Permit): boolean {
+  async #leave(permit: Permit): Promise<boolean> {
     try {
       permit.leave();
       return true;
     } catch (error) {
       if (!(error instanceof OvertakenError)) throw error;
       this.#count.overtaken += 1;
-      permit.unsent();
+      await permit.unsent();
       return false;
     }
   }
@@ -213,21 +215,6 @@ class Simulation {
     this.#service.handle(at, false);
     const next = at + every * (0.5 + this.#random());
     this.#timeline.schedule(next, () => this.#sendAsOthers(next, every));
-  }
-
-  /** What the processes that lived know, and what a new one would read. */
-  #states(): Map<number, Set<string>> {
-    const states = new Map<number, Set<string>>();
-    const replays = [...new Set(this.#survivors.map(({ machine }) => machine))].map((machine) => ({
-      machine,
-      ledger: this.#logs(machine).open(),
-    }));
-    for (const { machine, ledger } of [...this.#survivors, ...replays]) {
-      ledger.refresh();
-      const seen = states.get(machine) ?? new Set();
-      states.set(machine, seen.add(JSON.stringify(encodeState(ledger.state))));
-    }
-    return states;
   }
 
   #between([from, to]: readonly [number, number]): number {

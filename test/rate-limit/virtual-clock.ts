@@ -114,6 +114,6 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
         });
         signal?.addEventListener('abort', abort, { once: true });
       }),
-    deadline: () => ({ clear: () => {} }),
+    deadline: (ms, onPassed) => ({ clear: schedule(timeline.passed + ms, onPassed) }),
   };
 }

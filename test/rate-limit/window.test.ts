@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { countDown, foreignRate, observe, type ToldWindow, type Window } from '../../src/rate-limit/window.ts';
+import { countDown, foreignRate, observe, type SeenWindow, type Window } from '../../src/rate-limit/window.ts';
 
-const told = (changes: Partial<ToldWindow> = {}): ToldWindow => ({
+const told = (changes: Partial<SeenWindow> = {}): SeenWindow => ({
   reset: 60_000,
   limit: 20,
   remaining: 10,
@@ -19,7 +19,7 @@ const window = (changes: Partial<Window> = {}): Window => ({
 });
 
 describe('one more answer', () => {
-  test.each<[string, Partial<ToldWindow>, boolean, Partial<Window>]>([
+  test.each<[string, Partial<SeenWindow>, boolean, Partial<Window>]>([
     ['a smaller rest', { remaining: 9 }, false, { left: 9, own: 4 }],
     ['a larger rest, out of order', { remaining: 12 }, false, { left: 10, own: 4 }],
     ['of the next window', { reset: 120_000, remaining: 19 }, false, { reset: 120_000, left: 19, own: 0 }],

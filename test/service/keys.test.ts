@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Grant, idOfKey, openKeyRing } from '../../src/service/index.ts';
+import { type Grant, openKeyRing } from '../../src/service/index.ts';
+import { idOfKey } from '../../src/service/keys/key.ts';
 import { NOON, outcome, rate, start, TestClock, temporaryFile } from './support.ts';
 
 async function keyRing(file: string, clock = new TestClock()) {

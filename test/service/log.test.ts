@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { idOfKey, type LogEntry } from '../../src/service/index.ts';
+import type { LogEntry } from '../../src/service/index.ts';
+import { idOfKey } from '../../src/service/keys/key.ts';
 import { NOON, start } from './support.ts';
 
 async function startLogged(options: Parameters<typeof start>[0] = {}) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { generateKey, idOfKey } from '../../src/service/index.ts';
+import { generateKey } from '../../src/service/index.ts';
+import { idOfKey } from '../../src/service/keys/key.ts';
 import { admit, type LimitRules, UNUSED } from '../../src/service/limits/admission.ts';
 import type { Entitlement, Store } from '../../src/service/store/store.ts';
 import { NOON, TestClock } from './support.ts';

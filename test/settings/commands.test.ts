@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { configFile, readConfig } from '../../src/settings/config-file.ts';
 import { setKey, setSetting, setUrl } from '../../src/settings/write-config.ts';
-import { runConfig } from './fake-run.ts';
+import { runConfig } from './run-config.ts';
 import { tempFolder } from './temp-folder.ts';
 
 const secret = 'psk_s3cretABCD';
@@ -233,6 +233,7 @@ describe('config list', () => {
       { name: 'low-stock', value: 3, source: 'config file' },
       { name: 'max-changes', value: null, source: 'not set' },
       { name: 'max-zero', value: null, source: 'not set' },
+      { name: 'read-first', value: false, source: 'default' },
       { name: 'output', value: null, source: 'not set' },
       { name: 'url.staging', value: null, source: 'not set' },
       { name: 'url.production', value: null, source: 'cannot be used' },
@@ -265,10 +266,3 @@ test.each(['set-key', 'unset-key', 'set-url', 'set', 'get', 'unset', 'list', 'pa
     expect(outcome.stdout).toMatch(new RegExp(`Usage: petstock config ${name}[^]*Examples:[^]*petstock config`));
   },
 );
-
-test('the start reads no slow library: conf is imported to write only', () => {
-  const sources = ['config-file', 'config-format', 'resolve', 'names', 'keys', 'base-url', 'folders', 'private-files'];
-  for (const name of sources) {
-    expect(readFileSync(`src/settings/${name}.ts`, 'utf8')).not.toMatch(/from '(conf|@clack)/);
-  }
-});

@@ -16,7 +16,7 @@ const read = (folder: string) => readConfig(folder).config;
 describe('reading', () => {
   test.each(['', 'not-there-yet'])('a missing file is an empty one (%j)', (inner) => {
     const answer = readConfig(path.join(tempFolder(), inner));
-    expect(answer).toEqual({ config: { settings: {}, keys: {}, urls: {} }, narrowed: [], exposed: [] });
+    expect(answer).toEqual({ config: { settings: {}, keys: {}, urls: {} }, warning: undefined });
   });
 
   test('parts may be missing, and unknown parts are left alone', () => {
@@ -25,13 +25,13 @@ describe('reading', () => {
     expect(read(folder)).toEqual({ settings: {}, keys: { staging: 'psk_abcdef' }, urls: {} });
   });
 
-  test('a file that others can read is narrowed and told, once', () => {
+  test('a file that others can read is narrowed with a warning, once', () => {
     const folder = tempFolder();
     write(folder, '{}');
     chmodSync(configFile(folder), 0o644);
-    expect(readConfig(folder).narrowed).toEqual([configFile(folder)]);
+    expect(readConfig(folder).warning).toBe(`${configFile(folder)} could be read by others; it is now private (0600)`);
     expect(modeOf(configFile(folder))).toBe(0o600);
-    expect(readConfig(folder).narrowed).toEqual([]);
+    expect(readConfig(folder).warning).toBeUndefined();
   });
 
   test.each([
@@ -65,6 +65,16 @@ describe('reading', () => {
     mkdirSync(configFile(folder));
     expect(() => readConfig(folder)).toThrow(new RegExp(`${configFile(folder)} cannot be read`));
   });
+});
+
+test('a folder that others can write to is neither read nor changed', async () => {
+  const folder = tempFolder();
+  write(folder, '{"settings":{"low-stock":3}}');
+  chmodSync(folder, 0o1777);
+  expect(() => readConfig(folder)).toThrow(FailureError);
+  await expect(setSetting(folder, 'low-stock', 4)).rejects.toThrow(`such as ${folder}/petstock`);
+  expect(readFileSync(configFile(folder), 'utf8')).toBe('{"settings":{"low-stock":3}}');
+  expect(statSync(folder).mode & 0o7777).toBe(0o1777);
 });
 
 describe('writing', () => {
@@ -104,12 +114,12 @@ describe('writing', () => {
     expect(JSON.parse(readFileSync(target, 'utf8'))).toEqual({ settings: { 'low-stock': 0 } });
   });
 
-  test('a folder that cannot be made is a failure that names the file', async () => {
+  test('a folder that cannot be made is a failure that names it', async () => {
     const file = path.join(tempFolder(), 'occupied');
     writeFileSync(file, '');
     const error = await setKey(path.join(file, 'in'), 'staging', 'psk_secret').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(FailureError);
-    expect(error).toMatchObject({ message: expect.stringContaining(path.join(file, 'in', 'config.json')) });
+    expect(error).toMatchObject({ message: expect.stringContaining(path.join(file, 'in')) });
     expect(String(error)).not.toContain('psk_secret');
   });
 

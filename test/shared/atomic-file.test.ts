@@ -1,8 +1,21 @@
-import { chmod, link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  type FileHandle,
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { writeFileAtomically } from '../../src/shared/atomic-file.ts';
+import { createFileAtomically, type DiskSync, syncFolder, writeFileAtomically } from '../../src/shared/atomic-file.ts';
 import { FailureError } from '../../src/shared/errors.ts';
 
 let folder: string;
@@ -82,5 +95,124 @@ describe('writeFileAtomically', () => {
     const failure = await writeFileAtomically('/dev/full', ['text']).catch((error) => error);
     expect(failure).toBeInstanceOf(FailureError);
     expect(failure.message).toBe("/dev/full can't be written: the disk is full");
+  });
+});
+
+/** Syncs nothing; notes what there was to sync, and what was in the folder then, in order. */
+function watchedSync(seen: unknown[]): DiskSync {
+  const contents = async () => {
+    const names = (await readdir(folder)).map((name) => name.replace(/^\.petstock-.+\.tmp$/, 'TEMPORARY')).sort();
+    return names.join(' ');
+  };
+  return {
+    file: async (handle: FileHandle) => {
+      const { size, mode } = await handle.stat();
+      seen.push({ file: size, mode: mode & 0o777, beside: await contents() });
+    },
+    folder: async (path) => {
+      seen.push({ folder: path, beside: await contents() });
+    },
+  };
+}
+
+describe('what is on the disk, and when', () => {
+  it('all of a file and its mode before it takes its name, and the folder after', async () => {
+    const path = join(folder, 'a');
+    await writeFile(path, 'old');
+    await chmod(path, 0o640);
+    const seen: unknown[] = [];
+    await writeFileAtomically(path, pieces('12345', '67890'), watchedSync(seen));
+    expect(seen).toEqual([
+      { file: 10, mode: 0o640, beside: 'TEMPORARY a' },
+      { folder, beside: 'a' },
+    ]);
+  });
+
+  it('the folder where a link leads', async () => {
+    await mkdir(join(folder, 'b'));
+    await writeFile(join(folder, 'b', 'real'), 'old');
+    await symlink(join('b', 'real'), join(folder, 'a'));
+    const seen: unknown[] = [];
+    await writeFileAtomically(join(folder, 'a'), ['1'], watchedSync(seen));
+    expect(seen.at(-1)).toEqual({ folder: join(await realpath(folder), 'b'), beside: 'a b' });
+  });
+
+  it('a new private file likewise', async () => {
+    const seen: unknown[] = [];
+    await createFileAtomically(join(folder, 'key'), 'secret', watchedSync(seen));
+    expect(seen).toEqual([
+      { file: 6, mode: 0o600, beside: 'TEMPORARY' },
+      { folder, beside: 'key' },
+    ]);
+  });
+
+  it('a file that is not on the disk does not take its name', async () => {
+    await writeFile(join(folder, 'a'), 'old');
+    const sync: DiskSync = {
+      file: () => Promise.reject(Object.assign(new Error('EIO'), { code: 'EIO' })),
+      folder: async () => {},
+    };
+    await expect(writeFileAtomically(join(folder, 'a'), ['new'], sync)).rejects.toBeInstanceOf(FailureError);
+    expect(await readFile(join(folder, 'a'), 'utf8')).toBe('old');
+    expect(await readdir(folder)).toEqual(['a']);
+  });
+});
+
+describe('createFileAtomically', () => {
+  it('puts it there once, whoever comes first, for this user alone', async () => {
+    const path = join(folder, 'key');
+    const texts = ['one', 'two', 'three'];
+    const created = await Promise.all(texts.map((text) => createFileAtomically(path, text)));
+    expect(created.filter((one) => one)).toHaveLength(1);
+    expect(await readFile(path, 'utf8')).toBe(texts[created.indexOf(true)]);
+    expect(await modeOf(path)).toBe(0o600);
+    expect(await readdir(folder)).toEqual(['key']);
+  });
+
+  it('has words for a folder that is missing', async () => {
+    const path = join(folder, 'none', 'key');
+    await expect(createFileAtomically(path, 'x')).rejects.toThrow(`${path} can't be written: there is no such folder`);
+  });
+});
+
+describe('where the new file is gone before it has its name', () => {
+  const vanishing: DiskSync = {
+    file: async () => {
+      for (const name of await readdir(folder)) await rm(join(folder, name));
+    },
+    folder: async () => {},
+  };
+
+  it.each([
+    ['replaced', () => writeFileAtomically(join(folder, 'a'), ['x'], vanishing)],
+    ['created', () => createFileAtomically(join(folder, 'a'), 'x', vanishing)],
+  ])('nothing is %s, and it says so', async (_what, write) => {
+    await expect(write()).rejects.toThrow(`${join(folder, 'a')} can't be written: there is no such folder`);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe('syncFolder', () => {
+  const failing = (code: string) => Promise.reject(Object.assign(new Error(code), { code }));
+
+  it('syncs the folder and closes it', async () => {
+    const calls: string[] = [];
+    await syncFolder('/a', async (path) => ({
+      sync: async () => void calls.push(`sync ${path}`),
+      close: async () => void calls.push(`close ${path}`),
+    }));
+    expect(calls).toEqual(['sync /a', 'close /a']);
+  });
+
+  it.each(['EIO', 'ENOSPC', 'EDQUOT'])('%s is a failure, and the folder is closed', async (code) => {
+    const closed: string[] = [];
+    const open = async () => ({ sync: () => failing(code), close: async () => void closed.push(code) });
+    await expect(syncFolder('/a', open)).rejects.toMatchObject({ code });
+    expect(closed).toEqual([code]);
+  });
+
+  it.each(['EINVAL', 'EPERM', 'EISDIR', 'EACCES'])('%s says that there is no such call', async (code) => {
+    await syncFolder('/a', () => failing(code));
+    await syncFolder('/a', async () => ({ sync: () => failing(code), close: async () => {} }));
   });
 });

@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'tsup';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The built program: what `node` is given. */
+    /** The built program: a script for `node`, or what runs by itself. */
     readonly program: string;
   }
 }
@@ -14,8 +14,14 @@ declare module 'vitest' {
 /**
  * Builds the program for the tests that spawn it, into a folder of this run alone: it is never stale, and a build into
  * `dist` by `npm ci` or `npx petstock` at the same time does not meet it. Without the declarations it takes half a second.
+ * `PETSTOCK_PROGRAM` names another program to test: an older one, an installed one, the build that CI has just made.
  */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const given = process.env.PETSTOCK_PROGRAM;
+  if (given !== undefined && given !== '') {
+    project.provide('program', resolve(given));
+    return undefined;
+  }
   // Below node_modules, so that the dependency that is not bundled is found.
   const cache = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
   await mkdir(cache, { recursive: true });

@@ -63,7 +63,11 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     clock: options.clock,
     transport: recording(requests, options),
     folders: options.folders,
-    processes: { pid: 1, isAlive: () => true },
+    processes: {
+      self: { host: 'test', namespace: '', boot: 'test', pid: 1, startedAt: '1' },
+      isGone: () => false,
+      isStopped: () => false,
+    },
     prompts: { password: unasked, confirm: unasked, text: unasked, ...options.prompts },
     interrupted: options.interrupted ?? new AbortController().signal,
     random: options.random ?? (() => 0.5),
@@ -102,12 +106,15 @@ function collector(
   };
 }
 
+/** In up to 64 pieces that may cut a character in two, as a slow pipe delivers them. */
 function input(content: string | Uint8Array | undefined, isTerminal: boolean): Input {
   return {
     isTerminal,
     chunks: {
       async *[Symbol.asyncIterator]() {
-        if (content !== undefined) yield Buffer.from(content);
+        const bytes = Buffer.from(content ?? '');
+        const length = Math.max(3, Math.ceil(bytes.length / 64));
+        for (let start = 0; start < bytes.length; start += length) yield bytes.subarray(start, start + length);
       },
     },
   };

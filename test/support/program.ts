@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { inject, onTestFailed, onTestFinished, vi } from 'vitest';
-import type { JournalEntry } from '../../src/service/index.ts';
+import type { JournalEntry } from '../../src/service/journal.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -56,11 +56,17 @@ export function runProgram(command: string | readonly string[], options?: Progra
   return startProgram(command, options).result;
 }
 
+/** The command that runs the built program. */
+export function programCommand(): readonly string[] {
+  const program = inject('program');
+  return /\.[cm]?js$/.test(program) ? [process.execPath, program] : [program];
+}
+
 /** Starts the built program. It is shown when the test fails, and gone when the test is finished. */
 export function startProgram(command: string | readonly string[], options: ProgramOptions = {}): Program {
   const words = typeof command === 'string' ? command.split(' ').filter((word) => word !== '') : command;
   const { stdin, terminal, through = [] } = options;
-  const direct = [...through, process.execPath, inject('program'), ...words];
+  const direct = [...through, ...programCommand(), ...words];
   const [file = '', ...args] = terminal === undefined ? direct : onTerminal(direct, terminal);
   // In a process group of its own, so that nothing that it started is left behind.
   const child = spawn(file, args, { env: environment(options), stdio: 'pipe', detached: true });

@@ -1,174 +1,168 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from '../../src/history/records.ts';
+import type { BulkRow } from '../../src/inventory/change.ts';
 import {
   AuthError,
   FailureError,
   InterruptedError,
   NotFoundError,
   RateLimitedError,
-  RejectedError,
   UnavailableError,
 } from '../../src/shared/errors.ts';
-import type { RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
+import type { Progression, RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
+import { runErrorOf } from '../../src/writes/run-error.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
-import { createTestClock } from '../support/clock.ts';
+import { behaviours, isFinal, rowsOf, simulatedShop } from './simulated-shop.ts';
 
-/** What the service does with one request; after the last of a pet it carries out all. */
-type Behaviour =
-  | 'ok'
-  | 'lost'
-  | 'carried out, but lost'
-  | 'unreachable'
-  | 'rejected'
-  | 'another pet'
-  | 'another quantity';
-
-function createShop(rows: readonly RowWrite[], behaviours: ReadonlyMap<number, readonly Behaviour[]> = new Map()) {
-  const stock = new Map(rows.map(({ petId, before }) => [petId, before]));
-  const sent: number[] = [];
-  const intended = new Set<number>();
-  const outcomes: Outcome[] = [];
-  const faults: string[] = [];
-  const tries = new Map<number, number>();
-  const updateInventory = async (petId: bigint, quantity: number) => {
-    const { row = 0 } = rows.find((candidate) => candidate.petId === petId) ?? {};
-    if (!intended.has(row)) faults.push(`row ${row} was sent without its intent`);
-    if (outcomes.some((outcome) => outcome.row === row && isSettled(outcome))) faults.push(`row ${row} was sent again`);
-    intended.delete(row);
-    sent.push(row);
-    const count = tries.get(row) ?? 0;
-    tries.set(row, count + 1);
-    await new Promise((resolve) => setImmediate(resolve));
-    const behaviour = behaviours.get(row)?.[count] ?? 'ok';
-    if (behaviour === 'lost') throw new UnavailableError('reset');
-    if (behaviour === 'unreachable') throw new UnavailableError('refused', { unsent: true });
-    if (behaviour === 'rejected') throw new RejectedError('no', { status: 400 });
-    stock.set(petId, behaviour === 'another quantity' ? quantity + 1 : quantity);
-    if (behaviour === 'carried out, but lost') throw new UnavailableError('reset');
-    const answered = behaviour === 'another pet' ? petId + 1000n : petId;
-    return { petId: answered, quantity: stock.get(petId) ?? 0, status: 'available' };
-  };
-  const options: WriteOptions = {
-    client: { updateInventory },
-    journal: {
-      intent: async (row) => {
-        await Promise.resolve();
-        intended.add(row);
-      },
-      outcome: async (outcome) => void outcomes.push(outcome),
-    },
-    claims: { claimAll: () => new Map(), done: () => {}, withdraw: () => {} },
-    mark: { position: 0, underWay: new Map() },
-    readStock: async (petIds) => new Map([...stock].filter(([petId]) => petIds.has(petId))),
-    clock: createTestClock(),
-    random: () => 0.5,
-    concurrency: 3,
-    failFast: false,
-    interrupted: new AbortController().signal,
-    onSettled: () => {},
-  };
-  return { options, stock, sent, outcomes, faults };
-}
-
-function isSettled({ result }: Outcome): boolean {
-  return result === 'applied' || result === 'failed' || result === 'conflict';
-}
-
-function rowsOf(count: number): RowWrite[] {
-  return Array.from({ length: count }, (_, index) => ({
-    row: index + 1,
-    petId: BigInt(index + 1),
-    before: index,
-    after: index + 100,
-  }));
-}
-
-const behaviour = fc.constantFrom<Behaviour>(
-  'ok',
-  'lost',
-  'carried out, but lost',
-  'unreachable',
-  'rejected',
-  'another pet',
-  'another quantity',
+/** `PETSTOCK_RUNS=20000` for the long run. */
+const numRuns = Number(process.env.PETSTOCK_RUNS ?? 300);
+const scripts = fc.array(
+  fc.record({ requests: fc.array(fc.constantFrom(...behaviours), { maxLength: 4 }), isSold: fc.boolean() }),
+  { minLength: 1, maxLength: 10 },
 );
 
-test('whatever the service does: no row is sent without its intent, or after its answer, and the results are the truth', async () => {
-  const scenarios = fc.array(fc.array(behaviour, { maxLength: 4 }), { minLength: 1, maxLength: 12 });
-  await fc.assert(
-    fc.asyncProperty(scenarios, fc.integer({ min: 1, max: 8 }), async (scripts, concurrency) => {
-      const rows = rowsOf(scripts.length);
-      const shop = createShop(rows, new Map(scripts.map((script, index) => [index + 1, script])));
-      const { settled, open, stoppedBy } = await writeRows(rows, { ...shop.options, concurrency });
-      expect(shop.faults).toEqual([]);
-      // A lonely row may be lost three times in a row, which is taken for a service that is down.
-      if (stoppedBy === undefined) expect(settled.size).toBe(rows.length);
-      for (const { row, petId, before, after } of rows) {
-        const result = settled.get(row)?.result;
-        const stock = shop.stock.get(petId);
-        if (result === 'applied') expect(stock).toBe(after);
-        if (result === undefined && !open.has(row)) expect(stock).toBe(before);
-        if (result === 'conflict') expect([before, after]).not.toContain(stock);
-        const settlements = shop.outcomes.filter((outcome) => outcome.row === row && isSettled(outcome));
-        expect(settlements.map((outcome) => outcome.result)).toEqual(result === undefined ? [] : [result]);
-      }
-    }),
+type Shop = ReturnType<typeof simulatedShop>;
+
+describe('whatever the service does', () => {
+  test(
+    'no row is written over a stock that it does not rely on, sent without its intent or after its answer, and the results are the truth',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          scripts,
+          fc.integer({ min: 1, max: 8 }),
+          fc.boolean(),
+          async (script, concurrency, failFast) => {
+            const rows = rowsOf(script.length);
+            const requests = new Map(script.map(({ requests }, index) => [index + 1, requests]));
+            const sold = new Set(script.flatMap(({ isSold }, index) => (isSold ? [index + 1] : [])));
+            const shop = simulatedShop(rows, { requests, sold });
+            const progression = await writeRows(rows, { ...shop.options, concurrency, failFast });
+            expectNothingLate(rows, progression, shop);
+            expect(shop.faults).toEqual([]);
+            if (progression.stoppedBy === undefined && !failFast) expect(progression.settled.size).toBe(rows.length);
+            for (const { row } of rows) expectTruth(row, progression, shop);
+            const cause = progression.stoppedBy;
+            const error = runErrorOf({ report: reportOf(rows, progression), progression, cause, env: 'staging' });
+            if (error?.message.startsWith('Nothing was written')) expect([...shop.commits.keys()]).toEqual([]);
+          },
+        ),
+        { numRuns },
+      );
+    },
+    5000 + numRuns * 20,
   );
 });
 
-test('an answer about another pet or another quantity is not taken for success', async () => {
-  const rows = rowsOf(2);
-  const shop = createShop(
-    rows,
-    new Map([
-      [1, ['another pet']],
-      [2, ['another quantity']],
-    ]),
+/** Late requests of rows that are still unknown may arrive now, and no others. */
+function expectNothingLate(rows: readonly RowWrite[], { unknown }: Progression, { commits, letArrive }: Shop): void {
+  const known = rows.filter(({ row }) => !unknown.has(row)).map(({ row }) => row);
+  const before = known.map((row) => commits.get(row));
+  letArrive();
+  expect(known.map((row) => commits.get(row))).toEqual(before);
+}
+
+/** What is said of a row is what the service has done. */
+function expectTruth(row: number, { settled, unknown, exposed }: Progression, { commits, outcomes }: Shop): void {
+  const result = settled.get(row)?.result;
+  const isWritten = result === 'applied' || result === 'differs';
+  const isOpen = unknown.has(row) || exposed.has(row);
+  const least = isWritten ? 1 : 0;
+  const most = isWritten || (isOpen && result !== 'failed') ? 1 : 0;
+  expect([least, most]).toContain(commits.get(row) ?? 0);
+  const finals = outcomes.filter((outcome) => outcome.row === row && isFinal(outcome));
+  expect(finals.map((outcome) => outcome.result)).toEqual(result === undefined ? [] : [result]);
+}
+
+function reportOf(rows: readonly RowWrite[], { settled, unknown }: Progression) {
+  const reported = rows.map(({ row, petId, before, after }): BulkRow => {
+    const same = { line: row, petId, before, after, reason: undefined, ref: undefined };
+    const settlement = settled.get(row);
+    if (settlement !== undefined) return { ...same, ...settlement };
+    return { ...same, result: unknown.has(row) ? 'unknown' : 'notAttempted' };
+  });
+  return { run: '20260115T120020Z-k3x9', env: 'staging', dryRun: false, rows: reported };
+}
+
+describe('a plain set, which relies on no stock', () => {
+  const plain: RowWrite[] = [{ row: 1, petId: 1n, before: undefined, after: 12 }];
+
+  test.each(['lost', '503', 'committed, lost', 'committed, 500', 'committed, 206'] as const)(
+    'is settled after: %s',
+    async (behaviour) => {
+      const shop = simulatedShop(plain, { requests: new Map([[1, [behaviour]]]) });
+      const { settled } = await writeRows(plain, shop.options);
+      expect(settled.get(1)).toEqual({ result: 'applied' });
+      expect(shop.stock.get(1n)).toBe(12);
+      expect(shop.sent.length).toBe(behaviour.startsWith('committed') ? 1 : 2);
+    },
   );
+
+  test('is not sent again while its first request may still arrive', async () => {
+    const shop = simulatedShop(plain, { requests: new Map([[1, ['late']]]) });
+    await writeRows(plain, shop.options);
+    expect(shop.sent).toEqual([1]);
+    expect(shop.commits.get(1)).toBe(1);
+  });
+});
+
+test('what the service wrote otherwise is said, with its quantity', async () => {
+  const rows = rowsOf(1);
+  const shop = simulatedShop(rows, { requests: new Map([[1, ['differs']]]) });
   const { settled, firstFailure } = await writeRows(rows, shop.options);
-  // The first one was carried out, as a look at the stock tells.
-  expect(settled.get(1)).toEqual({ result: 'applied' });
-  expect(settled.get(2)).toMatchObject({ result: 'failed', error: { code: 'unexpected_answer' } });
+  expect(settled.get(1)).toMatchObject({ result: 'differs', quantity: 101, error: { code: 'unexpected_quantity' } });
   expect(firstFailure).toBeInstanceOf(FailureError);
 });
 
 describe('the run stops', () => {
   const stopping = (error: Error) => {
     const rows = rowsOf(40);
-    const shop = createShop(rows);
+    const shop = simulatedShop(rows);
     const { updateInventory } = shop.options.client;
     let answers = 0;
     const client: WriteOptions['client'] = {
-      updateInventory: async (petId, quantity, update) => {
-        update?.once?.throwIfAborted();
+      updateInventory: async (...args) => {
         answers += 1;
         if (answers > 5) throw error;
-        return updateInventory(petId, quantity, update);
+        return updateInventory(...args);
       },
     };
-    return { rows, shop, run: () => writeRows(rows, { ...shop.options, client }) };
+    return { shop, run: () => writeRows(rows, { ...shop.options, client }) };
   };
 
-  test.each([
-    new AuthError('no', { status: 401 }),
-    new RateLimitedError('wait', { unsent: true, retryAfterSeconds: 9 }),
-  ])('at once: %s', async (error) => {
+  test('at once on 401, and the rest is pending', async () => {
+    const error = new AuthError('no', { status: 401 });
     const { shop, run } = stopping(error);
-    const { settled, open, stoppedBy } = await run();
+    const { settled, unknown, stoppedBy } = await run();
     expect(stoppedBy).toBe(error);
     expect(settled.size).toBe(5);
-    expect(open.size).toBe(0);
-    // What had an intent and was not carried out says so.
+    expect(unknown.size).toBe(0);
     const last = new Map(shop.outcomes.map(({ row, result }) => [row, result]));
     expect([...last.values()].filter((result) => result === 'void').length).toBeGreaterThan(0);
     expect([...last.values()]).not.toContain('unknown');
   });
 
-  test('after three rounds in which nothing was settled', async () => {
+  test('where the rate limit would be waited for too long', async () => {
+    const rows = rowsOf(20);
+    const shop = simulatedShop(rows);
+    const error = new RateLimitedError('nothing may be sent now', { retryAfterSeconds: 999 });
+    let admissions = 0;
+    const governor: WriteOptions['governor'] = {
+      admitSeveral: (...args) => {
+        admissions += 1;
+        return admissions > 1 ? Promise.reject(error) : shop.options.governor.admitSeveral(...args);
+      },
+    };
+    const { settled, stoppedBy } = await writeRows(rows, { ...shop.options, governor });
+    expect(stoppedBy).toBe(error);
+    expect(settled.size).toBe(5);
+    expect(shop.sent).toHaveLength(5);
+  });
+
+  test('after as many fruitless tries as a request has', async () => {
     const down = new UnavailableError('down', { status: 503 });
     const rows = rowsOf(4);
-    const shop = createShop(rows);
+    const shop = simulatedShop(rows);
     let requests = 0;
     const client: WriteOptions['client'] = {
       updateInventory: async () => {
@@ -176,14 +170,14 @@ describe('the run stops', () => {
         throw down;
       },
     };
-    const { open, stoppedBy } = await writeRows(rows, { ...shop.options, client });
-    expect({ stoppedBy, requests }).toEqual({ stoppedBy: down, requests: 12 });
-    expect(open.size).toBe(4);
+    const { stoppedBy, settled } = await writeRows(rows, { ...shop.options, client });
+    expect({ stoppedBy, requests }).toEqual({ stoppedBy: down, requests: 20 });
+    expect(settled.size).toBe(0);
   });
 
   test('without asking for all rows when none is answered any more', async () => {
     const rows = rowsOf(500);
-    const shop = createShop(rows);
+    const shop = simulatedShop(rows);
     let requests = 0;
     const client: WriteOptions['client'] = {
       updateInventory: async () => {
@@ -196,32 +190,23 @@ describe('the run stops', () => {
     expect(requests).toBeLessThan(60);
   });
 
-  test('when the service asks for a longer wait than a command takes', async () => {
-    const rows = rowsOf(1);
-    const shop = createShop(rows);
-    const busy = new UnavailableError('busy', { status: 503, retryAfterSeconds: 3600 });
-    const client: WriteOptions['client'] = { updateInventory: () => Promise.reject(busy) };
-    const { stoppedBy } = await writeRows(rows, { ...shop.options, client });
-    expect(stoppedBy).toBe(busy);
-  });
-
-  test('when the journal can not be written: nothing more is sent', async () => {
+  test('when the history can not be written: nothing more is sent', async () => {
     const rows = rowsOf(30);
-    const shop = createShop(rows);
+    const shop = simulatedShop(rows);
     const full = new FailureError('disk full');
-    const { intent } = shop.options.journal;
-    const journal: WriteOptions['journal'] = {
-      ...shop.options.journal,
-      intent: (row) => (row > 12 ? Promise.reject(full) : intent(row)),
+    const log: WriteOptions['log'] = {
+      ...shop.options.log,
+      intend: (intents, ...rest) =>
+        intents.some(({ row }) => row > 12) ? Promise.reject(full) : shop.options.log.intend(intents, ...rest),
     };
-    const { stoppedBy } = await writeRows(rows, { ...shop.options, journal });
+    const { stoppedBy } = await writeRows(rows, { ...shop.options, log });
     expect(stoppedBy).toBe(full);
     expect(Math.max(...shop.sent)).toBeLessThanOrEqual(12);
   });
 
   test('on Ctrl-C, before anything is sent', async () => {
     const rows = rowsOf(3);
-    const shop = createShop(rows);
+    const shop = simulatedShop(rows);
     const interrupted = AbortSignal.abort(new InterruptedError('Interrupted'));
     const { stoppedBy } = await writeRows(rows, { ...shop.options, interrupted });
     expect(stoppedBy).toBeInstanceOf(InterruptedError);
@@ -231,23 +216,81 @@ describe('the run stops', () => {
 
 test('--fail-fast begins nothing after a row that failed', async () => {
   const rows = rowsOf(40);
-  const shop = createShop(rows);
+  const shop = simulatedShop(rows);
   const client: WriteOptions['client'] = {
-    updateInventory: (petId, quantity, update) =>
-      petId === 2n
+    updateInventory: (...args) =>
+      args[0] === 2n
         ? Promise.reject(new NotFoundError('gone', { status: 404 }))
-        : shop.options.client.updateInventory(petId, quantity, update),
+        : shop.options.client.updateInventory(...args),
   };
   const { settled, stoppedBy } = await writeRows(rows, { ...shop.options, client, concurrency: 1, failFast: true });
   expect([...settled.values()].map(({ result }) => result)).toEqual(['applied', 'failed']);
   expect(stoppedBy).toBeUndefined();
 });
 
-test('a pet that another command has claimed is a conflict, and not sent', async () => {
-  const rows = rowsOf(3);
-  const shop = createShop(rows);
-  const claims = { ...shop.options.claims, claimAll: () => new Map([[2n, '77.abc']]) };
-  const { settled } = await writeRows(rows, { ...shop.options, claims });
-  expect([1, 2, 3].map((row) => settled.get(row)?.result)).toEqual(['applied', 'conflict', 'applied']);
-  expect(shop.sent).toEqual([1, 3]);
+describe('other commands', () => {
+  const grants = (grant: (tries: number) => Awaited<ReturnType<WriteOptions['log']['intend']>>[number]) => {
+    const rows = rowsOf(3);
+    const shop = simulatedShop(rows);
+    let tries = 0;
+    const log: WriteOptions['log'] = {
+      ...shop.options.log,
+      intend: async (intents, ...rest) => {
+        const granted = await shop.options.log.intend(intents, ...rest);
+        return intents.map(({ petId }, index) => {
+          if (petId !== 2n) return granted[index] ?? { kind: 'granted' };
+          tries += 1;
+          return grant(tries);
+        });
+      },
+    };
+    return { shop, run: () => writeRows(rows, { ...shop.options, log }) };
+  };
+
+  test('have written a pet: its row is a conflict that names the run', async () => {
+    const { shop, run } = grants(() => ({
+      kind: 'overtaken',
+      run: '20260115T120020Z-aaaa',
+      command: 'inventory adjust',
+    }));
+    const { settled } = await run();
+    expect([1, 2, 3].map((row) => settled.get(row)?.result)).toEqual(['applied', 'conflict', 'applied']);
+    expect(settled.get(2)?.error?.message).toContain('20260115T120020Z-aaaa (inventory adjust)');
+    expect(shop.sent).toEqual([1, 3]);
+  });
+
+  test('are at a pet for a moment: its row waits for them', async () => {
+    const { shop, run } = grants((tries) =>
+      tries < 4 ? { kind: 'busy', run: undefined, until: undefined } : { kind: 'granted' },
+    );
+    const { settled } = await run();
+    expect(settled.get(2)?.result).toBe('applied');
+    expect(shop.sent).toEqual([1, 3, 2]);
+  });
+
+  test('do not come to their end: its row is a conflict', async () => {
+    const { shop, run } = grants(() => ({ kind: 'busy', run: '20260115T120020Z-aaaa', until: undefined }));
+    const { settled } = await run();
+    expect(settled.get(2)?.result).toBe('conflict');
+    expect(shop.sent).toEqual([1, 3]);
+  });
+});
+
+test('after a long wait for the limit the stock is read again, and a row whose stock has moved is a conflict', async () => {
+  const rows = rowsOf(40);
+  const shop = simulatedShop(rows);
+  const governor: WriteOptions['governor'] = {
+    admitSeveral: async (...args) => {
+      if (shop.sent.length >= 5 && shop.clock.sleeps.length === 0) {
+        await shop.clock.sleep(6000);
+        shop.stock.set(40n, 3);
+      }
+      return shop.options.governor.admitSeveral(...args);
+    },
+  };
+  const { settled } = await writeRows(rows, { ...shop.options, governor });
+  expect(settled.get(40)).toMatchObject({ result: 'conflict' });
+  expect(shop.stock.get(40n)).toBe(3);
+  expect(shop.faults).toEqual([]);
+  expect(settled.size).toBe(40);
 });

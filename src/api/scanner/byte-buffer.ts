@@ -28,8 +28,8 @@ export class Window {
     const left = this.end - this.at;
     const needed = left + chunk.length + slack;
     const target = needed <= this.bytes.length ? this.bytes : new Uint8Array(Math.max(needed, 2 * this.bytes.length));
-    if (target === this.bytes) target.copyWithin(0, this.at, this.end);
-    else target.set(this.bytes.subarray(this.at, this.end));
+    if (target !== this.bytes) target.set(this.bytes.subarray(this.at, this.end));
+    else if (this.at > 0) target.copyWithin(0, this.at, this.end);
     target.set(chunk, left);
     target[left + chunk.length] = stop;
     if (target !== this.bytes) this.view = new DataView(target.buffer);

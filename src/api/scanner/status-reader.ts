@@ -4,7 +4,7 @@ import { textEnd } from './text.ts';
 
 /** Both are powers of two. */
 const beginnings = 256;
-const spellings = 1024;
+const spellings = 4096;
 /** Longer texts, in bytes, are made a string each time. */
 const longest = 256;
 
@@ -49,14 +49,13 @@ export class StatusReader {
     const end = bytes[start] === byte.quote ? textEnd(bytes, start) : unread;
     if (end === unread) return unread;
     if (end - start > longest) {
-      this.code = names.codeOf(decode(bytes.subarray(start, end)));
+      this.code = names.codeOf(decode(bytes, start, end));
       return end;
     }
     const hashSlot = hashOf(bytes, start, end) & (spellings - 1);
     let spelling = this.#byHash[hashSlot];
     if (spelling === undefined || !startsWith(bytes, start, spelling.bytes)) {
-      const copy = bytes.slice(start, end);
-      spelling = { bytes: copy, code: names.codeOf(decode(copy)) };
+      spelling = { bytes: bytes.slice(start, end), code: names.codeOf(decode(bytes, start, end)) };
       this.#byHash[hashSlot] = spelling;
     }
     this.#byBeginning[slot] = spelling;
@@ -65,9 +64,10 @@ export class StatusReader {
   }
 }
 
-/** A text that was checked, escapes and all. */
-function decode(bytes: Uint8Array): string {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()) as string;
+/** A text that was checked, from its opening quote to behind the closing one. */
+function decode(bytes: Uint8Array, start: number, end: number): string {
+  const inner = Buffer.from(bytes.buffer, bytes.byteOffset + start + 1, end - start - 2).toString();
+  return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner;
 }
 
 function slotOf(bytes: Uint8Array, start: number): number {

@@ -38,11 +38,11 @@ export function defineApi(command: Command, run: Run): void {
         }
         const body = data === '-' ? await readAll(invocation.context.stdin) : data;
         const { client } = readingMethods.has(method)
-          ? await invocation.connect()
-          : await invocation.beginWrite(`Send ${method} ${path}?`);
+          ? await invocation.service.connect()
+          : await invocation.service.beginWrite(`Send ${method} ${path}?`);
         const answer = await client.request(method, path, body);
         // With JSON stdout stays empty on an error; a person, like curl's, wants to see what came.
-        if (!answer.failure || !invocation.wantsJson) await printBody(invocation, answer.body);
+        if (!answer.failure || !invocation.results.wantsJson) await printBody(invocation, answer.body);
         if (answer.failure) throw answer.failure;
       }),
     );
@@ -70,8 +70,8 @@ function pathOf(text: string): string {
 }
 
 /** Byte for byte; on a terminal without the control characters that could do harm there. */
-async function printBody({ context, write }: Invocation, body: Uint8Array): Promise<void> {
-  if (!context.stdout.isTerminal) return write(body);
+async function printBody({ context, results }: Invocation, body: Uint8Array): Promise<void> {
+  if (!context.stdout.isTerminal) return results.write(body);
   const text = stripControlsFromBody(Buffer.from(body).toString('utf8'));
-  await write(text === '' || text.endsWith('\n') ? text : `${text}\n`);
+  await results.write(text === '' || text.endsWith('\n') ? text : `${text}\n`);
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../shared/errors.ts';
-import type { BulkOptions } from '../../writes/run-bulk.ts';
 import type { Invocation } from '../invocation/invocation.ts';
+import type { PlanOptions } from '../runs/perform-plan.ts';
 
 /** The options of every bulk write, as Commander gives them. */
 export interface BulkFlags {
@@ -27,7 +27,7 @@ export function bulkFlags(command: Command): Command {
 }
 
 /** @throws UsageError for the first that makes no sense */
-export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): Omit<BulkOptions, 'stdinIsTaken'> {
+export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): Omit<PlanOptions, 'stdinIsTaken'> {
   const { dryRun = false, exitCode = false, failFast = false } = flags;
   if (exitCode && !dryRun) throw new UsageError('--exit-code goes with --dry-run');
   const concurrency = wholeNumber('--concurrency', flags.concurrency) ?? defaultConcurrency;

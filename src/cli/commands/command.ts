@@ -1,6 +1,6 @@
 import { Command, type HelpContext } from 'commander';
 import { UsageError } from '../../shared/errors.ts';
-import { nounWith } from './lazy-commands.ts';
+import type { Outline } from './lazy-commands.ts';
 
 /**
  * Commander's command with two habits of ours: what it can't parse is a UsageError like any other, and `help` is a
@@ -9,14 +9,20 @@ import { nounWith } from './lazy-commands.ts';
 export class PetstockCommand extends Command {
   /** Called where the program was asked for nothing, before that is answered with help. */
   beforeHelp: () => void = () => {};
+  /** What the help of its parent shows of it; undefined for the program. */
+  outline: Outline | undefined;
+  /** Gives it what its outline leaves out; undefined once that is done. */
+  define: (() => Promise<void>) | undefined;
 
   override help(context?: HelpContext | ((text: string) => string)): never {
     this.beforeHelp();
     return super.help(context as HelpContext | undefined);
   }
 
-  override createCommand(name?: string): Command {
-    return new PetstockCommand(name).helpCommand(false);
+  override createCommand(name?: string): PetstockCommand {
+    const command = new PetstockCommand(name);
+    command.helpCommand(false);
+    return command;
   }
 
   override error(message: string): never {
@@ -31,8 +37,15 @@ export class PetstockCommand extends Command {
 
 /** The first command that has this verb under a noun: `petstock inventory list` for `list`. */
 function withVerb(program: Command, verb: string): string | undefined {
-  const noun = nounWith(program, verb);
+  const noun = program.commands.find((command) => {
+    const outline = command instanceof PetstockCommand ? command.outline : undefined;
+    return outline && 'commands' in outline && outline.commands.some((child) => outlineName(child) === verb);
+  });
   return noun && `petstock ${noun.name()} ${verb}`;
+}
+
+export function outlineName({ usage }: Outline): string {
+  return usage.replace(/ .*/, '');
 }
 
 /** `petstock inventory set` */

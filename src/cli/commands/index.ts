@@ -5,6 +5,7 @@ import type { Outline } from './lazy-commands.ts';
 import { ordersOutline } from './orders/index.ts';
 import { petsOutline } from './pets/index.ts';
 import { sandboxOutline } from './sandbox/index.ts';
+import { stateOutline } from './state/index.ts';
 
 /** All commands but `help`, in the order of `petstock --help`. */
 export const commandOutlines: readonly Outline[] = [
@@ -18,13 +19,14 @@ export const commandOutlines: readonly Outline[] = [
   {
     usage: 'limits',
     summary: 'show what is left of the rate limit, without a request',
-    load: async () => (await import('./limits.ts')).defineLimits,
+    load: async () => (await import('./limits/show.ts')).defineLimits,
   },
   {
     usage: 'status',
     summary: 'check the environment, its address and its key',
     load: async () => (await import('./status.ts')).defineStatus,
   },
+  stateOutline,
   configOutline,
   petsOutline,
   ordersOutline,

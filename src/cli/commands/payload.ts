@@ -6,5 +6,5 @@ import type { Invocation } from '../invocation/invocation.ts';
 /** Prints an answer of unspecified shape: in columns where it has them, else as JSON. */
 export async function printPayload(invocation: Invocation, value: Json): Promise<void> {
   const view = payloadView(value);
-  await (view ? invocation.print(view) : invocation.write(`${exactJson(value)}\n`));
+  await (view ? invocation.results.print(view) : invocation.results.write(`${exactJson(value)}\n`));
 }

@@ -5,6 +5,7 @@ import { maskKey } from '../../settings/keys.ts';
 import { describeShadows, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
+import { withExistingState } from '../invocation/state.ts';
 import { examples } from './command.ts';
 
 interface StatusOptions {
@@ -21,14 +22,15 @@ export function defineStatus(command: Command, run: Run): void {
     .addHelpText('after', examples([['petstock status'], ['petstock status --env production --json']]))
     .action(
       run<StatusOptions>(async (invocation, { offline }) => {
-        for (const line of describeShadows(invocation.context.env, invocation.config)) await invocation.warn(line);
+        for (const line of describeShadows(invocation.context.env, invocation.config))
+          await invocation.messages.warn(line);
         const rateLimit = await rememberedLimits(invocation);
         const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit };
-        if (offline) return invocation.print(statusView(report));
+        if (offline) return invocation.results.print(statusView(report));
         const { findings, error } = await probe(invocation);
         // With JSON an error is all that there is.
-        if (error === undefined || !invocation.wantsJson)
-          await invocation.print(statusView({ ...report, ...findings }));
+        if (error === undefined || !invocation.results.wantsJson)
+          await invocation.results.print(statusView({ ...report, ...findings }));
         if (error !== undefined) throw error;
       }),
     );
@@ -70,25 +72,36 @@ function describeSettings({ environment, context, config }: Invocation) {
   };
 }
 
-/** What the service last told of this key, without a request. */
-async function rememberedLimits({ environment, context, config }: Invocation): Promise<StatusReport['rateLimit']> {
+/** What the service last said of this key, without a request. */
+async function rememberedLimits(invocation: Invocation): Promise<StatusReport['rateLimit']> {
+  const { environment, context, config } = invocation;
   if (environment.value === 'sandbox') return null;
   const url = resolveBaseUrl(environment.value, context.env, config);
   const key = resolveKey(environment.value, context.env, config);
   if (url === undefined || key === undefined) return null;
-  const { readKnownLimits } = await import('../../rate-limit/known-limits.ts');
-  const { scopeOf } = await import('../../rate-limit/scope.ts');
-  const scope = scopeOf(new URL(url.value).origin, key.value);
-  const known = readKnownLimits(context.folders.state).find((limit) => limit.scope === scope);
-  return known ? { limit: known.limit, remaining: known.remaining, resetAt: isoTime(known.resetAt) } : null;
+  const [{ knownLimits }, { scopeOf }, { serviceOf }] = await Promise.all([
+    import('../../rate-limit/known-limits.ts'),
+    import('../../rate-limit/scope.ts'),
+    import('../../state/service-of.ts'),
+  ]);
+  const scope = scopeOf(new URL(serviceOf(url.value)).origin, key.value);
+  return withExistingState(
+    invocation,
+    'status',
+    async (state) => {
+      const [known] = knownLimits([...((await state?.limits.list()) ?? [])].filter((limits) => limits.scope === scope));
+      return known ? { limit: known.limit, remaining: known.remaining, resetAt: isoTime(known.resetAt) } : null;
+    },
+    'limits',
+  );
 }
 
 /** One request. What went wrong is a finding first, and an error after the report. */
 async function probe(invocation: Invocation): Promise<{ findings: Partial<StatusReport>; error?: PetstockError }> {
   try {
-    const { client } = await invocation.connect();
-    // All of the list is read: a page of a hotel's network, say, answers 200 as well.
-    for await (const _items of client.listInventory());
+    const { client } = await invocation.service.connect();
+    // The list is begun: a page of a hotel's network, say, answers 200 as well. The rest of it is not needed.
+    for await (const _items of client.scanInventory()) break;
     return { findings: { reachable: true, keyAccepted: true, ...(await seen(invocation)) } };
   } catch (thrown) {
     if (!(thrown instanceof PetstockError)) throw thrown;
@@ -99,7 +112,7 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
 
 /** What is known once there was an answer. */
 async function seen(invocation: Invocation): Promise<Partial<StatusReport>> {
-  const connection = await invocation.connect().catch(() => undefined);
+  const connection = await invocation.service.connect().catch(() => undefined);
   if (connection === undefined) return {};
   const { governor, baseUrl, maskedKey } = connection;
   const last = governor.lastSeen;

@@ -8,8 +8,8 @@ export function defineUndo(command: Command, run: Run): void {
     .argument('<run>', 'the run, as history list shows it')
     .description(
       'Takes back what a run has written: sets each stock to what it was before, but only where it is still what the run ' +
-        'wrote; anything else is a conflict, and stays. It is a run of its own in the history. What was taken back is not ' +
-        'taken back twice. Takes one request, and one for each row.',
+        'wrote and no other run has written the pet since; anything else is a conflict, and stays. It is a run of its own ' +
+        'in the history. What was taken back is not taken back twice. Takes one request, and one for each row.',
     );
   bulkFlags(command)
     .addHelpText(
@@ -23,7 +23,7 @@ export function defineUndo(command: Command, run: Run): void {
     .action(
       run<BulkFlags>(async (invocation, flags, runId) => {
         const options = parseBulkFlags(invocation, flags);
-        const { undoRun } = await import('../../writes/undo-run.ts');
+        const { undoRun } = await import('../runs/undo-run.ts');
         await undoRun(invocation, runId, { ...options, stdinIsTaken: false });
       }),
     );

@@ -30,3 +30,17 @@ export function quantityOf(text: string | undefined, option: string): number | u
 export function collect(text: string, earlier: readonly string[] | undefined): readonly string[] {
   return [...(earlier ?? []), text];
 }
+
+/** @returns undefined where the option is absent */
+export function wholeNumberOf(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new UsageError(`${option} takes a whole number from 0, such as 100; not "${text}"`);
+}
+
+/** The word, which has to be one of those that the option takes. */
+export function oneOf<Word extends string>(option: string, text: string, words: readonly Word[]): Word {
+  const word = words.find((known) => known === text);
+  if (word !== undefined) return word;
+  throw new UsageError(`${option} takes ${words.join(', ')}; not "${text}"`);
+}

@@ -1,30 +1,42 @@
-import { randomBytes } from 'node:crypto';
 import { type Client, createClient } from '../../api/client.ts';
 import type { Transport } from '../../api/transport.ts';
 import { createGovernor } from '../../rate-limit/admission.ts';
 import type { Governor } from '../../rate-limit/governor.ts';
-import { ledgerFolder } from '../../rate-limit/known-limits.ts';
-import { createFileLedger } from '../../rate-limit/ledger-file.ts';
 import { scopeOf } from '../../rate-limit/scope.ts';
 import { maskKey } from '../../settings/keys.ts';
 import { resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import type { EnvironmentName, StoredConfig } from '../../settings/settings.ts';
 import { AuthError, UsageError } from '../../shared/errors.ts';
 import { version } from '../../shared/version.ts';
+import { serviceOf } from '../../state/service-of.ts';
+import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
+import type { Messages } from './messages.ts';
+import { openStateFor } from './state.ts';
 
-/** A client, what it talks to, and what has to be closed behind it. */
+/** What a command wants of a connection. */
+export interface ConnectionUse {
+  /** It leaves a small part of the limit to people, and waits for as many minute windows as it takes. */
+  readonly bulk?: boolean;
+  /** It changes stock, so that nothing may be sent without a history. */
+  readonly writes?: boolean;
+}
+
+/** A client, what it talks to, the state that it shares with others, and what has to be closed behind it. */
 export interface Connection {
   readonly client: Client;
   readonly environment: EnvironmentName;
   readonly baseUrl: string;
   readonly governor: Governor;
+  readonly state: State;
   /** Masked to its last 4 characters. */
   readonly maskedKey: string;
   /** A hash that stands for the service and the key. */
   readonly scope: string;
-  /** The origin of the service, or `sandbox`, whose origin changes with every start. */
+  /** The service itself, whatever it is called here: `serviceOf` its address, or `sandbox`, whose port changes. */
   readonly service: string;
+  /** For one request, in milliseconds. */
+  readonly timeout: number;
   close(): Promise<void>;
 }
 
@@ -32,64 +44,81 @@ export interface ConnectOptions {
   readonly context: Context;
   readonly environment: EnvironmentName;
   readonly config: StoredConfig;
+  /** `inventory apply`, for other processes. */
+  readonly command: string;
   /** In milliseconds, for one request. */
   readonly timeout: number;
   /** In milliseconds, for all waits of the command, or for one of them. */
   readonly maxWait: number;
   readonly maxWaitFor: 'all' | 'wait';
-  /** Leaves a small part of the limit to people. */
   readonly bulk: boolean;
+  readonly writes: boolean;
   /** Wraps the transport, to show requests with `--debug`. */
   wrap(transport: Transport): Transport;
-  onWait(ms: number): void;
-  /** Told before a request is sent again. */
-  onRetry(line: string): void;
-  warn(line: string): void;
+  readonly messages: Messages;
 }
 
 /** Where requests go and with which key. */
 interface Target {
   readonly baseUrl: string;
   readonly key: string;
-  /** What the key's limits are remembered under: the origin, which for the sandbox would change with every start. */
   readonly service: string;
+  /** What the limits of the key are remembered under: all addresses of one origin have one. */
+  readonly origin: string;
   close(): Promise<void>;
 }
 
 /** @throws UsageError without a base URL, AuthError without a key; each names the command that sets it */
 export async function connect(options: ConnectOptions): Promise<Connection> {
-  const { context, environment } = options;
+  const { context, environment, messages, timeout } = options;
   const target = environment === 'sandbox' ? await sandboxTarget(options) : remoteTarget(environment, options);
-  const { baseUrl, key } = target;
-  const scope = scopeOf(target.service, key);
-  const { pid, isAlive } = context.processes;
-  const unique = `${pid}.${randomBytes(6).toString('hex')}`;
-  const ledger = createFileLedger({
-    folder: ledgerFolder(context.folders.state),
-    scope,
-    unique,
-    onFallback: ({ message }) =>
-      options.warn(`the rate limit can't be shared with other commands, so requests go one at a time: ${message}`),
-  });
-  const random = context.random;
-  const { clock, interrupted } = context;
-  const lease = options.timeout + 1000;
-  const governor = createGovernor({ clock, ledger, unique, isAlive, lease, random, env: environment, ...options });
-  const transport = options.wrap(context.transport);
-  const userAgent = `petstock/${version}`;
-  const { timeout } = options;
-  const { onRetry } = options;
-  const sending = { transport, governor, clock, interrupted, random, timeout, onRetry };
-  const client = createClient({ baseUrl, key, userAgent, ...sending });
-  const { close } = target;
-  return { client, environment, baseUrl, governor, maskedKey: maskKey(key), scope, service: target.service, close };
+  try {
+    const { baseUrl, key, service } = target;
+    const scope = scopeOf(target.origin, key);
+    const need = options.writes ? 'history' : 'limits';
+    const state = await openStateFor({ context, messages, command: options.command, need });
+    const { clock, interrupted, random, processes } = context;
+    const governor = createGovernor({
+      clock,
+      random,
+      store: state.limits,
+      scope,
+      env: environment,
+      maxWait: options.maxWait,
+      maxWaitFor: options.maxWaitFor,
+      bulk: options.bulk,
+      lease: timeout + 1000,
+      self: processes.self,
+      isGone: (process) => processes.isGone(process),
+      onWait: (ms) => messages.waiting(ms),
+      onUnbelievable: (line) => void messages.alert(line),
+    });
+    const onRetry = (line: string) => void messages.note(line);
+    const transport = options.wrap(context.transport);
+    const userAgent = `petstock/${version}`;
+    const sending = { transport, governor, clock, interrupted, random, timeout, onRetry };
+    const client = createClient({ baseUrl, key, userAgent, ...sending });
+    const close = async () => {
+      try {
+        await governor.flush();
+        await state.close();
+      } finally {
+        await target.close();
+      }
+    };
+    return { client, environment, baseUrl, governor, state, maskedKey: maskKey(key), scope, service, timeout, close };
+  } catch (error) {
+    await target.close();
+    throw error;
+  }
 }
 
-async function sandboxTarget({ context, warn }: ConnectOptions): Promise<Target> {
+async function sandboxTarget({ context, messages }: ConnectOptions): Promise<Target> {
   const { narrowSandbox, startSandbox } = await import('../sandbox.ts');
-  for (const warning of narrowSandbox(context.folders.state)) warn(warning);
-  const service = await startSandbox(context);
-  return { baseUrl: service.url, key: service.key, service: 'sandbox', close: service.close };
+  const warning = narrowSandbox(context.folders.state);
+  if (warning !== undefined) await messages.warn(warning);
+  const { url, key, close } = await startSandbox(context);
+  return { baseUrl: url, key, service: 'sandbox', origin: 'sandbox', close };
 }
 
 function remoteTarget(environment: 'staging' | 'production', { context, config }: ConnectOptions): Target {
@@ -105,5 +134,6 @@ function remoteTarget(environment: 'staging' | 'production', { context, config }
       hint: `petstock config set-key --env ${environment}`,
     });
   }
-  return { baseUrl: url.value, key: key.value, service: new URL(url.value).origin, close: async () => {} };
+  const service = serviceOf(url.value);
+  return { baseUrl: url.value, key: key.value, service, origin: new URL(service).origin, close: async () => {} };
 }

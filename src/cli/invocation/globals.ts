@@ -1,4 +1,5 @@
-import { type Format, formats } from '../../output/view.ts';
+import { type ColorChoice, isColorChoice } from '../../output/paint.ts';
+import { type Format, formats, isFormat } from '../../output/view.ts';
 import type { StoredConfig } from '../../settings/settings.ts';
 import { UsageError } from '../../shared/errors.ts';
 import type { GlobalOptions } from './invocation.ts';
@@ -25,10 +26,6 @@ export function resolveFormat(globals: GlobalOptions, config: StoredConfig, isTe
   return output ?? config.settings.output ?? (isTerminal ? 'table' : 'tsv');
 }
 
-function isFormat(text: string): text is Format {
-  return formats.includes(text as Format);
-}
-
 /** @returns milliseconds */
 export function resolveTimeout(text: string | undefined): number {
   const seconds = parseSeconds('--timeout', text, defaultTimeout);
@@ -51,8 +48,8 @@ function parseSeconds(option: string, text: string | undefined, standard: number
 }
 
 /** @throws UsageError */
-export function resolveColorFlag(text: string | undefined): 'auto' | 'always' | 'never' {
+export function resolveColorFlag(text: string | undefined): ColorChoice {
   if (text === undefined) return 'auto';
-  if (text === 'auto' || text === 'always' || text === 'never') return text;
+  if (isColorChoice(text)) return text;
   throw new UsageError(`--color takes auto, always or never; "${text}" is none of them`);
 }

@@ -1,60 +1,105 @@
+import type { Paint } from '../../output/paint.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
-import { type Countdown, createCountdown } from '../progress/countdown.ts';
+import { createCountdown } from '../progress/countdown.ts';
+import type { Progress } from '../progress/progress.ts';
 
-/** What a command says to the person on stderr. */
+/** What a command says to the person on stderr, as it happens. */
 export interface Messages {
-  readonly countdown: Countdown;
-  /** Notes are being kept back. */
-  readonly holding: boolean;
-  /** A line as it is, at once. */
-  say(line: string): Promise<void>;
-  /** A line that may be painted, unless `--quiet`. */
-  banner(line: string): Promise<void>;
-  /** A line without control characters, unless `--quiet`. */
+  /** A line for the person; silent with `--quiet`. */
   note(line: string): Promise<void>;
+  /** A line that starts with `Warning:`; silent with `--quiet`. */
   warn(line: string): Promise<void>;
-  /** Shows what was held back, and holds nothing back from here on. */
-  release(): Promise<void>;
+  /** A warning that a promise is weakened: `--quiet` does not silence it. */
+  alert(line: string): Promise<void>;
+  /** Lines that may be painted; what they repeat must be harmless already. Silent with `--quiet`, unless `always`. */
+  show(
+    lines: (paint: Paint, width: number) => readonly string[],
+    options?: { readonly always: boolean },
+  ): Promise<void>;
+  /** A line as it is, for `--debug`. */
+  debug(line: string): Promise<void>;
+  /** Says that nothing is sent for so many milliseconds, because of the rate limit. */
+  waiting(ms: number): void;
+  /** To be called before something is written to stdout: takes away what is drawn on the last line of the terminal. */
+  clear(): Promise<void>;
+  /**
+   * Shows how far a bulk write has come, until it is stopped. With `--quiet` it shows nothing.
+   * @param limitSeconds how long the limits make so many requests take
+   */
+  startProgress(total: number, limitSeconds: (requests: number) => number): Promise<Progress>;
 }
 
 export interface MessagesOptions {
   readonly quiet: boolean;
-  /** Keeps notes back until `release`: where a program reads stderr, an error has to be the only thing there. */
-  readonly hold: boolean;
-  /** Takes away what is drawn on the last line of the terminal. */
-  wipe(): Promise<void>;
+  paint(): Promise<Paint>;
 }
 
-export function createMessages(context: Context, { quiet, hold, wipe }: MessagesOptions): Messages {
-  const held: string[] = [];
-  let holding = hold;
-  const countdown = createCountdown(context, (line) => void note(line));
-
-  const say = async (line: string): Promise<void> => {
-    await countdown.stop();
-    await wipe();
-    await context.stderr.write(`${line}\n`);
-  };
-  const sayOrHold = async (line: string): Promise<void> => {
-    if (quiet) return;
-    if (holding) held.push(line);
-    else await say(line);
-  };
-  const note = (line: string) => sayOrHold(stripControls(line));
-
-  return {
-    countdown,
-    get holding() {
-      return holding;
-    },
-    say,
-    banner: sayOrHold,
-    note,
-    warn: (line) => note(`Warning: ${line}`),
-    release: async () => {
-      holding = false;
-      for (const line of held.splice(0)) await say(line);
-    },
-  };
+export function createMessages(context: Context, options: MessagesOptions): Messages {
+  return new StderrMessages(context, options);
 }
+
+class StderrMessages implements Messages {
+  readonly #context: Context;
+  readonly #options: MessagesOptions;
+  readonly #countdown: ReturnType<typeof createCountdown>;
+  #progress: Progress | undefined;
+
+  constructor(context: Context, options: MessagesOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#countdown = createCountdown(context, (line) => void this.note(line));
+  }
+
+  async note(line: string): Promise<void> {
+    if (!this.#options.quiet) await this.alert(line, '');
+  }
+
+  async warn(line: string): Promise<void> {
+    await this.note(`Warning: ${line}`);
+  }
+
+  async alert(line: string, prefix = 'Warning: '): Promise<void> {
+    await this.debug(prefix + stripControls(line));
+  }
+
+  async show(lines: (paint: Paint, width: number) => readonly string[], { always } = { always: false }): Promise<void> {
+    if (this.#options.quiet && !always) return;
+    const { stderr } = this.#context;
+    const width = stderr.isTerminal ? (stderr.columns ?? 80) : Number.POSITIVE_INFINITY;
+    for (const line of lines(await this.#options.paint(), width)) await this.debug(line);
+  }
+
+  async debug(line: string): Promise<void> {
+    await this.clear();
+    await this.#context.stderr.write(`${line}\n`);
+  }
+
+  waiting(ms: number): void {
+    if (this.#options.quiet) return;
+    if (this.#progress === undefined) this.#countdown.start(ms);
+    else this.#progress.waiting(ms);
+  }
+
+  async clear(): Promise<void> {
+    await this.#countdown.stop();
+    await this.#progress?.wipe();
+  }
+
+  async startProgress(total: number, limitSeconds: (requests: number) => number): Promise<Progress> {
+    if (this.#options.quiet) return silentProgress;
+    const { createProgress } = await import('../progress/progress.ts');
+    const note = (line: string) => void this.note(line);
+    const shown = createProgress(this.#context, { total, note, paint: await this.#options.paint(), limitSeconds });
+    this.#progress = shown;
+    return {
+      ...shown,
+      stop: async () => {
+        this.#progress = undefined;
+        await shown.stop();
+      },
+    };
+  }
+}
+
+const silentProgress: Progress = { update: () => {}, waiting: () => {}, wipe: async () => {}, stop: async () => {} };

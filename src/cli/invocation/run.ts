@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { ChangesFound, ClosedPipeError } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import type { Action, GlobalOptions, Run } from './invocation.ts';
 import type { OpenInvocation } from './open.ts';
@@ -21,29 +20,26 @@ export function createRunner(context: Context): Runner {
       const operands = args.slice(0, -2) as string[];
       // Late, since help and version do without it.
       const { openInvocation } = await import('./open.ts');
-      const invocation = await openInvocation(context, command.optsWithGlobals<GlobalOptions>());
-      opened = invocation;
-      let failed = true;
+      opened = await openInvocation(context, command.optsWithGlobals<GlobalOptions>(), nameOf(command));
       try {
-        await action(invocation, command.opts<Options>(), ...operands);
-        failed = false;
-      } catch (error) {
-        failed = !(error instanceof ClosedPipeError || error instanceof ChangesFound);
-        throw error;
+        await action(opened, command.opts<Options>(), ...operands);
       } finally {
-        await finish(invocation, failed);
+        await finish(opened);
       }
     };
   return { run, opened: () => opened };
 }
 
-async function finish(invocation: OpenInvocation, failed: boolean): Promise<void> {
+async function finish({ service }: OpenInvocation): Promise<void> {
   try {
-    // With JSON an error is the only thing on stderr, so that a program can parse it.
-    if (failed && invocation.wantsJson) return;
-    await invocation.release();
-    await invocation.showRateLimit();
+    await service.showRateLimit();
   } finally {
-    await invocation.close();
+    await service.close();
   }
+}
+
+/** `inventory set` */
+function nameOf(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }

@@ -1,5 +1,4 @@
-import { formatDuration } from '../../output/duration.ts';
-import { localTime } from '../../output/time.ts';
+import { formatDuration, localTime } from '../../output/time.ts';
 import type { Context } from '../context.ts';
 
 /** Tells a person that a command waits for the rate limit, and until when. */

@@ -1,7 +1,6 @@
-import { formatDuration } from '../../output/duration.ts';
 import { type Paint, plainPaint } from '../../output/paint.ts';
 import { type ProgressFacts, progressLine, progressSentence } from '../../output/progress-line.ts';
-import { localTime } from '../../output/time.ts';
+import { formatDuration, localTime } from '../../output/time.ts';
 import type { Context } from '../context.ts';
 import { createLiveLine } from './live-line.ts';
 import { createRateMeter } from './rate-meter.ts';

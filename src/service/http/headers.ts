@@ -1,9 +1,12 @@
 import type { ShownLimit } from '../limits/admission.ts';
 
-/** The headers that every answer carries, whatever its status. */
-export function commonHeaders(now: number, requestId: string, shown: ShownLimit): Record<string, string> {
+/**
+ * The headers that every answer carries, whatever its status.
+ * @param date as `HttpDates` gave it
+ */
+export function commonHeaders(date: string, requestId: string, shown: ShownLimit): Record<string, string> {
   return {
-    Date: httpDate(now),
+    Date: date,
     'Cache-Control': 'no-store',
     'X-Request-Id': requestId,
     'X-RateLimit-Limit': String(shown.limit),
@@ -12,13 +15,20 @@ export function commonHeaders(now: number, requestId: string, shown: ShownLimit)
   };
 }
 
-let lastDate = { second: Number.NaN, text: '' };
-
 /** The same text for a whole second: it takes longer to make than it looks. */
-function httpDate(now: number): string {
-  const second = Math.floor(now / 1000);
-  if (second !== lastDate.second) lastDate = { second, text: new Date(now).toUTCString() };
-  return lastDate.text;
+export class HttpDates {
+  #second = Number.NaN;
+  #text = '';
+
+  /** @param now milliseconds since the Unix epoch */
+  at(now: number): string {
+    const second = Math.floor(now / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#text = new Date(now).toUTCString();
+    }
+    return this.#text;
+  }
 }
 
 /** Whole seconds from `now` to `moment`: at least 1, and never short of it. */

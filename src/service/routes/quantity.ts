@@ -29,12 +29,9 @@ class NumberText {
   }
 }
 
-let lossless: Promise<typeof import('lossless-json')> | undefined;
-
 /** Refuses what JSON.parse would, and an object that has two different values for one name. */
 async function parseJson(text: string): Promise<unknown> {
-  lossless ??= import('lossless-json');
-  const { parse } = await lossless;
+  const { parse } = await import('lossless-json');
   try {
     return parse(text, null, (number) => new NumberText(number));
   } catch {

@@ -1,5 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { StorageError } from './store.ts';
 
@@ -23,7 +22,6 @@ export function openDatabase(file: string, options: { readOnly?: boolean; timeou
 /** SQLite gives the files beside the database (`-wal`, `-shm`) the same mode. */
 function createPrivately(file: string): void {
   try {
-    mkdirSync(dirname(resolve(file)), { recursive: true, mode: 0o700 });
     closeSync(openSync(file, 'a', 0o600));
   } catch (cause) {
     throw new StorageError(cause instanceof Error ? cause.message : `cannot create ${file}`, { cause });

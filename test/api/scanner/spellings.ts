@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { InventoryItem } from '../../../src/inventory/items.ts';
 import { petIds } from '../../inventory/arbitraries.ts';
+import { anyText } from '../../support/any-text.ts';
 
 const spaces = fc.oneof(
   { weight: 6, arbitrary: fc.constant('') },
@@ -112,7 +113,7 @@ export const anyItem: fc.Arbitrary<InventoryItem> = fc.record({
   status: fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom('available', 'pending', 'sold', 'sole', '') },
     fc.string(),
-    fc.string({ unit: 'binary' }),
+    anyText(),
   ),
 });
 

@@ -10,8 +10,8 @@ export interface Cost {
 }
 
 /**
- * What the governor costs for each request, its ledger in a file and no limit near: from admission to the observed answer, of
- * each of so many processes that use the ledger at the same time.
+ * What the governor costs for each request, its state in a file and no limit near: from admission to the observed answer, of
+ * each of so many processes that use the state at the same time.
  *
  * @param path of `loop.ts`, as it was built
  */

@@ -1,7 +1,8 @@
-/** A process that sends nothing: it asks the governor again and again, and tells what that costs. */
+/** A process that sends nothing: it asks the governor again and again, and reports what that costs. */
 import { createGovernor } from '../../../src/rate-limit/admission.ts';
-import { createFileLedger } from '../../../src/rate-limit/ledger-file.ts';
 import { createSystemClock } from '../../../src/shared/system-clock.ts';
+import { createSystemProcesses } from '../../../src/shared/system-processes.ts';
+import { openState } from '../../../src/state/open-state.ts';
 
 interface LoopTask {
   readonly folder: string;
@@ -11,7 +12,7 @@ interface LoopTask {
 
 process.once('disconnect', () => process.exit());
 process.once('message', async (task: LoopTask) => {
-  const loop = prepare(task.folder);
+  const loop = await prepare(task.folder);
   await loop(2000, task.atOnce);
   process.send?.({ ready: true });
   process.once('message', async () => {
@@ -22,19 +23,20 @@ process.once('message', async (task: LoopTask) => {
   });
 });
 
-/** Every answer tells of a window that has room for all. */
-function prepare(folder: string): (rounds: number, atOnce: number) => Promise<void> {
-  const unique = `bench${process.pid}`;
+/** Every answer is of a window that has room for all. */
+async function prepare(folder: string): Promise<(rounds: number, atOnce: number) => Promise<void>> {
   const clock = createSystemClock(process.hrtime.bigint);
-  const onFallback = (reason: Error) => {
-    throw reason;
+  const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot(), kill: process.kill });
+  const warn = (line: string) => {
+    throw new Error(line);
   };
-  const ledger = createFileLedger({ folder, scope: 'abcdef', unique, onFallback });
   const { random } = Math;
+  const state = await openState({ folder, need: 'limits', clock, processes, random, command: 'bench', warn });
   const governor = createGovernor({
     clock,
-    ledger,
-    unique,
+    store: state.limits,
+    scope: 'abcdef',
+    self: processes.self,
     lease: 31_000,
     env: 'bench',
     maxWait: 0,
@@ -52,7 +54,7 @@ function prepare(folder: string): (rounds: number, atOnce: number) => Promise<vo
         left -= 1;
         const permit = await governor.admit(signal);
         remaining -= 1;
-        permit.answered({
+        await permit.answered({
           status: 200,
           headers: {
             date: new Date().toUTCString(),

@@ -7,7 +7,7 @@ import { atOnce, limit, type Outcome, windowMs, writes } from './scenario.ts';
 export const ours = 'petstock';
 
 /** What is measured of each run, in this order. */
-const costNames = ['one request at a time', '10 at a time', '4 processes, one ledger'];
+const costNames = ['one request at a time', '10 at a time', '4 processes, one state'];
 
 /** What to reach. */
 const goals = { excess: 1000, episodes: 1, cost: 60 };

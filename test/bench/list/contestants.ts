@@ -3,7 +3,16 @@ import { fileURLToPath } from 'node:url';
 import type { Command, Measurer } from '../support/measure.ts';
 import type { Contestant } from '../support/rounds.ts';
 import { requireExact } from './exactness.ts';
-import { type Expected, everything, fields, filtered, leastQuantity, sorted, summary } from './expected.ts';
+import {
+  type Expected,
+  everything,
+  everythingForeign,
+  fields,
+  filtered,
+  leastQuantity,
+  sorted,
+  summary,
+} from './expected.ts';
 
 /** What the contestants of one table share. */
 export interface Scene {
@@ -11,7 +20,11 @@ export interface Scene {
   /** The built program. */
   readonly program: string;
   readonly url: string;
+  /** Of the compact list, where `url` is one in another shape. */
+  readonly compactUrl?: string;
   readonly pets: number;
+  /** The statuses are not ASCII. */
+  readonly isForeign?: boolean;
   /** For what the program keeps, and for the output that is looked at. */
   readonly folder: string;
   /** The longest for one run. */
@@ -21,6 +34,9 @@ export interface Scene {
 export const names = {
   curl: 'curl to /dev/null',
   tsv: 'petstock, tsv',
+  /** The compact list, beside one in another shape. */
+  compact: 'petstock, tsv, compact',
+  shaped: 'petstock, tsv, other shape',
   jq: 'curl, jq @tsv',
   fetch: 'fetch, JSON.parse, join',
   python: 'python3, json, csv',
@@ -54,7 +70,7 @@ export function curl({ measurer, url, seconds }: Scene): Contestant {
 export const ours = Object.keys(lists);
 
 export function petstock(scene: Scene, name: string): Contestant {
-  const [args, expected] = lists[name] ?? [[], everything];
+  const [args, expected] = lists[name] ?? [['-o', 'tsv'], scene.isForeign ? everythingForeign : everything];
   const env = {
     PETSTOCK_URL_STAGING: scene.url,
     PETSTOCK_API_KEY_STAGING: key,
@@ -62,6 +78,15 @@ export function petstock(scene: Scene, name: string): Contestant {
     PETSTOCK_STATE_DIR: join(scene.folder, 'state'),
   };
   return listing(scene, name, { argv: [process.execPath, scene.program, 'inventory', 'list', ...args], env }, expected);
+}
+
+/** The program with a list in another shape. */
+export function shaped(scene: Scene): Contestant {
+  return petstock(scene, names.shaped);
+}
+
+export function compact(scene: Scene): Contestant {
+  return petstock({ ...scene, url: scene.compactUrl ?? scene.url, isForeign: false }, names.compact);
 }
 
 export function jq(scene: Scene): Contestant {
@@ -79,7 +104,8 @@ export function python(scene: Scene): Contestant {
 }
 
 function other(scene: Scene, name: string, argv: readonly string[]): Contestant {
-  return listing(scene, name, { argv, env: { URL: scene.url, KEY: key } }, everything);
+  const expected = scene.isForeign ? everythingForeign : everything;
+  return listing(scene, name, { argv, env: { URL: scene.url, KEY: key } }, expected);
 }
 
 /** The output goes nowhere when it is measured; the first time it is looked at. */

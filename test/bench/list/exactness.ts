@@ -4,6 +4,10 @@ import { createInterface } from 'node:readline';
 import { WrongResult } from '../support/rounds.ts';
 import type { Expected } from './expected.ts';
 
+/** A word with a letter that is not ASCII is a status, too. */
+const numbersAndStatuses =
+  /-?[\d.]+(?:e[+-]?\d+)?|\b(?:available|pending|sold)\b|[a-z]*[\u0080-\uffff][a-z\u0080-\uffff]*/gi;
+
 /**
  * Whether an output has exactly the rows that it should have, in their order: every digit of every id. Whatever the
  * format, the numbers and statuses of a line are its row; a line without any is a head.
@@ -14,7 +18,7 @@ export async function requireExact(path: string, expected: Expected, pets: numbe
   const wanted = digestOf(expected, pets);
   const found = new Digest();
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
-    const values = line.match(/-?[\d.]+(?:e[+-]?\d+)?|\b(?:available|pending|sold)\b/gi);
+    const values = line.match(numbersAndStatuses);
     if (values !== null) found.add(values.join(' '));
   }
   if (found.rows !== wanted.rows) throw new WrongResult(`${found.rows} rows, not ${wanted.rows}`);

@@ -7,6 +7,8 @@ export const leastQuantity = 100;
 
 export const everything: Expected = (pets) => rows(stock(pets));
 
+export const everythingForeign: Expected = (pets) => rows(stock(pets, true));
+
 export const filtered: Expected = (pets) =>
   rows(stock(pets), ({ status, quantity }) => status === 'available' && quantity >= leastQuantity);
 

@@ -8,6 +8,8 @@ import type { Report } from '../support/report.ts';
 import { type Contestant, type Results, runRounds } from '../support/rounds.ts';
 import * as contestants from './contestants.ts';
 import { reportOf } from './report.ts';
+import type { ServerOptions } from './server.ts';
+import { compact, nested, type Shape, shapesOf } from './shapes.ts';
 
 type Maker = (scene: contestants.Scene) => Contestant;
 
@@ -15,50 +17,79 @@ const ours =
   (name: string): Maker =>
   (scene) =>
     contestants.petstock(scene, name);
+const tsv = ours(contestants.names.tsv);
+const { curl } = contestants;
 const peers: readonly Maker[] = [contestants.jq, contestants.fetchScript, contestants.python];
 
 /** MB a second of the line that is no loopback. */
 const line = 50;
 
+interface Options {
+  readonly pets: number;
+  readonly rounds: number;
+  readonly megabytesPerSecond?: number;
+  /** The compact one without it. */
+  readonly shape?: Shape;
+}
+
+/** What was measured of one list. */
+export interface Shaped {
+  readonly shape: Shape;
+  readonly results: Results;
+  /** How many bytes it has, to those of the compact list. */
+  readonly size: number;
+}
+
 /**
- * `npm run bench -- list [--quick] [--runs 7] [--pets 1000000] [--large 5000000]`: the list of a million pets beside curl,
- * jq, fetch and Python; over a slower line; and of five million, which --quick leaves out.
+ * `npm run bench -- list [--quick] [--runs 7] [--pets 1000000] [--large 5000000] [--seed 1] [--shapes]`: the list of a
+ * million pets beside curl, jq, fetch and Python; over a slower line; in every other spelling, one of them drawn by the
+ * seed; and of five million, which --quick leaves out. --shapes measures nothing but the spellings.
  */
 export async function run(args: readonly string[]): Promise<Report> {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({
-    args: [...args],
-    options: { quick: { type: 'boolean', default: false }, runs: text, pets: text, large: text },
-  });
+  const flag = { type: 'boolean', default: false } as const;
+  const options = { quick: flag, shapes: flag, runs: text, pets: text, large: text, seed: text };
+  const { values } = parseArgs({ args: [...args], options });
   const pets = Number(values.pets ?? 1_000_000);
   const large = Number(values.large ?? (values.quick ? 0 : 5_000_000));
   const rounds = Number(values.runs ?? (values.quick ? 3 : 7));
+  const seed = Number(values.seed ?? Date.now() % 1_000_000);
   const build = await buildProject({ server: 'test/bench/list/server.ts' });
   const measurer = await startMeasurer();
   const { path: folder, remove } = temporaryFolder();
-  const scene = async (count: number, makers: readonly Maker[], turns: number, speed?: number): Promise<Results> => {
-    const server = await startServer(build.entry('server'), count, speed);
-    const shared = { measurer, program: build.program, url: server.url, pets: count, folder, seconds: 180 };
+  const scene = async (makers: readonly Maker[], options: Options): Promise<Shaped> => {
+    const { pets, rounds, shape = compact, megabytesPerSecond } = options;
+    const shapes = shape === compact ? [compact.name] : [shape.name, compact.name];
+    const server = await startServer(build.entry('server'), { pets, megabytesPerSecond, shapes, seed });
+    const [url = '', compactUrl = url] = server.urls;
+    const [bytes = 0, compactBytes = bytes] = server.bytes;
+    const isForeign = shape.isForeign ?? false;
+    const shared = { measurer, program: build.program, url, compactUrl, isForeign, pets, folder, seconds: 180 };
     try {
-      return await runRounds(
-        makers.map((make) => make(shared)),
-        turns,
-      );
+      const all = makers.map((make) => make(shared));
+      return { shape, size: bytes / compactBytes, results: await runRounds(all, rounds) };
     } finally {
       await server.stop();
     }
   };
+  const shaped = async (): Promise<readonly Shaped[]> => {
+    const all: Shaped[] = [];
+    const makers = [curl, contestants.compact, contestants.shaped, contestants.fetchScript];
+    for (const shape of shapesOf(seed)) all.push(await scene(makers, { pets, rounds, shape }));
+    return all;
+  };
+  const measured = async (makers: readonly Maker[], options: Options): Promise<Results | undefined> =>
+    values.shapes || options.pets === 0 ? undefined : (await scene(makers, options)).results;
   try {
-    const { curl } = contestants;
-    const tsv = ours(contestants.names.tsv);
-    const loopback = await scene(pets, [curl, ...contestants.ours.map(ours), ...peers], rounds);
-    const throttled = await scene(pets, [curl, tsv], rounds, line);
+    const loopback = await measured([curl, ...contestants.ours.map(ours), ...peers], { pets, rounds });
+    const throttled = await measured([curl, tsv], { pets, rounds, megabytesPerSecond: line });
+    const shapes = await shaped();
     // The peers take half a minute each.
-    const many =
-      large > 0
-        ? await scene(large, [curl, tsv, contestants.jq, contestants.fetchScript], Math.min(3, rounds))
-        : undefined;
-    return await reportOf({ pets, large, line, args, loopback, throttled, many, python: measurer.pythonVersion });
+    const few = Math.min(3, rounds);
+    const many = await measured([curl, tsv, contestants.jq, contestants.fetchScript], { pets: large, rounds: few });
+    const manyNested = await measured([curl, contestants.shaped], { pets: large, rounds: few, shape: nested });
+    const python = measurer.pythonVersion;
+    return await reportOf({ pets, large, line, args, loopback, throttled, shapes, seed, many, manyNested, python });
   } finally {
     measurer.stop();
     remove();
@@ -66,15 +97,11 @@ export async function run(args: readonly string[]): Promise<Report> {
   }
 }
 
-async function startServer(script: string, pets: number, megabytesPerSecond: number | undefined) {
-  const child = startNode([
-    script,
-    String(pets),
-    ...(megabytesPerSecond === undefined ? [] : [String(megabytesPerSecond)]),
-  ]);
+async function startServer(script: string, options: ServerOptions) {
+  const child = startNode([script, JSON.stringify(options)]);
   if (child.stdout === null) throw new Error('the server has no stdout');
   child.stderr?.pipe(process.stderr);
-  const [told] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(60_000) });
-  const { url } = JSON.parse(String(told)) as { url: string };
-  return { url, stop: () => stop(child) };
+  const [line] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(120_000) });
+  const { urls, bytes } = JSON.parse(String(line)) as { urls: readonly string[]; bytes: readonly number[] };
+  return { urls, bytes, stop: () => stop(child) };
 }

@@ -1,37 +1,76 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bodyOf } from './stock.ts';
+import { gzipSync } from 'node:zlib';
+import { bodyOf, compact, shapesOf } from './shapes.ts';
+
+/** What the server is given: JSON, its only argument. */
+export interface ServerOptions {
+  readonly pets: number;
+  /** As fast as the client reads without it. */
+  readonly megabytesPerSecond?: number | undefined;
+  /** At `/0/v1`, and at `/1/v1` when there is one: see `shapesOf`. */
+  readonly shapes: readonly string[];
+  readonly seed: number;
+}
 
 /**
- * A server in a process of its own that answers every request with the list of so many pets, and with the headers of the
- * service. `server.js 1000000 50` sends 50 MB a second, and without the second number as fast as the client reads. Prints `{"url"}`.
+ * A server in a process of its own that answers every request with a list of pets, and with the headers of the service.
+ * Prints `{"urls","bytes"}`, by list; bytes without what compresses them.
  */
-const [pets, megabytesPerSecond] = process.argv.slice(2).map(Number);
-const body = bodyOf(pets ?? 0);
+const { pets, megabytesPerSecond, shapes, seed } = JSON.parse(process.argv[2] ?? '{}') as ServerOptions;
+const known = [compact, ...shapesOf(seed)];
+const lists = shapes.map((wanted) => {
+  const shape = known.find(({ name }) => name === wanted) ?? compact;
+  const body = bodyOf(pets, shape);
+  const sent = shape.isGzip ? gzipSync(body) : shape.chunk === undefined ? body : framed(body, shape.chunk);
+  return { shape, sent, bytes: body.length };
+});
 
 const server = createServer((request, response) => {
   request.resume();
-  response.writeHead(200, {
+  const list = lists[Number(/^\/(\d)/.exec(request.url ?? '')?.[1])];
+  if (list === undefined) return void response.writeHead(404).end();
+  const { shape, sent } = list;
+  const headers = {
     'Content-Type': 'application/json',
-    'Content-Length': body.length,
     'Cache-Control': 'no-store',
     'X-RateLimit-Limit': '1000000000',
     'X-RateLimit-Remaining': '999999999',
     'X-RateLimit-Reset': String(Math.ceil(Date.now() / 60_000) * 60),
-  });
-  if (megabytesPerSecond === undefined) response.end(body);
-  else void throttled(response, megabytesPerSecond * 1e6);
+    ...(shape.isGzip ? { 'Content-Encoding': 'gzip' } : {}),
+  };
+  if (shape.chunk !== undefined) return sendRaw(request.socket, headers, sent);
+  response.writeHead(200, { ...headers, 'Content-Length': sent.length });
+  if (megabytesPerSecond === undefined) response.end(sent);
+  else void throttled(response, sent, megabytesPerSecond * 1e6);
 });
 
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
-  process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}/v1` })}\n`);
+  const urls = lists.map((_, index) => `http://127.0.0.1:${port}/${index}/v1`);
+  process.stdout.write(`${JSON.stringify({ urls, bytes: lists.map(({ bytes }) => bytes) })}\n`);
 });
 
+/** The body in HTTP chunks. Node would write them one by one, and be slower than what reads them. */
+function framed(body: Buffer, size: number): Buffer {
+  const frames = Array.from({ length: Math.ceil(body.length / size) }, (_, index) => {
+    const chunk = body.toString('latin1', index * size, (index + 1) * size);
+    return `${chunk.length.toString(16)}\r\n${chunk}\r\n`;
+  });
+  return Buffer.from(`${frames.join('')}0\r\n\r\n`, 'latin1');
+}
+
+function sendRaw(socket: Socket, headers: Readonly<Record<string, string>>, frames: Buffer): void {
+  const all = { ...headers, 'Transfer-Encoding': 'chunked', Connection: 'close' };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 200 OK\r\n${lines.join('')}\r\n`);
+  socket.end(frames);
+}
+
 /** A line is as fast as it is: time that a slow reader has lost is not made up for, but for a tenth of a second. */
-async function throttled(response: ServerResponse, bytesPerSecond: number): Promise<void> {
+async function throttled(response: ServerResponse, body: Buffer, bytesPerSecond: number): Promise<void> {
   const closed = once(response, 'close');
   let sent = 0;
   let began = performance.now();

@@ -29,10 +29,10 @@ export class Result {
   }
 
   /** The median of the ratios of each round: what slows the machine down for a while slows both. NaN without any. */
-  ratioTo(other: Result | undefined): number {
+  ratioTo(other: Result | undefined, of: keyof Sample = 'ms'): number {
     const theirs = other?.samples ?? [];
     const pairs = this.samples.slice(0, theirs.length);
-    return median(pairs.map(({ ms }, round) => ms / (theirs[round]?.ms ?? Number.NaN)));
+    return median(pairs.map((sample, round) => sample[of] / (theirs[round]?.[of] ?? Number.NaN)));
   }
 }
 

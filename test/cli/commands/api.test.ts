@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';
 import { openShop } from '../../support/shop.ts';
 
@@ -26,6 +27,14 @@ test('--data - reads stdin', async () => {
   expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity":8}']);
 });
 
+test('a million bytes on stdin are sent once', async () => {
+  const shop = await openShop();
+  const stdin = `{"quantity":3,"note":"${'x'.repeat(1_000_000)}"}`;
+  const result = await shop.run('api PATCH /inventory/1 --data -', { stdin });
+  expect([0, 10]).toContain(result.code);
+  expect(result.requests.map(({ body }) => body)).toEqual([stdin]);
+});
+
 describe('an answer that is no success', () => {
   test('is shown, and is an error', async () => {
     const shop = await openShop();
@@ -39,7 +48,7 @@ describe('an answer that is no success', () => {
     const shop = await openShop();
     const result = await shop.run('api POST /inventory --json --quiet');
     expect(result).toMatchObject({ code: 10, stdout: '' });
-    expect(JSON.parse(result.stderr).error).toMatchObject({ status: 405, exitCode: 10 });
+    expect(errorJson(result.stderr).error).toMatchObject({ status: 405, exitCode: 10 });
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { errorJson } from '../../support/error-json.ts';
 import { openShop } from '../../support/shop.ts';
 
 describe('--debug', () => {
@@ -64,7 +65,7 @@ describe('without an address or a key', () => {
     const shop = await openShop();
     const result = await shop.run('inventory list --json', { env: { PETSTOCK_API_KEY_STAGING: 'psk_wrong1234' } });
     expect(result).toMatchObject({ code: 4, stdout: '' });
-    expect(JSON.parse(result.stderr).error).toMatchObject({ status: 401, exitCode: 4 });
+    expect(errorJson(result.stderr).error).toMatchObject({ status: 401, exitCode: 4 });
     expect(result.stderr).not.toContain('psk_');
   });
 });

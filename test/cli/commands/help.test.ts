@@ -7,6 +7,13 @@ const commands = [
   'inventory get',
   'inventory set',
   'inventory adjust',
+  'history list',
+  'history show',
+  'history export',
+  'history prune',
+  'state info',
+  'state check',
+  'undo',
   'limits',
   'status',
   'pets get',
@@ -48,7 +55,7 @@ test('the exit codes in the help are those of the program', async () => {
   expect(told).toEqual(Object.values(exitCodes));
 });
 
-test.each(['', '--help', 'help', 'inventory', 'config', 'sandbox', 'pets', 'orders'])(
+test.each(['', '--help', 'help', 'inventory', 'config', 'sandbox', 'pets', 'orders', 'history', 'state'])(
   '"%s" shows help',
   async (words) => {
     const shop = await openShop();

@@ -1,66 +1,158 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
+import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
-import { apply } from '../../support/changes.ts';
+import { recordRun, useState } from '../../support/recorded-runs.ts';
 import { openShop, type Shop } from '../../support/shop.ts';
+
+interface ListedRun {
+  readonly run: string;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly [field: string]: unknown;
+}
 
 const list = async (shop: Shop, ...args: string[]) => {
   const { stdout } = await shop.run(['history', 'list', '--json', ...args]);
-  return JSON.parse(stdout) as { run: string; command: string; env: string; counts: Record<string, number> }[];
+  return JSON.parse(stdout) as readonly ListedRun[];
 };
+const ids = async (shop: Shop, ...args: string[]) => (await list(shop, ...args)).map(({ run }) => run);
+const applied = (petId: bigint, before: number, after: number) =>
+  ({ petId, before, after, result: 'applied', quantity: after }) as const;
 
 describe('history list', () => {
-  test('has every write, the latest first, with what became of it; and sends nothing', async () => {
+  test('has every run, the latest first, with what became of it; and sends nothing', async () => {
     const shop = await openShop();
-    await shop.run('inventory set 4 12');
-    shop.clock.advance(1000);
-    await apply(shop, 'petId,quantity,expected\n5,9,\n6,1,2\n');
-    const result = await shop.run('history list -o json');
+    const first = await recordRun(shop, [applied(22n, 2, 3)], { command: 'inventory set', file: undefined });
+    const second = await recordRun(
+      shop,
+      [
+        applied(4n, 5, 9),
+        { petId: 5n, before: 1, after: 500, result: 'differs', quantity: 100 },
+        { petId: 6n, before: 1, after: 2, result: 'unknown' },
+        { petId: 7n, before: 1, after: 2, result: 'pending' },
+      ],
+      { reason: 'stock-take' },
+    );
+    const result = await shop.run('history list --json');
     expect(result.requests).toEqual([]);
-    const [latest, first] = JSON.parse(result.stdout);
-    expect(latest).toMatchObject({ command: 'inventory apply', env: 'staging', state: 'done', undoneBy: [] });
-    expect(latest.counts).toMatchObject({ applied: 1, conflict: 1 });
-    expect(first).toMatchObject({ command: 'inventory set', changes: 1 });
+    const [latest, oldest] = JSON.parse(result.stdout);
+    expect(latest).toEqual({
+      ...{ run: second, at: expect.stringMatching(/^2026-01-15T12:00:\d\d\.\d{3}Z$/), env: 'staging', store: null },
+      ...{ baseUrl: shop.service.url, command: 'inventory apply', user: 'anna', host: 'till-1', file: 'stock.csv' },
+      ...{ reason: 'stock-take', undoes: null, undoneBy: [], changes: 4, units: 505, pets: [4, 5, 6, 7] },
+      counts: { applied: 1, unchanged: 0, failed: 0, conflict: 0, notAttempted: 0, unknown: 1, differs: 1, pending: 1 },
+      state: 'incomplete',
+    });
+    expect(oldest).toMatchObject({ run: first, command: 'inventory set', changes: 1, file: null, state: 'done' });
   });
 
-  test('by pet, date and environment', async () => {
+  test('says on a terminal which one was my mistake', async () => {
     const shop = await openShop();
-    await shop.run('inventory set 4 12');
+    await recordRun(shop, [applied(22n, 2, 3)], { command: 'inventory set' });
+    await recordRun(
+      shop,
+      Array.from({ length: 20 }, (_, index) => applied(BigInt(index + 1), 1, 7)),
+      { reason: 'sale' },
+    );
+    const { stdout } = await shop.run('history list --color never', { terminal: 120 });
+    expect(stdout.split('\n').map((line) => line.split(/ {2,}/).slice(3))).toEqual([
+      ['Change', 'Result'],
+      ['apply pets 1, 2, 3 and 17 more: 120 units (sale)', '20 applied'],
+      ['set pet 22: 2 → 3', 'applied'],
+      [],
+    ]);
+  });
+
+  test('by pet, date, state and environment', async () => {
+    const shop = await openShop();
+    const old = await recordRun(shop, [applied(4n, 1, 2)]);
     shop.clock.advance(3 * 24 * 3600_000);
-    await shop.run('inventory set 9007199254740993 1');
-    expect(await list(shop)).toHaveLength(2);
-    expect(await list(shop, '--pet', '4')).toHaveLength(1);
-    expect(await list(shop, '--pet', '9007199254740992')).toHaveLength(0);
-    expect(await list(shop, '--since', '1d')).toHaveLength(1);
-    expect(await list(shop, '--until', '2026-01-15')).toHaveLength(1);
-    expect(await list(shop, '--since', '2026-01-16', '--until', '2026-01-17')).toHaveLength(0);
-    expect(await list(shop, '--env', 'staging')).toHaveLength(2);
-    expect(await list(shop, '--env', 'production')).toHaveLength(0);
+    const recent = await recordRun(shop, [{ petId: 9007199254740993n, before: 1, after: 2, result: 'pending' }]);
+    expect(await ids(shop)).toEqual([recent, old]);
+    expect(await ids(shop, '--pet', '4')).toEqual([old]);
+    expect(await ids(shop, '--pet', '9007199254740992')).toEqual([]);
+    expect(await ids(shop, '--pet', '9007199254740993')).toEqual([recent]);
+    expect(await ids(shop, '--since', '1d')).toEqual([recent]);
+    expect(await ids(shop, '--until', '2026-01-15')).toEqual([old]);
+    expect(await ids(shop, '--since', '2026-01-16', '--until', '2026-01-17')).toEqual([]);
+    expect(await ids(shop, '--env', 'staging')).toHaveLength(2);
+    expect(await ids(shop, '--env', 'production')).toEqual([]);
+    expect(await ids(shop, '--state', 'incomplete')).toEqual([recent]);
+    expect(await ids(shop, '--state', 'done')).toEqual([old]);
     for (const wrong of ['yesterday', '2026-02-30', '7 d', '']) {
       expect(await shop.run(['history', 'list', '--since', wrong])).toMatchObject({ code: 2, stdout: '' });
     }
+    expect(await shop.run('history list --state failed')).toMatchObject({ code: 2, stdout: '' });
+    expect(await shop.run('history list --limit few')).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('of a fresh machine is empty', async () => {
+  test('has 20 runs on a terminal, and says that there are more; elsewhere all', async () => {
+    const shop = await openShop();
+    for (let count = 0; count < 20; count += 1) await recordRun(shop, [applied(4n, count, count + 1)]);
+    expect((await shop.run('history list', { terminal: 120 })).stderr).toBe('');
+    const [latest] = [await recordRun(shop, [applied(4n, 1, 2)])];
+    const shown = await shop.run('history list', { terminal: 120 });
+    expect(shown.stdout.trim().split('\n')).toHaveLength(21);
+    expect(shown.stderr).toContain('petstock history list --limit');
+    expect(await ids(shop)).toHaveLength(21);
+    expect(await ids(shop, '--limit', '1')).toEqual([latest]);
+    expect(await ids(shop, '--limit', '0')).toEqual([]);
+  });
+
+  test('of a fresh machine is empty, and makes no state', async () => {
     const shop = await openShop();
     expect(await shop.run('history list --json')).toMatchObject({ code: 0, stdout: '[]\n' });
     expect((await shop.run('history list', { terminal: 80 })).stderr).toBe('Nothing to show.\n');
+    expect(JSON.parse((await shop.run('state info --json')).stdout)).toMatchObject({
+      engine: null,
+      runs: 0,
+      present: [],
+    });
+    expect((await shop.run('history export')).stdout).toBe('');
+    expect(existsSync(shop.folders.state)).toBe(false);
   });
 });
 
 describe('history show', () => {
-  test('has every row, with reason and ref, and never the key', async () => {
+  const rows = [
+    { ...applied(4n, 39, 12), reason: 'sold', ref: 'R-1' },
+    { petId: 9223372036854775807n, before: 14, after: 1, result: 'conflict', quantity: 13 },
+    { petId: 7n, before: 1, after: 2, result: 'unknown', error: { code: 'timeout', message: 'no answer' } },
+    { petId: 8n, before: 1, after: 2, result: 'pending' },
+  ] as const;
+
+  test('is the run as in the list, with every row', async () => {
     const shop = await openShop();
-    const { report } = await apply(shop, 'petId,quantity,expected,reason,ref\n4,12,,sold,R-1\n6,1,2,,\n');
-    const { stdout, stderr } = await shop.run(['history', 'show', report.run, '--json']);
-    const shown = JSON.parse(stdout);
-    expect(shown).toMatchObject({ run: report.run, env: 'staging', command: 'inventory apply', undoneBy: [] });
-    expect(shown.rows).toMatchObject([
-      { row: 1, line: 2, petId: 4, before: 39, after: 12, state: 'applied', reason: 'sold', ref: 'R-1' },
-      { row: 2, line: 3, petId: 6, before: 14, after: 1, state: 'conflict', error: { code: 'conflict' } },
+    const run = await recordRun(shop, rows);
+    const [listed] = await list(shop);
+    const { stdout, stderr } = await shop.run(['history', 'show', run, '--json']);
+    const { rows: shown, ...facts } = JSON.parse(stdout);
+    expect(facts).toEqual(listed);
+    expect(shown).toMatchObject([
+      { row: 1, line: 2, petId: 4, before: 39, after: 12, result: 'applied', quantity: 12, reason: 'sold', ref: 'R-1' },
+      { row: 2, line: 3, before: 14, after: 1, result: 'conflict', quantity: 13 },
+      { row: 3, line: 4, petId: 7, result: 'unknown', error: { code: 'timeout', message: 'no answer' } },
+      { row: 4, line: 5, petId: 8, result: 'pending', quantity: null, at: null },
     ]);
-    expect(stdout + stderr).not.toContain(shop.service.key);
-    expect((await shop.run(['history', 'show', report.run.slice(-4)])).stdout).toContain('R-1');
+    expect(stdout).toContain('"petId":9223372036854775807,');
+    expect(stderr).toContain(`petstock inventory apply --resume ${run} --env staging`);
+    expect(stderr).toContain(`petstock undo ${run} --env staging`);
+    expect((await shop.run(['history', 'show', run.slice(-4)])).stdout).toContain('R-1');
+  });
+
+  test('--state is of rows with these results', async () => {
+    const shop = await openShop();
+    const run = await recordRun(shop, rows);
+    const results = async (...args: string[]) => {
+      const { stdout } = await shop.run(['history', 'show', run, '--json', ...args]);
+      return (JSON.parse(stdout) as { rows: { result: string }[] }).rows.map(({ result }) => result);
+    };
+    expect(await results('--state', 'conflict')).toEqual(['conflict']);
+    expect(await results('--state', 'unknown,pending')).toEqual(['unknown', 'pending']);
+    expect(await results('--state', 'applied', '--state', 'pending')).toEqual(['applied', 'pending']);
+    expect(await results('--state', 'failed')).toEqual([]);
+    expect(await shop.run(['history', 'show', run, '--state', 'lost'])).toMatchObject({ code: 2, stdout: '' });
   });
 
   test('of what is no run is exit 9, and no way to another file', async () => {
@@ -68,75 +160,144 @@ describe('history show', () => {
     for (const run of ['20200101T000000Z-aaaa', 'zzzz', '../config', '']) {
       expect([2, 9]).toContain((await shop.run(['history', 'show', run])).code);
     }
+    await recordRun(shop, [applied(4n, 1, 2)]);
+    expect((await shop.run(['history', 'show', '20200101T000000Z-aaaa'])).code).toBe(9);
   });
 
-  test('does not trust what is in a file', async () => {
+  test('shows no harmful text', async () => {
     const shop = await openShop();
-    await apply(shop, 'petId,quantity,reason\n4,12,"\u001b[31mred\u001b]0;x\u0007"\n');
-    const [run = ''] = (await list(shop)).map((each) => each.run);
+    const run = await recordRun(shop, [{ ...applied(4n, 1, 2), reason: '\u001b[31mred\u001b]0;x\u0007' }]);
     const { stdout } = await shop.run(['history', 'show', run], { terminal: 80 });
+    expect(stdout).toContain('red');
     expect(stdout).not.toContain('\u001b]0');
     expect(stdout).not.toContain('\u001b[31mred');
+  });
+});
+
+describe('history export', () => {
+  test('is one line for each row, the oldest run first, on stdout and in a file', async () => {
+    const shop = await openShop();
+    const first = await recordRun(shop, [applied(4n, 1, 2), applied(9007199254740993n, 3, 4)]);
+    const second = await recordRun(shop, [{ petId: 5n, before: 1, after: 2, result: 'pending' }], {
+      env: 'production',
+    });
+    const { code, stdout } = await shop.run('history export');
+    expect(code).toBe(0);
+    const lines = stdout.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { run: first, env: 'staging', row: 1, petId: 4, before: 1, after: 2, result: 'applied' },
+      { run: first, row: 2, before: 3, after: 4 },
+      { run: second, env: 'production', row: 1, petId: 5, result: 'pending', at: null },
+    ]);
+    expect(lines[1]).toContain('"petId":9007199254740993,');
+    const file = join(shop.folders.state, '..', 'history.ndjson');
+    expect(await shop.run(['history', 'export', file])).toMatchObject({ code: 0, stdout: '' });
+    expect(readFileSync(file, 'utf8')).toBe(stdout);
+    expect((await shop.run('history export --env production')).stdout).toBe(`${lines[2]}\n`);
+    expect((await shop.run('history export --since 2026-01-16')).stdout).toBe('');
+  });
+
+  test('keeps every digit of every id', async () => {
+    const shop = await openShop();
+    const pets = fc.uniqueArray(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { minLength: 1, maxLength: 25 });
+    await fc.assert(
+      fc.asyncProperty(pets, async (chosen) => {
+        const run = await recordRun(
+          shop,
+          chosen.map((petId) => applied(petId, 1, 2)),
+        );
+        const { stdout } = await shop.run(['history', 'show', run, '-o', 'ndjson']);
+        const shown = stdout
+          .trim()
+          .split('\n')
+          .map((line) => parse(line, null, BigInt) as { petId: bigint });
+        expect(shown.map(({ petId }) => petId)).toEqual(chosen);
+        const [latest = ''] = (await shop.run('history list --limit 1 -o ndjson')).stdout.split('\n');
+        expect(parse(latest, null, BigInt)).toMatchObject({ run, pets: chosen.slice(0, 20) });
+      }),
+      { numRuns: 20 },
+    );
   });
 });
 
 describe('history prune', () => {
   const three = async () => {
     const shop = await openShop();
+    const runs: string[] = [];
     for (const quantity of [1, 2, 3]) {
-      await shop.run(`inventory set 4 ${quantity}`);
+      runs.unshift(await recordRun(shop, [applied(4n, 0, quantity)]));
       shop.clock.advance(24 * 3600_000);
     }
-    return shop;
+    return { shop, runs };
   };
 
   test('removes what is old once that is agreed, and nothing else', async () => {
-    const shop = await three();
+    const { shop, runs } = await three();
     expect(await shop.run('history prune --before 36h')).toMatchObject({ code: 2 });
-    expect(await list(shop)).toHaveLength(3);
+    expect(await ids(shop)).toEqual(runs);
     const pruned = await shop.run('history prune --before 36h --yes');
     expect(pruned).toMatchObject({ code: 0, stdout: '' });
     expect(pruned.stderr).toContain('2 runs removed.');
-    expect(await list(shop)).toHaveLength(1);
+    expect(await ids(shop)).toEqual(runs.slice(0, 1));
   });
 
   test('is of one environment where that is named', async () => {
-    const shop = await three();
+    const { shop, runs } = await three();
     await shop.run('history prune --keep 0 --yes --env production');
-    expect(await list(shop)).toHaveLength(3);
-    expect((await shop.run('history prune --keep 0 --yes --env staging')).stderr).toContain(
-      '3 runs of staging removed.',
-    );
-  });
-
-  test('keeps the latest, though all began in one second', async () => {
-    const shop = await openShop();
-    const numbers = [0.9, 0.1, 0.5, 0.3, 0.7];
-    for (const [index, random] of numbers.entries()) {
-      await shop.run(`inventory set 4 ${index}`, { random: () => random });
-      shop.clock.advance(10);
-    }
-    const latest = (await list(shop))[0]?.run ?? '';
-    expect(JSON.parse((await shop.run(['history', 'show', latest, '--json'])).stdout).rows[0].after).toBe(4);
-    await shop.run('history prune --keep 1 --yes');
-    expect((await list(shop)).map(({ run }) => run)).toEqual([latest]);
+    expect(await ids(shop)).toEqual(runs);
+    const { stderr } = await shop.run('history prune --keep 0 --yes --env staging');
+    expect(stderr).toContain('3 runs of staging removed.');
   });
 
   test('keeps the latest, and what can be gone on with', async () => {
-    const shop = await three();
+    const { shop, runs } = await three();
     await shop.run('history prune --keep 2 --yes');
-    expect(await list(shop)).toHaveLength(2);
+    expect(await ids(shop)).toEqual(runs.slice(0, 2));
     expect(await shop.run('history prune')).toMatchObject({ code: 2 });
     expect(await shop.run('history prune --keep -1')).toMatchObject({ code: 2 });
+    const open = await recordRun(shop, [{ petId: 4n, before: 1, after: 2, result: 'pending' }]);
+    const kept = await shop.run('history prune --keep 0 --yes');
+    expect(kept.stderr).toContain('1 run stays');
+    expect(await ids(shop)).toEqual([open]);
+    await shop.run('history prune --keep 0 --incomplete --yes');
+    expect(await ids(shop)).toEqual([]);
   });
 
-  test('a file that makes no sense does not hide the others', async () => {
-    const shop = await three();
-    const folder = join(shop.folders.state, 'history');
-    const [name = ''] = readdirSync(folder).filter((file) => file.endsWith('.ndjson'));
-    writeFileSync(join(folder, name), 'garbage\n');
-    const { stdout, stderr } = await shop.run('history list -o tsv');
-    expect(stdout.trim().split('\n')).toHaveLength(2);
-    expect(stderr).toContain('Warning:');
+  test('keeps an undo while the run that it takes back stays', async () => {
+    const shop = await openShop();
+    const run = await recordRun(shop, [{ petId: 4n, before: 1, after: 2, result: 'pending' }]);
+    const undo = await recordRun(shop, [applied(4n, 2, 1)], { command: 'undo', undoes: run });
+    await shop.run('history prune --keep 0 --yes');
+    expect(await ids(shop)).toEqual([undo, run]);
+  });
+
+  test('keeps a run that a process is at', async () => {
+    const shop = await openShop();
+    await useState(shop, async ({ history }) => {
+      const head = { command: 'inventory apply', env: 'staging', store: undefined, baseUrl: 'https://a/v1' };
+      const row = { row: 1, line: 1, petId: 4n, before: 1, after: 2, reason: undefined, ref: undefined };
+      const rest = { service: 'https://a/v1', scope: 's', user: undefined, unchanged: 0 };
+      const log = await history.begin({ ...head, ...rest }, [row]);
+      expect(await list(shop, '--state', 'running')).toHaveLength(1);
+      await shop.run('history prune --keep 0 --incomplete --yes');
+      expect(await ids(shop)).toEqual([log.run]);
+      const { stdout } = await shop.run('state info -o tsv');
+      expect(stdout).toMatch(/^present\tinventory apply, pid 7 on till-1, since /m);
+    });
+  });
+});
+
+describe('state', () => {
+  test('info has its engine and its size, check says that it is sound', async () => {
+    const shop = await openShop();
+    await recordRun(shop, [applied(4n, 1, 2), applied(5n, 1, 2)]);
+    const { stdout, requests } = await shop.run('state info --json');
+    expect(requests).toEqual([]);
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ engine: 'sqlite', location: join(shop.folders.state, 'state.db'), schema: expect.any(Number) },
+      ...{ bytes: expect.any(Number), runs: 1, rows: 2, present: [] },
+    });
+    expect(await shop.run('state check --json')).toMatchObject({ code: 0, stdout: '{"sound":true,"problems":[]}\n' });
+    expect(await shop.run('state check')).toMatchObject({ code: 0, stdout: '', stderr: 'The state is sound.\n' });
   });
 });

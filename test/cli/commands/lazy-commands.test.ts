@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
+import { PetstockCommand } from '../../../src/cli/commands/command.ts';
 import { commandOutlines } from '../../../src/cli/commands/index.ts';
 import { addCommands, finish, type Outline, type VerbOutline } from '../../../src/cli/commands/lazy-commands.ts';
 import type { Run } from '../../../src/cli/invocation/invocation.ts';
@@ -37,7 +38,8 @@ function sketch() {
       return (command) => void command.argument('[what]').action(() => {});
     },
   });
-  const program = new Command('program').exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
+  const program = new PetstockCommand('program');
+  program.exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
   const noun = { usage: 'noun', summary: 'a noun', description: 'A noun.', commands: [verb('one'), verb('two')] };
   addCommands(program, [noun, verb('three')], run);
   return { program, loaded };

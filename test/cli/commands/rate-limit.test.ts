@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';
 import { openShop } from '../../support/shop.ts';
 
@@ -36,7 +37,7 @@ describe('longer than --max-wait', () => {
     await shop.run('inventory get 1');
     const { code, stderr } = await shop.run('inventory get 1 --max-wait 10 --json');
     expect(code).toBe(6);
-    expect(JSON.parse(stderr).error).toMatchObject({ code: 'rate_limited', exitCode: 6, retryAfterSeconds: 41 });
+    expect(errorJson(stderr).error).toMatchObject({ code: 'rate_limited', exitCode: 6, retryAfterSeconds: 41 });
   });
 });
 
@@ -55,6 +56,11 @@ describe('a 429', () => {
     expect(await shop.run('inventory get 1')).toMatchObject({ code: 6 });
     const next = await shop.run('inventory set 1 5');
     expect(next).toMatchObject({ code: 6, requests: [] });
+    expect(await shop.run('status')).toMatchObject({ code: 6, requests: [] });
+    // Another key is another matter.
+    const other = await shop.run('inventory get 1', { env: { PETSTOCK_API_KEY_STAGING: 'psk_somebody' } });
+    expect(other.code).toBe(4);
+    expect(sent(other)).toHaveLength(1);
     shop.clock.advance(3700_000);
     expect(await shop.run('inventory get 1')).toMatchObject({ code: 0 });
   });
@@ -64,39 +70,6 @@ describe('a 429', () => {
     const result = await shop.run('inventory get 1');
     expect(result.code).toBe(6);
     expect(sent(result)).toHaveLength(3);
-  });
-});
-
-describe('limits', () => {
-  test('tells of a gate', async () => {
-    const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=3600'] });
-    await shop.run('inventory get 1');
-    const { stderr } = await shop.run('limits');
-    expect(stderr).toMatch(/^staging: after a 429 nothing is sent before 08:00:2\d\.$/m);
-    shop.clock.advance(3700_000);
-    expect((await shop.run('limits')).stderr).not.toContain('429');
-  });
-
-  test('shows what the last answer told, without a request', async () => {
-    const shop = await openShop(twoAMinute);
-    await shop.run('inventory get 1');
-    const { code, stdout, requests } = await shop.run('limits --json');
-    expect({ code, requests }).toEqual({ code: 0, requests: [] });
-    expect(JSON.parse(stdout)).toEqual([
-      { env: 'staging', limit: 2, remaining: 1, resetAt: '2026-01-15T12:01:00Z', asOf: '2026-01-15T12:00:20Z' },
-    ]);
-  });
-
-  test('is an empty list before the first answer', async () => {
-    const shop = await openShop();
-    expect(await shop.run('limits --json')).toMatchObject({ code: 0, stdout: '[]\n', requests: [] });
-  });
-
-  test('--refresh spends one request', async () => {
-    const shop = await openShop();
-    const result = await shop.run('limits --refresh --json');
-    expect(sent(result)).toEqual(['GET /v1/inventory']);
-    expect(JSON.parse(result.stdout)).toMatchObject([{ env: 'staging', limit: 1000, remaining: 999 }]);
   });
 });
 

@@ -1,5 +1,6 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openShop, type Shop } from '../../support/shop.ts';
 
@@ -17,6 +18,16 @@ async function served(shop: Shop, options: string, use: (line: Line) => Promise<
     onStdout: (line) => void use(JSON.parse(line)).finally(() => interrupt.abort()),
   });
 }
+
+test('--file makes the folders that are missing for this user alone, and takes one that is there as it is', async () => {
+  const shop = await openShop();
+  const folder = join(shop.folders.state, 'new', 'folder');
+  expect((await served(shop, `--file ${folder}/a.db`, async () => {})).code).toBe(0);
+  expect([folder, join(folder, '..')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
+  chmodSync(folder, 0o1777);
+  expect((await served(shop, `--file ${folder}/b.db`, async () => {})).code).toBe(0);
+  expect(statSync(folder).mode & 0o7777).toBe(0o1777);
+});
 
 test('--log writes one JSON line per request on stderr, without the key', async () => {
   const shop = await openShop();

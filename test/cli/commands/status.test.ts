@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { type Answerer, answer, openServer } from '../../api/server.ts';
 import { sent } from '../../support/requests.ts';
 import { openShop } from '../../support/shop.ts';
 
@@ -64,4 +65,35 @@ test('no key is exit 4 and no address exit 2, with the report all the same', asy
   const noUrl = await shop.run('status', { env: { PETSTOCK_URL_STAGING: undefined } });
   expect(noUrl).toMatchObject({ code: 2, requests: [] });
   expect(noUrl.stderr).toContain('petstock config set-url');
+});
+
+/** Items without an end. */
+const endless: Answerer = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).write('[{"petId":0,"quantity":3,"status":"sold"}');
+  const more = ',{"petId":7,"quantity":3,"status":"available"}'.repeat(1000);
+  const write = () => {
+    while (!response.destroyed && response.write(more));
+  };
+  response.on('drain', write);
+  write();
+};
+
+test('reads the beginning of the list, not all of it, and drops the connection', async () => {
+  const shop = await openShop();
+  const server = await openServer(endless);
+  const result = await shop.run('status --json', { env: { PETSTOCK_URL_STAGING: server.url } });
+  expect(JSON.parse(result.stdout)).toMatchObject({ reachable: true, keyAccepted: true });
+  expect(result.code).toBe(0);
+});
+
+test.each([
+  ['a page of a network that wants a login', '<!doctype html><title>Log in</title>'],
+  ['JSON of something else', '{"status":"ok"}'],
+  ['a list of something else', '[{"name":"Rex"}]'],
+])('%s is not the service, though it answers 200', async (_what, body) => {
+  const shop = await openShop();
+  const server = await openServer(answer(200, body));
+  const result = await shop.run('status -o tsv', { env: { PETSTOCK_URL_STAGING: server.url } });
+  expect(result.code).toBe(1);
+  expect(result.stdout).toContain('reachable\tno\t');
 });

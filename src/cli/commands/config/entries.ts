@@ -1,5 +1,4 @@
 import type { Column, Scalar } from '../../../output/view.ts';
-import { didYouMean } from '../../../settings/did-you-mean.ts';
 import { maskKey } from '../../../settings/keys.ts';
 import { quoted, type SettingName, settingDefinitions, settingNames } from '../../../settings/names.ts';
 import { fromFile, resolveBaseUrl, resolveEnvironment, resolveKey } from '../../../settings/resolve.ts';
@@ -10,6 +9,7 @@ import {
   type StoredConfig,
 } from '../../../settings/settings.ts';
 import type { Environment } from '../../../settings/variables.ts';
+import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
 
 /** What `config list` and `config get` show of one name. Keys are masked already. */

@@ -25,12 +25,12 @@ export function defineGet(command: Command, run: Run): void {
 }
 
 async function printEntry(invocation: Invocation, text: string): Promise<void> {
-  const { context, config, environment, wantsJson } = invocation;
+  const { context, config, environment, results } = invocation;
   const entry = readEntry(entryName(text, environment.value), context.env, config);
-  if (wantsJson) {
-    await invocation.print({ columns: entryColumns, rows: [[{ ...entry }]], shape: 'one' });
+  if (results.wantsJson) {
+    await invocation.results.print({ columns: entryColumns, rows: [[{ ...entry }]], shape: 'one' });
   } else if (entry.value !== null) {
-    await invocation.write(`${entry.value}\n`);
+    await invocation.results.write(`${entry.value}\n`);
   }
-  if (entry.value === null) await invocation.note(`${entry.name} is not set`);
+  if (entry.value === null) await invocation.messages.note(`${entry.name} is not set`);
 }

@@ -14,9 +14,9 @@ export function definePath(command: Command, run: Run): void {
 
 async function printPath(invocation: Invocation): Promise<void> {
   const path = configFile(invocation.context.folders.config);
-  if (invocation.wantsJson) {
-    await invocation.print({ columns: [{ field: 'path', title: 'Path' }], rows: [[{ path }]], shape: 'one' });
+  if (invocation.results.wantsJson) {
+    await invocation.results.print({ columns: [{ field: 'path', title: 'Path' }], rows: [[{ path }]], shape: 'one' });
   } else {
-    await invocation.write(`${path}\n`);
+    await invocation.results.write(`${path}\n`);
   }
 }

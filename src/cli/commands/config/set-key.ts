@@ -42,9 +42,11 @@ async function storeKey(invocation: Invocation): Promise<void> {
     throw new UsageError(`Nothing was stored: ${parsed.fault}.`, { hint: `petstock config set-key --env ${name}` });
   }
   await setKey(context.folders.config, name, parsed.value);
-  await invocation.note(`Stored the key ${maskKey(parsed.value)} of ${name} in ${configFile(context.folders.config)}`);
+  await invocation.messages.note(
+    `Stored the key ${maskKey(parsed.value)} of ${name} in ${configFile(context.folders.config)}`,
+  );
   const shadow = describeKeyShadow(name, context.env);
-  if (shadow !== undefined) await invocation.warn(shadow);
+  if (shadow !== undefined) await invocation.messages.warn(shadow);
 }
 
 function keyAsArgument(command: Command): UsageError {

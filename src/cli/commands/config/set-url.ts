@@ -32,7 +32,7 @@ async function storeUrl(invocation: Invocation, text: string): Promise<void> {
     });
   }
   await setUrl(context.folders.config, name, parsed.value);
-  await invocation.note(`Stored the URL ${parsed.value} of ${name} in ${configFile(context.folders.config)}`);
+  await invocation.messages.note(`Stored the URL ${parsed.value} of ${name} in ${configFile(context.folders.config)}`);
   const shadow = describeUrlShadow(name, context.env);
-  if (shadow !== undefined) await invocation.warn(shadow);
+  if (shadow !== undefined) await invocation.messages.warn(shadow);
 }

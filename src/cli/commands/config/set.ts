@@ -31,9 +31,9 @@ async function storeSetting(invocation: Invocation, name: string, text: string):
   const { context, environment } = invocation;
   const known = settingName(name, environment.value);
   await store(context.folders.config, known, text);
-  await invocation.note(`Set ${known} to ${text} in ${configFile(context.folders.config)}`);
+  await invocation.messages.note(`Set ${known} to ${text} in ${configFile(context.folders.config)}`);
   if (known === 'default-env' && variable(context.env, 'PETSTOCK_ENV') !== undefined) {
-    await invocation.warn('PETSTOCK_ENV is set, so default-env is not used');
+    await invocation.messages.warn('PETSTOCK_ENV is set, so default-env is not used');
   }
 }
 

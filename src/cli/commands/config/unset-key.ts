@@ -24,11 +24,11 @@ async function forgetKey(invocation: Invocation): Promise<void> {
   const stored = config.keys[name];
   const file = configFile(context.folders.config);
   if (stored === undefined) {
-    await invocation.note(`No key of ${name} is stored in ${file}`);
+    await invocation.messages.note(`No key of ${name} is stored in ${file}`);
   } else {
     await unsetKey(context.folders.config, name);
-    await invocation.note(`Removed the key ${maskKey(stored)} of ${name} from ${file}`);
+    await invocation.messages.note(`Removed the key ${maskKey(stored)} of ${name} from ${file}`);
   }
   const source = keySource(name, context.env);
-  if (source !== undefined) await invocation.warn(`${source} is set, so ${name} still has a key`);
+  if (source !== undefined) await invocation.messages.warn(`${source} is set, so ${name} still has a key`);
 }

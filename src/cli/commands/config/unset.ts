@@ -36,24 +36,24 @@ async function forget(invocation: Invocation, text: string): Promise<void> {
 async function forgetSetting(invocation: Invocation, name: SettingName): Promise<void> {
   const { config, context } = invocation;
   const file = configFile(context.folders.config);
-  if (config.settings[name] === undefined) return invocation.note(`${name} is not set in ${file}`);
+  if (config.settings[name] === undefined) return invocation.messages.note(`${name} is not set in ${file}`);
   await unsetSetting(context.folders.config, name);
   const { defaultValue } = settingDefinitions[name];
   const now = defaultValue === undefined ? '' : `; the default is ${defaultValue}`;
-  await invocation.note(`Removed ${name} from ${file}${now}`);
+  await invocation.messages.note(`Removed ${name} from ${file}${now}`);
 }
 
 async function forgetUrl(invocation: Invocation, environment: RemoteEnvironmentName): Promise<void> {
   const { config, context } = invocation;
   const file = configFile(context.folders.config);
   if (config.urls[environment] === undefined) {
-    await invocation.note(`No URL of ${environment} is stored in ${file}`);
+    await invocation.messages.note(`No URL of ${environment} is stored in ${file}`);
   } else {
     await unsetUrl(context.folders.config, environment);
-    await invocation.note(`Removed the URL of ${environment} from ${file}`);
+    await invocation.messages.note(`Removed the URL of ${environment} from ${file}`);
   }
   const source = urlVariable(environment);
   if (variable(context.env, source) !== undefined) {
-    await invocation.warn(`${source} is set, so ${environment} still has a URL`);
+    await invocation.messages.warn(`${source} is set, so ${environment} still has a URL`);
   }
 }

@@ -6,12 +6,13 @@ export const topics: Readonly<Record<TopicName, string>> = {
    0  ok
    1  failure       an answer that makes no sense, a full disk, a defect
    2  usage         arguments, settings, a file that is not valid, a confirmation that was refused or could not be asked
-   3  changes       only with --exit-code: a dry run found changes
+   3  changes       only with --exit-code: a dry run or a comparison found changes
    4  auth          no key, or the service did not accept it (401)
    5  unavailable   network, time-out, or 5xx after all retries
    6  rate-limited  the wait would be longer than --max-wait, the day's quota is spent, or the key is banned
    7  conflict      the stock is not what was expected; nothing was written
-   8  partial       a bulk run in which some rows were written and some were not
+   8  partial       some rows were written and some were not; or of some it is not known whether they were written
+                    (unknown); or the service wrote another quantity than asked (differs). Single writes too
    9  not-found     404, or no such pet in the list
   10  rejected      400, or another 4xx
  130  interrupted   Ctrl-C
@@ -19,6 +20,8 @@ export const topics: Readonly<Record<TopicName, string>> = {
 Errors are two lines on stderr: "Error: …" and, where there is something to do, "Hint: petstock …".
 With --json they are one JSON object on stderr, and stdout stays empty, but for the report of a bulk run, and for what
 has been printed of a long list that breaks off: it has no closing bracket.
+"Nothing was written" is said only where that is certain. After exit 8, petstock history show <run> has what became of each
+row, and petstock inventory apply --resume <run> looks again at those that are unknown.
   {"error":{"code":"not_found","message":"…","status":404,"exitCode":9,"hint":"…"}}
 `,
   environment: `Environments, keys and variables
@@ -43,18 +46,26 @@ An address is https, or http on this machine (loopback), and ends in /v1.
 --header and --no-header change what csv, tsv and table do. --fields chooses the columns.
 stdout carries the result and nothing else. Banner, rate limit, warnings, questions and errors are on stderr;
 --quiet leaves only errors there.
+
+What becomes of a row (result): planned; applied; unchanged, it was so already; failed; conflict, the stock was not what was
+expected; notAttempted, or pending in the history; unknown, it is not known whether it was written; differs, the service
+wrote another quantity, which the row shows.
 `,
   files: `Files
 
 Configuration (petstock config path): settings, addresses and keys. Mode 0600, in a folder of mode 0700.
-State: in PETSTOCK_STATE_DIR, else $XDG_STATE_HOME/petstock or ~/.local/state/petstock on Linux:
-  limits/      for each key a ledger of requests and of what the service said of its limits, shared by all commands
-  history/     every change of stock that this machine has made, a file a run (petstock history list)
+State: in PETSTOCK_STATE_DIR, else $XDG_STATE_HOME/petstock or ~/.local/state/petstock on Linux (petstock state info):
+  state.db     one SQLite database for all commands: what the service said of the limits of each key, which command
+               writes which pet, and every change of stock that this machine has made (petstock history list).
+               While it is in use, state.db-wal and state.db-shm belong to it; never copy or remove one of them alone
   sandbox.db   the stock of the sandbox
   sandbox.key  the key of the sandbox
-Keys are kept in these two files alone, both of mode 0600; elsewhere a hash stands for them. A ledger may be deleted:
-then what the service said is forgotten, a time to wait included. A history grows by about 250 bytes a change;
-petstock history prune removes what is old.
+All are of mode 0600. Keys are in the configuration and in sandbox.key alone; elsewhere a hash stands for them.
+The folder has to be on a disk of this machine, since a network file system does not keep the locks apart.
+  petstock state check      reads all of it and says whether it is sound
+  petstock limits clear     forgets the limits of a key, a time to wait included
+  petstock history export   writes all of the history as NDJSON, for grep and audit
+  petstock history prune    removes what is old; a change takes 70 to 300 bytes
 
 Change files (petstock inventory apply): CSV or TSV (, ; tab or | between cells), JSON or NDJSON, in UTF-8.
   petId (or id)                                 every digit counts; ="123" and '123 are read as 123

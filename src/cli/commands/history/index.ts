@@ -16,6 +16,11 @@ export const historyOutline: NounOutline = {
       load: async () => (await import('./show.ts')).defineHistoryShow,
     },
     {
+      usage: 'export [file]',
+      summary: 'write every row of every run as NDJSON',
+      load: async () => (await import('./export.ts')).defineHistoryExport,
+    },
+    {
       usage: 'prune',
       summary: 'remove old runs',
       load: async () => (await import('./prune.ts')).defineHistoryPrune,

@@ -1,48 +1,91 @@
 import type { Command } from 'commander';
-import { machineOf } from '../../../history/machine.ts';
-import { listRuns } from '../../../history/runs.ts';
-import { historyListView } from '../../../output/history-view.ts';
-import type { Run } from '../../invocation/invocation.ts';
+import { historyListView } from '../../../output/history-list-view.ts';
+import type { History, RecordedRow, RunFilter, RunRecord } from '../../../state/history.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
+import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
-import { petIdOf } from '../values.ts';
-import { momentOf } from './parse-date.ts';
+import { oneOf, petIdOf, wholeNumberOf } from '../values.ts';
+import { parseDate } from './parse-date.ts';
 
 interface ListOptions {
   readonly pet?: string;
   readonly since?: string;
   readonly until?: string;
+  readonly state?: string;
+  readonly limit?: string;
 }
+
+/** As many runs as a person looks through. */
+const shownOnTerminal = 20;
+const states = ['running', 'incomplete', 'done'] as const;
 
 export function defineHistoryList(command: Command, run: Run): void {
   command
     .description(
       'Lists what this machine has written, the latest first: in every environment, unless --env names one. Sends nothing.',
     )
+    .option('--limit <n>', `at most so many (default: ${shownOnTerminal} on a terminal, else all)`)
     .option('--pet <id>', 'only runs that changed this pet')
     .option('--since <date>', 'only runs from then on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
     .option('--until <date>', 'only runs up to then')
+    .option('--state <state>', `only runs that are ${states.join(', ')}`)
     .addHelpText(
       'after',
       examples([
         ['petstock history list'],
         ['petstock history list --pet 42 --since 7d', 'who has changed it this week?'],
+        ['petstock history list --state incomplete', 'what can be gone on with?'],
         ['petstock history list --env production --json'],
       ]),
     )
-    .action(
-      run<ListOptions>(async (invocation, { pet, since, until }) => {
-        const { context, globals, environment } = invocation;
-        const { clock, folders } = context;
-        const now = clock.now();
-        const filter = {
-          env: globals.env === undefined ? undefined : environment.value,
-          petId: pet === undefined ? undefined : petIdOf(pet),
-          since: momentOf('--since', since, now, 'start'),
-          until: momentOf('--until', until, now, 'end'),
-        };
-        const { runs, problems } = listRuns(folders.state, filter, machineOf(context));
-        for (const problem of problems) await invocation.warn(problem);
-        await invocation.print(historyListView(runs));
-      }),
-    );
+    .action(run<ListOptions>(list));
+}
+
+async function list(invocation: Invocation, options: ListOptions): Promise<void> {
+  const filter = filterOf(invocation, options);
+  const chosen = wholeNumberOf('--limit', options.limit);
+  const limit = chosen ?? (invocation.context.stdout.isTerminal ? shownOnTerminal : undefined);
+  await withExistingState(invocation, 'history list', async (state) => {
+    const history = state?.history;
+    const shown = upTo(history, filter, limit);
+    await invocation.results.print(historyListView(shown.runs, (id) => firstRow(history, id)));
+    if (chosen === undefined && shown.hasMore()) {
+      await invocation.messages.note(
+        `These are the latest ${shownOnTerminal} runs. To see more: petstock history list --limit 100`,
+      );
+    }
+  });
+}
+
+function filterOf({ context, globals, environment }: Invocation, options: ListOptions): RunFilter {
+  const now = context.clock.now();
+  return {
+    env: globals.env === undefined ? undefined : environment.value,
+    petId: options.pet === undefined ? undefined : petIdOf(options.pet),
+    since: parseDate('--since', options.since, now, 'start'),
+    until: parseDate('--until', options.until, now, 'end'),
+    state: options.state === undefined ? undefined : oneOf('--state', options.state, states),
+  };
+}
+
+/** At most `limit` runs, and, once they are read, whether there are more. */
+function upTo(history: History | undefined, filter: RunFilter, limit: number | undefined) {
+  let more = false;
+  async function* runs(): AsyncGenerator<RunRecord> {
+    if (history === undefined || limit === 0) return;
+    let count = 0;
+    for await (const record of history.runs({ ...filter, limit: limit === undefined ? undefined : limit + 1 })) {
+      count += 1;
+      more = limit !== undefined && count > limit;
+      if (more) return;
+      yield record;
+    }
+  }
+  return { runs, hasMore: () => more };
+}
+
+async function firstRow(history: History | undefined, run: string): Promise<RecordedRow | undefined> {
+  if (history === undefined) return undefined;
+  for await (const row of history.rows(run)) return row;
+  return undefined;
 }

@@ -7,7 +7,7 @@ const unitLengths = { d: 86_400_000, h: 3_600_000, min: 60_000 } as const;
  * @param side a date alone is its first moment, or its last
  * @returns milliseconds since the Unix epoch; undefined where the option is absent
  */
-export function momentOf(
+export function parseDate(
   option: string,
   text: string | undefined,
   now: number,
@@ -25,7 +25,7 @@ export function momentOf(
       : Number.NaN;
   if (Number.isFinite(moment) && isRealDate(text)) return moment;
   throw new UsageError(
-    `${option} takes a date such as 2026-01-15 or 2026-01-15T09:30, or 7d, 12h, 30min; "${text}" is none`,
+    `${option} takes a date such as 2026-01-15 or 2026-01-15T09:30, or 7d, 12h, 30min; not "${text}"`,
   );
 }
 

@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
-import { machineOf } from '../../../history/machine.ts';
-import { removeRuns, runsToPrune } from '../../../history/prune.ts';
 import { grouped } from '../../../inventory/grouped.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import type { Run } from '../../invocation/invocation.ts';
+import type { History } from '../../../state/history.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
+import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
-import { momentOf } from './parse-date.ts';
+import { wholeNumberOf } from '../values.ts';
+import { parseDate } from './parse-date.ts';
+import { type PrunableRun, type PruneBounds, runsToPrune } from './runs-to-prune.ts';
 
 interface PruneOptions {
   readonly before?: string;
@@ -26,38 +28,38 @@ export function defineHistoryPrune(command: Command, run: Run): void {
       'after',
       examples([['petstock history prune --before 90d'], ['petstock history prune --keep 1000 --yes']]),
     )
-    .action(
-      run<PruneOptions>(async (invocation, { before, keep, incomplete = false }) => {
-        if (before === undefined && keep === undefined) {
-          throw new UsageError('Which runs? Say --before <date>, --keep <n>, or both', {
-            hint: 'petstock history prune --before 90d',
-          });
-        }
-        const { clock, folders } = invocation.context;
-        const env = invocation.globals.env === undefined ? undefined : invocation.environment.value;
-        const machine = machineOf(invocation.context);
-        const { runs, kept, problems } = runsToPrune(folders.state, {
-          env,
-          before: momentOf('--before', before, clock.now(), 'start'),
-          keep: keepOf(keep),
-          incomplete,
-          ...machine,
-        });
-        for (const problem of problems) await invocation.warn(problem);
-        if (kept.length > 0) await invocation.note(keptText(kept.length));
-        if (runs.length > 0) {
-          await invocation.confirmBulk({ question: `Remove ${runsText(runs.length)} for good?` });
-        }
-        const removed = removeRuns(folders.state, runs, machine);
-        await invocation.note(`${runsText(removed.length)}${env === undefined ? '' : ` of ${env}`} removed.`);
-      }),
-    );
+    .action(run<PruneOptions>(prune));
 }
 
-function keepOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new UsageError(`--keep takes a whole number from 0, such as 1000; "${text}" is none`);
+async function prune(invocation: Invocation, { before, keep, incomplete = false }: PruneOptions): Promise<void> {
+  if (before === undefined && keep === undefined) {
+    throw new UsageError('Which runs? Say --before <date>, --keep <n>, or both', {
+      hint: 'petstock history prune --before 90d',
+    });
+  }
+  const now = invocation.context.clock.now();
+  const bounds: PruneBounds = {
+    before: parseDate('--before', before, now, 'start'),
+    keep: wholeNumberOf('--keep', keep),
+    incomplete,
+  };
+  await withExistingState(invocation, 'history prune', async (state) => {
+    const removed = state === undefined ? 0 : await removeRuns(invocation, state.history, bounds);
+    const env = invocation.globals.env === undefined ? '' : ` of ${invocation.environment.value}`;
+    await invocation.messages.note(`${runsText(removed)}${env} removed.`);
+  });
+}
+
+/** @returns how many */
+async function removeRuns(invocation: Invocation, history: History, bounds: PruneBounds): Promise<number> {
+  const env = invocation.globals.env === undefined ? undefined : invocation.environment.value;
+  const all: PrunableRun[] = [];
+  for await (const { run, at, state, undoes } of history.runs({ env })) all.push({ run, at, state, undoes });
+  const { runs, kept } = runsToPrune(all, bounds);
+  if (kept > 0) await invocation.messages.note(keptText(kept));
+  if (runs.length === 0) return 0;
+  await invocation.questions.confirmBulk({ question: `Remove ${runsText(runs.length)} for good?` });
+  return (await history.remove(runs)).length;
 }
 
 function runsText(runs: number): string {

@@ -1,32 +1,46 @@
 import type { Command } from 'commander';
-import { readRun } from '../../../history/run-file.ts';
-import { undoneRows } from '../../../history/runs.ts';
-import { historyRunLines, historyRunView } from '../../../output/history-view.ts';
-import type { Run } from '../../invocation/invocation.ts';
+import { historyRunHints, historyRunLines, historyRunView } from '../../../output/history-run-view.ts';
+import { NotFoundError } from '../../../shared/errors.ts';
+import type { RecordedResult } from '../../../state/history.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
+import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
+import { collect, oneOf } from '../values.ts';
+
+interface ShowOptions {
+  readonly state?: readonly string[];
+}
+
+const results = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
 
 export function defineHistoryShow(command: Command, run: Run): void {
   command
     .argument('<run>', 'the run, as history list shows it')
     .description('Shows each row of a run: what it wanted, and what became of it. Sends nothing.')
+    .option('--state <result,…>', `only rows that are ${results.join(', ')}`, collect)
     .addHelpText(
       'after',
       examples([
         ['petstock history show 20260115T120020Z-k3x9'],
-        ['petstock history show k3x9 -o csv', 'the last four characters are enough'],
+        ['petstock history show k3x9 --state failed,unknown', 'the last four characters are enough'],
+        ['petstock history show k3x9 -o csv'],
       ]),
     )
-    .action(
-      run<object>(async (invocation, _options, runId) => {
-        const { state } = invocation.context.folders;
-        const recorded = readRun(state, runId);
-        const undone = undoneRows(state, recorded.run);
-        const shown = { ...recorded, undoneBy: [...new Set(undone.values())], undone: undone.size };
-        for (const line of historyRunLines(shown)) await invocation.note(line);
-        if (recorded.planned && recorded.rows.some(({ state }) => state === 'pending' || state === 'open')) {
-          await invocation.note(`To go on: petstock inventory apply --resume ${recorded.run} --env ${recorded.env}`);
-        }
-        await invocation.print(historyRunView(shown));
-      }),
-    );
+    .action(run<ShowOptions>(show));
+}
+
+async function show(invocation: Invocation, options: ShowOptions, text = ''): Promise<void> {
+  const chosen: readonly RecordedResult[] | undefined = options.state
+    ?.flatMap((list) => list.split(','))
+    .map((word) => oneOf('--state', word.trim(), results));
+  await withExistingState(invocation, 'history show', async (state) => {
+    if (state === undefined) {
+      throw new NotFoundError(`There is no run "${text}": the history is empty`, { hint: 'petstock history list' });
+    }
+    const { history } = state;
+    const record = await history.run(await history.find(text));
+    for (const line of historyRunLines(record)) await invocation.messages.note(line);
+    await invocation.results.print(historyRunView(record, () => history.rows(record.run, chosen)));
+    for (const hint of historyRunHints(record)) await invocation.messages.note(hint);
+  });
 }

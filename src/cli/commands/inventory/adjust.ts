@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import { addDelta, parseDelta } from '../../../inventory/values.ts';
 import type { Run } from '../../invocation/invocation.ts';
+import { readAndSetStock, type Written } from '../../runs/single-write.ts';
 import { examples } from '../command.ts';
 import { petIdOf, required } from '../values.ts';
-import { inTurn } from './in-turn.ts';
-import { findItem } from './stock.ts';
-import { printWritten, writeStock } from './write.ts';
+import { confirmBelowZero, finishWrite } from './finish-write.ts';
 
 interface AdjustOptions {
   readonly reason?: string;
@@ -18,16 +17,16 @@ export function defineAdjust(command: Command, run: Run): void {
     .argument('<delta>', 'how many more or fewer: +5, 5 or -2')
     .description(
       'Reads the stock of one pet, adds the delta to it once, sets the result, and shows before and after. ' +
-        'Takes two requests. Commands on this machine wait for one another; but the service can only set, so what another ' +
-        'machine writes between the two is overwritten.',
+        'Takes two requests. Commands that share the state take turns; but the service can only set, so what is written ' +
+        'elsewhere between the two is overwritten.',
     )
-    .option('--reason <text>', 'why, for the history on this machine')
+    .option('--reason <text>', 'why, for the history')
     .option('--ref <text>', 'a number or name of your own, such as a delivery note, for the history')
     .addHelpText(
       'after',
       examples([
-        ['petstock inventory adjust 42 +5', 'five have arrived'],
-        ['petstock inventory adjust 42 -2 --reason "returned to breeder"'],
+        ['petstock inventory adjust 4 +5', 'five have arrived'],
+        ['petstock inventory adjust 4 -2 --reason "returned to breeder"'],
       ]),
     )
     .action(
@@ -35,15 +34,31 @@ export function defineAdjust(command: Command, run: Run): void {
         const petId = petIdOf(petIdText);
         const delta = required(parseDelta(deltaText));
         const change = delta < 0 ? `Take ${-delta} from` : `Add ${delta} to`;
-        const connection = await invocation.beginWrite(`${change} the stock of pet ${petId}?`);
-        const command = 'inventory adjust';
-        const { item, before } = await inTurn(invocation, connection, petId, async () => {
-          const { quantity: before } = await findItem(invocation, connection.client, petId);
-          const quantity = required(addDelta(before, delta));
-          const write = { command, petId, before, quantity, reason, ref };
-          return { before, item: await writeStock(invocation, connection, write) };
+        const write = { command: 'inventory adjust', petId, reason, ref };
+        const connection = await invocation.service.beginWrite(`${change} the stock of pet ${petId}?`);
+        const adjust = (isAgreed: boolean): Promise<Written> =>
+          readAndSetStock(invocation, connection, write, (stock) => {
+            const quantity = required(addDelta(stock, delta));
+            if (quantity < 0 && !isAgreed && invocation.questions.willAsk()) throw new BelowZero(quantity);
+            return quantity;
+          });
+        const written = await adjust(false).catch(async (error) => {
+          if (!(error instanceof BelowZero)) throw error;
+          await confirmBelowZero(invocation, petId, error.quantity);
+          // The stock may have changed while the question stood open: it is read again.
+          return adjust(true);
         });
-        await printWritten(invocation, item, before);
+        await finishWrite(invocation, write, written);
       }),
     );
+}
+
+/** Ends a first look, so that nothing is held while a person is asked. */
+class BelowZero extends Error {
+  readonly quantity: number;
+
+  constructor(quantity: number) {
+    super('the stock would go below zero');
+    this.quantity = quantity;
+  }
 }

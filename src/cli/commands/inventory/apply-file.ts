@@ -1,65 +1,126 @@
+import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type ChangeFormat, changeFormats, type FileFault, readChanges } from '../../../change-files/read-changes.ts';
 import type { Change } from '../../../inventory/change.ts';
 import { grouped } from '../../../inventory/grouped.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { InterruptedError, UsageError } from '../../../shared/errors.ts';
-import { createJournal } from '../../../writes/journal.ts';
-import { type BulkOptions, runBulk } from '../../../writes/run-bulk.ts';
-import { withBulkSession } from '../../../writes/session.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
+import { type PlanOptions, performPlan } from '../../runs/perform-plan.ts';
+import { beginRun } from '../../runs/run-log.ts';
+import { openSession, type Session } from '../../runs/session.ts';
 import { failedRowsWriter } from './failed-out.ts';
 
-export interface FileOptions extends Omit<BulkOptions, 'stdinIsTaken' | 'keepFailed'> {
+export interface FileOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'> {
   readonly format: string | undefined;
   readonly skipUnknown: boolean;
+  /** A file with deltas may be applied though a run of it has finished. */
+  readonly again: boolean;
   readonly failedOut: string | undefined;
 }
 
 /** Reads a change file, plans it, and has it written. @throws UsageError with every fault that the file has */
 export async function runFile(invocation: Invocation, file: string, options: FileOptions): Promise<void> {
   const keepFailed = failedRowsWriter(options.failedOut);
-  const changes = await read(invocation, file, formatOf(options.format));
-  await withBulkSession(invocation, async (session) => {
-    await invocation.announce();
-    const { quantities, mark } = await session.readStock(new Set(changes.map(({ petId }) => petId)));
-    const { skipUnknown } = options;
-    const env = invocation.environment.value;
-    const { rows, faults } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown, env });
-    const command = commandOf(file, env, options);
-    if (faults.length > 0) {
-      const isUnknown = changes.some(({ petId }) => !quantities.has(petId));
-      throw refusal(file, faults, faults.length, {
-        nothing: 'nothing was written',
-        hint: isUnknown ? `${command} --skip-unknown` : undefined,
-      });
-    }
-    const begin = createJournal(invocation, session, { command: 'inventory apply', file });
-    const job = { rows, mark, verb: 'Write' as const, look: `${command} --dry-run`, begin };
-    await runBulk(invocation, session, job, { ...options, keepFailed, stdinIsTaken: file === '-' });
-  });
+  const env = invocation.environment.value;
+  const command = commandOf(file, env, options);
+  const stdinIsTaken = file === '-';
+  const { changes, contentHash } = await read(invocation, file, formatOf(options.format));
+  const look = `${command} --dry-run`;
+  if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken, look });
+  const session = await openSession(invocation);
+  const hasDeltas = changes.some(({ delta }) => delta !== undefined);
+  if (!options.dryRun) await refuseRepetition(session, { file, contentHash, hasDeltas }, options);
+  await invocation.service.announce();
+  const readAt = invocation.context.clock.monotonic();
+  const { quantities, mark } = await session.readStock(new Set(changes.map(({ petId }) => petId)));
+  const { skipUnknown } = options;
+  const { rows, faults } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown, env });
+  if (faults.length > 0) {
+    const isUnknown = changes.some(({ petId }) => !quantities.has(petId));
+    throw refusal(file, faults, faults.length, {
+      nothing: 'nothing was written',
+      hint: isUnknown ? `${command} --skip-unknown` : undefined,
+    });
+  }
+  const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
+  await performPlan(
+    session,
+    {
+      rows,
+      mark,
+      readAt,
+      verb: 'Write',
+      look,
+      begin: (plan, numbers) => beginRun(invocation, session.connection, subject, { rows: plan, numbers }),
+    },
+    { ...options, keepFailed, stdinIsTaken },
+  );
+}
+
+interface FileContent {
+  readonly file: string;
+  readonly contentHash: string;
+  readonly hasDeltas: boolean;
+}
+
+/**
+ * A file is remembered by its content, so that a retry after a crash does not count twice.
+ * @throws UsageError where a run of it is not finished; or, off a terminal, where it has deltas and one has finished
+ */
+async function refuseRepetition(
+  { invocation, connection }: Session,
+  { file, contentHash, hasDeltas }: FileContent,
+  { again }: FileOptions,
+): Promise<void> {
+  const earlier = await connection.state.history.runOfFile(connection.service, contentHash);
+  if (earlier === undefined) return;
+  const { run, state, counts, undone } = earlier;
+  const name = file === '-' ? 'This input' : file;
+  if (state !== 'done') {
+    throw new UsageError(`${name} was applied already, and run ${run} of it is not finished; nothing was sent`, {
+      hint: `petstock inventory apply --resume ${run} --env ${earlier.env}`,
+    });
+  }
+  const written = counts.applied + counts.differs;
+  if (!hasDeltas || written === 0 || undone >= written) return;
+  const what = `${name} was applied already, by run ${run}, and its deltas would be added once more`;
+  if (again || invocation.questions.willAsk(file === '-')) await invocation.messages.alert(what);
+  else
+    throw new UsageError(`${what}; nothing was sent. Pass --again if that is meant`, {
+      hint: `petstock history show ${run}`,
+    });
 }
 
 function formatOf(text: string | undefined): ChangeFormat | undefined {
   if (text === undefined) return undefined;
   const format = changeFormats.find((known) => known === text);
   if (format !== undefined) return format;
-  throw new UsageError(`--format takes ${changeFormats.join(', ')}; "${text}" is none of them`);
+  throw new UsageError(`--format takes ${changeFormats.join(', ')}; not "${text}"`);
 }
 
 async function read(
   { context }: Invocation,
   file: string,
   format: ChangeFormat | undefined,
-): Promise<readonly Change[]> {
+): Promise<{ readonly changes: readonly Change[]; readonly contentHash: string }> {
   const { stdin, interrupted } = context;
   const chunks =
     file === '-' ? stdin.chunks : createReadStream(file, { highWaterMark: 256 * 1024, signal: interrupted });
-  const result = await readChanges(chunks, { name: file === '-' ? undefined : file, format }).catch((error) => {
+  const hash = createHash('sha256');
+  const name = file === '-' ? undefined : file;
+  const result = await readChanges(hashed(chunks, hash), { name, format }).catch((error) => {
     throw readFault(file, error);
   });
-  if (result.ok) return result.changes;
+  if (result.ok) return { changes: result.changes, contentHash: hash.digest('hex') };
   throw refusal(file, result.faults, result.total, { nothing: 'nothing was sent' });
+}
+
+async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
 }
 
 /** The command as it was given, as far as it says what the plan is. */

@@ -9,6 +9,7 @@ interface ApplyOptions extends BulkFlags {
   readonly skipUnknown?: boolean;
   readonly failedOut?: string;
   readonly resume?: string;
+  readonly again?: boolean;
 }
 
 export function defineApply(command: Command, run: Run): void {
@@ -16,7 +17,7 @@ export function defineApply(command: Command, run: Run): void {
     .argument('[file]', 'a CSV, TSV, JSON or NDJSON file; - reads stdin')
     .description(
       'Writes the stock levels that a file asks for. The whole file is checked before anything is sent, the plan is shown, ' +
-        'and you are asked. Each change is in the history before it leaves, so that it can be gone on with after a crash, ' +
+        'and you are asked. Each change is in the history before it leaves, so that it can be resumed after a crash, ' +
         'and taken back. Takes one request, and one for each row that changes.\n\n' +
         'Columns, in any order: petId (or id), then quantity (or qty) or delta (or adjust), and if you like expected, reason, ' +
         'ref, status (ignored). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
@@ -25,7 +26,8 @@ export function defineApply(command: Command, run: Run): void {
     .option('--format <format>', 'csv, tsv, json or ndjson; otherwise told from the name, or from what is in it')
     .option('--skip-unknown', 'leave out pets that the service does not have, rather than refuse the file')
     .option('--failed-out <file>', 'write the rows that were not written to a file that apply takes again')
-    .option('--resume <run>', 'go on with a run that was interrupted; takes no file');
+    .option('--resume <run>', 'go on with a run that was interrupted; takes no file')
+    .option('--again', 'apply a file with deltas once more, though a run of it has finished');
   bulkFlags(command)
     .addHelpText(
       'after',
@@ -49,10 +51,10 @@ export function defineApply(command: Command, run: Run): void {
 }
 
 async function applyFile(invocation: Invocation, file: string, options: ApplyOptions): Promise<void> {
-  const { format, skipUnknown = false } = options;
+  const { format, skipUnknown = false, again = false } = options;
   const bulk = parseBulkFlags(invocation, options);
   const { runFile } = await import('./apply-file.ts');
-  await runFile(invocation, file, { ...bulk, format, skipUnknown, failedOut: options.failedOut });
+  await runFile(invocation, file, { ...bulk, format, skipUnknown, again, failedOut: options.failedOut });
 }
 
 async function resume(
@@ -61,15 +63,17 @@ async function resume(
   options: ApplyOptions,
   file: string | undefined,
 ): Promise<void> {
-  if (file !== undefined || options.format !== undefined || options.skipUnknown) {
+  if (file !== undefined || options.format !== undefined || options.skipUnknown || options.again) {
     throw new UsageError(
-      '--resume goes on with what is in the history: leave out the file, --format and --skip-unknown',
-      {
-        hint: `petstock inventory apply --resume ${run}`,
-      },
+      '--resume goes on with what is in the history: leave out the file, --format, --skip-unknown and --again',
+      { hint: `petstock inventory apply --resume ${run}` },
     );
   }
   const bulk = parseBulkFlags(invocation, options);
-  const { resumeRun } = await import('./apply-resume.ts');
-  await resumeRun(invocation, run, { ...bulk, failedOut: options.failedOut });
+  const [{ resumeRun }, { failedRowsWriter }] = await Promise.all([
+    import('../../runs/resume-run.ts'),
+    import('./failed-out.ts'),
+  ]);
+  const keepFailed = failedRowsWriter(options.failedOut);
+  await resumeRun(invocation, run, { ...bulk, keepFailed, stdinIsTaken: false });
 }

@@ -32,14 +32,14 @@ export function defineExport(command: Command, run: Run): void {
     .action(
       run<ExportOptions>(async (invocation, { spreadsheet = false }, file?: string) => {
         if (file !== undefined) requireCsvName(file, 'export');
-        const { client } = await invocation.connect();
+        const { client } = await invocation.service.connect();
         const text = changeFileText(exportRows(readStock(invocation, client)), { spreadsheet });
         if (file === undefined || file === '-') {
-          for await (const piece of text) await invocation.write(piece);
+          for await (const piece of text) await invocation.results.write(piece);
         } else {
           await confirmReplacing(invocation, file);
           await writeFileAtomically(file, text);
-          await invocation.note(`Written to ${file}.`);
+          await invocation.messages.note(`Written to ${file}.`);
         }
       }),
     );

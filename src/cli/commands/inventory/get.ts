@@ -13,9 +13,9 @@ export function defineGet(command: Command, run: Run): void {
     .action(
       run(async (invocation, _options, petIdText) => {
         const petId = petIdOf(petIdText);
-        const { client } = await invocation.connect();
+        const { client } = await invocation.service.connect();
         const item = await findItem(invocation, client, petId);
-        await invocation.print(inventoryItemView(item, { lowStock: lowStockOf(invocation) }));
+        await invocation.results.print(inventoryItemView(item, { lowStock: lowStockOf(invocation) }));
       }),
     );
 }

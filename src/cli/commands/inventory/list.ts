@@ -5,8 +5,7 @@ import { isPetStatus, petStatuses } from '../../../inventory/items.ts';
 import { isSortKey, type SortOptions, sortItems, sortKeys } from '../../../inventory/sort.ts';
 import { summarize } from '../../../inventory/summary.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../../inventory/values.ts';
-import { type InventoryField, inventoryColumnsView, parseFields } from '../../../output/inventory-view.ts';
-import { summaryView } from '../../../output/summary-view.ts';
+import { type InventoryField, inventoryColumnsView, parseFields, summaryView } from '../../../output/inventory-view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
@@ -49,12 +48,12 @@ export function defineList(command: Command, run: Run): void {
     .action(
       run<ListOptions>(async (invocation, options) => {
         const selection = parseSelection(options);
-        const { client } = await invocation.connect();
+        const { client } = await invocation.service.connect();
         const found = filtered(scanStock(invocation, client), selection.filter);
-        if (options.summary) return invocation.print(summaryView(await summarize(found)));
+        if (options.summary) return invocation.results.print(summaryView(await summarize(found)));
         const { fields } = selection;
         const view = inventoryColumnsView(arrange(found, selection), { lowStock: lowStockOf(invocation), fields });
-        await invocation.print(view);
+        await invocation.results.print(view);
       }),
     );
 }

@@ -1,16 +1,15 @@
 import type { Command } from 'commander';
 import { parseQuantity } from '../../../inventory/values.ts';
 import { ConflictError } from '../../../shared/errors.ts';
-import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
+import { readAndSetStock, type SingleWrite, setStock } from '../../runs/single-write.ts';
 import { examples } from '../command.ts';
 import { petIdOf, quantityOf, required } from '../values.ts';
-import { inTurn } from './in-turn.ts';
-import { findItem } from './stock.ts';
-import { printWritten, writeStock } from './write.ts';
+import { confirmBelowZero, finishWrite } from './finish-write.ts';
 
 interface SetOptions {
   readonly expect?: string;
+  readonly readFirst?: boolean;
   readonly reason?: string;
   readonly ref?: string;
 }
@@ -19,16 +18,19 @@ export function defineSet(command: Command, run: Run): void {
   command
     .argument('<petId>', 'the pet, by its id')
     .argument('<quantity>', 'the new stock count')
-    .description('Sets the stock of one pet and shows what the service answered. Takes one request, two with --expect.')
-    .option('--expect <n>', 'look first, and write only if the stock is n (else exit 7)')
-    .option('--reason <text>', 'why, for the history on this machine')
+    .description(
+      'Sets the stock of one pet and shows what the service answered. Takes one request; two with --expect or --read-first.',
+    )
+    .option('--expect <n>', 'read first, and write only if the stock is n (else exit 7)')
+    .option('--read-first', 'read first, show before and after, and make it possible to take back (setting read-first)')
+    .option('--reason <text>', 'why, for the history')
     .option('--ref <text>', 'a number or name of your own, such as a delivery note, for the history')
     .addHelpText(
       'after',
       examples([
-        ['petstock inventory set 42 12'],
-        ['petstock inventory set 42 12 --expect 7', 'only if nobody has changed it since'],
-        ['petstock inventory set 42 0 --reason "sold at the fair" --ref T-1009'],
+        ['petstock inventory set 4 12'],
+        ['petstock inventory set 4 12 --expect 39', 'only if it has not been changed since'],
+        ['petstock inventory set 4 0 --reason "sold at the fair" --ref T-1009'],
       ]),
     )
     .action(
@@ -36,28 +38,27 @@ export function defineSet(command: Command, run: Run): void {
         const petId = petIdOf(petIdText);
         const quantity = required(parseQuantity(quantityText));
         const expected = quantityOf(options.expect, '--expect');
+        const readsFirst = options.readFirst ?? invocation.config.settings['read-first'] === true;
         const { reason, ref } = options;
-        const connection = await invocation.beginWrite(`Set the stock of pet ${petId} to ${quantity}?`);
-        const command = 'inventory set';
-        const item = await inTurn(invocation, connection, petId, async () => {
-          if (expected !== undefined) await expectStock(invocation, connection, petId, expected);
-          return writeStock(invocation, connection, { command, petId, before: expected, quantity, reason, ref });
-        });
-        await printWritten(invocation, item);
+        const write: SingleWrite = { command: 'inventory set', petId, reason, ref };
+        const connection = await invocation.service.beginWrite(`Set the stock of pet ${petId} to ${quantity}?`);
+        await confirmBelowZero(invocation, petId, quantity);
+        if (expected === undefined && !readsFirst) {
+          await finishWrite(invocation, write, await setStock(invocation, connection, write, quantity));
+          return;
+        }
+        const target = (stock: number): number => {
+          if (expected !== undefined && stock !== expected) throw unexpected(invocation, petId, stock, expected);
+          return quantity;
+        };
+        const written = await readAndSetStock(invocation, connection, write, target);
+        await finishWrite(invocation, write, readsFirst ? written : { ...written, before: undefined });
       }),
     );
 }
 
-/** @throws ConflictError where the stock is another */
-async function expectStock(
-  invocation: Invocation,
-  { client }: Connection,
-  petId: bigint,
-  expected: number,
-): Promise<void> {
-  const { quantity } = await findItem(invocation, client, petId);
-  if (quantity === expected) return;
-  throw new ConflictError(`The stock of pet ${petId} is ${quantity}, not ${expected}; nothing was written`, {
-    hint: `petstock inventory get ${petId} --env ${invocation.environment.value}`,
+function unexpected({ environment }: Invocation, petId: bigint, stock: number, expected: number): ConflictError {
+  return new ConflictError(`The stock of pet ${petId} is ${stock}, not ${expected}; nothing was written`, {
+    hint: `petstock inventory get ${petId} --env ${environment.value}`,
   });
 }

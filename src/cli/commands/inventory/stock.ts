@@ -35,7 +35,9 @@ function itemOfUnknownStatus(batch: ItemColumns): InventoryItem | undefined {
 export async function warnOfStatus(invocation: Invocation, { petId, status }: InventoryItem): Promise<void> {
   if (isPetStatus(status)) return;
   const shown = status.length > 100 ? `${status.slice(0, 100)}…` : status;
-  await invocation.warn(`the service gives pet ${petId} the status "${shown}", which this version does not know`);
+  await invocation.messages.warn(
+    `the service gives pet ${petId} the status "${shown}", which this version does not know`,
+  );
 }
 
 /** One GET. @throws NotFoundError where the list has no such pet */

@@ -9,7 +9,7 @@ export function defineList(command: Command, run: Run): void {
     .addHelpText('after', examples([['petstock orders list'], ['petstock orders list --json']]))
     .action(
       run(async (invocation) => {
-        const { client } = await invocation.connect();
+        const { client } = await invocation.service.connect();
         const { value } = await client.listOrders();
         await printPayload(invocation, value);
       }),

@@ -13,7 +13,7 @@ export function defineGet(command: Command, run: Run): void {
     .action(
       run(async (invocation, _options, petIdText) => {
         const petId = petIdOf(petIdText);
-        const { client } = await invocation.connect();
+        const { client } = await invocation.service.connect();
         const { value, headers } = await client.getPet(petId).catch((error) => {
           if (!(error instanceof NotFoundError && error.service)) throw error;
           const { status, service } = error;
@@ -21,7 +21,7 @@ export function defineGet(command: Command, run: Run): void {
           throw new NotFoundError(message, { status, service, cause: error });
         });
         const sunset = typeof headers.sunset === 'string' ? ` and goes away on ${headers.sunset}` : '';
-        await invocation.warn(`GET /pets/{petId} is deprecated by the service${sunset}`);
+        await invocation.messages.warn(`GET /pets/{petId} is deprecated by the service${sunset}`);
         await printPayload(invocation, value);
       }),
     );

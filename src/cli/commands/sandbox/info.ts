@@ -27,5 +27,5 @@ export async function printInfo(invocation: Invocation): Promise<void> {
     ],
     rows: [[row]],
   };
-  await invocation.print(view);
+  await invocation.results.print(view);
 }

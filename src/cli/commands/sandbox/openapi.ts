@@ -11,7 +11,7 @@ export function defineOpenApi(command: Command, run: Run): void {
       run(async (invocation) => {
         const { openApiDocument } = await import('../../../service/index.ts');
         const document = openApiDocument(`http://127.0.0.1:${defaultPort}/v1`);
-        await invocation.write(`${JSON.stringify(document, null, 2)}\n`);
+        await invocation.results.write(`${JSON.stringify(document, null, 2)}\n`);
       }),
     );
 }

@@ -17,7 +17,7 @@ export function defineReset(command: Command, run: Run): void {
         await withKeys(invocation, undefined, ({ ring, own }) =>
           ring.adopt(own.key, sandboxPlan, { keepsKnown: false }),
         );
-        await invocation.note('The sandbox has a fresh stock.');
+        await invocation.messages.note('The sandbox has a fresh stock.');
         await printInfo(invocation);
       }),
     );

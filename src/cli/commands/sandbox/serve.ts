@@ -62,17 +62,16 @@ export function defineServe(command: Command, run: Run): void {
     )
     .action(
       run<ServeOptions>(async (invocation, options) => {
-        const { context, wantsJson } = invocation;
+        const { context, results } = invocation;
         const parsed = parseOptions(options);
         const kept = sandboxFile(context.folders.state, parsed.pets, parsed.seed);
         await requireExposed(options);
         const log = options.log ? { log: logTo(context.stderr) } : {};
         const service = await startSandbox(context, { file: kept, ...parsed, ...log });
         const { url, adminUrl: admin } = service;
-        await invocation.release();
-        await invocation.note(`Serving at ${url}. The key is ${service.key}. Ctrl-C ends it.`);
-        if (admin !== null) await invocation.note(`Administration at ${admin}.`);
-        if (wantsJson) await invocation.write(`${JSON.stringify({ url, key: service.key, admin })}\n`);
+        await invocation.messages.note(`Serving at ${url}. The key is ${service.key}. Ctrl-C ends it.`);
+        if (admin !== null) await invocation.messages.note(`Administration at ${admin}.`);
+        if (results.wantsJson) await results.write(`${JSON.stringify({ url, key: service.key, admin })}\n`);
         await ended(context.interrupted);
         await service.close();
       }),

@@ -64,14 +64,17 @@ describe('an answer that makes no sense is exit 1 and prints nothing', () => {
 test('the answer to a PATCH that makes no sense says that the operation is experimental', async () => {
   const { run } = await answering('{"petId":4,"stock":{"quantity":12},"status":"available"}');
   const { code, stderr } = await run('inventory set 4 12');
-  expect(code).toBe(1);
+  // Nor can the stock be read back from it.
+  expect(code).toBe(8);
   expect(stderr).toContain('"quantity" in the answer is missing. This operation is marked experimental');
 });
 
 test('an answer about another pet, or with another quantity, is not taken for the one that was asked for', async () => {
   const { run } = await answering('{"petId":4,"quantity":12,"status":"available"}');
-  expect(await run('inventory set 5 12')).toMatchObject({ code: 1, stdout: '' });
+  const aboutAnother = await run('inventory set 5 12');
+  expect(aboutAnother).toMatchObject({ code: 8, stdout: '' });
+  expect(aboutAnother.stderr).toContain('It is not known whether the stock of pet 5 was set to 12');
   const other = await run('inventory set 4 13');
-  expect(other).toMatchObject({ code: 0, stdout: '4\t12\tavailable\n' });
-  expect(other.stderr).toContain('Warning: the service set the stock of pet 4 to 12, not to 13\n');
+  expect(other).toMatchObject({ code: 8, stdout: '4\t12\tavailable\n' });
+  expect(other.stderr).toContain('Error: The service set the stock of pet 4 to 12, not to 13.\n');
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { apply, changeFile, stockOf, withReport } from '../../../support/changes.ts';
+import { errorJson } from '../../../support/error-json.ts';
 import { sent } from '../../../support/requests.ts';
 import { openShop } from '../../../support/shop.ts';
 
@@ -17,14 +18,18 @@ describe('a row whose outcome is not known is looked at', () => {
     expect(sent(result).at(-1)).toBe('GET /v1/inventory');
   });
 
-  test.each(['reset', 'status=503', 'status=500'])('and sent again, where it has not (%s)', async (fault) => {
+  test.each([
+    ['reset', 2],
+    ['status=503', 1],
+    ['status=500', 1],
+  ])('and sent again, where it has not (%s): once it can not be on its way any more', async (fault, looks) => {
     const shop = await openShop({ faults: [`PATCH /inventory/5:first=1:${fault}`] });
     const result = await apply(shop, 'petId,quantity\n5,7\n');
     expect(result).toMatchObject({ code: 0, report: { counts: { applied: 1 } } });
     expect(sent(result)).toEqual([
       'GET /v1/inventory',
       'PATCH /v1/inventory/5 {"quantity":7}',
-      'GET /v1/inventory',
+      ...Array(looks).fill('GET /v1/inventory'),
       'PATCH /v1/inventory/5 {"quantity":7}',
     ]);
   });
@@ -41,15 +46,17 @@ describe('a row whose outcome is not known is looked at', () => {
       },
     });
     expect(others).toBe(1);
-    expect(result.code === 0 || result.code === 7).toBe(true);
+    expect([0, 8]).toContain(result.code);
   });
 
   test('until the service is plainly down: then the run stops, says how to go on, and is resumed', async () => {
-    const shop = await openShop({ faults: ['PATCH /inventory/5:first=4:status=503'] });
+    const shop = await openShop({
+      faults: ['PATCH /inventory/5:first=6:status=503'],
+    });
     const down = await apply(shop, 'petId,quantity\n4,1\n5,7\n');
     expect(down.code).toBe(8);
-    expect(down.report.rows[1]).toMatchObject({ result: 'failed', error: { code: 'outcome_unknown', status: 503 } });
-    const { hint } = JSON.parse(down.stderr).error;
+    expect(down.report.rows[1]).toMatchObject({ result: 'notAttempted' });
+    const { hint } = errorJson(down.stderr).error;
     expect(hint).toBe(`petstock inventory apply --resume ${down.report.run} --env staging`);
     const resumed = withReport(await shop.run([...hint.split(' ').slice(1), '--yes', '--json']));
     expect(resumed).toMatchObject({ code: 0, report: { run: down.report.run, counts: { applied: 2 } } });
@@ -83,12 +90,11 @@ describe('Ctrl-C', () => {
       },
     });
     expect(stopped.code).toBe(130);
-    expect(stopped.stderr).not.toContain('Stopping');
     const { applied = 0, notAttempted = 0 } = stopped.report.counts;
     expect(applied).toBeGreaterThanOrEqual(9);
     expect(applied + notAttempted).toBe(21);
     expect(notAttempted).toBeGreaterThan(0);
-    const { hint } = JSON.parse(stopped.stderr).error;
+    const { hint } = errorJson(stopped.stderr).error;
     const resumed = withReport(await shop.run([...hint.split(' ').slice(1), '--yes', '--json']));
     expect(resumed).toMatchObject({ code: 0, report: { counts: { applied: 21, notAttempted: 0 } } });
     const twice = sent(resumed).filter((request) => sent(stopped).includes(request));
@@ -109,7 +115,7 @@ describe('Ctrl-C', () => {
       onStderr: (text) => said.push(text),
     });
     expect(stopped.code).toBe(130);
-    const at = said.findIndex((text) => text.startsWith('Stopping: what is in flight is let finish.'));
+    const at = said.findIndex((text) => text.startsWith('Stopping after what is in flight.'));
     expect(said[at]).toMatch(/To go on later: petstock inventory apply --resume \S+ --env staging\n$/);
     expect(at).toBeLessThan(said.findIndex((text) => text.includes('Interrupted;')));
   });
@@ -127,7 +133,7 @@ describe('Ctrl-C', () => {
     });
     expect(stopped.code).toBe(130);
     const shown = JSON.parse((await shop.run(['history', 'show', stopped.report.run, '--json'])).stdout);
-    const states = new Set(shown.rows.map(({ state }: { state: string }) => state));
+    const states = new Set(shown.rows.map(({ result }: { result: string }) => result));
     expect(states).toEqual(new Set(['applied', 'pending']));
   });
 });
@@ -144,7 +150,7 @@ describe('the rate limit', () => {
     const stopped = await apply(shop, csv);
     expect(stopped.code).toBe(8);
     expect(stopped.report.counts.applied).toBeGreaterThan(5);
-    expect(JSON.parse(stopped.stderr).error.retryAfterSeconds).toBeGreaterThan(3600);
+    expect(errorJson(stopped.stderr).error.retryAfterSeconds).toBeGreaterThan(3600);
     const again = await shop.run(['inventory', 'apply', '--resume', stopped.report.run, '--yes']);
     expect(again).toMatchObject({ code: 6, requests: [] });
     shop.clock.advance(24 * 3600_000);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { errorJson } from '../../../support/error-json.ts';
 import { sent } from '../../../support/requests.ts';
 import { openShop } from '../../../support/shop.ts';
 
@@ -29,7 +30,7 @@ test('with --json the error is all that stderr has', async () => {
   const shop = await openShop();
   const { code, stdout, stderr } = await shop.run('inventory get 4242 --json');
   expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
-  expect(JSON.parse(stderr)).toEqual({
+  expect(errorJson(stderr)).toEqual({
     error: {
       code: 'not_found',
       message: 'There is no pet 4242 in staging.',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { answering } from '../../../support/answering.ts';
+import { errorJson } from '../../../support/error-json.ts';
 import { sent } from '../../../support/requests.ts';
 import { openShop } from '../../../support/shop.ts';
 
@@ -43,7 +44,7 @@ describe('an answer that breaks off', () => {
   test('JSON is not closed, and the error is all that stderr has', async () => {
     const { stdout, stderr } = await run(cut, 'inventory list --json');
     expect(stdout).not.toContain(']');
-    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'failure', exitCode: 1 } });
+    expect(errorJson(stderr)).toMatchObject({ error: { code: 'failure', exitCode: 1 } });
   });
 
   test.each(['--sort quantity', '--summary', '--limit 29990'])('%s prints nothing, or whole lines', async (options) => {

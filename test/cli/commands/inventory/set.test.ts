@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
+import { errorJson } from '../../../support/error-json.ts';
 import { sent } from '../../../support/requests.ts';
 import { openShop, type Shop } from '../../../support/shop.ts';
 
@@ -48,14 +47,14 @@ test('a pet that the service does not know is exit 9, in words about the pet', a
   expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
   expect(stderr).toContain('Error: There is no pet 4242 in staging.\nHint: petstock inventory list --env staging\n');
   const json = await shop.run('inventory set 4242 1 --json --quiet');
-  expect(JSON.parse(json.stderr).error).toMatchObject({ code: 'pet_not_found', status: 404, exitCode: 9 });
+  expect(errorJson(json.stderr).error).toMatchObject({ code: 'pet_not_found', status: 404, exitCode: 9 });
 });
 
 test("a quantity out of the service's bounds is exit 10, with the service's own words", async () => {
   const shop = await openShop({ quantityBounds: { min: 0n } });
   const { code, stderr } = await shop.run('inventory set 4 -1 --json --quiet');
   expect(code).toBe(10);
-  expect(JSON.parse(stderr).error).toMatchObject({ status: 400, exitCode: 10 });
+  expect(errorJson(stderr).error).toMatchObject({ status: 400, exitCode: 10 });
 });
 
 describe('--expect', () => {
@@ -96,28 +95,28 @@ describe('the history', () => {
       '--ref',
       'D-1',
     ]);
-    const [text = ''] = history(shop);
-    expect(text).not.toContain(shop.service.key);
-    expect(
-      text
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toMatchObject([
-      { type: 'run', version: 1, command: 'inventory set', env: 'staging', baseUrl: shop.service.url },
-      { type: 'change', row: 1, petId: '9007199254740993', before: 0, after: 3, reason: 'new arrivals', ref: 'D-1' },
-      { type: 'ready', changes: 1, unchanged: 0 },
-      { type: 'intent', row: 1 },
-      { type: 'outcome', row: 1, result: 'applied', quantity: 3 },
-      { type: 'end' },
-    ]);
+    const { stdout } = await shop.run('history export');
+    expect(stdout).not.toContain(shop.service.key);
+    expect(stdout).toContain('"petId":9007199254740993,');
+    expect(JSON.parse(stdout)).toMatchObject({
+      command: 'inventory set',
+      env: 'staging',
+      baseUrl: shop.service.url,
+      row: 1,
+      before: 0,
+      after: 3,
+      result: 'applied',
+      quantity: 3,
+      reason: 'new arrivals',
+      ref: 'D-1',
+    });
   });
 
   test('says what failed, and what is not known', async () => {
-    const shop = await openShop({ faults: ['PATCH /inventory/5:status=503'] });
-    await shop.run('inventory set 4242 3');
-    await shop.run('inventory set 5 3');
-    expect(outcomes(shop).sort()).toEqual(['failed', 'unknown']);
+    const shop = await openShop({ faults: ['PATCH /inventory/5:commit-then-drop', 'GET /inventory:status=500'] });
+    expect(await shop.run('inventory set 4242 3')).toMatchObject({ code: 9 });
+    expect(await shop.run('inventory set 5 3')).toMatchObject({ code: 8, stdout: '' });
+    expect(await outcomes(shop)).toEqual(['failed', 'unknown']);
   });
 
   test('takes what never reached the service for failed, not for unknown', async () => {
@@ -125,7 +124,7 @@ describe('the history', () => {
     const down = await shop.run('inventory set 4 3', { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' } });
     expect(down.code).toBe(5);
     expect(down.stderr).not.toContain('not known');
-    expect(outcomes(shop)).toEqual(['failed']);
+    expect(await outcomes(shop)).toEqual(['failed']);
   });
 
   test("that can't be written stops the change before it is sent", async () => {
@@ -133,7 +132,8 @@ describe('the history', () => {
     const state = '/dev/null/state';
     const result = await shop.run('inventory set 4 12', { folders: { ...shop.folders, state } });
     expect(result).toMatchObject({ code: 1, requests: [] });
-    expect(result.stderr).toContain('history');
+    expect(result.stderr).toContain('nothing was sent');
+    expect(result.stderr).toContain('PETSTOCK_STATE_DIR');
   });
 });
 
@@ -152,14 +152,21 @@ describe('Ctrl-C', () => {
     expect((await running).stderr).toContain('Error: Interrupted; the stock of pet 4 was not set.\n');
   });
 
-  test('while the request is on its way says that it is not known', async () => {
+  test('while the request is on its way waits for its answer, and says what became of it', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/4:hang'] });
     const interrupt = new AbortController();
     const onSent = () => interrupt.abort(new InterruptedError('Interrupted'));
-    const result = await shop.run('inventory set 4 3', { interrupted: interrupt.signal, onSent });
+    const result = await shop.run('inventory set 4 3', {
+      interrupted: interrupt.signal,
+      onSent,
+      // The time-out of the request passes.
+      onStderr: (text) => {
+        if (text.startsWith('Stopping')) setImmediate(() => shop.clock.expireDeadlines());
+      },
+    });
     expect(result.code).toBe(130);
     expect(result.stderr).toContain(
-      'It is not known whether the stock of pet 4 was set.\nHint: petstock inventory get 4',
+      'Interrupted; it is not known whether the stock of pet 4 was set.\nHint: petstock inventory apply --resume ',
     );
   });
 });
@@ -185,13 +192,11 @@ describe('confirm = always', () => {
   });
 });
 
-function history(shop: Shop): string[] {
-  const folder = join(shop.folders.state, 'history');
-  const names = readdirSync(folder).filter((name) => name.endsWith('.ndjson'));
-  return names.map((name) => readFileSync(join(folder, name), 'utf8'));
-}
-
-/** The results that the history has, in no order. */
-function outcomes(shop: Shop): string[] {
-  return history(shop).flatMap((text) => [...text.matchAll(/"result":"(\w+)"/g)].map(([, result = '']) => result));
+/** The results that the history has, in the order of its runs. */
+async function outcomes(shop: Shop): Promise<string[]> {
+  const { stdout } = await shop.run('history export');
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).result);
 }

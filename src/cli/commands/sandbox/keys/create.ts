@@ -31,8 +31,8 @@ export function defineCreate(command: Command, run: Run): void {
         const grant = grantOf(options);
         await withKeys(invocation, options.file, async ({ ring }) => {
           const { key, record } = await ring.create(grant);
-          await invocation.note('This is the only time that the key is shown.');
-          await invocation.print({
+          await invocation.messages.note('This is the only time that the key is shown.');
+          await invocation.results.print({
             shape: 'one',
             columns: [{ field: 'key', title: 'Key', whole: true }, ...columns],
             rows: [[{ key, ...rowOf(record) }]],

@@ -21,7 +21,7 @@ export function defineRevoke(command: Command, run: Run): void {
           }
           const record = await ring.revoke(id);
           if (record === null) throw new NotFoundError(`There is no key ${id}`, { hint: 'petstock sandbox keys list' });
-          await invocation.print({ shape: 'one', columns, rows: [[rowOf(record)]] });
+          await invocation.results.print({ shape: 'one', columns, rows: [[rowOf(record)]] });
         }),
       ),
     );

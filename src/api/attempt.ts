@@ -1,0 +1,86 @@
+import { OvertakenError, type Permit } from '../rate-limit/governor.ts';
+import { parseDate, parseRetryAfter } from '../rate-limit/headers.ts';
+import { PetstockError, UnavailableError } from '../shared/errors.ts';
+import { errorOfAnswer } from './error-answer.ts';
+import { type Answer, type ExchangeOptions, exchange, NetworkFault } from './exchange.ts';
+import { isRedirect, redirectTarget } from './redirect.ts';
+import type { HttpRequest } from './transport.ts';
+
+/** What became of one request. */
+export type Outcome<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  /** A 429. */
+  | { readonly kind: 'refused'; readonly error: PetstockError }
+  /** It did not leave. */
+  | { readonly kind: 'overtaken'; readonly error: OvertakenError }
+  /** `url`: on the same origin. */
+  | { readonly kind: 'moved'; readonly status: number; readonly url: string }
+  /** The network, or a gateway. `retryAfter`: what that asked for, in milliseconds. */
+  | { readonly kind: 'failed'; readonly error: PetstockError; readonly retryAfter: number | undefined };
+
+/** Gateways answer these when the service itself did not. */
+const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/**
+ * Sends one request with a permit, which is used up by it.
+ *
+ * @param use reads any answer that is not handled here
+ * @throws what `use` throws, FailureError for a redirect that can't be followed, and the reason of `interrupted`. Failures say
+ *   whether the request is certain not to have been carried out (`unsent`) and whether it may be later (`mayStillArrive`)
+ */
+export async function attempt<T>(
+  request: Omit<HttpRequest, 'signal' | 'leaving'>,
+  permit: Permit,
+  options: ExchangeOptions,
+  use: (answer: Answer) => Promise<T>,
+): Promise<Outcome<T>> {
+  let hasLeft = false;
+  let noted: Promise<void> | undefined;
+  const leaving = () => {
+    permit.leave();
+    hasLeft = true;
+  };
+  const observe = (answer: Answer): Promise<Outcome<T>> => {
+    noted = permit.answered(answer);
+    return judge(request, answer, options, use);
+  };
+  try {
+    return await exchange({ ...request, leaving }, options, observe);
+  } catch (error) {
+    if (error instanceof OvertakenError || (error instanceof NetworkFault && error.unconnected)) hasLeft = false;
+    if (error instanceof OvertakenError) return { kind: 'overtaken', error };
+    const facts = { unsent: !hasLeft, mayStillArrive: hasLeft };
+    if (error instanceof NetworkFault) {
+      const failure = networkFailure(request.url, error);
+      return { kind: 'failed', error: noted ? failure : failure.with(facts), retryAfter: undefined };
+    }
+    throw error instanceof PetstockError && noted === undefined ? error.with(facts) : error;
+  } finally {
+    noted ??= hasLeft ? permit.lost() : permit.unsent();
+    await noted;
+  }
+}
+
+async function judge<T>(
+  request: Omit<HttpRequest, 'signal'>,
+  answer: Answer,
+  { clock }: ExchangeOptions,
+  use: (answer: Answer) => Promise<T>,
+): Promise<Outcome<T>> {
+  const { status, headers } = answer;
+  if (isRedirect(answer)) return { kind: 'moved', status, url: redirectTarget(request, answer) };
+  if (status !== 429 && !gatewayStatuses.has(status)) return { kind: 'done', value: await use(answer) };
+  const now = clock.now();
+  const retryAfter = parseRetryAfter(headers, parseDate(headers, now) ?? now);
+  const error = errorOfAnswer(status, await answer.textOrNothing(), retryAfter);
+  if (status === 429) return { kind: 'refused', error: error.with({ unsent: true, cause: undefined }) };
+  return { kind: 'failed', error, retryAfter };
+}
+
+function networkFailure(url: string, fault: NetworkFault): UnavailableError {
+  const { origin } = new URL(url);
+  const what = fault.answered
+    ? `The answer of the service at ${origin} can't be read to its end`
+    : `Can't reach the service at ${origin}`;
+  return new UnavailableError(`${what}: ${fault.message}`, { cause: fault });
+}

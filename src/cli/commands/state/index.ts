@@ -1,0 +1,20 @@
+import type { NounOutline } from '../lazy-commands.ts';
+
+export const stateOutline: NounOutline = {
+  usage: 'state',
+  summary: 'what petstock keeps on this machine',
+  description:
+    'What petstock keeps on this machine for its commands: the limits of each key, who writes which pet, and the history.',
+  commands: [
+    {
+      usage: 'info',
+      summary: 'show where it is, how large, and who uses it',
+      load: async () => (await import('./info.ts')).defineStateInfo,
+    },
+    {
+      usage: 'check',
+      summary: 'check whether it is sound',
+      load: async () => (await import('./check.ts')).defineStateCheck,
+    },
+  ],
+};

@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { grouped } from '../../../inventory/grouped.ts';
+import { isoTime, localTime } from '../../../output/time.ts';
+import type { Row, View } from '../../../output/view.ts';
+import type { PresentProcess } from '../../../state/presence.ts';
+import type { StateDescription } from '../../../state/state.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
+import { withExistingState } from '../../invocation/state.ts';
+import { examples } from '../command.ts';
+
+export function defineStateInfo(command: Command, run: Run): void {
+  command
+    .description(
+      'Shows where the state is, its engine and size, and the processes that write by it now. Sends nothing.',
+    )
+    .addHelpText('after', examples([['petstock state info'], ['petstock state info --json']]))
+    .action(run<object>(info));
+}
+
+async function info(invocation: Invocation): Promise<void> {
+  await withExistingState(invocation, 'state info', async (state) => {
+    if (state === undefined) {
+      const { state: location } = invocation.context.folders;
+      await invocation.messages.note('There is no state yet: the first request makes it.');
+      const none = { engine: null, location, schema: null, bytes: 0, runs: 0, rows: 0 };
+      return await invocation.results.print(infoView(none, [], invocation.context.clock.now()));
+    }
+    const [description, present] = [await state.describe(), await state.presence.list()];
+    await invocation.results.print(infoView(description, present, invocation.context.clock.now()));
+  });
+}
+
+/** What there is to say of a state, or of none yet. */
+interface Described extends Omit<StateDescription, 'engine' | 'schema'> {
+  readonly engine: string | null;
+  readonly schema: number | null;
+}
+
+/**
+ * Line by line in a table, CSV and TSV. JSON is
+ * `{"engine","location","schema","bytes","runs","rows","present":[{"command","host","pid","since"}]}`.
+ */
+function infoView(described: Described, processes: readonly PresentProcess[], now: number): View {
+  const { engine, location, schema, bytes, runs, rows } = described;
+  const present = processes.map(({ command, process, since }) => {
+    return { command, host: process.host, pid: process.pid, since: isoTime(since) };
+  });
+  const lines: Row[] = [
+    { name: 'location', value: location },
+    { name: 'engine', value: engine === null ? 'none yet' : `${engine}, schema ${schema}` },
+    { name: 'size', value: sizeText(bytes) },
+    { name: 'runs', value: grouped(runs) },
+    { name: 'rows', value: grouped(rows) },
+    ...processes.map(({ command, process, since }) => {
+      const who = `pid ${process.pid} on ${process.host}`;
+      return { name: 'present', value: `${command}, ${who}, since ${localTime(since, now)}` };
+    }),
+  ];
+  return {
+    shape: 'list',
+    columns: [
+      { field: 'name', title: 'Name', whole: true },
+      { field: 'value', title: 'Value', whole: true },
+    ],
+    rows: [lines],
+    json: { engine, location, schema, bytes, runs, rows, present },
+  };
+}
+
+/** `812 bytes`, `40 KB`, `1.2 MB` */
+function sizeText(bytes: number): string {
+  if (bytes < 10_000) return `${grouped(bytes)} bytes`;
+  if (bytes < 1_000_000) return `${Math.round(bytes / 1000)} KB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,65 @@
+import { UsageError } from '../../shared/errors.ts';
+import type { Context } from '../context.ts';
+import type { GlobalOptions } from './invocation.ts';
+
+/** Questions before a write. `--yes` is an answer to all of them. */
+export interface Questions {
+  /**
+   * Whether a person will be asked: there is a terminal, and no `--yes`.
+   * @param stdinIsTaken stdin holds a file, so that it can't be answered there
+   */
+  willAsk(stdinIsTaken?: boolean): boolean;
+  /**
+   * A yes/no question about one write.
+   * @throws UsageError where the answer is no, or where there is no terminal and `--yes` is missing
+   */
+  confirm(question: string): Promise<void>;
+  /** The same for a bulk write; it may ask for a word to be typed. */
+  confirmBulk(question: BulkQuestion): Promise<void>;
+  /**
+   * To be called before a bulk write sends anything.
+   * @throws UsageError where a question will be needed that can't be asked
+   */
+  requireAnswer(question: Pick<BulkQuestion, 'stdinIsTaken' | 'look'>): void;
+}
+
+export interface BulkQuestion {
+  /** `Write 3 changes to staging?` */
+  readonly question: string;
+  /** What has to be typed rather than a yes. */
+  readonly typed?: string | undefined;
+  /** stdin holds the file, so that the question can't be answered there. */
+  readonly stdinIsTaken?: boolean;
+  /** A command that shows what would be done, where the answer has to be given unseen. */
+  readonly look?: string | undefined;
+}
+
+export function createQuestions({ stdin, stderr, prompts }: Context, { yes = false }: GlobalOptions): Questions {
+  const isTerminal = () => stdin.isTerminal && stderr.isTerminal;
+  const requireAnswer: Questions['requireAnswer'] = ({ stdinIsTaken = false, look }) => {
+    if (yes || (isTerminal() && !stdinIsTaken)) return;
+    const why = stdinIsTaken ? 'the file is on stdin' : 'this is not a terminal';
+    throw new UsageError(`Confirmation required, but ${why}. Nothing was sent; pass --yes`, { hint: look });
+  };
+  return {
+    willAsk: (stdinIsTaken = false) => !yes && isTerminal() && !stdinIsTaken,
+    requireAnswer,
+    confirm: async (question) => {
+      requireAnswer({});
+      if (!yes && !(await prompts.confirm(question))) throw refused();
+    },
+    confirmBulk: async ({ question, typed, stdinIsTaken = false, look }) => {
+      requireAnswer({ stdinIsTaken, look });
+      if (yes) return;
+      const agreed =
+        typed === undefined
+          ? await prompts.confirm(question)
+          : (await prompts.text(`${question} Type ${typed} to go on`)).trim() === typed;
+      if (!agreed) throw refused();
+    },
+  };
+}
+
+function refused(): UsageError {
+  return new UsageError('Not confirmed; nothing was written');
+}

@@ -1,0 +1,67 @@
+import type { Paint } from '../../output/paint.ts';
+import { renderers } from '../../output/renderers.ts';
+import type { Format, View } from '../../output/view.ts';
+import type { Output } from '../context.ts';
+import type { Messages } from './messages.ts';
+
+/** The result of a command, on stdout. */
+export interface Results {
+  /** True where a program reads it: `json` and `ndjson`. */
+  readonly wantsJson: boolean;
+  /**
+   * Writes a view in the chosen format, piece by piece.
+   * @param options.inSpiteOfInterruption it is the report of what was done until then
+   */
+  print(view: View, options?: { readonly inSpiteOfInterruption: boolean }): Promise<void>;
+  /** Writes plain text or bytes, for a result that has no format of its own. */
+  write(text: string | Uint8Array): Promise<void>;
+}
+
+export interface ResultsOptions {
+  readonly format: Format;
+  readonly header: boolean | undefined;
+  readonly stdout: Output;
+  /** Ends it between two pieces. */
+  readonly interrupted: AbortSignal;
+  readonly messages: Messages;
+  paint(): Promise<Paint>;
+}
+
+export function createResults(options: ResultsOptions): Results {
+  const { format, header, stdout, messages, paint } = options;
+  // A terminal whose width is not known is one all the same: nothing harmful may reach it.
+  const width = () => (stdout.isTerminal ? (stdout.columns ?? 80) : undefined);
+  const write = async (chunk: string | Uint8Array): Promise<void> => {
+    await messages.clear();
+    await stdout.write(chunk);
+  };
+
+  const writePieces = async (view: View, interrupted: AbortSignal | undefined): Promise<boolean> => {
+    let isEmpty = true;
+    // The next piece is made while this one is being written.
+    let writing = Promise.resolve();
+    try {
+      for await (const piece of renderers[format](view, { header, width: width(), paint: await paint() })) {
+        interrupted?.throwIfAborted();
+        await writing;
+        isEmpty = false;
+        writing = write(piece);
+        // It is waited for soon enough, but until then Node takes a failure for one that is not handled.
+        writing.catch(() => {});
+      }
+    } finally {
+      // What was written comes before what is said about a failure; but an interruption does not wait for a pager.
+      if (!interrupted?.aborted) await writing;
+    }
+    return isEmpty;
+  };
+
+  return {
+    wantsJson: format === 'json' || format === 'ndjson',
+    write,
+    print: async (view, { inSpiteOfInterruption } = { inSpiteOfInterruption: false }) => {
+      const isEmpty = await writePieces(view, inSpiteOfInterruption ? undefined : options.interrupted);
+      if (isEmpty && format === 'table') await messages.note('Nothing to show.');
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import type { OpenStateOptions } from '../../state/open-state.ts';
+import type { State } from '../../state/state.ts';
+import type { Context } from '../context.ts';
+import type { Invocation } from './invocation.ts';
+
+/** Which state a command opens, and what for. */
+export interface StateUse extends Pick<Invocation, 'context' | 'messages'> {
+  /** What other processes are shown: `history list`. */
+  readonly command: string;
+  readonly need: OpenStateOptions['need'];
+}
+
+/**
+ * Opens the state of this machine; it is made where it is missing. The caller closes it.
+ *
+ * @throws FailureError where it can't be used, UnavailableError where another process holds it for too long
+ */
+export async function openStateFor(use: StateUse): Promise<State> {
+  // Late: the engine takes a while to load.
+  const { openState } = await import('../../state/open-state.ts');
+  return openState(stateOptions(use));
+}
+
+/**
+ * Opens the state of this machine for a command that only looks, and closes it behind it.
+ *
+ * @param look is given undefined where there is no state yet
+ * @param need `limits` finds what is kept in the runtime folder, too
+ * @throws FailureError where it can't be used
+ */
+export async function withExistingState<T>(
+  { context, messages }: Invocation,
+  command: string,
+  look: (state: State | undefined) => Promise<T>,
+  need: OpenStateOptions['need'] = 'history',
+): Promise<T> {
+  const { openExistingState } = await import('../../state/open-state.ts');
+  const state = await openExistingState(stateOptions({ context, messages, command, need }));
+  try {
+    return await look(state);
+  } finally {
+    await state?.close();
+  }
+}
+
+function stateOptions({ context, messages, command, need }: StateUse): OpenStateOptions {
+  const { clock, processes, random, folders, env } = context;
+  return {
+    folder: folders.state,
+    runtimeFolder: runtimeFolder(env),
+    need,
+    clock,
+    processes,
+    random,
+    command,
+    // A promise is weakened then: that is said with --quiet, too.
+    warn: (line) => void messages.alert(line),
+  };
+}
+
+/** Where limits are shared when the state folder can't be used. */
+function runtimeFolder({ XDG_RUNTIME_DIR: runtime }: Context['env']): string {
+  if (runtime?.startsWith('/')) return join(runtime, 'petstock');
+  return join(tmpdir(), `petstock-${userInfo().uid}`);
+}

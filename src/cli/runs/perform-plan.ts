@@ -1,0 +1,245 @@
+import type { BulkReport, BulkRow } from '../../inventory/change.ts';
+import { grouped } from '../../inventory/grouped.ts';
+import { type Guards, guardFaults } from '../../inventory/plan.ts';
+import { previewedRows } from '../../output/preview.ts';
+import { bulkReportView, reportSummary } from '../../output/report-view.ts';
+import { ChangesFound, ClosedPipeError, FailureError, type PetstockError, UsageError } from '../../shared/errors.ts';
+import type { RunLog } from '../../state/history.ts';
+import type { Mark } from '../../state/pets.ts';
+import type { Progression, RowWrite } from '../../writes/row-write.ts';
+import { runErrorOf } from '../../writes/run-error.ts';
+import { stockMovedMessage } from '../../writes/stock-moved.ts';
+import { writeRows } from '../../writes/write-rows.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+import { createEstimator, type Estimator, showPreview } from './preview.ts';
+import { numberRows } from './run-log.ts';
+import type { Session } from './session.ts';
+
+/** A plan, and the run that it becomes. */
+export interface PlanJob {
+  /** `planned` rows are to be written; of the others it is known already what becomes of them. */
+  readonly rows: readonly BulkRow[];
+  /** Taken before the stock of the rows was read. */
+  readonly mark: Mark;
+  /** When that was, by the monotonic clock. */
+  readonly readAt: number;
+  /** What happens to the rows, in a question: `Write 3 changes to staging?`, `Take back …`. */
+  readonly verb: 'Write' | 'Take back';
+  /** Opens the log of the run, with its rows on disk. */
+  begin(rows: readonly BulkRow[], numbers: readonly (number | undefined)[]): Promise<RunLog>;
+  /** Of a run that goes on: its id, and the number of each row in it. */
+  readonly resumed?: { readonly run: string; readonly numbers: readonly number[] } | undefined;
+  /** A command that shows the plan alone. */
+  readonly look: string;
+}
+
+export interface PlanOptions {
+  readonly dryRun: boolean;
+  /** A dry run that finds changes ends with exit code 3. */
+  readonly exitCode: boolean;
+  readonly failFast: boolean;
+  /** Requests in flight at once. */
+  readonly concurrency: number;
+  readonly guards: Guards;
+  readonly stdinIsTaken: boolean;
+  /** Is given every row that was not written, once it is known. */
+  readonly keepFailed?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
+}
+
+/** A plan that is older than this when it is agreed to, in milliseconds, is looked at once more. */
+const longestAge = 5000;
+
+/**
+ * Shows a plan, asks, writes it, and reports.
+ * @throws UsageError where a guard or the person refuses it, and whatever `runErrorOf` says of a run that did not write all
+ */
+export async function performPlan(session: Session, job: PlanJob, options: PlanOptions): Promise<void> {
+  const { invocation, connection } = session;
+  const env = invocation.environment.value;
+  const planned = job.rows.filter(({ result }) => result === 'planned');
+  const asks = !options.dryRun && planned.length > 0 && invocation.questions.willAsk(options.stdinIsTaken);
+  const estimator = createEstimator(invocation, connection);
+  await showPreview(invocation, job.rows, estimator, asks);
+  guard(job.rows, options.guards);
+  const report = { run: job.resumed?.run ?? null, env, dryRun: options.dryRun, rows: job.rows };
+  if (options.dryRun) {
+    if (!isShown(invocation, report)) await print(invocation, report);
+    if (options.exitCode && planned.length > 0) throw new ChangesFound('There are changes');
+  }
+  if (planned.length === 0) return reportWithoutWriting(invocation, report, options);
+  if (options.dryRun) return;
+  const what = `${grouped(planned.length)} ${planned.length === 1 ? 'change' : 'changes'}`;
+  await invocation.questions.confirmBulk({
+    question: `${job.verb} ${what} ${job.verb === 'Write' ? 'to' : 'in'} ${env}?`,
+    typed: env === 'production' ? env : undefined,
+    stdinIsTaken: options.stdinIsTaken,
+    look: job.look,
+  });
+  await writeAndReport(session, await withFreshStock(session, job), options, estimator);
+}
+
+/** The plan may be older than the answer: rows whose stock has moved meanwhile are conflicts. */
+async function withFreshStock({ invocation, readStock }: Session, job: PlanJob): Promise<PlanJob> {
+  const { clock } = invocation.context;
+  if (clock.monotonic() - job.readAt <= longestAge) return job;
+  const readAt = clock.monotonic();
+  const planned = job.rows.filter(({ result }) => result === 'planned');
+  const { quantities, mark } = await readStock(new Set(planned.map(({ petId }) => petId)));
+  const rows = job.rows.map((row) => {
+    const { petId, before, after, result } = row;
+    const found = quantities.get(petId);
+    if (result !== 'planned' || after === undefined || before === undefined || found === before) return row;
+    const message = stockMovedMessage({ row: 0, petId, before, after }, found);
+    return withResult(row, 'conflict', { error: { code: 'conflict', message } });
+  });
+  return { ...job, rows, mark, readAt };
+}
+
+/** There is nothing to write, or nothing that may be written. */
+async function reportWithoutWriting(
+  invocation: Invocation,
+  report: BulkReport,
+  { dryRun, keepFailed }: PlanOptions,
+): Promise<void> {
+  const error = runErrorOf({ report, progression: undefined, cause: undefined, env: report.env });
+  if (!dryRun) {
+    await invocation.messages.note('Nothing is left to write.');
+    await keepFailed?.(notWritten(report.rows));
+    await printBefore(error, invocation, report);
+  }
+  if (error) throw error;
+}
+
+/** A reader that has gone away still gets the exit code. */
+async function printBefore(
+  error: PetstockError | undefined,
+  invocation: Invocation,
+  report: BulkReport,
+): Promise<void> {
+  await print(invocation, report).catch((cause) => {
+    if (cause instanceof ClosedPipeError) throw error ?? cause;
+    if (error) return;
+    throw new FailureError(`All is as it should be, but that could not be shown: ${cause.message}`, { cause });
+  });
+}
+
+function notWritten(rows: readonly BulkRow[]): readonly BulkRow[] {
+  return rows.filter(({ result }) => result !== 'applied' && result !== 'unchanged');
+}
+
+function guard(rows: readonly BulkRow[], guards: Guards): void {
+  const faults = guardFaults({ rows }, guards);
+  if (faults.length === 0) return;
+  throw new UsageError(`The plan is refused, and nothing was written: ${faults.join('; ')}`);
+}
+
+async function writeAndReport(
+  session: Session,
+  job: PlanJob,
+  options: PlanOptions,
+  estimator: Estimator,
+): Promise<void> {
+  const { invocation } = session;
+  const env = invocation.environment.value;
+  const numbers = job.resumed?.numbers ?? numberRows(job.rows);
+  const log = await job.begin(job.rows, numbers);
+  const { progression, cause } = await write(session, { job, options, log, numbers, estimator });
+  const rows = job.rows.map((row, index) => rowAfter(row, numbers[index], progression));
+  const report = { run: log.run, env, dryRun: false, rows };
+  const error = runErrorOf({ report, progression, cause, env });
+  await invocation.messages.note(reportSummary(report));
+  // Where the file can't be written, that is said once the report is.
+  const unkept = await options.keepFailed?.(notWritten(rows)).catch((reason: unknown) => ({ reason }));
+  await printBefore(error, invocation, report);
+  if (unkept) throw unkept.reason;
+  if (error) throw error;
+}
+
+interface Writing {
+  readonly job: PlanJob;
+  readonly options: PlanOptions;
+  readonly log: RunLog;
+  readonly numbers: readonly (number | undefined)[];
+  readonly estimator: Estimator;
+}
+
+async function write(
+  { invocation, connection, readStock }: Session,
+  { job, options, log, numbers, estimator }: Writing,
+): Promise<{ readonly progression: Progression; readonly cause: unknown }> {
+  const { clock, random, interrupted } = invocation.context;
+  const writes = job.rows.flatMap((row, index) => rowWrite(row, numbers[index]) ?? []);
+  const progress = await invocation.messages.startProgress(writes.length, (requests) => estimator(requests).seconds);
+  let [done, failed] = [0, 0];
+  const onInterrupt = () => void invocation.messages.note(stoppingText(log.run, invocation.environment.value));
+  interrupted.addEventListener('abort', onInterrupt, { once: true });
+  const progression = await writeRows(writes, {
+    client: connection.client,
+    governor: connection.governor,
+    presence: connection.state.presence,
+    log,
+    readStock,
+    clock,
+    random,
+    mark: job.mark,
+    timeout: connection.timeout,
+    staleAfter: longestAge,
+    concurrency: options.concurrency,
+    failFast: options.failFast,
+    interrupted,
+    onSettled: ({ result }) => {
+      done += 1;
+      if (result !== 'applied' && result !== 'unchanged') failed += 1;
+      progress.update({ done, failed });
+    },
+    onDelay: (sentence) => void invocation.messages.note(`${sentence}.`),
+  });
+  interrupted.removeEventListener('abort', onInterrupt);
+  await progress.stop();
+  const unclosed = await log.end().catch((error: unknown) => ({ error }));
+  return { progression, cause: progression.stoppedBy ?? unclosed?.error };
+}
+
+function rowWrite({ petId, before, after, result }: BulkRow, row: number | undefined): RowWrite | undefined {
+  if (row === undefined || after === undefined || result !== 'planned') return undefined;
+  return { row, petId, before, after };
+}
+
+/** The row as the run leaves it. */
+function rowAfter(row: BulkRow, number: number | undefined, { settled, unknown }: Progression): BulkRow {
+  if (row.result !== 'planned' || number === undefined) return row;
+  const settlement = settled.get(number);
+  if (settlement !== undefined) return withResult(row, settlement.result, settlement);
+  const open = unknown.get(number);
+  if (open === undefined) return withResult(row, 'notAttempted', {});
+  const message = `it is not known whether it was written: ${open.error.message}`;
+  return withResult(row, 'unknown', { error: { ...open.error, message } });
+}
+
+/** One literal for all rows, so that they share their shape in memory. */
+function withResult(
+  { line, petId, before, after, delta, expected, reason, ref }: BulkRow,
+  result: BulkRow['result'],
+  { quantity, error }: Pick<BulkRow, 'quantity' | 'error'>,
+): BulkRow {
+  return { line, petId, before, after, delta, expected, result, quantity, error, reason, ref };
+}
+
+/** Said at once, since a second Ctrl-C ends the process without another word. */
+function stoppingText(run: string, env: string): string {
+  const resume = `petstock inventory apply --resume ${run} --env ${env}`;
+  return `Stopping after what is in flight. To go on later: ${resume}`;
+}
+
+/** On a terminal the preview is all that a person wants of a short dry run. */
+function isShown({ context, globals }: Invocation, { dryRun, rows }: BulkReport): boolean {
+  const isForPerson = context.stdout.isTerminal && context.stderr.isTerminal && !globals.quiet;
+  const isTable = globals.output === undefined && !globals.json;
+  return (
+    dryRun && isForPerson && isTable && rows.filter(({ result }) => result !== 'unchanged').length <= previewedRows
+  );
+}
+
+async function print(invocation: Invocation, report: BulkReport): Promise<void> {
+  await invocation.results.print(bulkReportView(report), { inSpiteOfInterruption: true });
+}

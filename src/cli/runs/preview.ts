@@ -1,0 +1,38 @@
+import type { BulkRow } from '../../inventory/change.ts';
+import { previewLines } from '../../output/preview.ts';
+import { estimateText } from '../../output/rate-limit-text.ts';
+import { type Estimate, estimate } from '../../rate-limit/estimate.ts';
+import { knownLimits } from '../../rate-limit/known-limits.ts';
+import type { Connection } from '../invocation/connect.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+
+/** How long the limits that the service has told make so many requests take. */
+export type Estimator = (requests: number) => Estimate;
+
+export function createEstimator({ context }: Invocation, { scope, state }: Connection): Estimator {
+  return (requests) =>
+    estimate(requests, knownLimits([{ scope, state: state.limits.peek(scope) }]), context.clock.now());
+}
+
+/**
+ * Says on stderr what is about to be done, and what that takes under the limits.
+ * @param asks a question follows: then it is shown with `--quiet` too
+ */
+export async function showPreview(
+  invocation: Invocation,
+  rows: readonly BulkRow[],
+  estimator: Estimator,
+  asks: boolean,
+): Promise<void> {
+  const changes = rows.filter(({ result }) => result === 'planned').length;
+  const taken = estimator(changes);
+  const text = changes === 0 ? undefined : estimateText(changes, taken, invocation.context.clock.now());
+  await invocation.messages.show((paint, width) => previewLines(rows, { paint, width, estimate: text }), {
+    always: asks,
+  });
+  if ((taken.day?.waiting ?? 0) > 0 && invocation.globals.maxWait === undefined) {
+    await invocation.messages.note(
+      "It stops when the day's quota is spent, and can be resumed then; --max-wait <seconds> waits.",
+    );
+  }
+}

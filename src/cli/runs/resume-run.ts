@@ -1,0 +1,86 @@
+import type { BulkRow } from '../../inventory/change.ts';
+import { InterruptedError } from '../../shared/errors.ts';
+import type { RecordedRow, RunLog, RunRecord } from '../../state/history.ts';
+import { isUnanswered, resumeRow } from '../../writes/resume-rows.ts';
+import type { Stock } from '../../writes/row-write.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+import { type PlanJob, type PlanOptions, performPlan } from './perform-plan.ts';
+import { requireRun } from './require-run.ts';
+import { requireSameEnvironment, requireSameService } from './same-service.ts';
+import { openSession, type Session } from './session.ts';
+
+/** Goes on with a run: what has its answer stays, the rest is looked at before it is sent. */
+export async function resumeRun(invocation: Invocation, text: string, options: PlanOptions): Promise<void> {
+  const run = await requireRun(invocation, 'inventory apply', text);
+  const command = `petstock inventory apply --resume ${run.run}`;
+  requireSameEnvironment(run, invocation.environment.value, command);
+  const session = await openSession(invocation);
+  requireSameService(run, session.connection, command);
+  await invocation.service.announce();
+  const { history } = session.connection.state;
+  // A dry run takes nothing over.
+  const log = options.dryRun ? undefined : await history.resume(run.run);
+  try {
+    await performPlan(session, await planOf(session, run, log), options);
+  } catch (error) {
+    // Interrupted before the first answer, say: how to go on is always said.
+    throw withHint(error, `${command} --env ${run.env}`);
+  } finally {
+    // What went wrong with it has been said by then.
+    await log?.end().catch(() => {});
+  }
+}
+
+async function planOf(session: Session, run: RunRecord, log: RunLog | undefined): Promise<PlanJob> {
+  const { history } = session.connection.state;
+  const recorded: RecordedRow[] = [];
+  for await (const row of history.rows(run.run)) recorded.push(row);
+  const { stock, readAt } = await readSettledStock(session, recorded.filter(isUnanswered));
+  const rows: BulkRow[] = [];
+  const numbers: number[] = [];
+  for (const row of recorded) {
+    const { petId, sequence } = row;
+    const position = { service: run.service, petId, run: run.run, sequence };
+    const laterWrites = isUnanswered(row) ? await history.writesAfter(position) : [];
+    const resumed = resumeRow(row, { stock: stock.quantities.get(petId), laterWrites });
+    if (resumed.outcome !== undefined) await log?.settle([resumed.outcome]);
+    rows.push(resumed.row);
+    numbers.push(row.row);
+  }
+  return {
+    rows,
+    mark: stock.mark,
+    readAt,
+    verb: 'Write',
+    look: `petstock inventory apply --resume ${run.run} --env ${run.env} --dry-run`,
+    resumed: { run: run.run, numbers },
+    begin: async () => log ?? Promise.reject(new Error('a dry run has no log')),
+  };
+}
+
+/** The stock of rows, once no request of them can be on its way any more where that matters. */
+async function readSettledStock(
+  { invocation, readStock }: Session,
+  rows: readonly RecordedRow[],
+): Promise<{ readonly stock: Stock; readonly readAt: number }> {
+  const { clock, interrupted } = invocation.context;
+  const petIds = new Set(rows.map(({ petId }) => petId));
+  for (;;) {
+    const readAt = clock.monotonic();
+    const stock = await readStock(petIds);
+    const open = rows.filter(
+      ({ petId, after, result }) => result === 'unknown' && stock.quantities.get(petId) !== after,
+    );
+    const wait = Math.max(0, ...open.map(({ expires }) => (expires ?? 0) - readAt));
+    if (wait <= 0) return { stock, readAt };
+    const seconds = Math.ceil(wait / 1000);
+    await invocation.messages.note(
+      `A request of this run may still arrive at the service; looking again in ${seconds} s.`,
+    );
+    await clock.sleep(Math.ceil(wait), interrupted);
+  }
+}
+
+function withHint(error: unknown, hint: string): unknown {
+  return error instanceof InterruptedError && error.hint === undefined ? error.with({ hint }) : error;
+}

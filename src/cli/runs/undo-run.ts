@@ -1,0 +1,82 @@
+import type { BulkRow } from '../../inventory/change.ts';
+import { ConflictError, UsageError } from '../../shared/errors.ts';
+import type { RecordedRow, RunRecord } from '../../state/history.ts';
+import { isUndoable, undoRow } from '../../writes/undo-rows.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+import { type PlanOptions, performPlan } from './perform-plan.ts';
+import { requireRun } from './require-run.ts';
+import { beginRun } from './run-log.ts';
+import { requireSameEnvironment, requireSameService } from './same-service.ts';
+import { openSession, type Session } from './session.ts';
+
+/** Takes back what a run has written. @throws UsageError where there is nothing (more) to take back */
+export async function undoRun(invocation: Invocation, text: string, options: PlanOptions): Promise<void> {
+  const run = await requireRun(invocation, 'undo', text);
+  if (run.state === 'running') {
+    throw new ConflictError(`Run ${run.run} is still going on; nothing was sent`, { hint: 'petstock history list' });
+  }
+  const command = `petstock undo ${run.run}`;
+  requireSameEnvironment(run, invocation.environment.value, command);
+  const session = await openSession(invocation);
+  requireSameService(run, session.connection, command);
+  const undoable = await undoableRows(session, run);
+  await invocation.service.announce();
+  const readAt = invocation.context.clock.monotonic();
+  const stock = await session.readStock(new Set(undoable.map(({ recorded }) => recorded.petId)));
+  const rows: BulkRow[] = [];
+  for (const { recorded, lastKnown } of undoable) {
+    const { petId, sequence } = recorded;
+    const laterWrites = await session.connection.state.history.writesAfter({
+      service: run.service,
+      petId,
+      run: run.run,
+      sequence,
+    });
+    const row = undoRow(run.run, recorded, { stock: stock.quantities.get(petId), laterWrites, lastKnown });
+    if (row !== undefined) rows.push(row);
+  }
+  const subject = { command: 'undo', undoes: run.run };
+  await performPlan(
+    session,
+    {
+      rows,
+      mark: stock.mark,
+      readAt,
+      verb: 'Take back',
+      look: `${command} --env ${run.env} --dry-run`,
+      begin: (plan, numbers) => beginRun(invocation, session.connection, subject, { rows: plan, numbers }),
+    },
+    options,
+  );
+}
+
+interface UndoableRow {
+  readonly recorded: RecordedRow;
+  /** What the history knew of the stock before a plain set. */
+  readonly lastKnown: number | undefined;
+}
+
+/** @throws UsageError where there is none */
+async function undoableRows({ connection }: Session, run: RunRecord): Promise<readonly UndoableRow[]> {
+  const { history } = connection.state;
+  const rows: UndoableRow[] = [];
+  let isBlind = false;
+  for await (const recorded of history.rows(run.run)) {
+    if (!isUndoable(recorded)) continue;
+    const { before, petId, sequence } = recorded;
+    const lastKnown = before ?? (await history.lastKnownQuantity(run.service, petId, sequence));
+    if (lastKnown === undefined) isBlind = true;
+    else rows.push({ recorded, lastKnown });
+  }
+  if (rows.length === 0) throw nothingToUndo(run, isBlind);
+  return rows;
+}
+
+function nothingToUndo({ run, undoneBy }: RunRecord, isBlind: boolean): UsageError {
+  const why = isBlind
+    ? 'set a stock without reading it, so it is not known what it was'
+    : undoneBy.length > 0
+      ? `was taken back already, by ${undoneBy.join(' and ')}`
+      : 'has written nothing';
+  return new UsageError(`There is nothing to take back: run ${run} ${why}`, { hint: `petstock history show ${run}` });
+}

@@ -1,0 +1,57 @@
+/** Values in batches, as they come from their source. */
+export type Batches<T> = AsyncIterable<readonly T[]> | Iterable<readonly T[]>;
+
+const batchSize = 1000;
+
+/**
+ * Values converted when they are wanted, in batches. Can be read more than once where the source can.
+ * @param source is asked for the values anew each time that the batches are read
+ */
+export function batchesOf<T, Converted>(
+  source: () => AsyncIterable<T> | Iterable<T>,
+  convert: (value: T) => Converted,
+): Batches<Converted> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      let batch: Converted[] = [];
+      for await (const value of source()) {
+        batch.push(convert(value));
+        if (batch.length < batchSize) continue;
+        yield batch;
+        batch = [];
+      }
+      if (batch.length > 0) yield batch;
+    },
+  };
+}
+
+/** `batchesOf` for values that are in memory: nothing waits between two of them. */
+export function batchesOfArray<T, Converted>(
+  values: readonly T[],
+  convert: (value: T) => Converted,
+): Batches<Converted> {
+  return {
+    *[Symbol.iterator]() {
+      for (let start = 0; start < values.length; start += batchSize) {
+        yield values.slice(start, start + batchSize).map(convert);
+      }
+    },
+  };
+}
+
+/** Large enough that a write costs nothing beside its content, small enough for the memory. In characters. */
+const largestChunk = 64 * 1024;
+
+/** Values as text: a chunk for each batch, more for a large one, none for one without text. */
+export async function* chunksOf<T>(batches: Batches<T>, textOf: (value: T) => string): AsyncGenerator<string, void> {
+  for await (const batch of batches) {
+    let text = '';
+    for (const value of batch) {
+      text += textOf(value);
+      if (text.length < largestChunk) continue;
+      yield text;
+      text = '';
+    }
+    if (text !== '') yield text;
+  }
+}

@@ -1,0 +1,66 @@
+import { grouped } from '../inventory/grouped.ts';
+import { counted } from './change-rows.ts';
+import { formatDuration, localTime, roughDuration } from './time.ts';
+
+/** How long the limits make a run take; what `estimate` of the governor gives. */
+export interface EstimateFacts {
+  /** Until the last request may leave; 0: at once; infinite: never. */
+  readonly seconds: number;
+  /** The limit of the minute, where it is known. */
+  readonly perMinute: number | undefined;
+  readonly day: DayFacts | undefined;
+}
+
+export interface DayFacts {
+  /** Requests that are left of the day's quota, and how many of these the run leaves to other commands. */
+  readonly left: number;
+  readonly kept: number;
+  /** How many requests it is not enough for. */
+  readonly waiting: number;
+  /** When the next day begins: milliseconds since the Unix epoch. */
+  readonly resetAt: number;
+}
+
+/**
+ * What a run takes that reads the stock once and writes every change, in one line without a trailing period: `1,200 changes, 1,201 requests: about 20 min at 60 a minute;
+ * the day's quota has 940 left, so 280 changes have to wait until 19:00:00`. The day is left out where it is enough.
+ *
+ * @param now milliseconds since the Unix epoch
+ */
+export function estimateText(changes: number, estimate: EstimateFacts, now: number): string {
+  const { day } = estimate;
+  const work = `${counted(changes, 'change')}, ${counted(changes + 1, 'request')}: ${timeText(estimate)}`;
+  if (day === undefined || day.waiting === 0) return work;
+  const kept = day.kept > 0 ? ` (${grouped(day.kept)} stay for other commands)` : '';
+  const waiting = `${counted(day.waiting, 'change')} ${day.waiting === 1 ? 'has' : 'have'} to wait`;
+  const until = localTime(day.resetAt, now);
+  return `${work}; the day's quota has ${grouped(day.left)} left${kept}, so ${waiting} until ${until}`;
+}
+
+function timeText({ seconds, perMinute }: EstimateFacts): string {
+  if (seconds <= 0) return 'at once';
+  if (!Number.isFinite(seconds)) return 'the rate limit admits none';
+  const rate = perMinute === undefined ? '' : ` at ${grouped(perMinute)} a minute`;
+  return `about ${roughDuration(seconds)}${rate}`;
+}
+
+/** What is known of a rate limit; any part may be missing. */
+export interface RateLimitFacts {
+  /** Requests in the window. */
+  readonly limit?: bigint | undefined;
+  /** Requests left in the window. */
+  readonly remaining?: bigint | undefined;
+  /** Seconds until the window ends; zero or less: it has ended. */
+  readonly resetInSeconds?: number | undefined;
+}
+
+/** `Rate limit: 57 of 60 left, resets in 42 s`, without a line end. Missing parts are left out. */
+export function rateLimitLine({ limit, remaining, resetInSeconds }: RateLimitFacts): string {
+  const parts: string[] = [];
+  if (remaining !== undefined) parts.push(limit === undefined ? `${remaining} left` : `${remaining} of ${limit} left`);
+  else if (limit !== undefined) parts.push(`${limit} requests`);
+  if (resetInSeconds !== undefined) {
+    parts.push(resetInSeconds <= 0 ? 'resets now' : `resets in ${formatDuration(resetInSeconds)}`);
+  }
+  return `Rate limit: ${parts.length === 0 ? 'unknown' : parts.join(', ')}`;
+}

@@ -1,0 +1,29 @@
+import { fold } from './fold.ts';
+import { emptyState, forget, type KeyState } from './key-state.ts';
+import type { KnownKey, LimitsStore } from './limits-store.ts';
+import type { LimitRecord } from './records.ts';
+
+/** What is known of limits, for as long as the process runs: for programs without a state folder, and for tests. */
+export class MemoryLimits implements LimitsStore {
+  readonly #states = new Map<string, KeyState>();
+
+  async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
+    const state = this.peek(scope);
+    for (const record of records) fold(state, record);
+    this.#states.set(scope, state);
+    return state;
+  }
+
+  peek(scope: string): KeyState {
+    return this.#states.get(scope) ?? emptyState();
+  }
+
+  async list(): Promise<readonly KnownKey[]> {
+    return [...this.#states].map(([scope, state]) => ({ scope, state }));
+  }
+
+  async clear(scope: string): Promise<void> {
+    const state = this.#states.get(scope);
+    if (state) forget(state);
+  }
+}

@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { RateLimitedError, UnavailableError } from '../shared/errors.ts';
+import { longestGateWait } from './backoff.ts';
+import type { GovernorOptions } from './governor.ts';
+import type { KeyState } from './key-state.ts';
+import { processOf } from './owner.ts';
+import type { RecordBuffer } from './record-buffer.ts';
+import { decide, type Wish } from './rules.ts';
+
+/** After this many 429s in a row, of all processes and those of one burst counted once, no command waits any longer. */
+const maxEpisodes = 3;
+/** A sleep is cut into slices: a clock may be stepped, and another process may learn something. */
+const longestSlice = 15_000;
+/** How often to look whether another process has had the answer that we wait for, in milliseconds. */
+const poll = { first: 5, longest: 250 };
+/** How long the requests of other processes may hold us up before that counts as a wait and is said. */
+const quietWait = 1000;
+/** Where others use the key too, they all come when a window ends: we come up to this much later. */
+const spread = 1000;
+
+/** The waits of a governor, for what the rules wait for: the end of a window or a gate, or the answers of others. */
+export class Turn {
+  readonly #options: GovernorOptions;
+  readonly #buffer: RecordBuffer;
+  /** The requests in flight that are ours. */
+  readonly #own: ReadonlySet<string>;
+  /** Of all waits that count together, in milliseconds. */
+  #waited = 0;
+  #began = 0;
+  #isAnnounced = false;
+  #wake: () => void = () => {};
+
+  constructor(options: GovernorOptions, buffer: RecordBuffer, own: ReadonlySet<string>) {
+    this.#options = options;
+    this.#buffer = buffer;
+    this.#own = own;
+  }
+
+  /** To be called for each admission, before its first try. */
+  begin(): void {
+    if (this.#options.maxWaitFor === 'each') this.#waited = 0;
+    this.#isAnnounced = false;
+    this.#began = this.#options.clock.monotonic();
+  }
+
+  /** To be called when one of our own requests is over. */
+  wake(): void {
+    this.#wake();
+  }
+
+  /**
+   * Returns when it is worth a try.
+   * @param state what the store said to the last one
+   * @throws RateLimitedError, UnavailableError where that is longer than the command may wait, or was in vain too often
+   */
+  async wait(state: KeyState, wish: Wish, signal: AbortSignal): Promise<void> {
+    const { clock, store, scope } = this.#options;
+    let current = state;
+    for (let pause = poll.first; ; pause = Math.min(pause * 2, poll.longest)) {
+      signal.throwIfAborted();
+      const verdict = decide(current, clock.monotonic(), wish);
+      if (verdict.go || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
+      const heldUp = verdict.until === undefined ? this.#heldUpUntil(current) : undefined;
+      if (verdict.until !== undefined) await this.#waitUntil(verdict.until, longestSlice, current, signal);
+      else if (heldUp !== undefined) await this.#waitUntil(heldUp, poll.longest, current, signal);
+      else await this.#somethingIsOver(pause, current, signal);
+      current = store.peek(scope);
+    }
+  }
+
+  async #waitUntil(until: number, slice: number, state: KeyState, signal: AbortSignal): Promise<void> {
+    const { clock, random, maxWait, maxWaitFor } = this.#options;
+    const at = clock.monotonic();
+    const wait = until - at + (state.foreignRate > 0 ? random() * spread : 0);
+    const total = maxWaitFor === 'wait' ? wait : this.#waited + wait;
+    const retryAfterSeconds = Math.ceil(wait / 1000);
+    const isDown = at < state.gate.at && state.gate.reason === 'unavailable';
+    if (isDown && (total > maxWait || wait > longestGateWait)) {
+      const message = `The service is unavailable, and asked not to be called again for ${retryAfterSeconds} s`;
+      throw new UnavailableError(message, { retryAfterSeconds });
+    }
+    if (!isDown && (state.episodes >= maxEpisodes || total > maxWait)) {
+      throw new RateLimitedError('nothing may be sent now', { retryAfterSeconds });
+    }
+    if (!this.#isAnnounced) this.#options.onWait(wait);
+    this.#isAnnounced = true;
+    // Whole milliseconds, so that a rest too small to be told from nothing can't be waited for again and again.
+    await clock.sleep(Math.ceil(Math.min(Math.max(wait, 1), slice)), signal);
+    this.#waited += clock.monotonic() - at;
+  }
+
+  /** When others hold us up for longer than goes without a word: the end of the last of their leases. */
+  #heldUpUntil({ inFlight }: KeyState): number | undefined {
+    const at = this.#options.clock.monotonic();
+    if (this.#own.size > 0 || at - this.#began < quietWait) return undefined;
+    const leases = [...inFlight.values()].map(({ expires }) => expires).filter((expires) => expires > at);
+    return leases.length === 0 ? undefined : Math.max(...leases);
+  }
+
+  /** A process that died has its requests in flight until their leases are over, unless it is certain that it is gone. */
+  #expireDeadRequests({ inFlight }: KeyState): boolean {
+    const { clock, isGone } = this.#options;
+    if (isGone === undefined) return false;
+    const gone = new Map<string, boolean>();
+    for (const [id, { by }] of inFlight) {
+      if (this.#own.has(id)) continue;
+      const process = gone.has(by) ? undefined : processOf(by);
+      if (process) gone.set(by, isGone(process));
+      if (gone.get(by)) this.#buffer.add({ type: 'lost', id, at: clock.monotonic() });
+    }
+    return !this.#buffer.isEmpty;
+  }
+
+  /** Resolves when one of our own requests is over, or, where others have some in flight, after the pause at the latest. */
+  async #somethingIsOver(pause: number, { inFlight }: KeyState, signal: AbortSignal): Promise<void> {
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    this.#wake = end;
+    signal.addEventListener('abort', end, { once: true });
+    const others = [...inFlight.keys()].some((id) => !this.#own.has(id));
+    const { clock } = this.#options;
+    await (others ? clock.sleep(pause, ended.signal).catch(() => {}) : once(ended.signal, 'abort'));
+    signal.removeEventListener('abort', end);
+  }
+}

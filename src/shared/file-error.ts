@@ -1,0 +1,22 @@
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'there is no such folder',
+  EACCES: 'you may not write there',
+  EPERM: 'you may not write there',
+  EROFS: 'the disk can only be read',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'your share of the disk is full',
+  EFBIG: 'the file is larger than it may be',
+  ENAMETOOLONG: 'the name is too long',
+  ELOOP: 'its symbolic links lead in a circle',
+};
+
+/** The code of the system, such as `ENOENT`; undefined where the failure came from elsewhere. */
+export function systemCode(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
+}
+
+/** Why a file or folder could not be made or written, as the end of a sentence; the system's own message where no better is known. */
+export function fileErrorReason(error: unknown): string {
+  return reasons[systemCode(error) ?? ''] ?? (error as Error).message;
+}

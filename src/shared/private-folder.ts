@@ -1,0 +1,99 @@
+import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { effectiveUser } from './effective-user.ts';
+import { FailureError } from './errors.ts';
+import { fileErrorReason, systemCode } from './file-error.ts';
+
+const sticky = 0o1000;
+const writableByOthers = 0o022;
+const root = 0;
+
+/**
+ * Makes a folder, and those above it that are missing, for this user alone (0700). The only maker of folders in the program.
+ * Several processes may make the same one at once. A folder that is there already is never changed: it is used where it is
+ * ours and only we can write to it. Others may read its names (0755): the files in it are 0600.
+ *
+ * On Windows a folder has the rights of the one above it, and only its kind is looked at.
+ *
+ * @throws FailureError where it can't be made, is not a folder, belongs to another user or can be written to by others
+ */
+export function makePrivateFolder(path: string): void {
+  make(path);
+  check(path, (owner) => owner === effectiveUser());
+}
+
+/**
+ * Refuses to read keys from a folder that others can write to: they could have put them there. One that is missing passes, and
+ * so does one of root (`/etc/petstock`).
+ *
+ * @throws FailureError where it is not a folder, belongs to another user than this one or root, or can be written to by others
+ */
+export function requirePrivateFolder(path: string): void {
+  check(path, isOursOrRoots);
+}
+
+/** Not `recursive`, which on Node 20 never ends below a folder that takes no folders, such as /proc. */
+function make(path: string): void {
+  if (tryToMake(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) make(parent);
+  if (!tryToMake(path)) throw failure(path, `no folder can be made in ${parent}`);
+}
+
+/** @returns false where the folder above is missing, or takes no folders */
+function tryToMake(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'EEXIST') return true;
+    if (code === 'ENOENT') return false;
+    if (code === 'ENOTDIR') throw failure(path, 'a part of its path is a file', error);
+    // Windows, and macOS for the root of a disk, refuse before they look whether it is there.
+    if (statsOf(path, statSync)?.isDirectory() === true) return true;
+    throw failure(path, fileErrorReason(error), error);
+  }
+}
+
+function check(path: string, isAccepted: (owner: number) => boolean): void {
+  const link = statsOf(path, lstatSync);
+  if (link === undefined) return;
+  if (link.isSymbolicLink() && !isOursOrRoots(link.uid)) {
+    throw failure(path, `it is a symbolic link of another user (uid ${link.uid}): name a folder of your own`);
+  }
+  const stats = statsOf(path, statSync);
+  if (stats === undefined)
+    throw failure(path, 'it is a symbolic link to what does not exist: make it, or remove the link');
+  if (!stats.isDirectory()) throw failure(path, 'it is not a folder');
+  if (effectiveUser() === undefined) return;
+  // Before the owner: root too has to be kept from the shared temporary folder, which is root's.
+  if ((stats.mode & sticky) !== 0 && (stats.mode & writableByOthers) !== 0) {
+    throw failure(path, `all users share it: name a folder below it, such as ${join(path, 'petstock')}`);
+  }
+  if (!isAccepted(stats.uid)) {
+    throw failure(path, `it belongs to another user (uid ${stats.uid}): name a folder of your own`);
+  }
+  if ((stats.mode & writableByOthers) !== 0) {
+    throw failure(path, `others can write to it: run chmod go-w ${path}, or name another folder`);
+  }
+}
+
+function isOursOrRoots(owner: number): boolean {
+  const user = effectiveUser();
+  return user === undefined || owner === user || owner === root;
+}
+
+function statsOf(path: string, read: (path: string) => Stats): Stats | undefined {
+  try {
+    return read(path);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw failure(path, fileErrorReason(error), error);
+  }
+}
+
+function failure(path: string, reason: string, cause?: unknown): FailureError {
+  return new FailureError(`The folder ${path} can't be used: ${reason}`, { cause });
+}

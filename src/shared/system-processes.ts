@@ -1,0 +1,82 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import type { Processes, ProcessIdentity } from './processes.ts';
+
+export interface SystemProcessesOptions {
+  /** `process.pid` */
+  readonly pid: number;
+  /** `clock.boot()` */
+  readonly boot: string;
+  /** `process.kill`. @throws an error with the code ESRCH where there is no such process */
+  kill(pid: number, signal: 0): unknown;
+  /** Where the process file system is; default `/proc`. */
+  readonly proc?: string;
+}
+
+/** The processes of this machine. `bin` and the library make it; everything else is given one. */
+export function createSystemProcesses(options: SystemProcessesOptions): Processes {
+  const { pid, boot, kill, proc = '/proc' } = options;
+  let self: ProcessIdentity | undefined;
+  let namespace: string | undefined;
+  const ownNamespace = () => {
+    namespace ??= namespaceOf(proc);
+    return namespace;
+  };
+  const isThere = (other: number): boolean => {
+    try {
+      kill(other, 0);
+      return true;
+    } catch (error) {
+      // EPERM: one that belongs to another user runs, too.
+      return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+    }
+  };
+  const isBeside = (process: ProcessIdentity): boolean =>
+    process.host === hostname() && process.boot === boot && process.namespace === ownNamespace();
+
+  return {
+    get self() {
+      self ??= {
+        host: hostname(),
+        namespace: ownNamespace(),
+        boot,
+        pid,
+        startedAt: statOf(proc, String(pid))?.startedAt ?? '',
+      };
+      return self;
+    },
+    isGone: (process) => {
+      if (!isBeside(process)) return false;
+      if (!isThere(process.pid)) return true;
+      if (process.startedAt === '') return false;
+      const stat = statOf(proc, String(process.pid));
+      return stat !== undefined && stat.startedAt !== process.startedAt;
+    },
+    isStopped: (process) => {
+      if (!isBeside(process)) return false;
+      const stat = statOf(proc, String(process.pid));
+      return stat?.startedAt === process.startedAt && /^[Tt]$/.test(stat.state);
+    },
+  };
+}
+
+/** `pid:[4026531836]`: the same for all processes that see each other by the same number. */
+function namespaceOf(proc: string): string {
+  try {
+    return readlinkSync(`${proc}/self/ns/pid`);
+  } catch {
+    return '';
+  }
+}
+
+/** The third field of `stat` is the state, the 22nd the start. The second is a name that may have blanks and parentheses in it. */
+function statOf(proc: string, pid: string): { readonly state: string; readonly startedAt: string } | undefined {
+  try {
+    const text = readFileSync(`${proc}/${pid}/stat`, 'latin1');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const [state, startedAt] = [fields[0], fields[19]];
+    return state === undefined || startedAt === undefined ? undefined : { state, startedAt };
+  } catch {
+    return undefined;
+  }
+}

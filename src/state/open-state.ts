@@ -1,0 +1,168 @@
+import { existsSync } from 'node:fs';
+import type { Clock } from '../shared/clock.ts';
+import { FailureError } from '../shared/errors.ts';
+import { fileErrorReason } from '../shared/file-error.ts';
+import { makePrivateFolder } from '../shared/private-folder.ts';
+import type { Processes } from '../shared/processes.ts';
+import { hasOldState, importOldState, retireOldState } from './import-0.1/import-old-state.ts';
+import { Connection, inodeOf } from './sqlite/connection.ts';
+import { type Engine, loadEngine } from './sqlite/engine.ts';
+import { isState, migrate } from './sqlite/schema.ts';
+import { isDamage, isUnusable, originOf } from './sqlite/sqlite-errors.ts';
+import { SqliteState, type SqliteStateOptions } from './sqlite/sqlite-state.ts';
+import {
+  createStateFile,
+  fileSystemOf,
+  moveAside,
+  requireLocal,
+  requireWritable,
+  stateFile,
+} from './sqlite/state-file.ts';
+import { syncFolder } from './sqlite/sync-folder.ts';
+import type { State } from './state.ts';
+
+export interface OpenStateOptions {
+  /** The state folder; made where it is missing. */
+  readonly folder: string;
+  /** Where limits go when the state folder can't be used: `$XDG_RUNTIME_DIR/petstock`, or a private folder below the temporary one. */
+  readonly runtimeFolder?: string | undefined;
+  /** `limits`: the command writes nothing, so without a usable folder the limits move to the runtime folder. */
+  readonly need: 'limits' | 'history';
+  readonly clock: Clock;
+  readonly processes: Processes;
+  /** A number in [0, 1). */
+  random(): number;
+  /** What this process runs, for others: `inventory apply`. */
+  readonly command: string;
+  /** Takes a sentence for stderr: a damaged state that was moved aside, a folder that can't be used. */
+  warn(line: string): void;
+}
+
+/** What the state asks of the system, for tests to look at or replace. */
+export interface StateSystem {
+  loadEngine(): Promise<Engine>;
+  /** Puts the names of a folder on disk. */
+  syncFolder(folder: string): void;
+  /** The kind of a file system, as `statfs` says it. */
+  fileSystemOf(folder: string): number;
+}
+
+const realSystem: StateSystem = { loadEngine: () => loadEngine(), syncFolder, fileSystemOf };
+const hint = 'PETSTOCK_STATE_DIR=/a/folder/of/yours petstock …';
+
+/**
+ * The state of this machine: `state.db` in the state folder. A new one takes over what petstock 0.1.0 left there.
+ *
+ * @throws FailureError where it can't be used, and a hint that names `PETSTOCK_STATE_DIR`; UnavailableError where another
+ *   process holds it for longer than 10 s
+ */
+export async function openState(options: OpenStateOptions, system: StateSystem = realSystem): Promise<State> {
+  const engine = await system.loadEngine();
+  const { folder, runtimeFolder, need, warn } = options;
+  try {
+    return openIn(folder, engine, options, system);
+  } catch (error) {
+    const reason = folderFault(folder, error);
+    if (reason === undefined) throw error;
+    if (need === 'history') throw new FailureError(`${reason}: nothing was sent`, { hint, cause: error });
+    if (runtimeFolder === undefined) throw new FailureError(reason, { hint, cause: error });
+    const state = openInstead(runtimeFolder, engine, { ...options, refusal: reason }, system);
+    warn(`${reason}: what is known of the rate limit is kept in ${runtimeFolder} until the next restart`);
+    return state;
+  }
+}
+
+/**
+ * The same for commands that only look.
+ * @returns undefined where there is no state, and nothing of petstock 0.1.0 that could become one; makes nothing then
+ */
+export async function openExistingState(
+  options: OpenStateOptions,
+  system: StateSystem = realSystem,
+): Promise<State | undefined> {
+  const { folder, runtimeFolder, need } = options;
+  if (existsSync(stateFile(folder)) || hasOldState(folder)) return openState(options, system);
+  if (need === 'history' || runtimeFolder === undefined || !existsSync(stateFile(runtimeFolder))) return undefined;
+  return openIn(runtimeFolder, await system.loadEngine(), { ...options, refusal: `${folder} has no state` }, system);
+}
+
+/** The options of a state in the runtime folder say why nothing may be written by it. */
+type OpenOptions = OpenStateOptions & Pick<SqliteStateOptions, 'refusal'>;
+
+function openInstead(runtimeFolder: string, engine: Engine, options: OpenOptions, system: StateSystem): State {
+  try {
+    return openIn(runtimeFolder, engine, options, system);
+  } catch (error) {
+    const fault = folderFault(runtimeFolder, error);
+    if (fault === undefined) throw error;
+    throw new FailureError(`${options.refusal}. ${fault}`, { hint, cause: error });
+  }
+}
+
+function openIn(folder: string, engine: Engine, options: OpenOptions, system: StateSystem): State {
+  try {
+    makePrivateFolder(folder);
+  } catch (error) {
+    throw new UnusableFolder((error as Error).message);
+  }
+  requireLocal(folder, system.fileSystemOf(folder));
+  requireWritable(folder);
+  const state = new SqliteState(connect(folder, engine, options, system), options);
+  if (options.need === 'limits') probe(state);
+  return state;
+}
+
+/** A full disk shows itself only when something is written. */
+function probe(state: SqliteState): void {
+  try {
+    state.probe();
+  } catch (error) {
+    state.release();
+    throw error;
+  }
+}
+
+function connect(folder: string, engine: Engine, options: OpenStateOptions, system: StateSystem): Connection {
+  const file = stateFile(folder);
+  if (!existsSync(file)) createStateFile(file, system.syncFolder);
+  const inode = inodeOf(file);
+  try {
+    return openFile(folder, engine, options);
+  } catch (error) {
+    if (!isDamage(originOf(error))) throw error;
+    const time = new Date(options.clock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
+    const aside = moveAside(file, inode, time);
+    if (aside !== undefined) {
+      options.warn(
+        `The state in ${file} was damaged: it is now ${aside}, and a new one was begun. The history begins anew`,
+      );
+    }
+    if (!existsSync(file)) createStateFile(file, system.syncFolder);
+    return openFile(folder, engine, options);
+  }
+}
+
+function openFile(folder: string, engine: Engine, options: OpenStateOptions): Connection {
+  const connection = new Connection(engine, stateFile(folder));
+  try {
+    if (!isState(connection)) throw new FailureError(`${connection.file} is not a state of petstock`, { hint });
+    const isNew = migrate(connection, () => importOldState(folder, connection, options));
+    if (isNew) retireOldState(folder, options.warn);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** The maker of folders says why, in a sentence. */
+class UnusableFolder extends Error {}
+
+/** @returns what is wrong with a folder, a sentence; undefined where another one would not help, as against a defect */
+function folderFault(folder: string, error: unknown): string | undefined {
+  if (error instanceof UnusableFolder) return error.message;
+  const origin = originOf(error);
+  const isOfSystem = (origin as NodeJS.ErrnoException).syscall !== undefined;
+  if (!isOfSystem && !isUnusable(origin)) return undefined;
+  return `The state folder ${folder} can't be used: ${isOfSystem ? fileErrorReason(origin) : (origin as Error).message}`;
+}

@@ -1,0 +1,144 @@
+import { type BigIntStats, statSync } from 'node:fs';
+import { FailureError } from '../../shared/errors.ts';
+import type { Database, Engine, Row, Statement, Value } from './engine.ts';
+import { inWords, isBusy } from './sqlite-errors.ts';
+
+/** How long a transaction waits for that of another process: milliseconds. */
+export const busyTimeout = 10_000;
+
+/** Between two attempts to turn on the write-ahead log: milliseconds, and how many. */
+const pause = 10;
+const mostAttempts = 500;
+
+/**
+ * One open `state.db`. All writes go through `quick` or `durable`; both run `work` at once, whole or not at all, and hold the
+ * write lock from its start. `work` never waits for anything else.
+ */
+export class Connection {
+  readonly file: string;
+  readonly #database: Database;
+  readonly #inode: bigint;
+  readonly #statements = new Map<string, Statement>();
+  #synchronous = '';
+  #isOpen = true;
+  /** Says who else is present, for the message when the lock is not to be had. */
+  whoIsPresent: () => readonly string[] = () => [];
+
+  /** @param file an existing one. @throws the errors of SQLite and of `node:fs` as they are */
+  constructor(engine: Engine, file: string) {
+    this.file = file;
+    this.#inode = statSync(file, { bigint: true }).ino;
+    this.#database = new engine.DatabaseSync(file);
+    this.#database.exec(`PRAGMA busy_timeout = ${busyTimeout}`);
+  }
+
+  /** Visible to every other process at once; a power cut may take it back. */
+  quick<Result>(work: () => Result): Result {
+    return this.#transaction('NORMAL', work);
+  }
+
+  /** On disk when it returns. */
+  durable<Result>(work: () => Result): Result {
+    return this.#transaction('FULL', work);
+  }
+
+  get(sql: string, ...values: Value[]): Row | undefined {
+    return this.#guarded(() => this.#statement(sql).get(...values));
+  }
+
+  all(sql: string, ...values: Value[]): Row[] {
+    return this.#guarded(() => this.#statement(sql).all(...values));
+  }
+
+  /** @returns how many rows were changed */
+  run(sql: string, ...values: Value[]): number {
+    return this.#guarded(() => Number(this.#statement(sql).run(...values).changes));
+  }
+
+  /** @returns the rowid */
+  insert(sql: string, ...values: Value[]): number {
+    return this.#guarded(() => Number(this.#statement(sql).run(...values).lastInsertRowid));
+  }
+
+  exec(sql: string): void {
+    this.#guarded(() => this.#database.exec(sql));
+  }
+
+  /** Turned on once for a file. SQLite does not wait while another process does the same: whoever comes second finds it done. */
+  useWriteAheadLog(): void {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        this.#database.exec('PRAGMA journal_mode = WAL');
+        return;
+      } catch (error) {
+        if (!isBusy(error) || attempt === mostAttempts) throw inWords(error, this.file, this.whoIsPresent);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);
+      }
+    }
+  }
+
+  /** Runs `work` with another time to wait for a lock. */
+  waitingAtMost<Result>(ms: number, work: () => Result): Result {
+    this.exec(`PRAGMA busy_timeout = ${ms}`);
+    try {
+      return work();
+    } finally {
+      this.exec(`PRAGMA busy_timeout = ${busyTimeout}`);
+    }
+  }
+
+  /** Whether the file that is open is the one at its path. */
+  get isInPlace(): boolean {
+    return inodeOf(this.file) === this.#inode;
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  #transaction<Result>(synchronous: 'NORMAL' | 'FULL', work: () => Result): Result {
+    return this.#guarded(() => {
+      if (this.#synchronous !== synchronous) {
+        // Inside a transaction it would have no effect.
+        this.#database.exec(`PRAGMA synchronous = ${synchronous}`);
+        this.#synchronous = synchronous;
+      }
+      this.#statement('BEGIN IMMEDIATE').run();
+      try {
+        const result = work();
+        this.#statement('COMMIT').run();
+        return result;
+      } catch (error) {
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  #statement(sql: string): Statement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #guarded<Result>(work: () => Result): Result {
+    if (!this.#isOpen) throw new FailureError(`The state in ${this.file} has been closed`);
+    try {
+      return work();
+    } catch (error) {
+      throw inWords(error, this.file, this.whoIsPresent);
+    }
+  }
+}
+
+/** @returns undefined where there is no such file */
+export function inodeOf(file: string): bigint | undefined {
+  const stats: BigIntStats | undefined = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats?.ino;
+}

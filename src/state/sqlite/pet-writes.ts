@@ -1,0 +1,84 @@
+import type { PetWrite, RowPosition } from '../history.ts';
+import type { Connection } from './connection.ts';
+import type { Row } from './engine.ts';
+import { findService } from './leases.ts';
+
+const possibleWrites = "('applied', 'differs', 'unknown')";
+
+/** What other runs have written of a pet after a row, the oldest first. See `History.writesAfter`. */
+export function writesAfter(connection: Connection, position: RowPosition): PetWrite[] {
+  const { petId, sequence } = position;
+  const service = findService(connection, position.service);
+  if (service === undefined) return [];
+  const own = connection.get(
+    `SELECT rows.result FROM rows JOIN runs ON runs.id = rows.run
+     WHERE rows.pet_id = ? AND rows.service = ? AND runs.run = ? AND rows.sequence = ?`,
+    petId,
+    service,
+    position.run,
+    sequence,
+  );
+  const rows = connection.all(
+    `SELECT runs.run, runs.command, runs.undoes, rows.row, rows.line, rows.result, rows.quantity, rows.after, rows.sequence
+     FROM rows JOIN runs ON runs.id = rows.run
+     WHERE rows.pet_id = ? AND rows.service = ? AND rows.touched > ? AND runs.run <> ?
+       AND rows.result IN ${possibleWrites} ORDER BY rows.sequence`,
+    petId,
+    service,
+    sequence,
+    position.run,
+  );
+  // A row that was sent had the lease, so what was sent before it came before it, whenever its outcome was found. One that
+  // was only planned had none: a write that was on its way then may have come after its stock was read.
+  const wasSent = own !== undefined && own.result !== 'pending' && own.result !== 'conflict';
+  const later = wasSent ? rows.filter((row) => Number(row.sequence) > sequence) : rows;
+  return withoutUndone(later).map(petWriteOf);
+}
+
+/** Leaves out a write and the undo of it, from the newest on: an undo may itself have been taken back. */
+function withoutUndone(rows: readonly Row[]): Row[] {
+  const left = new Set(rows);
+  for (const undo of rows.toReversed()) {
+    if (undo.undoes === null || undo.result !== 'applied' || !left.has(undo)) continue;
+    const undone = rows.find(({ run, row }) => run === undo.undoes && row === undo.line);
+    if (undone === undefined || !left.has(undone)) continue;
+    left.delete(undo);
+    left.delete(undone);
+  }
+  return [...left];
+}
+
+function petWriteOf({ run, command, result, quantity, after }: Row): PetWrite {
+  const known = result === 'unknown' ? undefined : ((quantity ?? after) as number);
+  return { run: String(run), command: String(command), result: result as PetWrite['result'], quantity: known };
+}
+
+/** The stock that was last read or written of a pet. See `History.lastKnownQuantity`. */
+export function lastKnownQuantity(
+  connection: Connection,
+  service: string,
+  petId: bigint,
+  before = Number.MAX_SAFE_INTEGER,
+): number | undefined {
+  const number = findService(connection, service);
+  if (number === undefined) return undefined;
+  // Written before, and looked at only since: it is not known what came between.
+  const settledLater = connection.get(
+    `SELECT 1 FROM rows WHERE pet_id = ? AND service = ? AND touched >= ? AND sequence < ? AND result IN ${possibleWrites}`,
+    petId,
+    number,
+    before,
+    before,
+  );
+  const last = connection.get(
+    `SELECT result, before, after, quantity FROM rows WHERE pet_id = ? AND service = ? AND touched < ?
+       AND (result IN ${possibleWrites} OR result = 'unchanged' OR quantity IS NOT NULL OR before IS NOT NULL)
+     ORDER BY touched DESC LIMIT 1`,
+    petId,
+    number,
+    before,
+  );
+  if (settledLater !== undefined || last === undefined || last.result === 'unknown') return undefined;
+  const written = last.result === 'applied' || last.result === 'unchanged' ? last.after : null;
+  return (last.quantity ?? written ?? last.before ?? undefined) as number | undefined;
+}

@@ -1,0 +1,163 @@
+import { FailureError } from '../../shared/errors.ts';
+import type { Connection } from './connection.ts';
+
+/** `psst`, in ASCII: says whose file it is. */
+const applicationId = 0x70737374;
+
+/**
+ * How a file of one version becomes one of the next. What has been released is never changed: a change is another step.
+ *
+ * Times named `at` and `since` are milliseconds since the Unix epoch; those named `expires` are by the monotonic clock, and
+ * count only with the `boot` beside them.
+ */
+const steps: readonly string[] = [
+  `
+  CREATE TABLE limits (
+    scope TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    state TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE presence (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    identity TEXT NOT NULL,
+    command TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    boot TEXT NOT NULL,
+    expires REAL NOT NULL
+  ) STRICT;
+
+  CREATE TABLE services (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+  ) STRICT;
+
+  -- Those who want to read a pet and write what depends on it, in the order in which they came.
+  CREATE TABLE line (
+    ticket INTEGER PRIMARY KEY AUTOINCREMENT,
+    service INTEGER NOT NULL,
+    pet_id INTEGER NOT NULL,
+    holder INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX line_of_pet ON line (pet_id, service, ticket);
+
+  -- Who writes a pet. Owner: a place in the line (place-1) or a run. No holder: only a request is still on its way.
+  CREATE TABLE leases (
+    pet_id INTEGER NOT NULL,
+    service INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    run TEXT,
+    holder INTEGER,
+    boot TEXT,
+    expires REAL,
+    PRIMARY KEY (pet_id, service)
+  ) STRICT, WITHOUT ROWID;
+
+  -- One row. The last number that was given out in the order of all writes.
+  CREATE TABLE sequence (last INTEGER NOT NULL) STRICT;
+  INSERT INTO sequence VALUES (0);
+
+  CREATE TABLE runs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run TEXT NOT NULL UNIQUE,
+    at INTEGER NOT NULL,
+    command TEXT NOT NULL,
+    env TEXT NOT NULL,
+    store TEXT,
+    base_url TEXT NOT NULL,
+    service INTEGER NOT NULL,
+    scope TEXT NOT NULL,
+    user TEXT,
+    host TEXT NOT NULL,
+    file TEXT,
+    content_hash TEXT,
+    has_deltas INTEGER,
+    reason TEXT,
+    undoes TEXT,
+    holder INTEGER,
+    head_unchanged INTEGER NOT NULL,
+    changes INTEGER NOT NULL,
+    units TEXT NOT NULL,
+    pets TEXT NOT NULL,
+    undone INTEGER NOT NULL DEFAULT 0,
+    undone_by TEXT NOT NULL DEFAULT '[]',
+    pending INTEGER NOT NULL,
+    applied INTEGER NOT NULL,
+    unchanged INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    conflict INTEGER NOT NULL,
+    differs INTEGER NOT NULL,
+    unknown INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX runs_by_time ON runs (at, id);
+  CREATE INDEX runs_by_end ON runs (substr(run, -4));
+  CREATE INDEX runs_by_content ON runs (content_hash, service) WHERE content_hash IS NOT NULL;
+  CREATE INDEX runs_unfinished ON runs (at, id) WHERE pending + unknown > 0;
+
+  -- Sequence: when it was planned, or its last intent. Touched: the same, or its outcome.
+  CREATE TABLE rows (
+    run INTEGER NOT NULL,
+    row INTEGER NOT NULL,
+    line INTEGER NOT NULL,
+    service INTEGER NOT NULL,
+    pet_id INTEGER NOT NULL,
+    before INTEGER,
+    after INTEGER NOT NULL,
+    reason TEXT,
+    ref TEXT,
+    result TEXT NOT NULL,
+    quantity INTEGER,
+    error TEXT,
+    at INTEGER,
+    boot TEXT,
+    expires REAL,
+    sequence INTEGER NOT NULL,
+    touched INTEGER NOT NULL,
+    undone_by TEXT,
+    PRIMARY KEY (run, row)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX rows_of_pet ON rows (pet_id, service, touched);
+  CREATE INDEX rows_unknown ON rows (pet_id, service) WHERE result = 'unknown';
+  `,
+];
+
+export const schemaVersion = steps.length;
+
+/**
+ * Brings a file to this version. Whether it has to be is seen without a transaction.
+ * @param fill puts into a new one what is to be there from its beginning, in the transaction that makes it
+ * @returns whether it was new, and was made by this call
+ * @throws FailureError where a later version has written it
+ */
+export function migrate(connection: Connection, fill: () => void): boolean {
+  if (versionOf(connection) === schemaVersion) return false;
+  connection.useWriteAheadLog();
+  return connection.durable(() => {
+    // Another process may have been first.
+    const version = versionOf(connection);
+    if (version === schemaVersion) return false;
+    for (const step of steps.slice(version)) connection.exec(step);
+    connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
+    if (version === 0) fill();
+    return version === 0;
+  });
+}
+
+/** Whether the file is a state of petstock, or empty. */
+export function isState(connection: Connection): boolean {
+  const isMarked = () => Number(connection.get('PRAGMA application_id')?.application_id) === applicationId;
+  // Another process may make its tables between two looks.
+  return isMarked() || connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined || isMarked();
+}
+
+/** @throws FailureError where a later version has written it */
+function versionOf(connection: Connection): number {
+  const version = Number(connection.get('PRAGMA user_version')?.user_version);
+  if (version > schemaVersion) {
+    throw new FailureError(
+      `${connection.file} was written by a later version of petstock: update petstock, or use another state folder`,
+      { hint: 'PETSTOCK_STATE_DIR=/a/folder/of/yours petstock …' },
+    );
+  }
+  return version;
+}

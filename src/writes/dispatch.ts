@@ -1,0 +1,219 @@
+import type { Permit } from '../rate-limit/governor.ts';
+import { OvertakenError } from '../rate-limit/governor.ts';
+import type { Grant } from '../state/history.ts';
+import type { Place } from '../state/pets.ts';
+import type { Outcomes } from './outcomes.ts';
+import type { QueuedRow, WriteOptions } from './row-write.ts';
+
+/** A row with its admission, its lease and its intent on disk. */
+interface PreparedRow {
+  readonly queued: QueuedRow;
+  readonly permit: Permit;
+  /** By the monotonic clock: later it may not leave, so that its request is over when its intent says so. */
+  readonly leaveBy: number;
+}
+
+/** What is left when all that could be sent was sent. */
+export interface DispatchResult {
+  /** Rows that were not sent, for certain; in their order. */
+  readonly unsent: readonly QueuedRow[];
+  /** Rows whose pet another command is at. `until`: when it is free at the latest, where that is known. */
+  readonly busy: readonly BusyRow[];
+}
+
+export interface BusyRow {
+  readonly queued: QueuedRow;
+  readonly run: string | undefined;
+  readonly until: number | undefined;
+}
+
+/** How long a prepared row may wait for its turn, in milliseconds: its intent counts that in. */
+const longestHold = 5000;
+
+/**
+ * Sends each row of a queue at most once, some at a time. Rows are admitted, leased and written down in groups, right before
+ * they leave, so that one transaction and one sync of the disk serve a whole group, and nothing is held while the rate limit
+ * is waited for.
+ */
+export class Dispatch {
+  readonly #options: WriteOptions;
+  readonly #outcomes: Outcomes;
+  #queue: QueuedRow[];
+  #next = 0;
+  #reserved: WriteOptions['reserved'];
+  #prepared: PreparedRow[] = [];
+  #preparing: Promise<void> | undefined;
+  /** Why no more rows can be prepared. Those that are prepared already still leave. */
+  #exhausted: { readonly cause: unknown } | undefined;
+  readonly #unsent: QueuedRow[] = [];
+  readonly #busy: BusyRow[] = [];
+
+  constructor(
+    queue: readonly QueuedRow[],
+    options: WriteOptions,
+    outcomes: Outcomes,
+    reserved: WriteOptions['reserved'],
+  ) {
+    this.#queue = [...queue];
+    this.#options = options;
+    this.#outcomes = outcomes;
+    this.#reserved = reserved;
+  }
+
+  /** Resolves when nothing is in flight and nothing more is to be sent. Never rejects: what stops it is the run's cause. */
+  async run(): Promise<DispatchResult> {
+    const workers = Math.min(this.#options.concurrency, this.#queue.length);
+    await Promise.all(Array.from({ length: workers }, () => this.#work().catch((error) => this.#fail(error))));
+    await this.#preparing;
+    if (this.#exhausted !== undefined) this.#fail(this.#exhausted.cause);
+    for (const { queued, permit } of this.#prepared) await this.#giveBack(queued, permit);
+    await this.#reserved?.permit.unsent();
+    return { unsent: [...this.#unsent, ...this.#queue.slice(this.#next)], busy: this.#busy };
+  }
+
+  async #work(): Promise<void> {
+    for (let row = await this.#take(); row !== undefined; row = await this.#take()) await this.#send(row);
+  }
+
+  /** So many failures in a row without an answer end it early: the service is not asked for all rows in vain. */
+  get #goesOn(): boolean {
+    return !this.#outcomes.ended && this.#outcomes.faultsInARow < Math.max(8, this.#options.concurrency * 2);
+  }
+
+  async #take(): Promise<PreparedRow | undefined> {
+    const size = this.#options.concurrency * 4;
+    for (;;) {
+      const isLow = this.#prepared.length <= size / 2 && this.#next < this.#queue.length;
+      if (isLow && this.#preparing === undefined && this.#goesOn && this.#exhausted === undefined) {
+        this.#preparing = this.#prepare(size).catch((cause) => {
+          this.#exhausted = { cause };
+        });
+      }
+      const row = this.#goesOn ? this.#prepared.shift() : undefined;
+      if (row !== undefined || !this.#goesOn || this.#preparing === undefined) return row;
+      await this.#preparing;
+    }
+  }
+
+  /** A row that was still waiting when the run ended is no cause of its own. */
+  #fail(error: unknown): void {
+    if (!this.#outcomes.ended) this.#outcomes.stop(error);
+  }
+
+  /** Admits, leases and writes down the next rows. */
+  async #prepare(size: number): Promise<void> {
+    try {
+      const permits = await this.#admit(Math.min(size - this.#prepared.length, this.#queue.length - this.#next));
+      const rows = this.#queue.slice(this.#next, this.#next + permits.length);
+      this.#next += rows.length;
+      for (const permit of permits.splice(rows.length)) await permit.unsent();
+      const place = this.#reserved?.place;
+      this.#reserved = undefined;
+      for (const group of groupsOf(rows)) await this.#intend(group, permits.splice(0, group.length), place);
+    } finally {
+      this.#preparing = undefined;
+    }
+  }
+
+  /** As many permits as there are, for at most so many rows; after a long wait the stock is read with the first of them. */
+  async #admit(most: number): Promise<Permit[]> {
+    if (this.#reserved !== undefined) return [this.#reserved.permit];
+    const { governor, clock, staleAfter } = this.#options;
+    const began = clock.monotonic();
+    const permits = [...(await governor.admitSeveral({ least: 1, most }, this.#outcomes.ending))];
+    if (clock.monotonic() - began > staleAfter) await this.#readAgain(permits);
+    return permits;
+  }
+
+  /** Rows whose stock has moved during the wait are conflicts; the others rely on what was read now. */
+  async #readAgain(permits: Permit[]): Promise<void> {
+    const relying = this.#queue.slice(this.#next).filter(({ write }) => write.before !== undefined);
+    const permit = permits.shift();
+    if (relying.length === 0 || permit === undefined) {
+      if (permit !== undefined) permits.push(permit);
+      return;
+    }
+    const petIds = new Set(relying.map(({ write }) => write.petId));
+    const stock = await this.#options.readStock(petIds, permit).catch(async (error) => {
+      for (const unused of permits.splice(0)) await unused.unsent();
+      throw error;
+    });
+    const plain = this.#queue.slice(this.#next).filter(({ write }) => write.before === undefined);
+    this.#queue = [...plain, ...this.#outcomes.unmoved(relying, stock)];
+    this.#next = 0;
+  }
+
+  async #intend(rows: readonly QueuedRow[], permits: readonly Permit[], place: Place | undefined): Promise<void> {
+    const { clock, log, timeout } = this.#options;
+    const leaveBy = clock.monotonic() + longestHold;
+    const expires = leaveBy + timeout;
+    const intents = rows.map(({ write }) => ({ row: write.row, petId: write.petId, expires }));
+    const grants = await log.intend(intents, rows[0]?.mark, place).catch(async (error) => {
+      for (const permit of permits) await permit.unsent();
+      this.#unsent.push(...rows);
+      throw error;
+    });
+    for (const [index, queued] of rows.entries()) {
+      const [grant, permit] = [grants[index], permits[index]];
+      if (permit === undefined || grant === undefined) throw new Error('a row has no permit or no grant');
+      if (grant.kind === 'granted') this.#prepared.push({ queued, permit, leaveBy });
+      else {
+        await permit.unsent();
+        this.#refuse(queued, grant);
+      }
+    }
+  }
+
+  #refuse(queued: QueuedRow, grant: Exclude<Grant, { kind: 'granted' }>): void {
+    if (grant.kind === 'busy') this.#busy.push({ queued, run: grant.run, until: grant.until });
+    else {
+      const message = `run ${grant.run} (${grant.command}) has written it since its stock was read`;
+      this.#outcomes.conflict(queued.write, message);
+    }
+  }
+
+  async #send({ queued, permit, leaveBy }: PreparedRow): Promise<void> {
+    const { client, clock, presence, timeout } = this.#options;
+    const { write } = queued;
+    // The process may have been stopped since, and others have taken what it held.
+    const leave = (): void => {
+      if (clock.monotonic() > leaveBy || !presence.isCurrent) throw new OvertakenError();
+      permit.leave();
+    };
+    try {
+      const item = await client.updateInventory(write.petId, write.after, { permit: withLeave(permit, leave) });
+      this.#outcomes.answered(write, item);
+    } catch (error) {
+      if (error instanceof OvertakenError) this.#outcomes.notSent(write);
+      else this.#outcomes.failed(write, error, leaveBy + timeout);
+      const isOpen = this.#outcomes.unknown.has(write.row) || this.#outcomes.settled.has(write.row);
+      if (!isOpen) this.#unsent.push(queued);
+    }
+  }
+
+  async #giveBack(queued: QueuedRow, permit: Permit): Promise<void> {
+    this.#outcomes.notSent(queued.write);
+    this.#unsent.push(queued);
+    await permit.unsent();
+  }
+}
+
+/** The same permit with another last look. */
+function withLeave(permit: Permit, leave: () => void): Permit {
+  return {
+    leave,
+    answered: (answer) => permit.answered(answer),
+    lost: () => permit.lost(),
+    unsent: () => permit.unsent(),
+  };
+}
+
+/** Rows that rely on the same moment, side by side. */
+function* groupsOf(rows: readonly QueuedRow[]): Generator<readonly QueuedRow[]> {
+  for (let from = 0; from < rows.length; ) {
+    let to = from + 1;
+    while (to < rows.length && rows[to]?.mark === rows[from]?.mark) to += 1;
+    yield rows.slice(from, to);
+    from = to;
+  }
+}

@@ -1,0 +1,140 @@
+import { setMaxListeners } from 'node:events';
+import type { InventoryItem } from '../inventory/items.ts';
+import { FailureError, InterruptedError, PetstockError } from '../shared/errors.ts';
+import { classifyFailure, rowErrorOf } from './classify-failure.ts';
+import type { Progression, QueuedRow, RowWrite, Settlement, Stock, UnknownRow, WriteOptions } from './row-write.ts';
+import { stockMovedMessage } from './stock-moved.ts';
+
+const applied: Settlement = { result: 'applied' };
+
+/** Notes what becomes of rows, in memory and in the log of the run, and ends the run where no other row would fare better. */
+export class Outcomes implements Progression {
+  readonly settled = new Map<number, Settlement>();
+  readonly unknown = new Map<number, UnknownRow>();
+  readonly exposed = new Set<number>();
+  firstFailure: PetstockError | undefined;
+  stoppedBy: unknown;
+  /** The last failure that says nothing about its row. */
+  lastFault: unknown;
+  /** Failures of that kind in this round, and those since its last answer. */
+  faults = 0;
+  faultsInARow = 0;
+  readonly #options: WriteOptions;
+  /** Aborted when the run ends: ends the waits of rows that have not left. */
+  readonly #ending = new AbortController();
+
+  constructor(options: WriteOptions) {
+    this.#options = options;
+    setMaxListeners(0, this.#ending.signal);
+    const { interrupted } = options;
+    if (interrupted.aborted) this.stop(interrupted.reason);
+    else interrupted.addEventListener('abort', this.#onInterrupt, { once: true });
+  }
+
+  /** Nothing more is begun; what is in flight is finished. */
+  get ended(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Ends the run. The first cause counts. */
+  stop(cause: unknown): void {
+    this.stoppedBy ??= cause;
+    this.#end();
+  }
+
+  beginRound(): void {
+    this.faults = 0;
+    this.faultsInARow = 0;
+  }
+
+  answered(write: RowWrite, { petId, quantity }: InventoryItem): void {
+    if (petId !== write.petId) {
+      this.failed(write, new FailureError(`The service answered with pet ${petId}, not ${write.petId}`), 0);
+      return;
+    }
+    this.faultsInARow = 0;
+    if (quantity === write.after) {
+      this.settle(write, applied, quantity);
+      return;
+    }
+    const message = `the service set the stock to ${quantity}, not to ${write.after}`;
+    this.firstFailure ??= new FailureError(`Pet ${petId}: ${message}`);
+    this.settle(write, { result: 'differs', quantity, error: { code: 'unexpected_quantity', message } }, quantity);
+  }
+
+  /**
+   * One request of a row has failed.
+   * @param expires by the monotonic clock: when the request can't be on its way any more
+   */
+  failed(write: RowWrite, cause: unknown, expires: number): void {
+    const { kind, stop, mayStillArrive } = classifyFailure(cause);
+    const error = rowErrorOf(cause);
+    if (kind === 'refused') {
+      this.faultsInARow = 0;
+      if (cause instanceof PetstockError) this.firstFailure ??= cause;
+      this.settle(write, { result: 'failed', error });
+      return;
+    }
+    this.lastFault = cause;
+    this.faults += 1;
+    this.faultsInARow += 1;
+    if (kind === 'unknown') {
+      this.exposed.add(write.row);
+      this.unknown.set(write.row, { write, arrivesUntil: mayStillArrive ? expires : 0, error });
+      this.#record({ row: write.row, petId: write.petId, result: 'unknown', error });
+    } else {
+      this.notSent(write, error);
+    }
+    // A row that was still waiting when the run ended is no cause of its own.
+    if (stop && !this.ended) this.stop(cause);
+  }
+
+  /** A row whose intent is written was certainly not carried out: it is pending again. */
+  notSent({ row, petId }: RowWrite, error?: Settlement['error']): void {
+    this.#record({ row, petId, result: 'void', error });
+  }
+
+  settle({ row, petId }: RowWrite, settlement: Settlement, quantity?: number): void {
+    const { result, error } = settlement;
+    this.#record({ row, petId, result, quantity, error });
+    this.unknown.delete(row);
+    this.settled.set(row, settlement);
+    this.#options.onSettled(settlement);
+    if (this.#options.failFast && result !== 'applied' && result !== 'unchanged') this.#end();
+  }
+
+  /** Another run or command has written the pet: the row is not sent. */
+  conflict(write: RowWrite, message: string, found?: number): void {
+    this.settle(write, { result: 'conflict', error: { code: 'conflict', message } }, found);
+  }
+
+  /** Rows that may be sent on the stock that was just read. The others are settled by it. */
+  unmoved(rows: readonly QueuedRow[], { quantities, mark }: Stock): readonly QueuedRow[] {
+    return rows.flatMap(({ write }) => {
+      const found = quantities.get(write.petId);
+      if (found === write.before) return [{ write, mark }];
+      if (found === write.after) this.settle(write, { result: 'unchanged' }, found);
+      else this.conflict(write, stockMovedMessage(write, found), found);
+      return [];
+    });
+  }
+
+  close(): void {
+    this.#options.interrupted.removeEventListener('abort', this.#onInterrupt);
+  }
+
+  #end(): void {
+    this.#ending.abort(new InterruptedError('The run has ended'));
+  }
+
+  readonly #onInterrupt = (): void => this.stop(this.#options.interrupted.reason);
+
+  /** Not waited for: a row without an outcome is looked at later, which is as safe. */
+  #record(outcome: Parameters<WriteOptions['log']['settle']>[0][number]): void {
+    this.#options.log.settle([outcome]).catch((error) => this.stop(error));
+  }
+}

@@ -1,0 +1,63 @@
+import { atLeast, atMost, faultsOf, type Goal, goalOf, seconds, times, verdict, whole } from '../support/report.ts';
+import { markdownTable } from '../support/table.ts';
+import { names } from './contestants.ts';
+import type { Shaped } from './main.ts';
+
+/** Of each shape: how long a byte takes, to one of the compact list. */
+const perByte = ({ results, size }: Shaped, of: 'ms' | 'cpuMs') =>
+  (results.get(names.shaped)?.ratioTo(results.get(names.compact), of) ?? Number.NaN) / size;
+
+const fasterThanFetch = ({ results }: Shaped, of: 'ms' | 'cpuMs' = 'ms') =>
+  results.get(names.fetch)?.ratioTo(results.get(names.shaped), of) ?? Number.NaN;
+
+/** Markdown. */
+export function shapeTable(shapes: readonly Shaped[]): string {
+  const head = [
+    '',
+    'bytes',
+    'curl s',
+    's',
+    'CPU s',
+    'a byte',
+    'a byte, CPU',
+    'fetch s',
+    'fetch of ours',
+    'CPU',
+    'peak MB',
+    'exact',
+  ];
+  const rows = shapes.map((shaped) => {
+    const { shape, results, size } = shaped;
+    const median = (name: string, of: 'ms' | 'cpuMs') => seconds(results.get(name)?.median(of) ?? Number.NaN);
+    const ours = results.get(names.shaped);
+    return [
+      shape.name,
+      times(size),
+      median(names.curl, 'ms'),
+      median(names.shaped, 'ms'),
+      median(names.shaped, 'cpuMs'),
+      times(perByte(shaped, 'ms')),
+      times(perByte(shaped, 'cpuMs')),
+      median(names.fetch, 'ms'),
+      times(fasterThanFetch(shaped)),
+      times(fasterThanFetch(shaped, 'cpuMs')),
+      whole(ours?.median('peakMb') ?? Number.NaN),
+      ours === undefined ? '' : verdict(ours),
+    ];
+  });
+  return markdownTable([head, ...rows]);
+}
+
+export function shapesGoal(shapes: readonly Shaped[]): Goal {
+  const faults = faultsOf(shapes.map(({ results }) => results.get(names.shaped)));
+  return goalOf(
+    'list 1,000,000 in any legal spelling',
+    'a byte at most 2 x one of the compact list, and 2.5 x faster than fetch + JSON.parse',
+    [
+      [atMost(Math.max(...shapes.map((shaped) => perByte(shaped, 'ms'))), 2), 'a byte of the slowest'],
+      [atMost(Math.max(...shapes.map((shaped) => perByte(shaped, 'cpuMs'))), 2), 'in CPU time'],
+      [atLeast(Math.min(...shapes.map((shaped) => fasterThanFetch(shaped))), 2.5), 'faster than fetch, the least'],
+      ...faults,
+    ],
+  );
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { openShop } from '../support/shop.ts';
+
+type Variables = Readonly<Record<string, string>>;
+
+const csi = '\x1b[';
+
+/** Whether stdout is in colour, and the error on stderr; piped, or on a terminal. */
+async function coloured(flags: string, env: Variables, terminal?: number) {
+  const shop = await openShop();
+  const list = await shop.run(`inventory list -o table ${flags}`.trim(), { env, terminal });
+  const failed = await shop.run(`inventory get 4242 ${flags}`.trim(), { env, terminal });
+  expect([list.code, failed.code]).toEqual([0, 9]);
+  return { stdout: list.stdout.includes(csi), stderr: failed.stderr.includes(csi) };
+}
+
+const all = { stdout: true, stderr: true };
+const none = { stdout: false, stderr: false };
+
+test.each<[string, Variables, typeof all]>([
+  ['', {}, none],
+  ['', { FORCE_COLOR: '1' }, all],
+  ['', { FORCE_COLOR: '1', NO_COLOR: '1', TERM: 'dumb' }, all],
+  ['--color always', { NO_COLOR: '1', TERM: 'dumb', FORCE_COLOR: '0' }, all],
+  ['--color never', { FORCE_COLOR: '1' }, none],
+  ['--color auto', { FORCE_COLOR: '1' }, all],
+])('piped: %s %o', async (flags, env, expected) => {
+  expect(await coloured(flags, env)).toEqual(expected);
+});
+
+test.each<[string, Variables, typeof all]>([
+  ['', {}, all],
+  ['', { NO_COLOR: '1' }, none],
+  ['', { NO_COLOR: '' }, all],
+  ['', { TERM: 'dumb' }, none],
+  ['', { FORCE_COLOR: '0' }, none],
+  ['--color never', {}, none],
+  ['--color always', { TERM: 'dumb' }, all],
+])('on a terminal: %s %o', async (flags, env, expected) => {
+  expect(await coloured(flags, env, 80)).toEqual(expected);
+});
+
+test('each stream is judged by itself', async () => {
+  const shop = await openShop();
+  const onlyStderr = { terminal: 80, terminals: ['stderr'] as const };
+  const list = await shop.run('inventory list -o table', onlyStderr);
+  expect(list.stdout).not.toContain('\x1b');
+  const failed = await shop.run('inventory get 4242', onlyStderr);
+  expect(failed.stderr).toContain(`${csi}31m`);
+});
+
+test('colour changes nothing but colour', async () => {
+  const shop = await openShop();
+  const plain = await shop.run('inventory list -o table');
+  const painted = await shop.run('inventory list -o table --color always');
+  expect(painted.stdout.replaceAll(/\x1b\[\d+m/g, '')).toBe(plain.stdout);
+});
+
+test.each(['json', 'ndjson', 'csv', 'tsv'])('%s is never coloured', async (format) => {
+  const shop = await openShop();
+  const { code, stdout } = await shop.run(`inventory list -o ${format} --color always`);
+  expect(code).toBe(0);
+  expect(stdout).not.toContain('\x1b');
+});

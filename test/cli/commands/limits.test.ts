@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { sent } from '../../support/requests.ts';
+import { openShop } from '../../support/shop.ts';
+
+const twoAMinute = { limits: { minute: 2, day: 1000 } };
+const gated = (seconds: string, status = 429) => ({
+  faults: [`GET /inventory:first=1:status=${status}:retry-after=${seconds}`],
+});
+
+describe('limits', () => {
+  test('shows what the last answer said, without a request', async () => {
+    const shop = await openShop(twoAMinute);
+    await shop.run('inventory get 1');
+    const { code, stdout, requests } = await shop.run('limits --json');
+    expect({ code, requests }).toEqual({ code: 0, requests: [] });
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        env: 'staging',
+        limit: 2,
+        remaining: 1,
+        resetAt: '2026-01-15T12:01:00Z',
+        asOf: '2026-01-15T12:00:20Z',
+        key: `…${shop.service.key.slice(-4)}`,
+      },
+    ]);
+  });
+
+  test('says that of a window that is over no more', async () => {
+    const shop = await openShop(twoAMinute);
+    await shop.run('inventory get 1');
+    shop.clock.advance(42_000);
+    expect(await shop.run('limits --json')).toMatchObject({ code: 0, stdout: '[]\n' });
+  });
+
+  test('is an empty list before the first answer, and makes no state', async () => {
+    const shop = await openShop();
+    expect(await shop.run('limits --json')).toMatchObject({ code: 0, stdout: '[]\n', requests: [] });
+  });
+
+  test('names a gate', async () => {
+    const shop = await openShop(gated('3600'));
+    await shop.run('inventory get 1');
+    const { stderr } = await shop.run('limits');
+    expect(stderr).toMatch(/^staging: after a 429 nothing is sent before 08:00:2\d\.$/m);
+    shop.clock.advance(3700_000);
+    expect((await shop.run('limits')).stderr).not.toContain('429');
+  });
+
+  test('names a gate of a 503', async () => {
+    const shop = await openShop(gated('3600', 503));
+    expect(await shop.run('inventory get 1')).toMatchObject({ code: 5 });
+    const { stderr } = await shop.run('limits');
+    expect(stderr).toMatch(/^staging: while the service is unavailable nothing is sent before 0\d:00:2\d\.$/m);
+  });
+
+  test('--refresh spends one request', async () => {
+    const shop = await openShop();
+    const result = await shop.run('limits --refresh --json');
+    expect(sent(result)).toEqual(['GET /v1/inventory']);
+    expect(JSON.parse(result.stdout)).toMatchObject([{ env: 'staging', limit: 1000, remaining: 999 }]);
+  });
+
+  test('two keys of one environment are told apart, and --env chooses', async () => {
+    const shop = await openShop(twoAMinute);
+    await shop.run('inventory get 1');
+    shop.clock.advance(1000);
+    const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: 'psk_other_12345678' };
+    const other = { PETSTOCK_API_KEY_STAGING: 'psk_third_87654321' };
+    await shop.run('inventory get 1', { env: other });
+    await shop.run('inventory get 1 --env production', { env: production });
+    const rows = async (command: string) =>
+      JSON.parse((await shop.run(command, { env: production })).stdout).map((row: { env: string; key: string }) => [
+        row.env,
+        row.key,
+      ]);
+    const own = `…${shop.service.key.slice(-4)}`;
+    const stranger = ['staging', expect.stringMatching(/^#[0-9a-f]{8}$/)];
+    expect(await rows('limits --env staging --json')).toEqual([stranger, ['staging', own]]);
+    expect(await rows('limits --env production --json')).toEqual([['production', '…5678']]);
+    expect(await rows('limits --json')).toHaveLength(3);
+    expect(await rows('limits --env sandbox --json')).toEqual([]);
+  });
+});
+
+describe('limits clear', () => {
+  test('forgets a gate, and says what it has forgotten', async () => {
+    const shop = await openShop(gated('9999999999'));
+    const refused = await shop.run('inventory get 1');
+    expect(refused).toMatchObject({ code: 6 });
+    expect(refused.stderr).toContain('petstock waits at most 32 days; `petstock limits clear` forgets it.');
+    const { code, stdout, stderr, requests } = await shop.run('limits clear --yes');
+    expect({ code, stdout, requests }).toEqual({ code: 0, stdout: '', requests: [] });
+    expect(stderr).toMatch(/^staging: after a 429 nothing is sent before 2026-02-16 07:00:2\d; 999 of 1000 left/m);
+    expect(stderr).toContain('Forgotten: what the service said of staging.');
+    expect(await shop.run('inventory get 1')).toMatchObject({ code: 0 });
+  });
+
+  test('asks, and a no forgets nothing', async () => {
+    const shop = await openShop(twoAMinute);
+    await shop.run('inventory get 1');
+    const asked: string[] = [];
+    const confirm = async (question: string) => {
+      asked.push(question);
+      return asked.length > 1;
+    };
+    expect(await shop.run('limits clear', { terminal: 80, prompts: { confirm } })).toMatchObject({ code: 2 });
+    expect((await shop.run('limits --json')).stdout).toContain('"remaining":1');
+    const { code, stderr } = await shop.run('limits clear --quiet', { terminal: 80, prompts: { confirm } });
+    expect(code).toBe(0);
+    expect(stderr).toContain('staging: 1 of 2 left until 07:01:00');
+    expect(asked).toEqual(Array(2).fill('Forget this? A service that is called before its time may ban the key.'));
+    expect(await shop.run('limits --json')).toMatchObject({ stdout: '[]\n' });
+  });
+
+  test('off a terminal wants --yes', async () => {
+    const shop = await openShop(twoAMinute);
+    await shop.run('inventory get 1');
+    expect(await shop.run('limits clear')).toMatchObject({ code: 2 });
+    expect((await shop.run('limits --json')).stdout).toContain('"remaining":1');
+  });
+
+  test('of another environment leaves this one alone', async () => {
+    const shop = await openShop(twoAMinute);
+    await shop.run('inventory get 1');
+    const result = await shop.run('limits clear --env production --yes');
+    expect(result).toMatchObject({ code: 0, stderr: 'There is nothing to forget for production.\n' });
+    expect((await shop.run('limits --json')).stdout).toContain('"remaining":1');
+  });
+});

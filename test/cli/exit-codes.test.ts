@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { type ExitCodeName, exitCodes } from '../../src/shared/exit-codes.ts';
+import { openShop } from '../support/shop.ts';
+
+/** What is served, what is run against it, and the class that it ends with. */
+const cases: readonly (readonly [serve: string, command: string, exit: ExitCodeName])[] = [
+  ['', 'inventory list', 'ok'],
+  ['', '--version', 'ok'],
+  ['', '--help', 'ok'],
+  ['', 'inventory', 'ok'],
+  ['*:malform', 'inventory list', 'failure'],
+  ['', 'inventory lst', 'usage'],
+  ['', 'inventory set 1 1.5', 'usage'],
+  ['', 'inventory list --env nowhere', 'usage'],
+  ['', 'inventory list --no-such-option', 'usage'],
+  ['', '--env production inventory list', 'usage'],
+  ['*:status=401', 'inventory list', 'auth'],
+  ['*:status=500', 'inventory list', 'unavailable'],
+  ['*:hang', 'api POST /inventory --timeout 0.05', 'unavailable'],
+  ['*:status=429:retry-after=3000', 'inventory list', 'rateLimited'],
+  ['', 'inventory set 1 5 --expect 123456', 'conflict'],
+  ['', 'inventory get 4242', 'notFound'],
+  ['', 'inventory set 4242 5', 'notFound'],
+  ['*:status=400', 'inventory set 1 5', 'rejected'],
+  ['*:status=403', 'inventory list', 'rejected'],
+];
+
+/** Runs the command; a request that hangs runs out of time. */
+async function run(fault: string, command: string) {
+  const shop = await openShop(fault === '' ? {} : { faults: [fault] });
+  const hangs = fault.endsWith(':hang');
+  return shop.run(command, hangs ? { onSent: () => void setImmediate(() => shop.clock.expireDeadlines()) } : {});
+}
+
+test.each(cases)('%s: %s: %s', async (fault, command, exit) => {
+  const { code, stdout, stderr } = await run(fault, command);
+  expect(code).toBe(exitCodes[exit]);
+  if (exit === 'ok') return expect(stderr).not.toContain('Error: ');
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(/^Error: .+$/m);
+  expect(stderr).not.toMatch(/defect|^ {4}at /m);
+});
+
+test.each(cases.filter(([, , exit]) => exit !== 'ok'))('%s: %s --json: %s', async (fault, command, exit) => {
+  const { code, stdout, stderr } = await run(fault, `${command} --json`);
+  expect({ code, stdout }).toEqual({ code: exitCodes[exit], stdout: '' });
+  // The banner of a write comes before it.
+  const { error } = JSON.parse(stderr.split('\n').at(-2) ?? '');
+  expect(error).toMatchObject({ code: expect.any(String), message: expect.any(String), exitCode: exitCodes[exit] });
+});
+
+test('a key that the service does not know', async () => {
+  const shop = await openShop();
+  const { code } = await shop.run('inventory list', { env: { PETSTOCK_API_KEY_STAGING: 'psk_somebody' } });
+  expect(code).toBe(exitCodes.auth);
+});

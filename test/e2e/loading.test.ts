@@ -1,0 +1,112 @@
+import { readFileSync, statSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runProgram, serve, temporaryHome } from '../support/program.ts';
+
+/** What a kind of command may load: packages, modules of Node that are not there from the beginning, and kB of the bundle. */
+interface Budget {
+  readonly packages: readonly string[];
+  readonly builtins: readonly string[];
+  readonly kilobytes: number;
+}
+
+const streams = ['diagnostics_channel', 'net', 'stream', 'stream/promises', 'string_decoder'];
+const version: Budget = { packages: [], builtins: [], kilobytes: 10 };
+const help: Budget = {
+  packages: ['commander'],
+  builtins: [...streams, 'fs/promises', 'os', 'process', 'timers', 'timers/promises'],
+  kilobytes: 190,
+};
+const settings: Budget = { ...help, kilobytes: 300 };
+/** The state, whose engine is Node's own where it has one. */
+const state: Budget = {
+  packages: [...settings.packages, '@photostructure/sqlite', 'node-gyp-build'],
+  builtins: [...settings.builtins, 'crypto', 'module', 'sqlite', 'url', 'zlib'],
+  kilobytes: 400,
+};
+const request: Budget = {
+  packages: [...state.packages, 'undici', 'lossless-json'],
+  builtins: [...state.builtins, 'assert', 'v8'],
+  kilobytes: 950,
+};
+
+test.each([
+  ['--version', version],
+  ['--help', help],
+  ['inventory --help', help],
+  ['help output', help],
+  ['inventory list --help', settings],
+  ['inventory lst', settings],
+  ['config path', settings],
+  ['config get low-stock', settings],
+  ['limits', state],
+  ['status --offline', state],
+  ['history list', state],
+])('petstock %s loads no more than it needs', async (command, budget) => {
+  const { code, ...loaded } = await start(command);
+  expect(code).toBe(command.endsWith('lst') ? 2 : 0);
+  expectWithin(loaded, budget);
+});
+
+test.each(['inventory list', 'inventory get 4', 'inventory set 4 3', 'inventory export', 'orders list'])(
+  'petstock %s loads what sends a request, and no more',
+  async (command) => {
+    const { env } = await serve();
+    const { code, ...loaded } = await start(command, env);
+    expect(code).toBe(0);
+    expect(loaded.packages).toContain('undici');
+    expectWithin(loaded, request);
+  },
+);
+
+function expectWithin(loaded: Budget, budget: Budget): void {
+  expect({
+    packages: loaded.packages.filter((name) => !budget.packages.includes(name)),
+    builtins: loaded.builtins.filter((name) => !budget.builtins.includes(name)),
+  }).toEqual({ packages: [], builtins: [] });
+  expect(loaded.kilobytes).toBeLessThanOrEqual(budget.kilobytes);
+}
+
+/** Runs in place of the program, with its arguments, and notes in the end what it has loaded. */
+const recorder = `
+  const { writeFileSync } = require('node:fs');
+  const atFirst = process.moduleLoadList.length;
+  process.argv.splice(1, 1);
+  process.once('exit', () => {
+    const natives = process.moduleLoadList.slice(atFirst);
+    const files = Object.keys(require.cache);
+    writeFileSync(process.env.LOADED, JSON.stringify({ files, natives }));
+  });
+  require(process.argv[1]);`;
+
+async function start(command: string, env = {}): Promise<Budget & { code: number | null }> {
+  const home = temporaryHome();
+  const LOADED = join(home.folder, 'loaded.json');
+  const through = [process.execPath, '-e', recorder];
+  const { code } = await runProgram(command, { home, through, env: { ...env, LOADED } });
+  const { files, natives } = JSON.parse(readFileSync(LOADED, 'utf8')) as Record<'files' | 'natives', string[]>;
+  const bytes = files.filter((file) => packageOf(file) === undefined).map((file) => statSync(file).size);
+  return {
+    code,
+    packages: [...new Set(files.flatMap(packagesIn))].sort(),
+    builtins: natives.flatMap(builtin).sort(),
+    kilobytes: Math.round(bytes.reduce((sum, size) => sum + size, 0) / 1000),
+  };
+}
+
+/** The packages of which there is something in a file: the last line of a bundled one names them. */
+function packagesIn(file: string): string[] {
+  const [, names] = /^\/\/ Of: (.*)$/m.exec(readFileSync(file, 'utf8').slice(-20_000)) ?? [];
+  if (names === undefined) return [packageOf(file) ?? file];
+  return names.split(' ').filter((name) => name !== '' && !/^(unused:|src\/|bin\/|package\.json$)/.test(name));
+}
+
+function packageOf(file: string): string | undefined {
+  return /.*node_modules\/(?!\.cache\/)((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
+}
+
+function builtin(native: string): string[] {
+  const name = native.replace('NativeModule ', '');
+  return (builtinModules.includes(name) || name === 'sqlite') && !name.startsWith('_') ? [name] : [];
+}

@@ -1,0 +1,123 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Petstock, petstockAt, reportOf } from '../../support/petstock.ts';
+import { hold } from '../../support/scripted-actions.ts';
+import { scriptedService, tenEach, until } from '../../support/scripted-service.ts';
+
+describe('the state folder goes away during a run', () => {
+  const ways = [
+    ['is removed', (petstock: Petstock) => rmSync(petstock.home.state, { recursive: true })],
+    ['is moved', (petstock: Petstock) => renameSync(petstock.home.state, `${petstock.home.state}-2`)],
+  ] as const;
+
+  test.each(ways)('%s: it stops before the next intents, and says so with exit 8', async (_what, away) => {
+    const { service, result } = await applyWithout(away, 200, '--concurrency 1');
+    const sent = service.seen('PATCH').length;
+    // Intents are written for a few rows at once.
+    expect(sent).toBeLessThanOrEqual(3 + 4);
+    expect(result.code).toBe(8);
+    expect(reportOf(result).counts).toMatchObject({ notAttempted: 200 - sent, applied: sent });
+    expect(result.stderr).toContain('state');
+  });
+
+  test.each(ways)(
+    '%s when all intents are written: the history is incomplete, so it is not exit 0',
+    async (_what, away) => {
+      const { result } = await applyWithout(away, 40, '--concurrency 16');
+      expect(result.code).not.toBe(0);
+      expect(result.stderr).toContain('state');
+    },
+  );
+
+  /** An apply of so many rows; while the third waits for its answer, the folder goes. */
+  async function applyWithout(away: (petstock: Petstock) => void, rows: number, options: string) {
+    const service = await scriptedService({ stock: tenEach(rows) });
+    const petstock = petstockAt(service);
+    const third = hold();
+    service.next('PATCH /inventory/3', third.action);
+    const lines = Array.from({ length: rows }, (_, index) => `${index + 1},50`);
+    const file = petstock.file('a.csv', ['petId,quantity', ...lines]);
+    const program = petstock.start(`inventory apply ${file} --yes --json ${options}`);
+    await third.reached;
+    away(petstock);
+    third.release();
+    return { service, result: await program.result };
+  }
+
+  test('before the first row: nothing is sent, exit 1', async () => {
+    const service = await scriptedService();
+    const petstock = petstockAt(service);
+    const list = hold();
+    service.next('GET', list.action);
+    const file = petstock.file('a.csv', ['petId,quantity', '1,50']);
+    const program = petstock.start(`inventory apply ${file}`, { terminal: 100 });
+    await list.reached;
+    list.release();
+    await program.until('stdout', 'Write 1 change');
+    rmSync(petstock.home.state, { recursive: true });
+    program.type('y');
+    program.type('\r');
+    expect(await program.result).toMatchObject({ code: 1 });
+    expect(service.seen('PATCH')).toEqual([]);
+  });
+});
+
+describe('a state folder that can not be used', () => {
+  const unusable = [
+    ['a file in its place', (petstock: Petstock) => petstock.file('state', ['not a folder'])],
+    ['a folder below /proc', () => '/proc/petstock'],
+  ] as const;
+
+  test.each(unusable)('%s: reads of 16 processes share the limit, and each says so, with -q too', async (_what, at) => {
+    const service = await scriptedService({ limit: { limit: 6, seconds: 2 } });
+    const petstock = petstockAt(service);
+    const runtime = join(petstock.home.folder, 'runtime');
+    mkdirSync(runtime, { mode: 0o700 });
+    const env = { PETSTOCK_STATE_DIR: at(petstock), XDG_RUNTIME_DIR: runtime };
+    const queue = Array.from({ length: 24 }, (_, index) => index);
+    const results: { code: number | null; isSaid: boolean }[] = [];
+    const work = async () => {
+      while (queue.pop() !== undefined) {
+        const { code, stderr } = await petstock.run('inventory list -q', { env });
+        results.push({ code, isSaid: stderr.includes('PETSTOCK_STATE_DIR') || stderr.includes(at(petstock)) });
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, work));
+    expect(service.requests.filter(({ status }) => status === 429)).toEqual([]);
+    expect(results.filter(({ code, isSaid }) => code !== 0 || !isSaid)).toEqual([]);
+  });
+
+  test.each(unusable)('%s: no write, exit 1, and the hint names PETSTOCK_STATE_DIR', async (_what, at) => {
+    const service = await scriptedService();
+    const petstock = petstockAt(service);
+    const file = petstock.file('a.csv', ['petId,quantity', '1,50']);
+    for (const command of ['set 1 50', 'adjust 1 +1', `apply ${file} --yes`]) {
+      const env = { PETSTOCK_STATE_DIR: at(petstock), XDG_RUNTIME_DIR: petstock.home.folder };
+      const { code, stderr } = await petstock.run(`inventory ${command}`, { env });
+      expect({ command, code }).toEqual({ command, code: 1 });
+      expect(stderr).toMatch(/Hint: .*PETSTOCK_STATE_DIR/);
+    }
+    expect(service.seen('PATCH')).toEqual([]);
+  });
+
+  test('nor any other place: exit 1, and nothing is sent', async () => {
+    const service = await scriptedService();
+    const env = { PETSTOCK_STATE_DIR: '/proc/petstock', XDG_RUNTIME_DIR: '/proc/petstock', TMPDIR: '/proc/petstock' };
+    const { code, stderr } = await petstockAt(service).run('inventory list', { env });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/Hint: .*PETSTOCK_STATE_DIR/);
+    expect(service.requests).toEqual([]);
+  });
+});
+
+describe('a database that can not be used', () => {
+  test('it is no database: said, moved aside, and never silently new', async () => {
+    const service = await scriptedService();
+    const petstock = petstockAt(service);
+    expect(await petstock.run('inventory set 1 50')).toMatchObject({ code: 0 });
+    await until(() => writeFileSync(join(petstock.home.state, 'state.db'), 'this is no database'.repeat(1000)));
+    const { stderr } = await petstock.run('inventory set 1 51 -q');
+    expect(stderr).toContain('damaged');
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { petstockAt, within } from '../../support/petstock.ts';
+import { programCommand } from '../../support/program.ts';
+import { hang, hold, normally, slowly } from '../../support/scripted-actions.ts';
+import { scriptedService, tenEach } from '../../support/scripted-service.ts';
+
+/** A container of its own, as far as pids go: the first process in it has pid 1. Takes root, as in a container. */
+const container = ['unshare', '--pid', '--fork', '--mount-proc'];
+
+describe('containers that share one state folder', () => {
+  test('40 adjusts of one pet, each in a pid namespace of its own, add up', async () => {
+    const service = await scriptedService({ stock: { 1: 0 } });
+    service.always('GET', slowly(20));
+    const petstock = petstockAt(service);
+    const queue = Array.from({ length: 40 }, (_, index) => index);
+    const codes: (number | null)[] = [];
+    const work = async () => {
+      while (queue.pop() !== undefined) {
+        codes.push((await petstock.run('inventory adjust 1 +1 -q', { through: container })).code);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, work));
+    expect(codes.filter((code) => code !== 0)).toEqual([]);
+    expect(service.stockOf(1)).toBe(40);
+  });
+
+  test('a run that is going on in one can not be resumed from another', async () => {
+    const { service, petstock, program, run, release } = await running();
+    const sent = service.seen('PATCH').length;
+    const resumed = await petstock.run(`inventory apply --resume ${run} --yes`, { through: container });
+    expect(service.seen('PATCH')).toHaveLength(sent);
+    expect(resumed.code).toBe(7);
+    release();
+    expect(await program.result).toMatchObject({ code: 0 });
+    expect([1, 2, 3].map(service.stockOf)).toEqual([51, 52, 53]);
+  });
+
+  test('a run that is going on in one is shown as running, and not pruned, from another', async () => {
+    const { petstock, program, run, release } = await running();
+    const listed = await petstock.run('history list --json', { through: container });
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ run, state: 'running' }]);
+    await petstock.run('history prune --keep 0 --incomplete --yes', { through: container });
+    expect((await petstock.history()).map((listedRun) => listedRun.run)).toEqual([run]);
+    release();
+    expect(await program.result).toMatchObject({ code: 0 });
+    expect((await petstock.rows(run)).map(({ result }) => result)).toEqual(['applied', 'applied', 'applied']);
+  });
+
+  /** An apply of three rows in a container, whose first PATCH is held. */
+  async function running() {
+    const service = await scriptedService();
+    const petstock = petstockAt(service);
+    const first = hold(normally);
+    service.next('PATCH', first.action);
+    const file = petstock.file('a.csv', ['petId,quantity', '1,51', '2,52', '3,53']);
+    const program = petstock.start(`inventory apply ${file} --yes --concurrency 1`, { through: container });
+    await first.reached;
+    return { service, petstock, program, run: (await petstock.newest()).run, release: first.release };
+  }
+});
+
+describe('a pid that another program has taken', () => {
+  test('does not keep a pet of a killed command busy', async () => {
+    const service = await scriptedService({ stock: tenEach(2) });
+    const petstock = petstockAt(service);
+    service.next('PATCH', hang);
+    const [node = '', ...rest] = programCommand();
+    const killed = [node, ...rest].map((word) => `'${word}'`).join(' ');
+    // The next pid of a namespace can be chosen: the one of the killed command goes to `sleep`.
+    const script = [
+      `${killed} inventory set 1 5 --timeout 2 & dead=$!`,
+      'read line',
+      'kill -9 $dead; wait $dead',
+      'echo $((dead - 1)) > /proc/sys/kernel/ns_last_pid',
+      'sleep 600 & [ $! = $dead ] || exit 99',
+      '"$@"; code=$?; kill $!; exit $code',
+    ].join('\n');
+    const program = petstock.start('inventory adjust 1 +1', {
+      through: [...container, 'sh', '-c', script, 'sh'],
+      stdin: { open: true },
+    });
+    await service.untilSeen('PATCH', 1);
+    program.type('\n');
+    const { code } = await within(20_000, 'adjust', program.result);
+    expect({ code, stock: service.stockOf(1) }).toEqual({ code: 0, stock: 11 });
+  });
+
+  test('does not keep a run from being resumed', async () => {
+    const service = await scriptedService({ stock: tenEach(2) });
+    const petstock = petstockAt(service);
+    service.next('PATCH', hang);
+    const file = petstock.file('a.csv', ['petId,quantity', '1,51', '2,52']);
+    const killed = programCommand()
+      .map((word) => `'${word}'`)
+      .join(' ');
+    const script = [
+      `${killed} inventory apply '${file}' --yes --concurrency 1 --timeout 2 & dead=$!`,
+      'read run',
+      'kill -9 $dead; wait $dead',
+      'echo $((dead - 1)) > /proc/sys/kernel/ns_last_pid',
+      'sleep 600 & [ $! = $dead ] || exit 99',
+      '"$@" $run; code=$?; kill $!; exit $code',
+    ].join('\n');
+    const program = petstock.start('inventory apply --yes --resume', {
+      through: [...container, 'sh', '-c', script, 'sh'],
+      stdin: { open: true },
+    });
+    await service.untilSeen('PATCH', 1);
+    program.type(`${(await petstock.newest()).run}\n`);
+    const { code } = await within(20_000, 'resume', program.result);
+    expect({ code, stock: [1, 2].map(service.stockOf) }).toEqual({ code: 0, stock: [51, 52] });
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { petstockAt } from '../../support/petstock.ts';
+import { scriptedService, tenEach, until } from '../../support/scripted-service.ts';
+import { stormOf } from '../../support/storm.ts';
+
+/** `PETSTOCK_RUNS=200` for a long one. `PETSTOCK_SEED` for another one: what it was is in the title. */
+const adjusts = Number(process.env.PETSTOCK_RUNS ?? 24);
+const seed = Number(process.env.PETSTOCK_SEED ?? 7);
+
+test(`${adjusts} adjusts, some killed, through a bad network (seed ${seed}): each write adds 1 to what is there`, async () => {
+  const service = await scriptedService({ stock: tenEach(4) });
+  const petstock = petstockAt(service);
+  const storm = stormOf(service, seed);
+  service.always('PATCH', storm.action);
+  const codes: (number | null)[] = [];
+  let begun = 0;
+  const work = async (): Promise<void> => {
+    while (begun < adjusts) {
+      begun += 1;
+      const petId = 1 + Math.floor(storm.random() * 4);
+      const program = petstock.start(`inventory adjust ${petId} +1 -q --timeout 1.5`);
+      if (storm.random() < 0.3) {
+        // Somewhere between its start and its end.
+        const timer = setTimeout(() => program.kill('SIGKILL'), 150 + storm.random() * 1000);
+        void program.result.finally(() => clearTimeout(timer));
+      }
+      codes.push((await program.result).code);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  await until(() => expect(storm.onTheWay()).toBe(0));
+  expect(storm.writes().filter(({ before, after }) => after !== before + 1)).toEqual([]);
+  const [applied, killed] = [codes.filter((code) => code === 0).length, codes.filter((code) => code === null).length];
+  // Only of those that were killed it is not known.
+  expect(applied + killed).toBe(adjusts);
+  expect(storm.writes().length).toBeGreaterThanOrEqual(applied);
+  expect(storm.writes().length).toBeLessThanOrEqual(applied + killed);
+}, 600_000);

@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { parse } from 'lossless-json';
+import { describe, expect, it, test } from 'vitest';
+import type { RowFacts, RunFacts } from '../../src/output/history-facts.ts';
+import { historyListView } from '../../src/output/history-list-view.ts';
+import type { Format } from '../../src/output/view.ts';
+import { largeRun, rowOf, runOf, streamed } from './history-runs.ts';
+import { type RenderTestOptions, render, visible } from './render.ts';
+
+const only = rowOf(1, { petId: 22n, before: 2, after: 3 });
+const list = (
+  format: Format,
+  runs: readonly RunFacts[],
+  options?: RenderTestOptions,
+  row: RowFacts | undefined = only,
+) =>
+  render(
+    format,
+    historyListView(
+      () => streamed(runs),
+      async () => row,
+    ),
+    options,
+  );
+
+const largeJson =
+  '{"run":"20260115T120020Z-k3x9","at":"2026-01-15T12:00:20.123Z","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","reason":"stock-take","undoes":null,"undoneBy":["20260115T130000Z-aaaa","20260115T140000Z-bbbb"],"changes":1203,"units":4000,"pets":[4,9007199254740993,9223372036854775807],"counts":{"applied":1195,"unchanged":7,"failed":2,"conflict":3,"notAttempted":0,"unknown":2,"differs":1,"pending":0},"state":"done"}';
+const smallJson =
+  '{"run":"20260114T140000Z-0001","at":"2026-01-14T14:00:00.000Z","env":"staging","store":null,"baseUrl":"https://shop.example/v1","command":"inventory set","user":null,"host":"till-1","file":null,"reason":null,"undoes":null,"undoneBy":[],"changes":1,"units":1,"pets":[22],"counts":{"applied":1,"unchanged":0,"failed":0,"conflict":0,"notAttempted":0,"unknown":0,"differs":0,"pending":0},"state":"done"}';
+
+describe('the list of runs', () => {
+  it('is in JSON as the contract has it', async () => {
+    expect(await list('json', [largeRun, runOf()])).toBe(`[\n${largeJson},\n${smallJson}\n]\n`);
+    expect(await list('ndjson', [largeRun, runOf()])).toBe(`${largeJson}\n${smallJson}\n`);
+    expect(await list('json', [])).toBe('[]\n');
+  });
+
+  it('is flat in CSV and TSV', async () => {
+    expect(await list('csv', [largeRun, runOf()])).toBe(
+      [
+        'run,at,env,store,baseUrl,command,user,host,file,reason,undoes,undoneBy,changes,units,pets,applied,unchanged,failed,conflict,notAttempted,unknown,differs,pending,state',
+        '20260115T120020Z-k3x9,2026-01-15T12:00:20.123Z,production,north,https://shop.example/v1,inventory apply,anna,till-1,stock.csv,stock-take,,20260115T130000Z-aaaa 20260115T140000Z-bbbb,1203,4000,4 9007199254740993 9223372036854775807,1195,7,2,3,0,2,1,0,done',
+        '20260114T140000Z-0001,2026-01-14T14:00:00.000Z,staging,,https://shop.example/v1,inventory set,,till-1,,,,,1,1,22,1,0,0,0,0,0,0,0,done\n',
+      ].join('\n'),
+    );
+  });
+
+  it('says in a table which change it was', async () => {
+    const few = runOf({
+      command: 'inventory adjust',
+      changes: 4,
+      units: 10n,
+      pets: [1n, 2n, 3n, 4n],
+      counts: { applied: 4 },
+    });
+    expect(await list('table', [largeRun, few, runOf()], { width: 160 })).toMatchInlineSnapshot(`
+      "Run                   At               Env              Change                                              Result
+      20260115T120020Z-k3x9 2026-01-15 07:00 north/production apply pets 4, 9007199254740993, 922337203685477580… 1,195 undone, 2 unknown, 1 differs, 2 failed, 3 co…
+      20260114T140000Z-0001 2026-01-14 09:00 staging          adjust pets 1, 2, 3, 4: 10 units                    4 applied
+      20260114T140000Z-0001 2026-01-14 09:00 staging          set pet 22: 2 → 3                                   applied
+      "
+    `);
+    expect(await list('table', [runOf()], { width: 80 })).toMatchInlineSnapshot(`
+      "Run                    At                Env      Change             Result
+      20260114T140000Z-0001  2026-01-14 09:00  staging  set pet 22: 2 → 3  applied
+      "
+    `);
+  });
+
+  test.each<[Parameters<typeof runOf>[0], string]>([
+    [{}, 'applied'],
+    [{ counts: { conflict: 1 } }, '␛[33mconflict␛[39m'],
+    [{ counts: { differs: 1 } }, '␛[33mdiffers␛[39m'],
+    [
+      { changes: 2004, counts: { unknown: 3, pending: 2000, applied: 1 }, state: 'incomplete' },
+      '␛[33mincomplete, 3 unknown, 2,000 pending, 1 applied␛[39m',
+    ],
+    [{ counts: { pending: 1 }, state: 'running' }, '␛[33mrunning, pending␛[39m'],
+    [{ counts: { pending: 1 }, state: 'incomplete' }, '␛[33mnothing sent␛[39m'],
+    [{ undoneBy: ['x'], undone: 1 }, '␛[33mundone, applied␛[39m'],
+    [{ undoneBy: ['x'], undone: 1, changes: 3, counts: { applied: 3 } }, '␛[33m1 undone, 3 applied␛[39m'],
+    [{ counts: { unchanged: 1 } }, 'unchanged'],
+  ])('%j: %s', async (changes, result) => {
+    const line = await list('table', [runOf(changes)], { color: true, header: false });
+    expect(visible(line).trimEnd().split(/ {2,}/).at(-1)).toBe(result);
+  });
+
+  it('does not know what the stock was before a plain set', async () => {
+    const blind = rowOf(1, { petId: 22n, before: undefined, after: 3 });
+    expect(await list('table', [runOf({ reason: 'sold' })], {}, blind)).toContain('set pet 22: ? → 3 (sold)');
+  });
+
+  it('reads no further than is wanted', async () => {
+    let read = 0;
+    async function* endless() {
+      for (;;) {
+        read += 1;
+        yield runOf();
+      }
+    }
+    const view = historyListView(endless, async () => only);
+    for await (const _lines of view.document?.rows ?? []) break;
+    expect(read).toBeLessThanOrEqual(1000);
+  });
+
+  it('keeps every digit of ids and units', async () => {
+    const ids = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(ids, { maxLength: 20 }),
+        fc.bigInt({ min: 0n, max: 2n ** 70n }),
+        async (pets, units) => {
+          const run = runOf({ pets, units, changes: pets.length });
+          expect(parse((await list('ndjson', [run])).trim(), null, BigInt)).toMatchObject({ pets, units });
+          expect(await list('tsv', [run])).toContain(`\t${units}\t${pets.join(' ')}\t`);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { parse } from 'lossless-json';
+import { describe, expect, it } from 'vitest';
+import { exportWriter, type RowFacts, type RunFacts } from '../../src/output/history-facts.ts';
+import { historyRunHints, historyRunLines, historyRunView } from '../../src/output/history-run-view.ts';
+import type { Format } from '../../src/output/view.ts';
+import { largeRun, rowOf, runOf, streamed } from './history-runs.ts';
+import { type RenderTestOptions, render } from './render.ts';
+
+const error = { code: 'NOT_FOUND', message: 'no such pet', status: 404 };
+const timeout = { code: 'timeout', message: 'no answer within 30 s' };
+const rows = [
+  rowOf(1, { line: 2, reason: 'count' }),
+  rowOf(2, { line: 3, petId: 9007199254740993n, before: undefined, result: 'failed', quantity: undefined, error }),
+  rowOf(3, { line: 5, result: 'conflict', quantity: 0, ref: 'D-17' }),
+  rowOf(4, { line: 6, result: 'unknown', quantity: undefined, error: timeout }),
+  rowOf(5, { line: 7, result: 'pending', quantity: undefined, at: undefined }),
+  rowOf(6, { line: 8, result: 'differs', quantity: 100, undoneBy: '20260115T130000Z-aaaa' }),
+];
+const show = (format: Format, run: RunFacts, some: readonly RowFacts[], options?: RenderTestOptions) =>
+  render(
+    format,
+    historyRunView(run, () => streamed(some)),
+    options,
+  );
+
+describe('one run', () => {
+  it('is in JSON the run with its rows', async () => {
+    const lines = (await show('json', largeRun, rows.slice(1, 4))).split('\n');
+    expect(lines[0]).toMatch(/^\{"run":"20260115T120020Z-k3x9",.*"state":"done","rows":\[$/);
+    expect(lines.slice(1)).toEqual([
+      '{"row":2,"line":3,"petId":9007199254740993,"before":null,"after":12,"result":"failed","quantity":null,"error":{"code":"NOT_FOUND","message":"no such pet","status":404},"reason":null,"ref":null,"at":"2026-01-15T12:00:21.000Z"},',
+      '{"row":3,"line":5,"petId":42,"before":7,"after":12,"result":"conflict","quantity":0,"reason":null,"ref":"D-17","at":"2026-01-15T12:00:21.000Z"},',
+      '{"row":4,"line":6,"petId":42,"before":7,"after":12,"result":"unknown","quantity":null,"error":{"code":"timeout","message":"no answer within 30 s"},"reason":null,"ref":null,"at":"2026-01-15T12:00:21.000Z"}',
+      ']}',
+      '',
+    ]);
+    expect((await show('ndjson', largeRun, rows)).trim().split('\n')).toHaveLength(6);
+  });
+
+  it('is its rows in CSV', async () => {
+    expect(await show('csv', largeRun, rows.slice(1, 3))).toBe(
+      [
+        'row,line,petId,before,after,result,quantity,error,reason,ref,at',
+        '2,3,9007199254740993,,12,failed,,no such pet,,,2026-01-15T12:00:21.000Z',
+        '3,5,42,7,12,conflict,0,,,D-17,2026-01-15T12:00:21.000Z\n',
+      ].join('\n'),
+    );
+  });
+
+  it('is a table with the columns that say something', async () => {
+    expect(await show('table', largeRun, rows, { width: 160 })).toMatchInlineSnapshot(`
+      "Row  Line            Pet ID  Before  After  Result    Found  Error                                                    Reason  Ref
+        1     2                42       7     12  applied      12                                                           count
+        2     3  9007199254740993             12  failed           no such pet
+        3     5                42       7     12  conflict      0                                                                   D-17
+        4     6                42       7     12  unknown          not known whether it was written: no answer within 30 s
+        5     7                42       7     12  pending
+        6     8                42       7     12  differs     100  taken back by 20260115T130000Z-aaaa
+      "
+    `);
+    expect(await show('table', runOf(), [rowOf(1)], { width: 80 })).toMatchInlineSnapshot(`
+      "Row  Pet ID  Before  After  Result
+        1      42       7     12  applied
+      "
+    `);
+    expect(await show('table', runOf(), [], { width: 80 })).toBe('');
+  });
+
+  it('has a head for people', () => {
+    expect(historyRunLines(largeRun)).toEqual([
+      'Run 20260115T120020Z-k3x9: inventory apply, from stock.csv',
+      '2026-01-15 07:00 by anna on till-1, north/production (https://shop.example/v1)',
+      '1,203 changes, 4,000 units: stock-take',
+      '1,195 of 1,198 rows taken back by run 20260115T130000Z-aaaa, 20260115T140000Z-bbbb',
+    ]);
+    expect(historyRunLines(runOf({ command: 'undo', undoes: 'r1', host: 'a\x1b[2Jb' }))).toEqual([
+      'Run 20260114T140000Z-0001: undo',
+      '2026-01-14 09:00 by ab, staging (https://shop.example/v1)',
+      '1 change, 1 unit',
+      'Takes back run r1',
+    ]);
+    expect(historyRunLines(runOf({ file: '-' }))[0]).toMatch(/, from stdin$/);
+  });
+
+  it('says how to go on, and how to take it back', () => {
+    const resume = 'To go on: petstock inventory apply --resume 20260114T140000Z-0001 --env staging';
+    const undo = 'To take it back: petstock undo 20260114T140000Z-0001 --env staging';
+    const hints = (changes: Parameters<typeof runOf>[0]) => historyRunHints(runOf(changes));
+    expect(hints({})).toEqual([undo]);
+    expect(hints({ counts: { pending: 1, applied: 1 }, state: 'incomplete' })).toEqual([resume, undo]);
+    expect(hints({ counts: { unknown: 1 }, state: 'incomplete' })).toEqual([resume]);
+    expect(hints({ counts: { differs: 1 } })).toEqual([undo]);
+    expect(hints({ undone: 1, undoneBy: ['r2'] })).toEqual([]);
+    expect(hints({ counts: { failed: 1 } })).toEqual([]);
+    expect(hints({ counts: { pending: 1, applied: 1 }, state: 'running' })).toEqual([]);
+    expect(hints({ store: 'north' })[0]).toContain('--store north --env staging');
+  });
+});
+
+describe('the export', () => {
+  it('has the facts of the run on every line', () => {
+    expect(exportWriter(largeRun)(rowOf(1, { line: 2, reason: 'count', undoneBy: 'r2' }))).toBe(
+      '{"run":"20260115T120020Z-k3x9","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","undoes":null,"runAt":"2026-01-15T12:00:20.123Z","row":1,"line":2,"petId":42,"before":7,"after":12,"result":"applied","quantity":12,"reason":"count","ref":null,"at":"2026-01-15T12:00:21.000Z","undoneBy":"r2"}\n',
+    );
+  });
+
+  it('is one line each, with every digit', () => {
+    const text = fc.string({ unit: fc.constantFrom(...'ab "\\\n\r\t\0\x1b\x9b\u2028\u202eé🐶') });
+    const ids = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+    fc.assert(
+      fc.property(ids, text, text, (petId, reason, message) => {
+        const line = exportWriter(runOf({ user: reason }))(rowOf(1, { petId, reason, error: { code: 'x', message } }));
+        if (line.indexOf('\n') !== line.length - 1) return false;
+        const read = parse(line, null, BigInt) as { petId: bigint; reason: string; error: { message: string } };
+        return read.petId === petId && read.reason === reason && read.error.message === message;
+      }),
+    );
+  });
+});

@@ -1,0 +1,40 @@
+import type { RowFacts, RunFacts } from '../../src/output/history-facts.ts';
+
+const counts = { pending: 0, applied: 0, unchanged: 0, failed: 0, conflict: 0, differs: 0, unknown: 0 };
+
+type RunChanges = Partial<Omit<RunFacts, 'counts'>> & { readonly counts?: Partial<RunFacts['counts']> };
+
+/** A run of one row that was written; with what is given otherwise. */
+export function runOf(changes: RunChanges = {}): RunFacts {
+  return {
+    ...{ run: '20260114T140000Z-0001', at: Date.parse('2026-01-14T14:00:00Z'), env: 'staging', store: undefined },
+    ...{ baseUrl: 'https://shop.example/v1', command: 'inventory set', user: undefined, host: 'till-1' },
+    ...{ undoneBy: [], undone: 0, changes: 1, units: 1n, pets: [22n], state: 'done' },
+    ...changes,
+    counts: { ...counts, ...(changes.counts ?? { applied: 1 }) },
+  };
+}
+
+/** Two thousand rows of a file, some of which went wrong. */
+export const largeRun = runOf({
+  ...{ run: '20260115T120020Z-k3x9', at: Date.parse('2026-01-15T12:00:20.123Z'), env: 'production', store: 'north' },
+  ...{ command: 'inventory apply', user: 'anna', file: 'stock.csv', reason: 'stock-take', changes: 1203, units: 4000n },
+  ...{ undoneBy: ['20260115T130000Z-aaaa', '20260115T140000Z-bbbb'], undone: 1195 },
+  pets: [4n, 9007199254740993n, 9223372036854775807n],
+  counts: { applied: 1195, unchanged: 7, failed: 2, conflict: 3, unknown: 2, differs: 1 },
+});
+
+/** A row that was written; with what is given otherwise. */
+export function rowOf(row: number, rest: Partial<RowFacts> = {}): RowFacts {
+  return {
+    ...{ row, line: row, petId: 42n, before: 7, after: 12, result: 'applied', quantity: 12 },
+    ...{ error: undefined, reason: undefined, ref: undefined, undoneBy: undefined },
+    at: Date.parse('2026-01-15T12:00:21Z'),
+    ...rest,
+  };
+}
+
+/** Values as a state streams them. */
+export async function* streamed<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values;
+}

@@ -1,0 +1,84 @@
+import Table from 'cli-table3';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { inventoryListView } from '../../src/output/inventory-view.ts';
+import { createPaint } from '../../src/output/paint.ts';
+import { tableCells } from '../../src/output/table-cells.ts';
+import { drawTable } from '../../src/output/table-drawing.ts';
+import { layOut, measure } from '../../src/output/table-layout.ts';
+import { headerLine, lineWriter } from '../../src/output/table-lines.ts';
+import { visibleWidth } from '../../src/output/text-width.ts';
+import type { Column, Row } from '../../src/output/view.ts';
+import { itemLists } from '../inventory/arbitraries.ts';
+import { render } from './render.ts';
+
+describe('cli-table3', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  const items = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ petId: BigInt(index), quantity: index, status: 'available' }));
+  const drawn = async (count: number, width: number) => {
+    vi.restoreAllMocks();
+    const draw = vi.spyOn(Table.prototype, 'toString').mockReturnValue('drawn');
+    const text = await render('table', inventoryListView([items(count)], { lowStock: 5 }), { width });
+    return { text, calls: draw.mock.calls.length };
+  };
+
+  it('draws what fits the terminal', async () => {
+    expect(await drawn(24, 80)).toEqual({ text: 'drawn\n', calls: 1 });
+    expect((await drawn(200, 80)).calls).toBe(1);
+  });
+
+  it('is not asked for what is longer or wider', async () => {
+    expect((await drawn(201, 80)).calls).toBe(0);
+    expect((await drawn(24, 20)).calls).toBe(0);
+  });
+});
+
+const words = fc.string({ unit: fc.constantFrom(...'abc déö猫…·') }).map((text) => text.trim());
+const remarks = fc.constantFrom('', 'low', 'out of stock');
+const rows = fc.array(
+  fc.record({
+    id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    count: fc.maxSafeInteger(),
+    remark: remarks,
+    name: words,
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+const columnsOf = (titles: readonly string[]): Column[] => [
+  { field: 'id', title: titles[0] ?? '', align: 'right' },
+  { field: 'name', title: titles[1] ?? '' },
+  {
+    field: 'count',
+    title: titles[2] ?? '',
+    align: 'right',
+    cell: (value, row, paint) =>
+      row.remark === '' ? `${value}` : `${paint.red(`${value}`)}  ${paint.red(`${row.remark}`)}`,
+  },
+];
+
+it('draws as the lines of a long table look', async () => {
+  const titles = fc.array(words, { minLength: 3, maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(rows, titles, fc.boolean(), fc.boolean(), async (some, names, header, color) => {
+      const columns = columnsOf(names);
+      const paint = await createPaint(color);
+      const cells = some.map((row: Row) => tableCells(columns, row, paint));
+      const layout = layOut(measure(columns, cells, header), undefined);
+      const expected = (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
+      expect(await drawTable(columns, cells, header ? paint : undefined)).toBe(expected);
+    }),
+  );
+});
+
+it('has every digit of every id, and lines of one width', async () => {
+  await fc.assert(
+    fc.asyncProperty(itemLists, async (items) => {
+      const text = await render('table', inventoryListView([items], { lowStock: 5 }), { width: 200 });
+      const lines = text.split('\n').slice(1, -1);
+      for (const [index, { petId }] of items.entries()) expect(lines[index]).toMatch(new RegExp(`^ *${petId}  `));
+      for (const line of lines) expect(visibleWidth(line)).toBeLessThanOrEqual(200);
+    }),
+  );
+});

@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { didYouMean, editDistance, nearest } from '../../src/shared/did-you-mean.ts';
+
+const environments = ['staging', 'production', 'sandbox'] as const;
+const settings = ['default-env', 'confirm', 'low-stock', 'max-changes', 'max-zero', 'output'] as const;
+
+test.each([
+  ['prod', 'production'],
+  ['Production', 'production'],
+  ['prdouction', 'production'],
+  ['stage', 'staging'],
+  ['stg', undefined],
+  ['sandbxo', 'sandbox'],
+  ['live', undefined],
+  ['', undefined],
+  ['p', undefined],
+])('environment %j: %s', (word, expected) => {
+  expect(nearest(word, environments)).toBe(expected);
+});
+
+test.each([
+  ['default_env', 'default-env'],
+  ['defaultEnv', 'default-env'],
+  ['env', 'default-env'],
+  ['lowstock', 'low-stock'],
+  ['max-zeros', 'max-zero'],
+  ['ouput', 'output'],
+  ['colour', undefined],
+])('setting %j: %s', (word, expected) => {
+  expect(nearest(word, settings)).toBe(expected);
+});
+
+test('in words', () => {
+  expect(didYouMean('prod', environments)).toBe(' Did you mean "production"?');
+  expect(didYouMean('live', environments)).toBe('');
+});
+
+describe('editDistance', () => {
+  const word = fc.stringMatching(/^[abc]{0,6}$/);
+
+  test.each([
+    ['', '', 0],
+    ['abc', '', 3],
+    ['abc', 'acb', 1],
+    ['kitten', 'sitting', 3],
+  ])('%j %j', (left, right, distance) => expect(editDistance(left, right)).toBe(distance));
+
+  it('is the same both ways, 0 for the same alone, and never more than the longer word', () => {
+    fc.assert(
+      fc.property(word, word, (left, right) => {
+        const distance = editDistance(left, right);
+        expect(distance).toBe(editDistance(right, left));
+        expect(distance === 0).toBe(left === right);
+        expect(distance).toBeLessThanOrEqual(Math.max(left.length, right.length));
+        expect(distance).toBeGreaterThanOrEqual(Math.abs(left.length - right.length));
+      }),
+    );
+  });
+});

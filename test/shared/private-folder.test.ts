@@ -1,0 +1,217 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { FailureError } from '../../src/shared/errors.ts';
+import { makePrivateFolder, requirePrivateFolder } from '../../src/shared/private-folder.ts';
+import { tempFolder } from '../settings/temp-folder.ts';
+
+const isRoot = process.geteuid?.() === 0;
+const modeOf = (path: string) => statSync(path).mode & 0o7777;
+
+/** A folder of a mode, whatever the umask, and of another user where one is named. */
+function folderOf(mode: number, owner?: number): string {
+  const path = join(tempFolder(), 'folder');
+  mkdirSync(path);
+  chmodSync(path, mode);
+  if (owner !== undefined) chownSync(path, owner, owner);
+  return path;
+}
+
+function refusal(path: string, act = makePrivateFolder): string {
+  try {
+    act(path);
+  } catch (error) {
+    expect(error).toBeInstanceOf(FailureError);
+    return (error as FailureError).message.replaceAll(path, 'PATH');
+  }
+  return 'not refused';
+}
+
+describe('a missing folder', () => {
+  test('is made with those above it, for this user alone', () => {
+    const path = join(tempFolder(), 'a', 'b', 'c');
+    makePrivateFolder(path);
+    expect([modeOf(path), modeOf(join(path, '..')), modeOf(join(path, '../..'))]).toEqual([0o700, 0o700, 0o700]);
+  });
+
+  test('passes where only reading was meant, and is not made', () => {
+    const path = join(tempFolder(), 'a', 'b');
+    requirePrivateFolder(path);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test('is made by several processes at once', { timeout: 60_000 }, async () => {
+    const parent = join(tempFolder(), 'x', 'y');
+    const script = fileURLToPath(new URL('making-process.ts', import.meta.url));
+    const children = Array.from({ length: 3 }, () =>
+      spawn(process.execPath, ['--import', 'tsx', script, parent, '100']),
+    );
+    const answers = children.map((child) => text(child.stdout));
+    await Promise.all(children.map((child) => once(child.stderr, 'data')));
+    for (const child of children) child.stdin.end();
+    expect(await Promise.all(answers)).toEqual(['100', '100', '100']);
+    expect(readdirSync(parent)).toHaveLength(100);
+  });
+});
+
+describe('an existing folder', () => {
+  test.each([0o700, 0o755, 0o711, 0o500, 0o2700, 0o1755])('of ours with mode %o is used and not changed', (mode) => {
+    const path = folderOf(mode);
+    makePrivateFolder(path);
+    requirePrivateFolder(path);
+    expect(modeOf(path)).toBe(mode);
+  });
+
+  test.each([0o775, 0o757, 0o777, 0o2770])('with mode %o is refused and not changed', (mode) => {
+    const path = folderOf(mode);
+    const message = `The folder PATH can't be used: others can write to it: run chmod go-w PATH, or name another folder`;
+    expect([refusal(path), refusal(path, requirePrivateFolder), modeOf(path)]).toEqual([message, message, mode]);
+  });
+
+  test('that is shared and sticky is refused and not changed', () => {
+    const path = folderOf(0o1777);
+    const message = `The folder PATH can't be used: all users share it: name a folder below it, such as PATH/petstock`;
+    expect([refusal(path), refusal(path, requirePrivateFolder), modeOf(path)]).toEqual([message, message, 0o1777]);
+  });
+
+  test('that is shared and sticky takes one below it', () => {
+    const path = folderOf(0o1777);
+    makePrivateFolder(join(path, 'petstock'));
+    expect([modeOf(path), modeOf(join(path, 'petstock'))]).toEqual([0o1777, 0o700]);
+  });
+
+  test.runIf(isRoot)('of another user is refused and not changed', () => {
+    const path = folderOf(0o700, 1234);
+    const message = `The folder PATH can't be used: it belongs to another user (uid 1234): name a folder of your own`;
+    expect([refusal(path), refusal(path, requirePrivateFolder), modeOf(path)]).toEqual([message, message, 0o700]);
+  });
+
+  test.runIf(isRoot && isMainThread)('of root may be read by a user, and not written to', () => {
+    const path = folderOf(0o755);
+    chmodSync(join(path, '..'), 0o755);
+    process.seteuid?.(1234);
+    try {
+      requirePrivateFolder(path);
+      expect(refusal(path)).toBe(
+        "The folder PATH can't be used: it belongs to another user (uid 0): name a folder of your own",
+      );
+    } finally {
+      process.seteuid?.(0);
+    }
+  });
+});
+
+describe('a symbolic link', () => {
+  function linkTo(target: string, owner?: number): string {
+    const path = join(tempFolder(), 'link');
+    symlinkSync(target, path);
+    if (owner !== undefined) lchownSync(path, owner, owner);
+    return path;
+  }
+
+  test('of ours to a folder of ours is followed', () => {
+    const path = linkTo(folderOf(0o700));
+    makePrivateFolder(path);
+    requirePrivateFolder(path);
+  });
+
+  test('is judged by what it leads to', () => {
+    expect(refusal(linkTo(folderOf(0o1777)))).toContain('all users share it');
+  });
+
+  test('to what does not exist is refused, and its target is not made', () => {
+    const target = join(tempFolder(), 'missing');
+    const message =
+      "The folder PATH can't be used: it is a symbolic link to what does not exist: make it, or remove the link";
+    expect([refusal(linkTo(target)), refusal(linkTo(target), requirePrivateFolder)]).toEqual([message, message]);
+    expect(existsSync(target)).toBe(false);
+  });
+
+  test('to what does not exist is refused above the folder too', () => {
+    const link = linkTo(join(tempFolder(), 'missing'));
+    expect(refusal(join(link, 'a'))).toContain(`no folder can be made in ${link}`);
+  });
+
+  test('in a circle is refused', () => {
+    const path = join(tempFolder(), 'circle');
+    symlinkSync(path, path);
+    expect(refusal(path)).toBe("The folder PATH can't be used: its symbolic links lead in a circle");
+    expect(refusal(join(path, 'a', 'b'))).toContain('lead in a circle');
+  });
+
+  test.runIf(isRoot)('of another user is refused, wherever it leads', () => {
+    expect(refusal(linkTo(folderOf(0o700), 1234))).toBe(
+      "The folder PATH can't be used: it is a symbolic link of another user (uid 1234): name a folder of your own",
+    );
+  });
+});
+
+describe('what can’t be a folder is refused', () => {
+  test('a file in its place, or above it', () => {
+    const file = join(tempFolder(), 'file');
+    writeFileSync(file, '');
+    expect(refusal(file)).toBe("The folder PATH can't be used: it is not a folder");
+    expect(refusal(file, requirePrivateFolder)).toBe("The folder PATH can't be used: it is not a folder");
+    expect(refusal(join(file, 'a', 'b'))).toContain('a part of its path is a file');
+  });
+
+  test.runIf(process.platform === 'linux').each([
+    ['/proc/x', '/proc/x', 'no folder can be made in /proc'],
+    ['/proc/x/y/z', '/proc/x', 'no folder can be made in /proc'],
+    ['/dev/null', '/dev/null', 'it is not a folder'],
+    ['/dev/null/x', '/dev/null/x', 'a part of its path is a file'],
+    ['/sys/x', '/sys/x', 'you may not write there'],
+  ])('%s', (path, named, reason) => {
+    expect(() => makePrivateFolder(path)).toThrow(`The folder ${named} can't be used: ${reason}`);
+  });
+
+  test('a name that is too long, or has a zero byte', () => {
+    expect(refusal(join(tempFolder(), 'x'.repeat(300)))).toContain('the name is too long');
+    expect(refusal(join(tempFolder(), 'a\0b'))).toContain('null bytes');
+  });
+});
+
+describe('whatever is there', () => {
+  const put = {
+    missing: () => {},
+    folder: (path: string) => mkdirSync(path),
+    file: (path: string) => writeFileSync(path, ''),
+    link: (path: string) => symlinkSync('.', path),
+  };
+
+  test('a folder is made or refused, and what was there is as it was', () => {
+    const kinds = fc.constantFrom(...(Object.keys(put) as (keyof typeof put)[]));
+    const modes = fc.integer({ min: 0, max: 0o7777 }).map((mode) => mode | 0o700);
+    const property = fc.property(kinds, modes, fc.nat({ max: 3 }), (kind, mode, depth) => {
+      const parent = mkdtempSync(join(top, 'p'));
+      const path = join(parent, 'a');
+      put[kind](path);
+      const exists = kind === 'folder' || kind === 'file';
+      if (exists) chmodSync(path, mode);
+      const wanted = join(path, ...Array<string>(depth).fill('b'));
+      const isWide = kind === 'folder' && depth === 0 && (mode & 0o022) !== 0;
+      expect(refusal(wanted) !== 'not refused').toBe(kind === 'file' || isWide);
+      if (exists) expect(modeOf(path)).toBe(mode);
+      if (depth > 0 && kind !== 'file') expect(modeOf(wanted) & 0o777).toBe(0o700);
+    });
+    const top = tempFolder();
+    fc.assert(property, { numRuns: 100 });
+  });
+});

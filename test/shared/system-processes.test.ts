@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSystemProcesses } from '../../src/shared/system-processes.ts';
+
+/** A process file system with one process in it, whose name has a parenthesis. */
+function fakeProc(pid: number, state: string, startedAt: string): string {
+  const proc = mkdtempSync(join(tmpdir(), 'petstock-proc-'));
+  onTestFinished(() => rmSync(proc, { recursive: true }));
+  mkdirSync(join(proc, 'self', 'ns'), { recursive: true });
+  symlinkSync('pid:[7]', join(proc, 'self', 'ns', 'pid'));
+  mkdirSync(join(proc, String(pid)));
+  const fields = Array.from({ length: 49 }, (_, index) => String(index + 4));
+  fields[18] = startedAt;
+  writeFileSync(join(proc, String(pid), 'stat'), `${pid} (a) b (c) ${state} ${fields.join(' ')}\n`);
+  return proc;
+}
+
+const noSuchProcess = () => {
+  throw Object.assign(new Error('kill ESRCH'), { code: 'ESRCH' });
+};
+const notOurs = () => {
+  throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
+};
+
+describe('the processes of a machine', () => {
+  const real = createSystemProcesses({ pid: process.pid, boot: 'b', kill: process.kill.bind(process) });
+
+  it('know this one', () => {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    expect(real.self).toMatchObject({ pid: process.pid, boot: 'b', namespace: expect.stringMatching(/^pid:\[\d+\]$/) });
+    expect(stat.split(' ')).toContain(real.self.startedAt);
+    expect(real.isGone(real.self)).toBe(false);
+    expect(real.isStopped(real.self)).toBe(false);
+  });
+
+  it('know one that is stopped, and one that has ended', async () => {
+    const child = spawn('sleep', ['60']);
+    const other = createSystemProcesses({ pid: child.pid ?? 0, boot: 'b', kill: process.kill.bind(process) }).self;
+    expect(real.isGone(other)).toBe(false);
+    child.kill('SIGSTOP');
+    await expect.poll(() => real.isStopped(other)).toBe(true);
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+    expect(real.isGone(other)).toBe(true);
+    expect(real.isStopped(other)).toBe(false);
+  });
+
+  it('tell a pid that is used again by its start', () => {
+    const proc = fakeProc(5, 'S', '1000');
+    const processes = createSystemProcesses({ pid: 5, boot: 'b', kill: () => true, proc });
+    expect(processes.self.startedAt).toBe('1000');
+    expect(processes.isGone(processes.self)).toBe(false);
+    expect(processes.isGone({ ...processes.self, startedAt: '999' })).toBe(true);
+    expect(processes.isGone({ ...processes.self, startedAt: '' })).toBe(false);
+  });
+
+  it('say nothing of a process that they can not see', () => {
+    const processes = createSystemProcesses({ pid: 5, boot: 'b', kill: noSuchProcess, proc: fakeProc(5, 'S', '1000') });
+    expect(processes.isGone(processes.self)).toBe(true);
+    for (const elsewhere of [{ host: 'other' }, { boot: 'c' }, { namespace: 'pid:[8]' }]) {
+      expect(processes.isGone({ ...processes.self, ...elsewhere })).toBe(false);
+    }
+  });
+
+  it('go by the pid alone where there is no process file system', () => {
+    const gone = createSystemProcesses({ pid: 5, boot: 'b', kill: noSuchProcess, proc: '/nowhere' });
+    expect(gone.self).toMatchObject({ namespace: '', startedAt: '' });
+    expect(gone.isGone(gone.self)).toBe(true);
+    const foreign = createSystemProcesses({ pid: 5, boot: 'b', kill: notOurs, proc: '/nowhere' });
+    expect(foreign.isGone(foreign.self)).toBe(false);
+  });
+});

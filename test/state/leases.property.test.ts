@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { RunLog } from '../../src/state/history.ts';
+import { openState } from '../../src/state/open-state.ts';
+import type { Mark, Place } from '../../src/state/pets.ts';
+import type { State } from '../../src/state/state.ts';
+import { createStateClock, FakeProcesses, headOf, rowFor, service, temporaryFolder } from './rig.ts';
+
+const pet = 7n;
+const timeout = 1000;
+
+/** One process that reads the pet and writes it one more, in steps that a test can put in any order. */
+interface Writer {
+  readonly pid: number;
+  readonly state: State;
+  readonly isBulk: boolean;
+  place: Place | undefined;
+  mark: Mark | undefined;
+  seen: number;
+  log: RunLog | undefined;
+  /** What it has sent and the service has not carried out yet. */
+  request: { readonly quantity: number; readonly expires: number } | undefined;
+  stage: 'idle' | 'inLine' | 'entered' | 'read' | 'granted' | 'dead';
+}
+
+/** The service: its stock, and how often a request was carried out that relied on another stock than it found. */
+interface Stock {
+  quantity: number;
+  overwritten: number;
+}
+
+type Clock = ReturnType<typeof createStateClock>;
+
+async function step(writer: Writer, stock: Stock, clock: Clock): Promise<void> {
+  switch (writer.stage) {
+    case 'idle':
+      // A bulk run reads without a place in the line.
+      if (writer.isBulk) {
+        writer.stage = 'entered';
+        return;
+      }
+      writer.place = await writer.state.pets.line(service, pet);
+      writer.stage = 'inLine';
+      return;
+    case 'inLine':
+      if ((await writer.place?.enter()) === undefined) writer.stage = 'entered';
+      return;
+    case 'entered':
+      writer.mark = await writer.state.pets.mark();
+      writer.seen = stock.quantity;
+      writer.stage = 'read';
+      return;
+    case 'read':
+      await intend(writer, clock);
+      return;
+    case 'granted':
+      await arrive(writer, stock);
+  }
+}
+
+async function intend(writer: Writer, clock: Clock): Promise<void> {
+  const { state, seen, mark, place } = writer;
+  const log = await state.history.begin(headOf(), [rowFor(pet, { before: seen, after: seen + 1 })]);
+  const expires = clock.monotonic() + timeout;
+  const [grant] = await log.intend([{ row: 1, petId: pet, expires }], mark, place);
+  if (grant?.kind !== 'granted') {
+    await log.end();
+    await place?.leave();
+    writer.stage = 'idle';
+    return;
+  }
+  writer.log = log;
+  writer.request = { quantity: seen + 1, expires };
+  writer.stage = 'granted';
+}
+
+/** The request leaves only if its process may still rely on its lease, and arrives at once. */
+async function arrive(writer: Writer, stock: Stock): Promise<void> {
+  const { request, state, log, place, seen } = writer;
+  if (request === undefined || log === undefined) return;
+  const leaves = state.presence.isCurrent;
+  if (leaves) carryOut(stock, request.quantity, seen);
+  writer.request = undefined;
+  await log.settle([{ row: 1, petId: pet, result: leaves ? 'applied' : 'void', quantity: stock.quantity }]);
+  await log.end();
+  await place?.leave();
+  writer.stage = 'idle';
+}
+
+function carryOut(stock: Stock, quantity: number, seen: number): void {
+  if (stock.quantity !== seen) stock.overwritten += 1;
+  stock.quantity = quantity;
+}
+
+/** A process gets on by some steps, or dies after them; or time goes by, with everything standing still or not. */
+const action = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('step' as const, 'step' as const, 'step' as const, 'kill' as const),
+      who: fc.nat(2),
+      times: fc.integer({ min: 1, max: 5 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(100, 999, 1000, 5000) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop' as const), ms: fc.constantFrom(14_999, 15_001) }) },
+);
+type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Three processes, the service, and the requests of the dead that have not arrived yet. */
+class World {
+  readonly stock: Stock = { quantity: 0, overwritten: 0 };
+  readonly #clock = createStateClock();
+  readonly #processes = new FakeProcesses();
+  readonly #writers: Writer[] = [];
+  #late: { readonly at: number; readonly quantity: number; readonly seen: number }[] = [];
+
+  async open(folder: string, pid: number): Promise<void> {
+    const state = await openState({
+      folder,
+      need: 'history',
+      clock: this.#clock,
+      processes: this.#processes.view(pid),
+      random: Math.random,
+      command: 'test',
+      warn: () => {},
+    });
+    const nothing = { place: undefined, mark: undefined, log: undefined, request: undefined } as const;
+    this.#writers.push({ pid, state, isBulk: pid === 3, seen: 0, stage: 'idle', ...nothing });
+  }
+
+  async act(act: Action): Promise<void> {
+    if (act.kind === 'wait') this.#clock.advance(act.ms);
+    else if (act.kind === 'stop') this.#clock.stop(act.ms);
+    else await this.#actOf(act, this.#writers[act.who]);
+    this.#letArrive();
+  }
+
+  async close(): Promise<void> {
+    for (const { state } of this.#writers) await state.close();
+  }
+
+  async #actOf(act: Extract<Action, { readonly who: number }>, writer: Writer | undefined): Promise<void> {
+    if (writer === undefined || writer.stage === 'dead') return;
+    for (let time = 0; time < act.times; time += 1) await step(writer, this.stock, this.#clock);
+    if (act.kind === 'step') return;
+    // What a killed process has sent may still arrive, until its time-out.
+    const { request, seen, pid } = writer;
+    if (request !== undefined) this.#late.push({ at: request.expires - 1, quantity: request.quantity, seen });
+    this.#processes.kill(pid);
+    writer.stage = 'dead';
+  }
+
+  #letArrive(): void {
+    const now = this.#clock.monotonic();
+    for (const { at, quantity, seen } of this.#late) if (at <= now) carryOut(this.stock, quantity, seen);
+    this.#late = this.#late.filter(({ at }) => at > now);
+  }
+}
+
+it('no write is carried out over a stock that it has not seen, whoever dies or stands still', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 25 }), async (actions) => {
+      const world = new World();
+      const folder = temporaryFolder();
+      for (const pid of [1, 2, 3]) await world.open(folder, pid);
+      for (const act of actions) await world.act(act);
+      await world.close();
+      expect(world.stock.overwritten).toBe(0);
+    }),
+    { numRuns: 80, endOnFailure: true },
+  );
+}, 30_000);

@@ -1,0 +1,346 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type OpenStateOptions, openExistingState, openState, type StateSystem } from '../../src/state/open-state.ts';
+import { type Engine, hasOwnEngine, loadEngine } from '../../src/state/sqlite/engine.ts';
+import type { State } from '../../src/state/state.ts';
+import { createStateClock, FakeProcesses, headOf, intentOf, rowsFor, service, temporaryFolder } from './rig.ts';
+
+interface Opening {
+  readonly options: OpenStateOptions;
+  readonly clock: ReturnType<typeof createStateClock>;
+  readonly processes: FakeProcesses;
+  readonly warnings: string[];
+}
+
+function opening(folder: string, fields: Partial<OpenStateOptions> = {}, pid = 1): Opening {
+  const clock = createStateClock();
+  const processes = new FakeProcesses();
+  const warnings: string[] = [];
+  const warn = (line: string) => void warnings.push(line);
+  const view = processes.view(pid);
+  const options = {
+    folder,
+    need: 'history',
+    clock,
+    processes: view,
+    random: Math.random,
+    command: 'test',
+    warn,
+  } as const;
+  return { options: { ...options, ...fields }, clock, processes, warnings };
+}
+
+async function opened(options: OpenStateOptions, system?: Partial<StateSystem>): Promise<State> {
+  const real = { loadEngine, syncFolder: () => {}, fileSystemOf: () => 0xef53 };
+  const state = await openState(options, system && { ...real, ...system });
+  onTestFinished(() => state.close());
+  return state;
+}
+
+/** SQLite, with what a test wants to see of each statement that is run. */
+async function watchedEngine(onStatement: (sql: string, synchronous: () => number) => void): Promise<Engine> {
+  const { DatabaseSync } = await loadEngine();
+  class Watched extends DatabaseSync {
+    override prepare(sql: string) {
+      const statement = super.prepare(sql);
+      const synchronous = () => Number(super.prepare('PRAGMA synchronous').get()?.synchronous);
+      return {
+        run: (...values: Parameters<typeof statement.run>) => {
+          onStatement(sql, synchronous);
+          return statement.run(...values);
+        },
+        get: (...values: Parameters<typeof statement.get>) => statement.get(...values),
+        all: (...values: Parameters<typeof statement.all>) => statement.all(...values),
+      };
+    }
+  }
+  return { DatabaseSync: Watched };
+}
+
+describe('a new state', () => {
+  it('is its owner’s alone', async () => {
+    const folder = join(temporaryFolder(), 'a', 'b');
+    const state = await opened(opening(folder).options);
+    await state.pets.line(service, 1n);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    for (const name of readdirSync(folder))
+      expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
+  });
+
+  it('has its name on disk', async () => {
+    const folder = temporaryFolder();
+    const synced: [string, boolean][] = [];
+    const syncFolder = (path: string) => void synced.push([path, existsSync(join(path, 'state.db'))]);
+    await opened(opening(folder).options, { syncFolder });
+    expect(synced).toEqual([[folder, true]]);
+    await opened(opening(folder).options, { syncFolder });
+    expect(synced).toHaveLength(1);
+  });
+
+  it('is not made by who only looks', async () => {
+    const folder = temporaryFolder();
+    expect(await openExistingState(opening(folder).options)).toBeUndefined();
+    expect(readdirSync(folder)).toEqual([]);
+    await (await opened(opening(folder).options)).close();
+    const state = await openExistingState(opening(folder).options);
+    expect(await state?.describe()).toMatchObject({ engine: 'sqlite', location: join(folder, 'state.db'), runs: 0 });
+    await state?.close();
+  });
+
+  it('takes no notice of what is left of one that was removed', async () => {
+    const folder = temporaryFolder();
+    const state = await opened(opening(folder).options);
+    await (await state.history.begin(headOf(), rowsFor(1n))).end();
+    rmSync(join(folder, 'state.db'));
+    expect(existsSync(join(folder, 'state.db-wal'))).toBe(true);
+    const next = await opened(opening(folder, {}, 2).options);
+    expect(await next.describe()).toMatchObject({ runs: 0 });
+    expect(await next.check()).toEqual([]);
+  });
+});
+
+describe('durability', () => {
+  it('is of what a promise hangs on, and of that alone', async () => {
+    const commits: number[] = [];
+    const engine = await watchedEngine((sql, synchronous) => {
+      if (sql === 'COMMIT') commits.push(synchronous());
+    });
+    const { options, clock } = opening(temporaryFolder());
+    const state = await opened(options, { loadEngine: async () => engine });
+    const [full, normal] = [2, 1];
+    const kinds = async (work: () => Promise<unknown>) => {
+      commits.length = 0;
+      await work();
+      return commits.slice();
+    };
+    const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1, wall: 1 } as const;
+    expect(await kinds(() => state.limits.fold('key', [start]))).toEqual([normal]);
+    const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
+    expect(commits).toEqual([normal, full]);
+    expect(await kinds(() => log.intend([intentOf({ row: 1, petId: 1n }, 9999)], undefined))).toEqual([full]);
+    expect(await kinds(() => state.limits.fold('key', [start]))).toEqual([normal]);
+    expect(await kinds(() => log.settle([{ row: 1, petId: 1n, result: 'applied' }]))).toEqual([]);
+    expect(await kinds(() => log.flush())).toEqual([full]);
+    await log.settle([{ row: 2, petId: 2n, result: 'conflict' }]);
+    expect(await kinds(async () => clock.advance(50))).toEqual([normal]);
+    expect(await kinds(() => log.end())).toEqual([full]);
+    expect(await kinds(async () => (await state.history.resume(log.run)).end())).toEqual([full, full]);
+  });
+
+  it('leaves nothing of a begin that breaks off', async () => {
+    const state = await opened(opening(temporaryFolder()).options);
+    function* broken() {
+      yield* rowsFor(1n, 2n);
+      throw new Error('unreadable');
+    }
+    await expect(state.history.begin(headOf(), broken())).rejects.toThrow('unreadable');
+    expect(await state.describe()).toMatchObject({ runs: 0, rows: 0 });
+    expect(await state.presence.list()).toEqual([]);
+    await state.history.begin(headOf(), rowsFor(1n));
+    expect(await state.presence.list()).toHaveLength(1);
+  });
+});
+
+describe('a state that was removed or replaced', () => {
+  it.each(['removed', 'replaced'])('takes no intent once it was %s', async (how) => {
+    const folder = temporaryFolder();
+    const state = await opened(opening(folder).options);
+    const log = await state.history.begin(headOf(), rowsFor(1n));
+    const file = join(folder, 'state.db');
+    if (how === 'removed') rmSync(file);
+    else {
+      renameSync(file, `${file}.old`);
+      writeFileSync(file, readFileSync(`${file}.old`));
+    }
+    const intending = log.intend([intentOf({ row: 1, petId: 1n }, 9999)], undefined);
+    await expect(intending).rejects.toMatchObject({ exit: 'failure', message: expect.stringContaining(how) });
+    await expect(log.end()).rejects.toMatchObject({ exit: 'failure' });
+  });
+});
+
+describe('a file that can’t be used', () => {
+  it('of a later version is left alone', async () => {
+    const folder = temporaryFolder();
+    await (await opened(opening(folder).options)).close();
+    const { DatabaseSync } = await loadEngine();
+    const database = new DatabaseSync(join(folder, 'state.db'));
+    database.exec('PRAGMA user_version = 99');
+    database.close();
+    const failure = await openState(opening(folder).options).catch((error) => error);
+    expect(failure).toMatchObject({ exit: 'failure', message: expect.stringContaining('later version') });
+    expect(failure.hint).toContain('PETSTOCK_STATE_DIR');
+    expect(readdirSync(folder).filter((name) => name.includes('damaged'))).toEqual([]);
+  });
+
+  it.each([
+    ['no database', Buffer.from('this is not a database, and never was one')],
+    ['torn', undefined],
+  ])('and is damaged (%s) is moved aside, and said', async (_name, content) => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'state.db');
+    await (await opened(opening(folder).options)).close();
+    const whole = readFileSync(file);
+    rmSync(`${file}-wal`, { force: true });
+    rmSync(`${file}-shm`, { force: true });
+    writeFileSync(file, content ?? Buffer.concat([whole.subarray(0, 100), Buffer.alloc(8000, 0xff)]));
+    const { options, warnings } = opening(folder, {}, 2);
+    const state = await opened(options);
+    expect(await state.describe()).toMatchObject({ runs: 0 });
+    const aside = readdirSync(folder).find((name) => name.startsWith('state.db.damaged-'));
+    expect(warnings).toEqual([expect.stringContaining(String(aside))]);
+  });
+
+  it('of another program is neither read nor moved', async () => {
+    const folder = temporaryFolder();
+    const { DatabaseSync } = await loadEngine();
+    const database = new DatabaseSync(join(folder, 'state.db'));
+    database.exec('CREATE TABLE birds (name TEXT)');
+    database.close();
+    await expect(openState(opening(folder).options)).rejects.toMatchObject({
+      exit: 'failure',
+      message: expect.stringContaining('not a state of petstock'),
+    });
+  });
+});
+
+describe('a folder that can’t be used', () => {
+  const unusable = '/proc/petstock-state';
+
+  it('on a network is refused, whatever is needed', async () => {
+    for (const type of [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546]) {
+      for (const need of ['limits', 'history'] as const) {
+        const folder = temporaryFolder();
+        const failing = opened(opening(folder, { need, runtimeFolder: folder }).options, { fileSystemOf: () => type });
+        await expect(failing).rejects.toMatchObject({ exit: 'failure', message: expect.stringContaining('network') });
+        expect(readdirSync(folder)).toEqual([]);
+      }
+    }
+  });
+
+  it('moves the limits to the runtime folder, and says so', async () => {
+    const runtimeFolder = join(temporaryFolder(), 'runtime');
+    const { options, warnings } = opening(unusable, { need: 'limits', runtimeFolder });
+    const state = await opened(options);
+    await state.limits.fold('key', [{ type: 'start', boot: 'boot-1', env: 'staging', at: 1, wall: 1 }]);
+    expect(warnings).toEqual([expect.stringContaining(runtimeFolder)]);
+    expect(existsSync(join(runtimeFolder, 'state.db'))).toBe(true);
+    const writes = [() => state.history.begin(headOf(), rowsFor(1n)), () => state.pets.line(service, 1n)];
+    for (const write of writes) {
+      await expect(write()).rejects.toMatchObject({
+        exit: 'failure',
+        message: expect.stringContaining('nothing was sent'),
+        hint: expect.stringContaining('PETSTOCK_STATE_DIR'),
+      });
+    }
+  });
+
+  it('ends a command that writes, or that has no other folder', async () => {
+    const failing = [
+      openState(opening(unusable, { runtimeFolder: temporaryFolder() }).options),
+      openState(opening(unusable, { need: 'limits' }).options),
+      openState(opening(unusable, { need: 'limits', runtimeFolder: '/proc/other' }).options),
+    ];
+    for (const attempt of failing) {
+      await expect(attempt).rejects.toMatchObject({
+        exit: 'failure',
+        hint: expect.stringContaining('PETSTOCK_STATE_DIR'),
+      });
+    }
+  });
+
+  it('is one where a file is in the way', async () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    await expect(openState(opening(join(file, 'state')).options)).rejects.toMatchObject({ exit: 'failure' });
+  });
+
+  it('is full: seen before anything is sent', async () => {
+    const folder = temporaryFolder();
+    const { DatabaseSync } = await loadEngine();
+    await (await opened(opening(folder).options)).close();
+    const isFull = { now: true };
+    class Full extends DatabaseSync {
+      override prepare(sql: string) {
+        if (!isFull.now || !sql.startsWith('UPDATE sequence')) return super.prepare(sql);
+        isFull.now = false;
+        throw Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
+      }
+    }
+    const runtimeFolder = join(temporaryFolder(), 'runtime');
+    const { options, warnings } = opening(folder, { need: 'limits', runtimeFolder });
+    await opened(options, { loadEngine: async () => ({ DatabaseSync: Full }) });
+    expect(warnings).toEqual([expect.stringContaining('disk is full')]);
+  });
+});
+
+describe('a state that another process holds', () => {
+  it('is given up after a time, naming who is present', async () => {
+    const folder = temporaryFolder();
+    const other = opening(folder, { command: 'inventory apply' }, 42);
+    await (await opened(other.options)).pets.line(service, 1n);
+    const { options, processes, clock } = opening(folder);
+    processes.stop(42);
+    const { DatabaseSync } = await loadEngine();
+    class Impatient extends DatabaseSync {
+      override exec(sql: string): void {
+        super.exec(sql.replace('busy_timeout = 10000', 'busy_timeout = 1'));
+      }
+    }
+    const state = await opened(options, { loadEngine: async () => ({ DatabaseSync: Impatient }) });
+    const holding = new DatabaseSync(join(folder, 'state.db'));
+    holding.exec('BEGIN IMMEDIATE');
+    // Its lease is over by then, since it renews nothing.
+    clock.advance(60_000);
+    const failure = await state.pets.line(service, 1n).catch((error) => error);
+    holding.exec('ROLLBACK');
+    holding.close();
+    expect(failure).toMatchObject({ exit: 'unavailable' });
+    expect(failure.message).toContain('process 42 on till (petstock inventory apply), which is stopped');
+    await (await state.pets.line(service, 1n)).leave();
+  });
+});
+
+describe('SQLite', () => {
+  it.each([
+    ['20.20.2', false],
+    ['22.17.1', false],
+    ['22.18.0', true],
+    ['23.0.0', true],
+    ['24.1.0', true],
+  ])('is Node’s own in %s: %s', (version, isOwn) => {
+    expect(hasOwnEngine(version)).toBe(isOwn);
+  });
+
+  it('that can’t be loaded is said with what to do', async () => {
+    const failing = openState(opening(temporaryFolder()).options, {
+      loadEngine: () => loadEngine('20.0.0', () => Promise.reject(new Error('no binary for this system'))),
+      syncFolder: () => {},
+      fileSystemOf: () => 0,
+    });
+    await expect(failing).rejects.toMatchObject({ exit: 'failure', message: expect.stringContaining('22.18') });
+  });
+});
+
+describe('processes that open a new state at once', () => {
+  it('all find it whole', async () => {
+    const folder = temporaryFolder();
+    const children = [1, 2, 3, 4].map(() =>
+      spawn(process.execPath, ['--import', 'tsx', new URL('opening-process.ts', import.meta.url).pathname, folder], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      }),
+    );
+    const outputs = await Promise.all(
+      children.map(async (child) => {
+        let text = '';
+        for await (const chunk of child.stdout) text += chunk;
+        return text;
+      }),
+    );
+    expect(outputs).toEqual(Array(4).fill('begun 5\n'));
+    const state = await opened(opening(folder).options);
+    expect(await state.describe()).toMatchObject({ runs: 20, rows: 20 });
+    expect(await state.check()).toEqual([]);
+  });
+});

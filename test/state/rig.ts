@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Clock, Deadline } from '../../src/shared/clock.ts';
+import type { Processes, ProcessIdentity } from '../../src/shared/processes.ts';
+import type { Intent, PlannedRow, RunHead } from '../../src/state/history.ts';
+
+/** A clock that stands still until a test moves it; deadlines run out on the way. */
+export interface StateClock extends Clock {
+  advance(ms: number): void;
+  /** Moves it without letting deadlines run out, as for a process that was stopped. */
+  stop(ms: number): void;
+}
+
+export function createStateClock(boot = 'boot-1'): StateClock {
+  let passed = 1000;
+  const deadlines = new Map<Deadline, { readonly at: number; readonly run: () => void }>();
+  return {
+    now: () => Date.UTC(2026, 0, 15, 12, 0, 20) + passed,
+    monotonic: () => passed,
+    boot: () => boot,
+    sleep: async (ms) => {
+      passed += ms;
+    },
+    deadline: (ms, run) => {
+      const deadline = { clear: () => void deadlines.delete(deadline) };
+      deadlines.set(deadline, { at: passed + ms, run });
+      return deadline;
+    },
+    advance: (ms) => {
+      passed += ms;
+      for (const [deadline, { at, run }] of [...deadlines]) {
+        if (at > passed) continue;
+        deadlines.delete(deadline);
+        run();
+      }
+    },
+    stop: (ms) => {
+      passed += ms;
+    },
+  };
+}
+
+/** Processes that a test has made, and says the end of. */
+export class FakeProcesses {
+  readonly #gone = new Set<number>();
+  readonly #stopped = new Set<number>();
+
+  view(pid: number, identity: Partial<ProcessIdentity> = {}): Processes {
+    const self = { host: 'till', namespace: 'pid:[1]', boot: 'boot-1', pid, startedAt: `${pid}00`, ...identity };
+    return {
+      self,
+      isGone: (other) => this.#gone.has(other.pid),
+      isStopped: (other) => this.#stopped.has(other.pid),
+    };
+  }
+
+  kill(pid: number): void {
+    this.#gone.add(pid);
+  }
+
+  stop(pid: number): void {
+    this.#stopped.add(pid);
+  }
+}
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstock-state-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export const service = 'https://pets.example/v1';
+
+export function headOf(fields: Partial<RunHead> = {}): RunHead {
+  return {
+    command: 'inventory apply',
+    env: 'staging',
+    store: undefined,
+    baseUrl: service,
+    service,
+    scope: 'abc',
+    user: 'ann',
+    unchanged: 0,
+    ...fields,
+  };
+}
+
+/** One row a pet, in this order. */
+export function rowsFor(...petIds: readonly bigint[]): PlannedRow[] {
+  return petIds.map((petId, index) => rowFor(petId, { row: index + 1, line: index + 1 }));
+}
+
+export function rowFor(petId: bigint, fields: Partial<PlannedRow> = {}): PlannedRow {
+  return { row: 1, line: 1, petId, before: 5, after: 8, reason: undefined, ref: undefined, ...fields };
+}
+
+export function intentOf({ row, petId }: Pick<PlannedRow, 'row' | 'petId'>, expires: number): Intent {
+  return { row, petId, expires };
+}
+
+export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

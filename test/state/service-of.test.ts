@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { serviceOf } from '../../src/state/service-of.ts';
+
+describe('serviceOf', () => {
+  it.each([
+    ['https://Pets.Example/v1', 'https://pets.example/v1'],
+    ['https://pets.example:443/v1/', 'https://pets.example/v1'],
+    ['https://pets.example./v1', 'https://pets.example/v1'],
+    ['https://pets.example:8443/v1', 'https://pets.example:8443/v1'],
+    ['http://127.0.0.1:4010/v1', 'http://localhost:4010/v1'],
+    ['http://127.9.8.7:4010/v1', 'http://localhost:4010/v1'],
+    ['http://127.1:4010/v1', 'http://localhost:4010/v1'],
+    ['http://[::1]:4010/v1', 'http://localhost:4010/v1'],
+    ['http://[::ffff:127.0.0.1]:4010/v1', 'http://localhost:4010/v1'],
+    ['http://LOCALHOST.:4010/v1', 'http://localhost:4010/v1'],
+    ['http://shop.localhost:4010/v1', 'http://localhost:4010/v1'],
+    ['http://localhost.example/v1', 'http://localhost.example/v1'],
+    ['http://[::ffff:128.0.0.1]/v1', 'http://[::ffff:8000:1]/v1'],
+    ['https://localhost/a/v1', 'https://localhost/a/v1'],
+    ['sandbox', 'sandbox'],
+  ])('%s is %s', (url, service) => {
+    expect(serviceOf(url)).toBe(service);
+  });
+
+  it('has one name for a service, which is its own', () => {
+    const url = fc.webUrl({ validSchemes: ['http', 'https'] });
+    fc.assert(
+      fc.property(url, (text) => {
+        const service = serviceOf(text);
+        expect(serviceOf(service)).toBe(service);
+        expect(
+          serviceOf(text.replace(/^(https?:\/\/)([^/]+)/, (_all, scheme, host) => scheme + host.toUpperCase())),
+        ).toBe(service);
+      }),
+    );
+  });
+
+  it('keeps apart what differs in scheme, port or path', () => {
+    const ports = fc.integer({ min: 1024, max: 65_535 });
+    fc.assert(
+      fc.property(
+        ports,
+        ports,
+        fc.constantFrom('127.0.0.1', '[::1]', 'localhost', 'a.localhost'),
+        (one, other, host) => {
+          const [left, right] = [`http://localhost:${one}/v1`, `http://${host}:${other}/v1`];
+          expect(serviceOf(left) === serviceOf(right)).toBe(one === other);
+          expect(serviceOf(`https://${host}:${one}/v1`)).not.toBe(serviceOf(left));
+        },
+      ),
+    );
+  });
+});

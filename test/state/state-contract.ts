@@ -1,0 +1,478 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Intent, Outcome, RunLog } from '../../src/state/history.ts';
+import type { State } from '../../src/state/state.ts';
+import {
+  collect,
+  createStateClock,
+  FakeProcesses,
+  headOf,
+  intentOf,
+  rowFor,
+  rowsFor,
+  type StateClock,
+  service,
+} from './rig.ts';
+
+/** One store that several processes use. */
+export interface Driver {
+  /** Opens the store as another process. */
+  open(options: { pid: number; clock: StateClock; processes: FakeProcesses; command?: string }): Promise<State>;
+}
+
+const largest = 9_223_372_036_854_775_807n;
+const smallest = -9_223_372_036_854_775_808n;
+const timeout = 30_000;
+
+/** What every driver promises. */
+export function testState(name: string, newStore: () => Driver): void {
+  describe(`a state in ${name}`, () => {
+    let clock: StateClock;
+    let processes: FakeProcesses;
+    let driver: Driver;
+    let ours: State;
+    let theirs: State;
+
+    const open = (pid: number, command?: string) =>
+      driver.open({ pid, clock, processes, ...(command === undefined ? {} : { command }) });
+    const intent = (row: { row: number; petId: bigint }): Intent => intentOf(row, clock.monotonic() + timeout);
+    const write = async (state: State, petId: bigint, outcome: Partial<Outcome> = {}, head = {}): Promise<RunLog> => {
+      const log = await state.history.begin(headOf(head), [rowFor(petId)]);
+      await log.intend([intent({ row: 1, petId })], undefined);
+      await log.settle([{ row: 1, petId, result: 'applied', quantity: 8, ...outcome }]);
+      await log.flush();
+      return log;
+    };
+
+    beforeEach(async () => {
+      clock = createStateClock();
+      processes = new FakeProcesses();
+      driver = newStore();
+      ours = await open(1);
+      theirs = await open(2);
+    });
+
+    describe('limits', () => {
+      const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1, wall: 1_000_000 } as const;
+      const sent = (id: string) =>
+        ({ type: 'intent', ids: [id], least: 1, by: '', at: 2, expires: 1e9, bulk: false }) as const;
+
+      it('shows what another process has folded at once', async () => {
+        await ours.limits.fold('key', [start, sent('a')]);
+        expect([...theirs.limits.peek('key').inFlight.keys()]).toEqual(['a']);
+        await theirs.limits.fold('key', [{ type: 'unsent', id: 'a' }]);
+        expect(ours.limits.peek('key').inFlight.size).toBe(0);
+      });
+
+      it('keeps keys apart, and lists them', async () => {
+        await ours.limits.fold('one', [start, sent('a')]);
+        await theirs.limits.fold('two', [start]);
+        const list = await ours.limits.list();
+        expect(list.map(({ scope, state }) => [scope, state.inFlight.size])).toEqual([
+          ['one', 1],
+          ['two', 0],
+        ]);
+      });
+
+      it('forgets what a key was told, and keeps what is in flight', async () => {
+        const refused = { type: 'answer', id: 'b', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
+        await ours.limits.fold('key', [start, sent('a'), refused]);
+        expect(theirs.limits.peek('key').gate.at).toBeGreaterThan(0);
+        await theirs.limits.clear('key');
+        expect(ours.limits.peek('key')).toMatchObject({ gate: { at: 0 }, episodes: 0, halfOpen: false });
+        expect([...ours.limits.peek('key').inFlight.keys()]).toEqual(['a']);
+      });
+    });
+
+    describe('leases', () => {
+      it('are first come, first served', async () => {
+        const first = await ours.pets.line(service, 7n);
+        const second = await theirs.pets.line(service, 7n);
+        expect(await second.enter()).toEqual({ run: undefined, until: undefined });
+        expect(await first.enter()).toBeUndefined();
+        expect(await second.enter()).toEqual({ run: undefined, until: undefined });
+        await first.leave();
+        expect(await second.enter()).toBeUndefined();
+      });
+
+      it('are of one pet at one service', async () => {
+        const first = await ours.pets.line(service, 7n);
+        await first.enter();
+        const others = [await theirs.pets.line(service, 8n), await theirs.pets.line('https://other.example/v1', 7n)];
+        for (const place of others) expect(await place.enter()).toBeUndefined();
+      });
+
+      it('go from a place to its run, and from there back with the outcome', async () => {
+        const place = await ours.pets.line(service, 7n);
+        await place.enter();
+        const log = await ours.history.begin(headOf(), rowsFor(7n));
+        expect(await log.intend([intent({ row: 1, petId: 7n })], await ours.pets.mark(), place)).toEqual([
+          { kind: 'granted' },
+        ]);
+        await place.leave();
+        const other = await theirs.pets.line(service, 7n);
+        expect(await other.enter()).toEqual({ run: log.run, until: undefined });
+        await log.settle([{ row: 1, petId: 7n, result: 'applied', quantity: 8 }]);
+        await log.flush();
+        expect(await other.enter()).toBeUndefined();
+      });
+
+      it('are over at once with a process that is gone before its intent', async () => {
+        await (await ours.pets.line(service, 7n)).enter();
+        const other = await theirs.pets.line(service, 7n);
+        expect(await other.enter()).toBeDefined();
+        processes.kill(1);
+        expect(await other.enter()).toBeUndefined();
+      });
+
+      it('outlast a process that is gone until its request can not be on its way', async () => {
+        const log = await ours.history.begin(headOf(), rowsFor(7n));
+        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        const expires = clock.monotonic() + timeout;
+        processes.kill(1);
+        const other = await theirs.pets.line(service, 7n);
+        expect(await other.enter()).toEqual({ run: log.run, until: expires });
+        const rival = await theirs.history.begin(headOf(), rowsFor(7n));
+        expect(await rival.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([
+          { kind: 'busy', run: log.run, until: expires },
+        ]);
+        clock.advance(timeout);
+        expect(await other.enter()).toBeUndefined();
+      });
+
+      it('are kept by a row of unknown outcome, even if its process lives', async () => {
+        const log = await write(ours, 7n, { result: 'unknown', quantity: undefined });
+        const other = await theirs.pets.line(service, 7n);
+        expect(await other.enter()).toEqual({ run: log.run, until: clock.monotonic() + timeout });
+        clock.advance(timeout);
+        expect(await other.enter()).toBeUndefined();
+      });
+
+      it('are given back by a row that was not carried out, which is pending again', async () => {
+        const log = await write(ours, 7n, { result: 'void', quantity: undefined });
+        expect(await (await theirs.pets.line(service, 7n)).enter()).toBeUndefined();
+        const [row] = await collect(theirs.history.rows(log.run));
+        expect(row).toMatchObject({ result: 'pending', quantity: undefined });
+      });
+
+      it('are not ours any more after we were away for longer than they last', async () => {
+        const place = await ours.pets.line(service, 7n);
+        await place.enter();
+        expect(ours.presence.isCurrent).toBe(true);
+        clock.stop(15_001);
+        expect(ours.presence.isCurrent).toBe(false);
+        const other = await theirs.pets.line(service, 7n);
+        expect(await other.enter()).toBeUndefined();
+        const log = await ours.history.begin(headOf(), rowsFor(7n));
+        const [grant] = await log.intend([intent({ row: 1, petId: 7n })], undefined, place);
+        expect(grant?.kind).toBe('busy');
+        expect(ours.presence.isCurrent).toBe(true);
+      });
+
+      it('do not let a request leave that was granted before we were away', async () => {
+        const log = await ours.history.begin(headOf(), rowsFor(7n, 8n));
+        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        clock.stop(15_001);
+        clock.advance(0);
+        expect(await log.intend([intent({ row: 2, petId: 8n })], undefined)).toEqual([
+          { kind: 'busy', run: log.run, until: undefined },
+        ]);
+        expect(ours.presence.isCurrent).toBe(false);
+        await log.settle([{ row: 1, petId: 7n, result: 'void' }]);
+        expect(await log.intend([intent({ row: 2, petId: 8n })], undefined)).toEqual([{ kind: 'granted' }]);
+        expect(ours.presence.isCurrent).toBe(true);
+      });
+
+      it('pass over a place in the line that has not been entered', async () => {
+        await ours.pets.line(service, 7n);
+        const log = await theirs.history.begin(headOf(), rowsFor(7n));
+        expect(await log.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([{ kind: 'granted' }]);
+      });
+    });
+
+    describe('a write that relies on a stock', () => {
+      const relying = async (since: Awaited<ReturnType<State['pets']['mark']>>) => {
+        const log = await theirs.history.begin(headOf(), rowsFor(7n));
+        return (await log.intend([intent({ row: 1, petId: 7n })], since))[0];
+      };
+
+      it('is granted where only earlier ones were', async () => {
+        await write(ours, 7n);
+        expect(await relying(await theirs.pets.mark())).toEqual({ kind: 'granted' });
+      });
+
+      it.each(['applied', 'differs'] as const)('is overtaken by one that was %s since', async (result) => {
+        const since = await theirs.pets.mark();
+        const log = await write(ours, 7n, { result });
+        expect(await relying(since)).toEqual({ kind: 'overtaken', run: log.run, command: 'inventory apply' });
+      });
+
+      it('is overtaken by one that was on its way at the mark', async () => {
+        const log = await ours.history.begin(headOf(), rowsFor(7n));
+        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        const since = await theirs.pets.mark();
+        await log.settle([{ row: 1, petId: 7n, result: 'applied', quantity: 8 }]);
+        await log.flush();
+        expect(await relying(since)).toMatchObject({ kind: 'overtaken', run: log.run });
+      });
+
+      it('is overtaken by an unknown one that could still arrive after the mark', async () => {
+        const log = await write(ours, 7n, { result: 'unknown' });
+        clock.advance(timeout - 1);
+        const tooEarly = await theirs.pets.mark();
+        clock.advance(1);
+        expect(await relying(tooEarly)).toMatchObject({ kind: 'overtaken', run: log.run });
+        expect(await relying(await theirs.pets.mark())).toEqual({ kind: 'granted' });
+      });
+
+      it.each(['failed', 'conflict', 'unchanged', 'void'] as const)(
+        'is not overtaken by one that was %s',
+        async (result) => {
+          const since = await theirs.pets.mark();
+          await write(ours, 7n, { result });
+          expect(await relying(since)).toEqual({ kind: 'granted' });
+        },
+      );
+
+      it('is not overtaken by its own run', async () => {
+        const log = await theirs.history.begin(headOf(), [rowFor(7n), rowFor(7n, { row: 2 })]);
+        const since = await theirs.pets.mark();
+        await log.intend([intent({ row: 1, petId: 7n })], since);
+        await log.settle([{ row: 1, petId: 7n, result: 'applied' }]);
+        expect(await log.intend([intent({ row: 2, petId: 7n })], since)).toEqual([{ kind: 'granted' }]);
+      });
+    });
+
+    describe('history', () => {
+      it.each([largest, smallest, 9_007_199_254_740_993n, 0n])('keeps every digit of %s', async (petId) => {
+        const log = await write(ours, petId);
+        const [row] = await collect(theirs.history.rows(log.run));
+        expect(row?.petId).toBe(petId);
+        expect((await theirs.history.run(log.run)).pets).toEqual([petId]);
+        expect(await theirs.history.lastKnownQuantity(service, petId)).toBe(8);
+      });
+
+      it('keeps what a run is about, and counts its rows', async () => {
+        const head = {
+          user: undefined,
+          store: 'north',
+          file: 'a.csv',
+          contentHash: 'ff',
+          hasDeltas: true,
+          reason: 'count',
+        };
+        const error = { code: 'pet_not_found', message: 'no such pet', status: 404 };
+        const rows = [
+          rowFor(1n),
+          rowFor(2n, { row: 2, before: undefined }),
+          rowFor(3n, { row: 3, after: 0, outcome: { result: 'failed', error } }),
+        ];
+        const log = await ours.history.begin(headOf({ ...head, unchanged: 4 }), rows);
+        expect(await theirs.history.run(log.run)).toEqual({
+          ...headOf({ ...head, unchanged: 4 }),
+          undoes: undefined,
+          run: log.run,
+          at: clock.now(),
+          host: 'till',
+          undoneBy: [],
+          undone: 0,
+          changes: 3,
+          units: 8n,
+          pets: [1n, 2n, 3n],
+          counts: { pending: 2, applied: 0, unchanged: 4, failed: 1, conflict: 0, differs: 0, unknown: 0 },
+          state: 'running',
+        });
+        expect((await collect(theirs.history.rows(log.run, ['failed'])))[0]).toMatchObject({ row: 3, error });
+      });
+
+      it('shows a row without outcome as unknown, and each outcome as it was', async () => {
+        const log = await ours.history.begin(headOf(), rowsFor(1n, 2n, 3n));
+        await log.intend(rowsFor(1n, 2n, 3n).map(intent), undefined);
+        expect((await theirs.history.run(log.run)).counts).toMatchObject({ unknown: 3, pending: 0 });
+        const error = { code: 'conflict', message: 'it moved' };
+        await log.settle([
+          { row: 1, petId: 1n, result: 'differs', quantity: 100 },
+          { row: 2, petId: 2n, result: 'conflict', error },
+        ]);
+        await log.end();
+        expect(await collect(theirs.history.rows(log.run))).toMatchObject([
+          { result: 'differs', quantity: 100, at: clock.now() },
+          { result: 'conflict', error, quantity: undefined },
+          { result: 'unknown', expires: clock.monotonic() + timeout },
+        ]);
+        const record = await theirs.history.run(log.run);
+        expect(record).toMatchObject({ state: 'incomplete', counts: { differs: 1, conflict: 1, unknown: 1 } });
+        expect(await ours.check()).toEqual([]);
+      });
+
+      it('writes outcomes after a moment, so that no pet stays busy', async () => {
+        const log = await ours.history.begin(headOf(), rowsFor(7n));
+        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        await log.settle([{ row: 1, petId: 7n, result: 'applied' }]);
+        expect((await theirs.history.run(log.run)).counts.applied).toBe(0);
+        clock.advance(50);
+        expect((await theirs.history.run(log.run)).counts.applied).toBe(1);
+      });
+
+      it('lists the newest first, by what is asked for', async () => {
+        const runs: string[] = [];
+        for (const [index, env] of ['staging', 'production', 'staging'].entries()) {
+          runs.push((await write(ours, BigInt(index), {}, { env })).run);
+          clock.advance(1000);
+        }
+        const list = async (filter = {}) =>
+          (await collect(theirs.history.runs(filter))).map(({ run }) => runs.indexOf(run));
+        expect(await list()).toEqual([2, 1, 0]);
+        expect(await list({ limit: 2 })).toEqual([2, 1]);
+        expect(await list({ env: 'production' })).toEqual([1]);
+        expect(await list({ petId: 0n })).toEqual([0]);
+        expect(await list({ since: clock.now() - 2000 })).toEqual([2, 1]);
+        expect(await list({ until: clock.now() - 2000 })).toEqual([1, 0]);
+        expect(await list({ state: 'running' })).toEqual([2, 1, 0]);
+        expect(await list({ state: 'done' })).toEqual([]);
+      });
+
+      it('finds a run by its end, where only one has it', async () => {
+        const log = await write(ours, 7n);
+        expect(await theirs.history.find(log.run.slice(-4).toUpperCase())).toBe(log.run);
+        expect(await theirs.history.find(log.run)).toBe(log.run);
+        await expect(theirs.history.find('nope-')).rejects.toMatchObject({ exit: 'usage' });
+        await expect(theirs.history.find('zzz~')).rejects.toMatchObject({ exit: 'usage' });
+        await expect(theirs.history.find('20200101T000000Z-aaaa')).rejects.toMatchObject({ exit: 'notFound' });
+        await expect(theirs.history.run('20200101T000000Z-aaaa')).rejects.toMatchObject({ exit: 'notFound' });
+      });
+
+      it('finds the newest run of a file', async () => {
+        await write(ours, 1n, {}, { contentHash: 'ff' });
+        clock.advance(1000);
+        const { run } = await write(ours, 1n, {}, { contentHash: 'ff' });
+        expect((await theirs.history.runOfFile(service, 'ff'))?.run).toBe(run);
+        expect(await theirs.history.runOfFile('https://other.example/v1', 'ff')).toBeUndefined();
+      });
+
+      it('gives a run to one process at a time', async () => {
+        const log = await write(ours, 7n);
+        await expect(theirs.history.resume(log.run)).rejects.toMatchObject({ exit: 'conflict' });
+        await expect(ours.history.resume(log.run)).rejects.toMatchObject({ exit: 'conflict' });
+        expect(await theirs.history.remove([log.run])).toEqual([]);
+        processes.kill(1);
+        expect((await theirs.history.run(log.run)).state).toBe('done');
+        const resumed = await theirs.history.resume(log.run);
+        expect((await theirs.history.run(log.run)).state).toBe('running');
+        await expect(log.intend([intent({ row: 1, petId: 7n })], undefined)).rejects.toMatchObject({
+          exit: 'conflict',
+        });
+        await resumed.end();
+        expect(await theirs.history.remove([log.run])).toEqual([log.run]);
+        expect(await collect(theirs.history.runs())).toEqual([]);
+      });
+
+      it('does not let the process before change what was settled since', async () => {
+        const log = await ours.history.begin(headOf(), rowsFor(7n));
+        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        processes.kill(1);
+        const resumed = await theirs.history.resume(log.run);
+        await resumed.settle([{ row: 1, petId: 7n, result: 'conflict' }]);
+        await resumed.flush();
+        await log.settle([{ row: 1, petId: 7n, result: 'applied' }]);
+        await log.flush();
+        expect((await theirs.history.run(log.run)).counts).toMatchObject({ conflict: 1, applied: 0 });
+      });
+
+      it('makes who resumes wait for the request of the process before', async () => {
+        const log = await ours.history.begin(headOf(), rowsFor(7n));
+        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        const until = clock.monotonic() + timeout;
+        processes.kill(1);
+        const resumed = await theirs.history.resume(log.run);
+        expect(await resumed.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([
+          { kind: 'busy', run: log.run, until },
+        ]);
+        clock.advance(timeout);
+        expect(await resumed.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([{ kind: 'granted' }]);
+      });
+
+      it('undoes a row once, and knows by which run', async () => {
+        const log = await write(ours, 7n);
+        const undo = await theirs.history.begin(headOf({ command: 'undo', undoes: log.run }), [
+          rowFor(7n, { line: 1 }),
+        ]);
+        await undo.intend([intent({ row: 1, petId: 7n })], undefined);
+        await undo.settle([{ row: 1, petId: 7n, result: 'applied' }]);
+        await undo.end();
+        expect(await ours.history.run(log.run)).toMatchObject({ undone: 1, undoneBy: [undo.run] });
+        expect((await collect(ours.history.rows(log.run)))[0]?.undoneBy).toBe(undo.run);
+      });
+
+      it('knows what was written after a row, but for what was taken back', async () => {
+        const first = await write(ours, 7n);
+        const second = await write(theirs, 7n, { quantity: 9 });
+        const undo = await write(theirs, 7n, {}, { command: 'undo', undoes: second.run });
+        const [row] = await collect(ours.history.rows(first.run));
+        const position = { service, petId: 7n, run: first.run, sequence: row?.sequence ?? 0 };
+        expect(await ours.history.writesAfter(position)).toEqual([]);
+        const third = await write(theirs, 7n, { result: 'differs', quantity: 11 });
+        await write(theirs, 7n, { result: 'failed' });
+        expect(await ours.history.writesAfter(position)).toEqual([
+          { run: third.run, command: 'inventory apply', result: 'differs', quantity: 11 },
+        ]);
+        expect(undo.run).not.toBe(third.run);
+      });
+
+      it('knows the stock before a write', async () => {
+        await write(ours, 7n, { quantity: 3 });
+        const log = await write(theirs, 7n, { quantity: 8 });
+        await write(ours, 7n, { quantity: 20 });
+        const [row] = await collect(ours.history.rows(log.run));
+        expect(await ours.history.lastKnownQuantity(service, 7n, row?.sequence)).toBe(3);
+      });
+
+      it('knows no stock after a write of unknown outcome', async () => {
+        expect(await ours.history.lastKnownQuantity(service, 7n)).toBeUndefined();
+        await ours.history.begin(headOf(), [rowFor(7n, { before: 3 })]);
+        expect(await ours.history.lastKnownQuantity(service, 7n)).toBe(3);
+        await write(ours, 7n, { result: 'differs', quantity: 11 });
+        expect(await theirs.history.lastKnownQuantity(service, 7n)).toBe(11);
+        await write(ours, 7n, { result: 'unknown', quantity: undefined });
+        expect(await theirs.history.lastKnownQuantity(service, 7n)).toBeUndefined();
+      });
+    });
+
+    describe('presence', () => {
+      it('begins with the first write, and lasts as long as it is renewed', async () => {
+        expect(await theirs.presence.list()).toEqual([]);
+        expect(ours.presence.isCurrent).toBe(true);
+        await ours.pets.line(service, 7n);
+        for (let round = 0; round < 5; round += 1) {
+          clock.advance(5000);
+          await Promise.resolve();
+        }
+        expect(await theirs.presence.list()).toMatchObject([{ process: { pid: 1, host: 'till' }, command: 'test' }]);
+        await ours.close();
+        expect(await theirs.presence.list()).toEqual([]);
+      });
+
+      it('is over with its lease, and a late renewal does not bring it back', async () => {
+        await ours.pets.line(service, 7n);
+        clock.stop(15_000);
+        expect(await theirs.presence.list()).toEqual([]);
+        clock.advance(0);
+        expect(ours.presence.isCurrent).toBe(false);
+        expect(await theirs.presence.list()).toEqual([]);
+      });
+
+      it('of another start of the machine is over, and so are its leases', async () => {
+        await (await ours.pets.line(service, 7n)).enter();
+        clock = createStateClock('boot-2');
+        const restarted = await open(1);
+        expect(await restarted.presence.list()).toEqual([]);
+        expect(await (await restarted.pets.line(service, 7n)).enter()).toBeUndefined();
+      });
+    });
+
+    it('says what it is', async () => {
+      await write(ours, 7n);
+      expect(await theirs.describe()).toMatchObject({ runs: 1, rows: 1 });
+      expect(await theirs.check()).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,106 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type Home,
+  type Program,
+  type ProgramOptions,
+  type ProgramResult,
+  runProgram,
+  startProgram,
+  temporaryHome,
+} from './program.ts';
+
+/** The program at one service, with one state folder. */
+export interface Petstock {
+  readonly home: Home;
+  run(command: string | readonly string[], options?: ProgramOptions): Promise<ProgramResult>;
+  start(command: string | readonly string[], options?: ProgramOptions): Program;
+  /** Writes a change file. @returns its path */
+  file(name: string, lines: readonly string[]): string;
+  /** `history list --json`: the newest first. */
+  history(): Promise<readonly ListedRun[]>;
+  /** The newest run. @throws where there is none */
+  newest(): Promise<ListedRun>;
+  /** The rows of `history show <run> --json`. */
+  rows(run: string): Promise<readonly ShownRow[]>;
+}
+
+export interface ListedRun {
+  readonly run: string;
+  readonly command: string;
+  readonly state: string;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export interface ShownRow {
+  readonly petId: number;
+  readonly before: number | null;
+  readonly after: number;
+  readonly result: string;
+  readonly quantity: number | null;
+}
+
+/** A row of the report of `apply`, `undo` and `--resume`. */
+export interface ReportedRow {
+  readonly petId: number;
+  readonly result: string;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+export interface Report {
+  readonly run: string;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly rows: readonly ReportedRow[];
+}
+
+/** @param env names the service: its URL and key */
+export function petstockAt({ env }: Pick<ProgramOptions, 'env'>, home: Home = temporaryHome()): Petstock {
+  const withDefaults = (options: ProgramOptions = {}) => ({ home, ...options, env: { ...env, ...options.env } });
+  const run: Petstock['run'] = (command, options) => runProgram(command, withDefaults(options));
+  const json = async (command: string): Promise<unknown> => {
+    const { code, stdout, stderr } = await run(command);
+    if (code !== 0) throw new Error(`petstock ${command}: exit ${code}, ${stderr}`);
+    return JSON.parse(stdout);
+  };
+  const history = async () => (await json('history list --json')) as readonly ListedRun[];
+  return {
+    home,
+    run,
+    start: (command, options) => startProgram(command, withDefaults(options)),
+    file: (name, lines) => {
+      const path = join(home.folder, name);
+      writeFileSync(path, `${lines.join('\n')}\n`);
+      return path;
+    },
+    history,
+    newest: async () => {
+      const newest = (await history())[0];
+      if (newest === undefined) throw new Error('there is no run in the history');
+      return newest;
+    },
+    rows: async (runId) => ((await json(`history show ${runId} --json`)) as { rows: readonly ShownRow[] }).rows,
+  };
+}
+
+/** What a bulk command has printed with `--json`. */
+export function reportOf({ stdout }: ProgramResult): Report {
+  return JSON.parse(stdout) as Report;
+}
+
+/** The row of a report for a pet. */
+export function rowOf(result: ProgramResult, petId: number): ReportedRow | undefined {
+  return reportOf(result).rows.find((row) => row.petId === petId);
+}
+
+/** The last four characters of a run are enough to name it. */
+export function nameOf({ run }: { readonly run: string }): string {
+  return run.slice(-4);
+}
+
+/** @throws where it takes longer than so many milliseconds: a promise that is about time */
+export function within<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,66 @@
+import type { Outcome, PlannedRow, RunHead } from '../../src/state/history.ts';
+import { openState } from '../../src/state/open-state.ts';
+import type { State } from '../../src/state/state.ts';
+import type { Shop } from './shop.ts';
+
+/** A row of a run that a test records. Rows with a result were sent; `pending` ones were not. */
+export interface TestRow {
+  readonly petId: bigint;
+  readonly before?: number | undefined;
+  readonly after: number;
+  readonly result: Outcome['result'] | 'pending';
+  readonly quantity?: number;
+  readonly error?: Outcome['error'];
+  readonly reason?: string;
+  readonly ref?: string;
+}
+
+/** Opens the state of a shop, as a process of its own would. */
+export async function useState<T>(shop: Shop, use: (state: State) => Promise<T>, pid = 7): Promise<T> {
+  const self = { host: 'till-1', namespace: 'pid:[1]', boot: shop.clock.boot(), pid, startedAt: `${pid}` };
+  const state = await openState({
+    ...{ folder: shop.folders.state, need: 'history', clock: shop.clock, command: 'inventory apply' },
+    processes: { self, isGone: () => false, isStopped: () => false },
+    random: Math.random,
+    warn: (line) => {
+      throw new Error(`the test did not expect a warning: ${line}`);
+    },
+  });
+  try {
+    return await use(state);
+  } finally {
+    await state.close();
+  }
+}
+
+/** Puts a run into the history of a shop, one second after the last. @returns its id */
+export async function recordRun(shop: Shop, rows: readonly TestRow[], head: Partial<RunHead> = {}): Promise<string> {
+  shop.clock.advance(1000);
+  return await useState(shop, async ({ history }) => {
+    const log = await history.begin({ ...headOf(shop), ...head }, rows.map(plannedRow));
+    const sent = rows.flatMap((row, index) => (row.result === 'pending' ? [] : [outcomeOf(row, index)]));
+    const expires = shop.clock.monotonic() + 1000;
+    await log.intend(
+      sent.map(({ row, petId }) => ({ row, petId, expires })),
+      undefined,
+    );
+    await log.settle(sent);
+    await log.end();
+    return log.run;
+  });
+}
+
+function headOf(shop: Shop): RunHead {
+  return {
+    ...{ command: 'inventory apply', env: 'staging', store: undefined, baseUrl: shop.service.url, scope: 'scope' },
+    ...{ service: shop.service.url, user: 'anna', file: 'stock.csv', unchanged: 0 },
+  };
+}
+
+function plannedRow({ petId, before, after, reason, ref }: TestRow, index: number): PlannedRow {
+  return { row: index + 1, line: index + 2, petId, before, after, reason, ref };
+}
+
+function outcomeOf({ petId, result, quantity, error }: TestRow, index: number): Outcome {
+  return { row: index + 1, petId, result: result as Outcome['result'], quantity, error };
+}

@@ -1,0 +1,234 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished, vi } from 'vitest';
+import { createRateLimitWindow, type RateLimitPlan } from './rate-limit-window.ts';
+
+/** A request as the service saw it. */
+export interface SeenRequest {
+  /** By the monotonic clock of the test, in milliseconds. */
+  readonly at: number;
+  readonly method: string;
+  /** Without `/v1`: `/inventory/7`. */
+  readonly path: string;
+  readonly body: string;
+  readonly key: string;
+  /** Of the answer; undefined where none was sent. */
+  status: number | undefined;
+}
+
+/** One request and what can be done with it. */
+export interface Exchange {
+  readonly request: SeenRequest;
+  /** What a PATCH is about; undefined for other requests. */
+  readonly change: { readonly petId: bigint; readonly quantity: number } | undefined;
+  /** Resolves once the connection is closed, by either side. */
+  readonly closed: Promise<void>;
+  /** Writes the stock that a PATCH asks for, or another quantity. Of another request: nothing. */
+  commit(quantity?: number): void;
+  /** Does what the request asks for, and answers as the specification says. */
+  answerNormally(): void;
+  answer(status: number, body?: string, headers?: Readonly<Record<string, string>>): void;
+  /** Sends the head and the first bytes of an answer, then resets the connection. */
+  breakOff(body: string): void;
+  /** Resets the connection. */
+  drop(): void;
+}
+
+/** What the service does with a request. */
+export type Action = (exchange: Exchange) => void | Promise<void>;
+
+/** Which requests: `PATCH`, `GET /inventory`, `PATCH /inventory/7`. */
+export type Matcher = string;
+
+export interface ScriptedService {
+  /** `http://127.0.0.1:…/v1` */
+  readonly url: string;
+  readonly port: number;
+  readonly key: string;
+  /** `PETSTOCK_URL_STAGING` and `PETSTOCK_API_KEY_STAGING` of it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Oldest first. */
+  readonly requests: readonly SeenRequest[];
+  /** The next requests that match get these actions, one each, in this order; then what comes later in the script. */
+  next(matcher: Matcher, ...actions: readonly Action[]): void;
+  /** All requests that match and that nothing before it takes. @returns takes it out of the script again */
+  always(matcher: Matcher, action: Action): () => void;
+  seen(matcher: Matcher): readonly SeenRequest[];
+  /** Resolves once so many requests that match have come, answered or not. */
+  untilSeen(matcher: Matcher, count: number): Promise<void>;
+  /** Resolves once no request has come for so many milliseconds. */
+  untilQuiet(ms: number): Promise<void>;
+  stockOf(petId: number): number | undefined;
+  /** Somebody else's write, beside every request. */
+  sell(petId: number, units: number): void;
+}
+
+export interface ScriptedOptions {
+  /** Quantities by pet id; default: pets 1 to 3 with 10 each. */
+  readonly stock?: Readonly<Record<string, number>>;
+  /** Default: none that is ever met. */
+  readonly limit?: RateLimitPlan;
+}
+
+const key = 'psk_scripted0123456789';
+
+/**
+ * A service as bad as networks and proxies make it: what it does with each request is scripted by the test, and what the
+ * script leaves open it answers as the specification says. It is gone when the test is finished.
+ */
+export async function scriptedService({ stock = tenEach(3), limit }: ScriptedOptions = {}): Promise<ScriptedService> {
+  const quantities = new Map(Object.entries(stock).map(([petId, quantity]) => [BigInt(petId), quantity]));
+  const requests: SeenRequest[] = [];
+  let script: { readonly matches: (request: SeenRequest) => boolean; readonly take: () => Action | undefined }[] = [];
+  const window = createRateLimitWindow(limit);
+
+  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const request = await readRequest(incoming);
+    requests.push(request);
+    const headers = window.count();
+    const exchange = createExchange({ request, response, quantities, headers });
+    if (headers['Retry-After'] !== undefined) return exchange.answer(429, errorBody('rate_limited', 429));
+    const takeFrom = script.find(({ matches }) => matches(request));
+    const action = takeFrom?.take() ?? ((normal: Exchange) => normal.answerNormally());
+    await action(exchange);
+  };
+  const port = await listenOnLoopback((incoming, response) => {
+    // A connection that breaks before its request has come is not in the script.
+    handle(incoming, response).catch(() => response.destroy());
+  });
+  const url = `http://127.0.0.1:${port}/v1`;
+  const seen = (matcher: Matcher) => requests.filter(matching(matcher));
+  return {
+    url,
+    port,
+    key,
+    env: { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key },
+    requests,
+    next: (matcher, ...actions) => {
+      const left = [...actions];
+      const matches = matching(matcher);
+      script.push({ matches: (request) => left.length > 0 && matches(request), take: () => left.shift() });
+    },
+    always: (matcher, action) => {
+      const entry = { matches: matching(matcher), take: () => action };
+      script.push(entry);
+      return () => {
+        script = script.filter((other) => other !== entry);
+      };
+    },
+    seen,
+    untilSeen: (matcher, count) =>
+      until(() => {
+        const { length } = seen(matcher);
+        if (length < count) throw new Error(`the service has seen ${length} of ${matcher}, not ${count}`);
+      }),
+    untilQuiet: (ms) =>
+      until(() => {
+        const since = performance.now() - (requests.at(-1)?.at ?? 0);
+        if (since < ms) throw new Error(`the last request came ${since} ms ago`);
+      }),
+    stockOf: (petId) => quantities.get(BigInt(petId)),
+    sell: (petId, units) => {
+      quantities.set(BigInt(petId), (quantities.get(BigInt(petId)) ?? 0) - units);
+    },
+  };
+}
+
+/** Resolves once it no longer throws. */
+export function until(look: () => void): Promise<void> {
+  return vi.waitFor(look, { timeout: 30_000, interval: 10 });
+}
+
+/** Pets 1 to `count` with 10 each. */
+export function tenEach(count: number): Readonly<Record<string, number>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`${index + 1}`, 10]));
+}
+
+export function errorBody(code: string, status: number): string {
+  return JSON.stringify({ code, message: `scripted: ${code}`, status });
+}
+
+function matching(matcher: Matcher): (request: SeenRequest) => boolean {
+  const [method, path] = matcher.split(' ');
+  return (request) => request.method === method && (path === undefined || request.path === path);
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<SeenRequest> {
+  const at = performance.now();
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  const { method = '', url = '', headers } = incoming;
+  const body = Buffer.concat(chunks).toString('utf8');
+  const bearer = headers.authorization?.replace('Bearer ', '') ?? '';
+  return { at, method, path: url.replace('/v1', ''), body, key: bearer, status: undefined };
+}
+
+interface ExchangeParts {
+  readonly request: SeenRequest;
+  readonly response: ServerResponse;
+  readonly quantities: Map<bigint, number>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function createExchange({ request, response, quantities, headers: limits }: ExchangeParts): Exchange {
+  const id = /^\/inventory\/(\d+)$/.exec(request.path)?.[1];
+  const change =
+    request.method === 'PATCH' && id !== undefined
+      ? { petId: BigInt(id), quantity: (JSON.parse(request.body) as { quantity: number }).quantity }
+      : undefined;
+  const closed = new Promise<void>((resolve) => response.once('close', resolve));
+  const item = (petId: bigint) =>
+    `{"petId":${petId},"quantity":${quantities.get(petId)},"status":"${(quantities.get(petId) ?? 0) > 0 ? 'available' : 'sold'}"}`;
+  const head = (status: number, headers: Readonly<Record<string, string>>) => {
+    request.status = status;
+    response.writeHead(status, { 'Content-Type': 'application/json', ...limits, ...headers });
+  };
+  const answer: Exchange['answer'] = (status, body = '', headers = {}) => {
+    head(status, headers);
+    response.end(body);
+  };
+  const commit = (quantity = change?.quantity ?? 0): void => {
+    if (change !== undefined && quantities.has(change.petId)) quantities.set(change.petId, quantity);
+  };
+  return {
+    request,
+    change,
+    closed,
+    commit,
+    answer,
+    answerNormally: () => {
+      if (request.method === 'GET' && request.path === '/inventory') {
+        return answer(200, `[${[...quantities.keys()].map(item).join(',')}]`);
+      }
+      if (change === undefined || !quantities.has(change.petId)) return answer(404, errorBody('not_found', 404));
+      commit();
+      answer(200, item(change.petId));
+    },
+    breakOff: (body) => {
+      head(200, { 'Content-Length': `${body.length}` });
+      response.write(body.slice(0, body.length / 2), () => response.socket?.resetAndDestroy());
+    },
+    drop: () => {
+      response.socket?.resetAndDestroy();
+    },
+  };
+}
+
+/** On 127.0.0.1 and, where the machine has it, on ::1, at one port. @returns the port */
+async function listenOnLoopback(handler: RequestListener): Promise<number> {
+  const server = await listen(createServer(handler), 0, '127.0.0.1');
+  const { port } = server.address() as AddressInfo;
+  await listen(createServer(handler), port, '::1').catch(() => undefined);
+  return port;
+}
+
+function listen(server: Server, port: number, host: string): Promise<Server> {
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve(server));
+  });
+}

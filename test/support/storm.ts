@@ -1,0 +1,72 @@
+import type { Action, Exchange, ScriptedService } from './scripted-service.ts';
+import { errorBody } from './scripted-service.ts';
+
+export interface Storm {
+  /** What becomes of one PATCH: by chance it is answered, lost, late, held for ever, or answered with nonsense. */
+  readonly action: Action;
+  /** A number in [0, 1), the same ones for the same seed. */
+  random(): number;
+  /** Every write that was carried out: the stock before it, and after. */
+  writes(): readonly { readonly petId: number; readonly before: number; readonly after: number }[];
+  /** How many requests are still to be carried out. */
+  onTheWay(): number;
+}
+
+export function stormOf(service: Pick<ScriptedService, 'stockOf'>, seed: number): Storm {
+  const writes: { petId: number; before: number; after: number }[] = [];
+  let state = seed;
+  let late = 0;
+  const random = (): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+  const commit = (exchange: Exchange): void => {
+    const petId = Number(exchange.change?.petId);
+    const before = service.stockOf(petId) ?? 0;
+    exchange.commit();
+    writes.push({ petId, before, after: service.stockOf(petId) ?? 0 });
+  };
+  const later = async (ms: number): Promise<void> => {
+    late += 1;
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    late -= 1;
+  };
+  const item = ({ change }: Exchange) =>
+    `{"petId":${change?.petId},"quantity":${change?.quantity},"status":"available"}`;
+  const answered = (exchange: Exchange, status: number): void => {
+    commit(exchange);
+    exchange.answer(status, status < 300 ? item(exchange) : errorBody('scripted', status));
+  };
+  const fates: readonly (readonly [number, Action])[] = [
+    [0.4, (exchange) => answered(exchange, 200)],
+    [0.5, (exchange) => later(400).then(() => answered(exchange, 200))],
+    [0.6, (exchange) => exchange.drop()],
+    [
+      0.7,
+      (exchange) => {
+        commit(exchange);
+        exchange.drop();
+      },
+    ],
+    [0.8, () => {}],
+    [
+      0.9,
+      (exchange) => {
+        exchange.drop();
+        // Sooner than the time-out of the client is over.
+        return later(200 + random() * 800).then(() => commit(exchange));
+      },
+    ],
+    [0.95, (exchange) => answered(exchange, 503)],
+    [1, (exchange) => later(300).then(() => answered(exchange, 202))],
+  ];
+  return {
+    action: (exchange) => {
+      const chance = random();
+      return fates.find(([limit]) => chance < limit)?.[1](exchange);
+    },
+    random,
+    writes: () => writes,
+    onTheWay: () => late,
+  };
+}
