@@ -1,5 +1,6 @@
 import { OvertakenError, type Permit } from '../rate-limit/governor.ts';
 import { parseDate, parseRetryAfter } from '../rate-limit/headers.ts';
+import { longestGate } from '../rate-limit/key-state.ts';
 import { PetstockError, UnavailableError } from '../shared/errors.ts';
 import { errorOfAnswer } from './error-answer.ts';
 import { type Answer, type ExchangeOptions, exchange, NetworkFault } from './exchange.ts';
@@ -71,7 +72,8 @@ async function judge<T>(
   if (isRedirect(answer)) return { kind: 'moved', status, url: redirectTarget(request, answer) };
   if (status !== 429 && !gatewayStatuses.has(status)) return { kind: 'done', value: await use(answer) };
   const now = clock.now();
-  const retryAfter = parseRetryAfter(headers, parseDate(headers, now) ?? now);
+  const asked = parseRetryAfter(headers, parseDate(headers, now) ?? now);
+  const retryAfter = asked === undefined ? undefined : Math.min(asked, longestGate);
   const error = errorOfAnswer(status, await answer.textOrNothing(), retryAfter);
   if (status === 429) return { kind: 'refused', error: error.with({ unsent: true, cause: undefined }) };
   return { kind: 'failed', error, retryAfter };

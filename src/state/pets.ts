@@ -6,6 +6,13 @@ export interface Pets {
   /** A moment in the order of all writes; to be taken before the stock is read. */
   mark(): Promise<Mark>;
   /**
+   * When the last request of a process that is gone can't be on its way to one of these pets any more: a stock that is read
+   * before may still change by what this state has sent.
+   * @param except a run whose own requests don't count
+   * @returns by the monotonic clock; undefined where there is none
+   */
+  arrivesUntil(service: string, petIds: ReadonlySet<bigint>, except?: string): Promise<number | undefined>;
+  /**
    * A place in the line of those who want to read a pet and write what depends on it: first come, first served. Nothing is
    * held until `enter` has succeeded, so a wait for the rate limit before that blocks no one.
    */

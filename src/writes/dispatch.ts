@@ -27,8 +27,8 @@ export interface BusyRow {
   readonly until: number | undefined;
 }
 
-/** How long a prepared row may wait for its turn, in milliseconds: its intent counts that in. */
-const longestHold = 5000;
+/** How long a prepared row may wait for its turn, in milliseconds: its intent counts that in. `alone`: with no row before it. */
+const longestHold = { alone: 1000, inGroup: 5000 };
 
 /**
  * Sends each row of a queue at most once, some at a time. Rows are admitted, leased and written down in groups, right before
@@ -145,7 +145,8 @@ export class Dispatch {
 
   async #intend(rows: readonly QueuedRow[], permits: readonly Permit[], place: Place | undefined): Promise<void> {
     const { clock, log, timeout } = this.#options;
-    const leaveBy = clock.monotonic() + longestHold;
+    const hold = this.#queue.length > this.#options.concurrency ? longestHold.inGroup : longestHold.alone;
+    const leaveBy = clock.monotonic() + hold;
     const expires = leaveBy + timeout;
     const intents = rows.map(({ write }) => ({ row: write.row, petId: write.petId, expires }));
     const grants = await log.intend(intents, rows[0]?.mark, place).catch(async (error) => {
@@ -167,7 +168,7 @@ export class Dispatch {
   #refuse(queued: QueuedRow, grant: Exclude<Grant, { kind: 'granted' }>): void {
     if (grant.kind === 'busy') this.#busy.push({ queued, run: grant.run, until: grant.until });
     else {
-      const message = `run ${grant.run} (${grant.command}) has written it since its stock was read`;
+      const message = `run ${grant.run} (${grant.command}) has written it since its stock was read, or may have`;
       this.#outcomes.conflict(queued.write, message);
     }
   }

@@ -1,5 +1,6 @@
 import type { BulkRow } from '../inventory/change.ts';
 import type { Outcome, PetWrite, RecordedRow } from '../state/history.ts';
+import { laterWriteMessage } from './stock-moved.ts';
 
 /** A row of a run that goes on. */
 export interface ResumedRow {
@@ -57,7 +58,7 @@ function answerOf(
   // What may have been written since, and left the stock as it was before, was not written.
   const later = laterWrites.findLast((write) => write.result !== 'unknown' || stock !== before);
   if (later !== undefined) {
-    return { result: 'conflict', message: `run ${later.run} (${later.command}) has written it since` };
+    return { result: 'conflict', message: laterWriteMessage(later) };
   }
   if (stock === after) return { result: 'applied' };
   if (stock === undefined) return { result: 'conflict', message: `there is no pet ${petId} any more` };

@@ -1,3 +1,4 @@
+import type { PetWrite } from '../state/history.ts';
 import type { RowWrite } from './row-write.ts';
 
 /** Why a row can't be written: a clause without a trailing period. */
@@ -5,4 +6,9 @@ export function stockMovedMessage({ petId, before, after }: RowWrite, found: num
   if (found === undefined) return `there is no pet ${petId} any more`;
   if (before === undefined) return `the stock is ${found}, not ${after} as wanted`;
   return `the stock is ${found}, neither ${before} as before nor ${after} as wanted`;
+}
+
+/** The same where the history knows of a later write. */
+export function laterWriteMessage({ run, command, result }: PetWrite): string {
+  return `run ${run} (${command}) ${result === 'unknown' ? 'may have written' : 'has written'} it since`;
 }

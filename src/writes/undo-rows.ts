@@ -1,5 +1,6 @@
 import type { BulkRow } from '../inventory/change.ts';
 import type { PetWrite, RecordedRow } from '../state/history.ts';
+import { laterWriteMessage } from './stock-moved.ts';
 
 /** What is known of a row that is to be taken back. */
 export interface UndoFacts {
@@ -61,6 +62,6 @@ function conflictOf(petId: bigint, { stock, written, target, laterWrites }: Situ
   if (stock === target) return undefined;
   // What may have been written since, and left the stock as this row wrote it, was not written.
   const later = laterWrites.findLast(({ result }) => result !== 'unknown' || stock !== written);
-  if (later !== undefined) return `run ${later.run} (${later.command}) has written it since`;
+  if (later !== undefined) return laterWriteMessage(later);
   return stock === written ? undefined : `the stock is ${stock}, not ${written} as it was written`;
 }

@@ -135,7 +135,14 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await rival.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([
           { kind: 'busy', run: log.run, until: expires },
         ]);
+        // Whoever is about to read the stock waits as long, unless it is the run itself that goes on.
+        const pets = new Set([7n, 8n]);
+        expect(await theirs.pets.arrivesUntil(service, pets)).toBe(expires);
+        expect(await theirs.pets.arrivesUntil(service, pets, log.run)).toBeUndefined();
+        expect(await theirs.pets.arrivesUntil(service, new Set([8n]))).toBeUndefined();
+        expect(await theirs.pets.arrivesUntil('https://other.example/v1', pets)).toBeUndefined();
         clock.advance(timeout);
+        expect(await theirs.pets.arrivesUntil(service, pets)).toBeUndefined();
         expect(await other.enter()).toBeUndefined();
       });
 

@@ -2,12 +2,11 @@ import type { BulkRow } from '../../inventory/change.ts';
 import { InterruptedError } from '../../shared/errors.ts';
 import type { RecordedRow, RunLog, RunRecord } from '../../state/history.ts';
 import { isUnanswered, resumeRow } from '../../writes/resume-rows.ts';
-import type { Stock } from '../../writes/row-write.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform-plan.ts';
 import { requireRun } from './require-run.ts';
 import { requireSameEnvironment, requireSameService } from './same-service.ts';
-import { openSession, type Session } from './session.ts';
+import { openSession, type PlanStock, type Session } from './session.ts';
 
 /** Goes on with a run: what has its answer stays, the rest is looked at before it is sent. */
 export async function resumeRun(invocation: Invocation, text: string, options: PlanOptions): Promise<void> {
@@ -35,7 +34,7 @@ async function planOf(session: Session, run: RunRecord, log: RunLog | undefined)
   const { history } = session.connection.state;
   const recorded: RecordedRow[] = [];
   for await (const row of history.rows(run.run)) recorded.push(row);
-  const { stock, readAt } = await readSettledStock(session, recorded.filter(isUnanswered));
+  const stock = await readStockOf(session, run.run, recorded.filter(isUnanswered));
   const rows: BulkRow[] = [];
   const numbers: number[] = [];
   for (const row of recorded) {
@@ -50,7 +49,7 @@ async function planOf(session: Session, run: RunRecord, log: RunLog | undefined)
   return {
     rows,
     mark: stock.mark,
-    readAt,
+    readAt: stock.readAt,
     verb: 'Write',
     look: `petstock inventory apply --resume ${run.run} --env ${run.env} --dry-run`,
     resumed: { run: run.run, numbers },
@@ -59,20 +58,20 @@ async function planOf(session: Session, run: RunRecord, log: RunLog | undefined)
 }
 
 /** The stock of rows, once no request of them can be on its way any more where that matters. */
-async function readSettledStock(
-  { invocation, readStock }: Session,
+async function readStockOf(
+  { invocation, readSettledStock }: Session,
+  run: string,
   rows: readonly RecordedRow[],
-): Promise<{ readonly stock: Stock; readonly readAt: number }> {
+): Promise<PlanStock> {
   const { clock, interrupted } = invocation.context;
   const petIds = new Set(rows.map(({ petId }) => petId));
   for (;;) {
-    const readAt = clock.monotonic();
-    const stock = await readStock(petIds);
+    const stock = await readSettledStock(petIds, run);
     const open = rows.filter(
       ({ petId, after, result }) => result === 'unknown' && stock.quantities.get(petId) !== after,
     );
-    const wait = Math.max(0, ...open.map(({ expires }) => (expires ?? 0) - readAt));
-    if (wait <= 0) return { stock, readAt };
+    const wait = Math.max(0, ...open.map(({ expires }) => (expires ?? 0) - stock.readAt));
+    if (wait <= 0) return stock;
     const seconds = Math.ceil(wait / 1000);
     await invocation.messages.note(
       `A request of this run may still arrive at the service; looking again in ${seconds} s.`,

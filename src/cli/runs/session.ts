@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import { createFilter } from '../../inventory/filter.ts';
 import type { Permit } from '../../rate-limit/governor.ts';
-import type { ReadStock } from '../../writes/row-write.ts';
+import type { ReadStock, Stock } from '../../writes/row-write.ts';
 import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 
@@ -11,6 +11,13 @@ export interface Session {
   readonly connection: Connection;
   /** One GET, unless no pet is asked for. What other commands write from here on is noticed before a row is written. */
   readonly readStock: ReadStock;
+  /** The same for a plan: first waits until no request of a command that was stopped can still change what is read. */
+  readSettledStock(petIds: ReadonlySet<bigint>, exceptRun?: string): Promise<PlanStock>;
+}
+
+export interface PlanStock extends Stock {
+  /** When it was read, by the monotonic clock. */
+  readonly readAt: number;
 }
 
 export async function openSession(invocation: Invocation): Promise<Session> {
@@ -21,7 +28,20 @@ export async function openSession(invocation: Invocation): Promise<Session> {
     // A run that has nothing to look at spends no request.
     return { mark, quantities: petIds.size === 0 ? new Map() : await quantitiesOf(client, petIds, permit) };
   };
-  return { invocation, connection, readStock };
+  const { clock, interrupted } = invocation.context;
+  const readSettledStock: Session['readSettledStock'] = async (petIds, exceptRun) => {
+    for (;;) {
+      const readAt = clock.monotonic();
+      const until = await state.pets.arrivesUntil(connection.service, petIds, exceptRun);
+      if (until === undefined || until <= readAt) return { ...(await readStock(petIds)), readAt };
+      const seconds = Math.ceil((until - readAt) / 1000);
+      await invocation.messages.note(
+        `A request of a command that was stopped may still arrive at the service; reading the stock in ${seconds} s.`,
+      );
+      await clock.sleep(Math.ceil(until - readAt), interrupted);
+    }
+  };
+  return { invocation, connection, readStock, readSettledStock };
 }
 
 /** A pet that the service does not have is missing. */

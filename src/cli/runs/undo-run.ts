@@ -21,8 +21,7 @@ export async function undoRun(invocation: Invocation, text: string, options: Pla
   requireSameService(run, session.connection, command);
   const undoable = await undoableRows(session, run);
   await invocation.service.announce();
-  const readAt = invocation.context.clock.monotonic();
-  const stock = await session.readStock(new Set(undoable.map(({ recorded }) => recorded.petId)));
+  const stock = await session.readSettledStock(new Set(undoable.map(({ recorded }) => recorded.petId)));
   const rows: BulkRow[] = [];
   for (const { recorded, lastKnown } of undoable) {
     const { petId, sequence } = recorded;
@@ -41,7 +40,7 @@ export async function undoRun(invocation: Invocation, text: string, options: Pla
     {
       rows,
       mark: stock.mark,
-      readAt,
+      readAt: stock.readAt,
       verb: 'Take back',
       look: `${command} --env ${run.env} --dry-run`,
       begin: (plan, numbers) => beginRun(invocation, session.connection, subject, { rows: plan, numbers }),

@@ -1,5 +1,14 @@
 import type { Busy, Mark, Pets, Place } from '../pets.ts';
-import { busyWith, giveBackLease, type PetKey, type Shared, serviceNumber, takeLease } from './leases.ts';
+import {
+  busyWith,
+  findService,
+  giveBackLease,
+  type PetKey,
+  type Shared,
+  serviceNumber,
+  takeLease,
+  unexpired,
+} from './leases.ts';
 import { lastSequence } from './sequence.ts';
 
 export class SqlitePets implements Pets {
@@ -13,6 +22,21 @@ export class SqlitePets implements Pets {
     const { connection, clock } = this.#shared;
     const at = clock.monotonic();
     return { sequence: lastSequence(connection), at };
+  }
+
+  async arrivesUntil(service: string, petIds: ReadonlySet<bigint>, except?: string): Promise<number | undefined> {
+    const { connection, presence, clock } = this.#shared;
+    const number = findService(connection, service);
+    if (number === undefined) return undefined;
+    const leases = connection.all(
+      'SELECT CAST(pet_id AS TEXT) AS pet_id, run, holder, boot, expires FROM leases WHERE service = ? AND run IS NOT NULL',
+      number,
+    );
+    const ends = leases
+      .filter(({ pet_id, run }) => run !== except && petIds.has(BigInt(String(pet_id))))
+      .filter(({ holder }) => holder === null || !presence.isAlive(Number(holder)))
+      .flatMap(({ boot, expires }) => unexpired(clock, boot, expires) ?? []);
+    return ends.length === 0 ? undefined : Math.max(...ends);
   }
 
   async line(service: string, petId: bigint): Promise<Place> {

@@ -32,8 +32,7 @@ export async function runFile(invocation: Invocation, file: string, options: Fil
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
   if (!options.dryRun) await refuseRepetition(session, { file, contentHash, hasDeltas }, options);
   await invocation.service.announce();
-  const readAt = invocation.context.clock.monotonic();
-  const { quantities, mark } = await session.readStock(new Set(changes.map(({ petId }) => petId)));
+  const { quantities, mark, readAt } = await session.readSettledStock(new Set(changes.map(({ petId }) => petId)));
   const { skipUnknown } = options;
   const { rows, faults } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown, env });
   if (faults.length > 0) {
@@ -77,6 +76,11 @@ async function refuseRepetition(
   if (earlier === undefined) return;
   const { run, state, counts, undone } = earlier;
   const name = file === '-' ? 'This input' : file;
+  if (state === 'running') {
+    throw new UsageError(`${name} is being applied by run ${run}; nothing was sent`, {
+      hint: `petstock history show ${run}`,
+    });
+  }
   if (state !== 'done') {
     throw new UsageError(`${name} was applied already, and run ${run} of it is not finished; nothing was sent`, {
       hint: `petstock inventory apply --resume ${run} --env ${earlier.env}`,
