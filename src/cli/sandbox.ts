@@ -7,7 +7,7 @@ import { narrowWithWarning } from '../shared/narrow-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
 import type { Context } from './context.ts';
 
-/** The plan of the sandbox's key, unless `sandbox serve` says otherwise. */
+/** The plan of the sandbox's key. */
 export const sandboxPlan = 'business';
 
 /** The sandbox on this machine: a database and a key that stay between commands. */
@@ -77,13 +77,26 @@ export async function openSandbox(stateFolder: string): Promise<Sandbox> {
   makePrivateFolder(stateFolder);
   const keyFile = keyFileIn(stateFolder);
   const key = readKey(keyFile) ?? (await makeKey(keyFile));
-  return { file: sandboxFile(stateFolder), key };
+  return { file: join(stateFolder, 'sandbox.db'), key };
 }
 
-/** @param pets,seed what the file is seeded with, where that is not the default: each such stock has a file of its own */
-export function sandboxFile(stateFolder: string, pets?: number, seed?: number): string {
-  const variant = pets === undefined && seed === undefined ? '' : `-${pets ?? 24}-${seed ?? 1}`;
-  return join(stateFolder, `sandbox${variant}.db`);
+/**
+ * A stock is made once, so a number of pets says nothing about a file that has one.
+ * @throws UsageError where the file has another number of pets
+ */
+export async function requirePets(file: string | undefined, pets: number | undefined): Promise<void> {
+  if (file === undefined || pets === undefined) return;
+  const { inspectDatabase } = await import('../service/index.ts');
+  const found = await Promise.resolve(file)
+    .then(inspectDatabase)
+    .catch(async (cause) => {
+      throw await fileError(cause, file);
+    });
+  if (found === null || found.pets === pets) return;
+  throw new UsageError(
+    `${file} has ${found.pets} pets already, and --pets ${pets} is for a new file. Remove it to start again, or name another file`,
+    { hint: `petstock sandbox serve --file :memory: --pets ${pets}` },
+  );
 }
 
 /**

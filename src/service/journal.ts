@@ -1,9 +1,11 @@
+import { loggedPath } from './http/log.ts';
+
 /** One request as the service saw it. */
 export interface JournalEntry {
   /** When it arrived, by the service's clock: milliseconds since the Unix epoch. */
   readonly time: number;
   readonly method: string;
-  /** The request target as it was sent, cut at 1024 characters. */
+  /** The request target without its query, cut at 1024 characters. */
   readonly path: string;
   /** The body as far as it was read, cut at 1024 characters; null when none was read. */
   readonly body: string | null;
@@ -29,7 +31,7 @@ export class Journal {
   readonly #entries: Unfinished[] = [];
 
   open(time: number, method: string, path: string): OpenEntry {
-    const entry: Unfinished = { time, method, path: beginningOf(path), body: null, status: null };
+    const entry: Unfinished = { time, method, path: beginningOf(loggedPath(path)), body: null, status: null };
     this.#entries.push(entry);
     if (this.#entries.length >= 2 * KEPT) this.#entries.splice(0, this.#entries.length - KEPT);
     return {

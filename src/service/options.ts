@@ -34,7 +34,9 @@ export interface ServiceOptions {
   readonly faults?: readonly string[];
   /** Port of the administration server, 0 for a free one. Undefined: none. It is on loopback, whatever `host` is. */
   readonly adminPort?: number;
-  /** Is told of each request when it is over. */
+  /** What a request to the administration server must bring as its bearer token. Without it, one is made. */
+  readonly adminToken?: string;
+  /** Called for each request when it is over. */
   readonly log?: Log;
   /** How long a client may take: 60 s for its headers, 300 s for all of its request, 60 s to go on reading. */
   readonly patience?: Patience;
@@ -45,6 +47,8 @@ export interface RunningService {
   readonly url: string;
   /** Address of the administration server. */
   readonly adminUrl: string | null;
+  /** The bearer token of the administration server; null where there is none. */
+  readonly adminToken: string | null;
   /** A key that is valid here: psk_… */
   readonly key: string;
   /** The last requests seen, oldest first. */

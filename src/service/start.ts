@@ -4,7 +4,7 @@ import { MovableClock } from './clock.ts';
 import { FaultSet } from './faults/fault-set.ts';
 import { ApiServer } from './http/server.ts';
 import { Journal } from './journal.ts';
-import { generateKey } from './keys/key.ts';
+import { generateAdminToken, generateKey } from './keys/key.ts';
 import { type Grant, KeyRing } from './keys/key-ring.ts';
 import { AddressBuckets } from './limits/addresses.ts';
 import { DEFAULTS, type RunningService, type ServiceOptions } from './options.ts';
@@ -52,7 +52,8 @@ async function serve(service: Service, options: ServiceOptions, key: string): Pr
   const host = options.host ?? DEFAULTS.host;
   const api = new ApiServer(service, options.patience ?? DEFAULTS.patience);
   const url = `${origin(host, await api.listen(options.port ?? DEFAULTS.port, host))}/v1`;
-  const admin = options.adminPort === undefined ? null : new AdminServer(service, url);
+  const adminToken = options.adminPort === undefined ? null : (options.adminToken ?? generateAdminToken());
+  const admin = adminToken === null ? null : new AdminServer(service, url, adminToken);
   const adminHost = isLoopback(host) ? host : DEFAULTS.host;
   const adminPort = await admin?.listen(options.adminPort ?? 0, adminHost).catch(async (error: unknown) => {
     await api.stop();
@@ -61,6 +62,7 @@ async function serve(service: Service, options: ServiceOptions, key: string): Pr
   let closing: Promise<void> | null = null;
   return {
     url,
+    adminToken,
     adminUrl: adminPort === undefined ? null : origin(adminHost, adminPort),
     key,
     journal: () => service.journal.entries(),

@@ -2,10 +2,15 @@ import { get as httpGet } from 'node:http';
 import { expect, test } from 'vitest';
 import { NOON, outcome, outcomes, rate, start, type TestService } from './support.ts';
 
+function authorized({ adminToken }: TestService) {
+  return { Authorization: `Bearer ${adminToken}` };
+}
+
 async function ask(service: TestService, method: string, path: string, body?: unknown) {
   const response = await fetch(`${service.adminUrl}${path}`, {
     method,
-    ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+    headers: { ...authorized(service), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return { status: response.status, json: await response.json() };
 }
@@ -19,20 +24,22 @@ test('GET /health', async () => {
   expect(await ask(service, 'GET', '/health')).toEqual({ status: 200, json: { status: 'ok' } });
 });
 
-test('GET /journal tells the requests seen, in order', async () => {
+test('GET /journal has the requests seen, in order, without queries and keys as the log does', async () => {
   const service = await start({ adminPort: 0 });
-  await service.get('/inventory?x=1');
+  await service.get('/inventory?api_key=secret');
+  await service.get(`/pets/${service.key}`);
   service.clock.advance(5);
   await service.patch('/inventory/1', '{"quantity":1.5}');
   const expected = [
-    { time: NOON, method: 'GET', path: '/v1/inventory?x=1', body: null, status: 200 },
+    { time: NOON, method: 'GET', path: '/v1/inventory', body: null, status: 200 },
+    { time: NOON, method: 'GET', path: '/v1/pets/psk_…', body: null, status: 400 },
     { time: NOON + 5, method: 'PATCH', path: '/v1/inventory/1', body: '{"quantity":1.5}', status: 400 },
   ];
   expect((await ask(service, 'GET', '/journal')).json).toEqual(expected);
   expect(service.journal()).toEqual(expected);
 });
 
-test('faults are added, told and removed', async () => {
+test('faults are added, listed and removed', async () => {
   const service = await start({ adminPort: 0, faults: ['GET /pets/*:reset'] });
   const added = await ask(service, 'POST', '/faults', { faults: ['GET /inventory:status=503'] });
   expect(added.json).toEqual({ faults: ['GET /pets/*:reset', 'GET /inventory:status=503'] });
@@ -77,7 +84,7 @@ test.each([
 ])('a request for the host %s: %i, lest a web site has its name point here', async (host, status) => {
   const service = await start({ adminPort: 0 });
   const answered = await new Promise((resolve) => {
-    httpGet(`${service.adminUrl}/health`, { headers: { Host: host } }, (response) => {
+    httpGet(`${service.adminUrl}/health`, { headers: { Host: host, ...authorized(service) } }, (response) => {
       resolve(response.resume().statusCode);
     });
   });
@@ -88,4 +95,42 @@ test('it stays on loopback, wherever the service listens', async () => {
   const service = await start({ host: '0.0.0.0', adminPort: 0 });
   expect(service.url).toMatch(/^http:\/\/0\.0\.0\.0:/);
   expect(service.adminUrl).toMatch(/^http:\/\/127\.0\.0\.1:/);
+});
+
+test.each(['/health', '/journal', '/faults', '/openapi.json', '/nowhere'])(
+  'GET %s without the token, or with another: 401',
+  async (path) => {
+    const service = await start({ adminPort: 0 });
+    for (const authorization of [
+      undefined,
+      'Bearer adm_wrong',
+      `Bearer ${service.key}`,
+      `Basic ${service.adminToken}`,
+    ]) {
+      const headers = authorization === undefined ? {} : { Authorization: authorization };
+      const response = await fetch(`${service.adminUrl}${path}`, { headers });
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    }
+  },
+);
+
+test('the token is made for each service, or is the one that is given', async () => {
+  const [one, other] = [await start({ adminPort: 0 }), await start({ adminPort: 0 })];
+  expect(one.adminToken).toMatch(/^adm_\w{30}$/);
+  expect(other.adminToken).not.toBe(one.adminToken);
+  const own = await start({ adminPort: 0, adminToken: 'a token of mine' });
+  expect(own.adminToken).toBe('a token of mine');
+  expect((await ask(own, 'GET', '/health')).status).toBe(200);
+  expect((await start()).adminToken).toBeNull();
+});
+
+test('a body over 1 MiB: 413, whether its length is given or not', async () => {
+  const service = await start({ adminPort: 0 });
+  const text = JSON.stringify({ faults: ['*:reset'], filler: 'a'.repeat(1024 * 1024) });
+  const headers = { ...authorized(service), 'Content-Type': 'application/json' };
+  for (const body of [text, new Blob([text]).stream()]) {
+    const response = await fetch(`${service.adminUrl}/faults`, { method: 'POST', headers, body, duplex: 'half' });
+    expect([response.status, await response.json()]).toEqual([413, { message: expect.any(String) }]);
+  }
+  expect((await ask(service, 'GET', '/faults')).json).toEqual({ faults: [] });
 });

@@ -140,6 +140,7 @@ export const CASES: readonly Case[] = [
   list('no HTTP', bytes('hello\r\n\r\n'), '400 malformed_request'),
   list('no Host', bytes('GET /v1/inventory HTTP/1.1\r\nConnection: close\r\n\r\n'), '401 missing_api_key', ASKS),
   list('CONNECT', bytes('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'), '405 method_not_allowed', { allow: '' }),
+  list('an unknown method', bytes('FEED /v1/inventory HTTP/1.1\r\nHost: x\r\n\r\n'), '501 not_implemented'),
   list('long headers', get('/inventory', { headers: { 'X-Long': 'a'.repeat(17_000) } }), '431 headers_too_large'),
   list('an expectation', get('/inventory', { headers: { Expect: 'coffee' } }), '417 expectation_failed'),
   list('slow headers', bytes('GET /v1/inventory HTTP/1.1\r\nHost:'), '408 request_timeout', {}, IMPATIENT),

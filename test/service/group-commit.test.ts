@@ -87,11 +87,13 @@ test('work asked for by the outcome of other work comes in a later turn', async 
 test('while another process holds the lock, everything else goes on; then the work is done', async () => {
   const file = temporaryFile();
   const service = await start({ file, adminPort: 0 });
+  const health = () =>
+    fetch(`${service.adminUrl}/health`, { headers: { Authorization: `Bearer ${service.adminToken}` } });
   const other = new DatabaseSync(file);
   other.exec('BEGIN IMMEDIATE');
   const update = service.patch('/inventory/1', '{"quantity":4711}');
-  while (service.journal().length === 0) await fetch(`${service.adminUrl}/health`);
-  for (let asked = 0; asked < 5; asked++) expect((await fetch(`${service.adminUrl}/health`)).status).toBe(200);
+  while (service.journal().length === 0) await health();
+  for (let asked = 0; asked < 5; asked++) expect((await health()).status).toBe(200);
   other.exec('UPDATE pets SET quantity = 4712 WHERE id = 2');
   other.exec('COMMIT');
   other.close();

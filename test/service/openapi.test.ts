@@ -30,7 +30,9 @@ describe('an answer that is not as the document says, is found out', () => {
 
 test('the administration port serves it, with the address of the service', async () => {
   const service = await start({ adminPort: 0 });
-  const document = await (await fetch(`${service.adminUrl}/openapi.json`)).json();
+  const document = await (
+    await fetch(`${service.adminUrl}/openapi.json`, { headers: { Authorization: `Bearer ${service.adminToken}` } })
+  ).json();
   expect(document).toMatchObject({
     openapi: '3.1.0',
     servers: [{ url: service.url }],

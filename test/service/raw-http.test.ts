@@ -25,7 +25,7 @@ describe('what the HTTP parser refuses', () => {
     ['garbage', 'hello\r\n\r\n'],
     ['a space in a header name', 'GET /v1/inventory HTTP/1.1\r\nHost : x\r\n\r\n'],
     ['two lengths', 'PATCH /v1/inventory/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
-    ['an unknown method', 'FEED /v1/inventory HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a method that is no token', 'FE(ED /v1/inventory HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['TLS', '\x16\x03\x01\x02'],
   ])('%s: 400', async (_name, bytes) => {
     expectRefusal(await (await start()).raw(bytes), 400, 'malformed_request');
@@ -62,6 +62,22 @@ describe('what the HTTP parser refuses', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"malformed_request"/);
   });
 
+  test.each([
+    ['an unknown method', 'FEED /v1/inventory HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a method in lower case', 'get /v1/inventory HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a coding after chunked', 'GET /v1/inventory HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n'],
+  ])('%s: 501', async (_name, bytes) => {
+    expectRefusal(await (await start()).raw(bytes), 501, 'not_implemented');
+  });
+
+  test('an unknown method after a complete request: 501', async () => {
+    const service = await start();
+    const answer = await service.raw(
+      `GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n\r\nFEED / HTTP/1.1\r\n\r\n`,
+    );
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 501']);
+  });
+
   test('CONNECT: 405', async () => {
     expectRefusal(await (await start()).raw('CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'), 405, 'method_not_allowed');
   });
@@ -73,6 +89,48 @@ test('HTTP/1.1 without Host: 400, charged to the key', async () => {
     `GET /v1/inventory HTTP/1.1\r\nAuthorization: Bearer ${service.key}\r\nConnection: close\r\n\r\n`,
   );
   expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*X-RateLimit-Remaining: 999[\s\S]*"code":"malformed_request"/);
+});
+
+describe('headers that are well-formed HTTP and yet refused, charged to the key', () => {
+  const ask = async (line: string, headers: string) => {
+    const service = await start();
+    const fields = `Authorization: Bearer ${service.key}\r\nConnection: close\r\n`;
+    return service.raw(`${line} HTTP/1.1\r\n${fields}${headers}\r\n`);
+  };
+
+  test.each([
+    ['two hosts', 'Host: x\r\nHost: x\r\n', 400, 'malformed_request'],
+    ['a host with a space', 'Host: a b\r\n', 400, 'malformed_request'],
+    ['a host with a path', 'Host: a/b\r\n', 400, 'malformed_request'],
+    ['a host with a user', 'Host: a@b\r\n', 400, 'malformed_request'],
+    ['a list of hosts in one line', 'Host: a, b\r\n', 400, 'malformed_request'],
+    ['a body in gzip', 'Host: x\r\nTransfer-Encoding: gzip\r\n', 501, 'not_implemented'],
+    ['a body in gzip and chunked', 'Host: x\r\nTransfer-Encoding: gzip, chunked\r\n', 501, 'not_implemented'],
+    ['an answer in gzip', 'Host: x\r\nTE: trailers, gzip;q=0.5\r\n', 501, 'not_implemented'],
+  ])('%s', async (_name, headers, status, code) => {
+    const answer = await ask('GET /v1/inventory', headers);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*X-RateLimit-Limit: [\\s\\S]*"code":"${code}"`));
+    expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+  });
+
+  test.each(['x', 'x:80', '[::1]:80', '127.0.0.1', 'shop_1.example.', 'xn--bcher-kva.example', ''])(
+    'the host "%s" is one',
+    async (host) => {
+      expect(await ask('GET /v1/inventory', `Host: ${host}\r\nTE: trailers\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+    },
+  );
+
+  test.each(['PROPFIND', 'MKCOL', 'QUERY'])('%s, which no operation has: 501', async (method) => {
+    expect(await ask(`${method} /v1/inventory`, 'Host: x\r\n')).toMatch(/^HTTP\/1\.1 501 /);
+  });
+
+  test('OPTIONS *: 204 with all methods, as OPTIONS elsewhere', async () => {
+    const answer = await ask('OPTIONS *', 'Host: x\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 204 /);
+    expect(answer).toContain('Allow: GET, HEAD, OPTIONS, PATCH\r\n');
+    expect(answer).toContain('X-RateLimit-Remaining: 999\r\n');
+    expect(await ask('GET *', 'Host: x\r\n')).toMatch(/^HTTP\/1\.1 404 /);
+  });
 });
 
 test('an expectation that cannot be met: 417', async () => {
@@ -91,6 +149,12 @@ describe('Expect: 100-continue', () => {
       'Expect: 100-continue\r\nConnection: close\r\nContent-Length: 14\r\n\r\n{"quantity":5}',
     );
     expect(await service.raw(bytes)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
+  });
+
+  test('a client of HTTP/1.0 gets no interim answer', async () => {
+    const service = await start();
+    const bytes = patchOf(service, 'Expect: 100-continue\r\nContent-Length: 14\r\n\r\n{"quantity":5}');
+    expect(await service.raw(bytes.replace('HTTP/1.1', 'HTTP/1.0'))).toMatch(/^HTTP\/1\.1 200 OK/);
   });
 
   test('it is refused without being asked for, and the connection ends', async () => {

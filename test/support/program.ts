@@ -165,11 +165,13 @@ export async function serve(args: readonly string[] = [], options?: ProgramOptio
   const standard = 'sandbox serve --port 0 --file :memory: --admin-port 0 --json'.split(' ');
   const home = temporaryHome();
   const program = startProgram([...standard, ...args], { home, ...options });
-  const { url, key, admin } = JSON.parse(await program.until('stdout', '\n')) as Record<
-    'url' | 'key' | 'admin',
+  const line = JSON.parse(await program.until('stdout', '\n')) as Record<
+    'url' | 'key' | 'admin' | 'adminToken',
     string
   >;
-  const journal = async () => (await (await fetch(`${admin}/journal`)).json()) as JournalEntry[];
+  const { url, key, admin, adminToken } = line;
+  const headers = { Authorization: `Bearer ${adminToken}` };
+  const journal = async () => (await (await fetch(`${admin}/journal`, { headers })).json()) as JournalEntry[];
   return {
     url,
     key,

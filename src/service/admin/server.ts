@@ -1,9 +1,13 @@
+import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { FaultSpecError } from '../faults/fault-clause.ts';
 import { listen } from '../http/server.ts';
+import { bearerToken } from '../keys/bearer.ts';
+import { digestOf } from '../keys/key.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import type { Service } from '../service.ts';
 import { isLocalName } from './host.ts';
+import { BadRequest, readJson } from './read-json.ts';
 
 type Reply = readonly [status: number, body: unknown];
 
@@ -15,16 +19,20 @@ type Reply = readonly [status: number, body: unknown];
  * - `GET /journal`: the requests seen, oldest first
  * - `GET /faults`, `POST /faults` with `{"faults":["<spec>",…]}` to add some, `DELETE /faults`
  * - `POST /clock` with `{"advanceSeconds":<n>}` to move the service's clock ahead
+ *
+ * Every request needs `Authorization: Bearer <token>`: other programs and users of this machine can reach the port, too.
  */
 export class AdminServer {
   readonly #service: Service;
   readonly #baseUrl: string;
+  readonly #tokenDigest: string;
   readonly #server: Server;
 
   /** @param baseUrl where the service itself is */
-  constructor(service: Service, baseUrl: string) {
+  constructor(service: Service, baseUrl: string, token: string) {
     this.#service = service;
     this.#baseUrl = baseUrl;
+    this.#tokenDigest = digestOf(token);
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
@@ -40,13 +48,22 @@ export class AdminServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [status, body] = await this.#reply(request).catch((error: unknown): Reply => [400, messageOf(error)]);
-    response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+    const [status, body] = await this.#reply(request).catch(refusalOf);
+    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+    const more = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : status === 413 ? { Connection: 'close' } : {};
+    response.writeHead(status, { ...headers, ...more });
     response.end(JSON.stringify(typeof body === 'string' ? { message: body } : body));
+  }
+
+  #isAuthorized({ headers }: IncomingMessage): boolean {
+    const token = bearerToken(headers.authorization);
+    return token !== null && timingSafeEqual(Buffer.from(digestOf(token)), Buffer.from(this.#tokenDigest));
   }
 
   async #reply(request: IncomingMessage): Promise<Reply> {
     if (!isLocalName(request.headers.host)) return [403, 'The Host header must name this machine by its address.'];
+    if (!this.#isAuthorized(request))
+      return [401, 'The administration token is required: Authorization: Bearer <token>.'];
     const { clock, faults, journal } = this.#service;
     switch (`${request.method} ${request.url}`) {
       case 'GET /health':
@@ -72,18 +89,6 @@ export class AdminServer {
   }
 }
 
-class BadRequest extends Error {}
-
-/** A JSON content type is required: a web page cannot send one to this port without being asked first. */
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  if (request.headers['content-type']?.startsWith('application/json') !== true) {
-    throw new BadRequest('The body must be application/json.');
-  }
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return JSON.parse(Buffer.concat(chunks).toString());
-}
-
 function specsOf(body: unknown): string[] {
   const specs = fieldOf(body, 'faults');
   if (Array.isArray(specs) && specs.every((spec) => typeof spec === 'string')) return specs;
@@ -102,8 +107,8 @@ function fieldOf(body: unknown, name: string): unknown {
     : undefined;
 }
 
-function messageOf(error: unknown): string {
-  if (error instanceof BadRequest || error instanceof FaultSpecError || error instanceof SyntaxError)
-    return error.message;
-  return 'The request could not be read.';
+function refusalOf(error: unknown): Reply {
+  if (error instanceof BadRequest) return [error.status, error.message];
+  const isOurs = error instanceof FaultSpecError || error instanceof SyntaxError;
+  return [400, isOurs ? error.message : 'The request could not be read.'];
 }

@@ -27,7 +27,8 @@ export class Exchange {
     this.request = request;
     this.response = response;
     this.entry = entry;
-    this.awaitsContinue = request.headers.expect?.toLowerCase() === '100-continue';
+    // A client of HTTP/1.0 would take the interim answer for the answer.
+    this.awaitsContinue = request.httpVersion === '1.1' && request.headers.expect?.toLowerCase() === '100-continue';
   }
 
   get method(): string {
@@ -42,9 +43,10 @@ export class Exchange {
     return this.request.socket.remoteAddress ?? '';
   }
 
-  /** True once the connection is gone. A pipelined response is not told so, its socket is. */
+  /** True once nothing can be written any more. A pipelined response does not show it, its socket does. */
   get isCut(): boolean {
-    return this.response.destroyed || this.request.socket.destroyed;
+    const { socket } = this.request;
+    return this.response.destroyed || socket.destroyed || socket.writableEnded;
   }
 
   /** Tells a client that waits with its body to send it. */

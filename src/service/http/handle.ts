@@ -1,7 +1,7 @@
 import { answerFaulty } from '../faults/inject.ts';
 import { bearerToken } from '../keys/bearer.ts';
 import type { Admission } from '../limits/admission.ts';
-import { allowedMethods, type Match, matchRoute } from '../routes/table.ts';
+import { allMethods, allowedMethods, type Match, matchRoute } from '../routes/table.ts';
 import type { Service } from '../service.ts';
 import { StorageError } from '../store/store.ts';
 import { type Answer, Refusal, refusalAnswer } from './answer.ts';
@@ -10,6 +10,7 @@ import type { Exchange } from './exchange.ts';
 import { retryAfter } from './headers.ts';
 import { send } from './send.ts';
 import { parseTarget, type Target } from './target.ts';
+import { requireWellFormed } from './well-formed.ts';
 
 /**
  * Works on one request, in this order: parse, authenticate, charge or refuse, inject a fault, find the operation, do it.
@@ -69,8 +70,9 @@ async function operation(exchange: Exchange, service: Service, target: Target, m
 /** @throws Refusal when there is no such operation, or the request is not one that it accepts */
 async function operate(exchange: Exchange, service: Service, target: Target, match: Match | null): Promise<Answer> {
   requireWellFormed(exchange, target);
-  if (match === null) throw new Refusal(404, 'not_found', 'There is nothing at this address.');
   const { method } = exchange;
+  if (method === 'OPTIONS' && exchange.target === '*') return { status: 204, headers: { Allow: allMethods() } };
+  if (match === null) throw new Refusal(404, 'not_found', 'There is nothing at this address.');
   if (method === 'OPTIONS') return { status: 204, headers: { Allow: allowedMethods(match.route) } };
   const asked = match.route.operations[method === 'HEAD' ? 'GET' : method];
   if (asked === undefined) {
@@ -79,16 +81,6 @@ async function operate(exchange: Exchange, service: Service, target: Target, mat
     });
   }
   return asked({ exchange, store: service.store, bounds: service.bounds, parameter: match.parameter });
-}
-
-function requireWellFormed({ request }: Exchange, target: Target): void {
-  if (target.malformed) throw new Refusal(400, 'malformed_path', 'The percent-encoding of the path is malformed.');
-  if (request.httpVersion === '1.1' && request.headers.host === undefined) {
-    throw new Refusal(400, 'malformed_request', 'The Host header is missing.');
-  }
-  if (request.headers.expect !== undefined && request.headers.expect.toLowerCase() !== '100-continue') {
-    throw new Refusal(417, 'expectation_failed', 'The only expectation that can be met is 100-continue.');
-  }
 }
 
 async function answerError(exchange: Exchange, service: Service, error: unknown): Promise<void> {

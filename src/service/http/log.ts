@@ -36,14 +36,14 @@ export function logWhenOver(log: Log, exchange: Exchange, clock: MovableClock): 
       address,
       key: validKey === null ? null : idOfKey(validKey),
       method,
-      path: withoutKeys(target.replace(/[?#].*$/s, '')),
+      path: loggedPath(target),
       status: exchange.entry.status,
       ms: clock.unmoved() - began,
     });
   });
 }
 
-/** Somebody may have put a key where it does not belong. */
-function withoutKeys(path: string): string {
-  return path.replace(/psk_[^/]*/g, 'psk_…');
+/** A request target for logs and journals: without its query, and without a key that is where it does not belong. */
+export function loggedPath(target: string): string {
+  return target.replace(/[?#].*$/s, '').replace(/psk_[^/]*/g, 'psk_…');
 }

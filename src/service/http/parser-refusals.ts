@@ -3,21 +3,46 @@ import type { Duplex } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Refusal, refusalAnswer } from './answer.ts';
 import { JSON_TYPE } from './headers.ts';
+import { CODINGS, notImplemented } from './well-formed.ts';
+
+/** What node gives to listeners of `clientError`. */
+export interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+  /** How much of the packet was read before the error. */
+  readonly bytesParsed?: number;
+}
+
+const REQUEST_LINE = /^([\w!#$%&'*+.^`|~-]+) \S+ HTTP\/1\.[01]\r?\n/;
 
 /** The refusal that an error of node's HTTP parser amounts to; null for an error of the connection itself. */
-export function parserRefusal(errorCode: string | undefined): Refusal | null {
-  switch (errorCode) {
+export function parserRefusal(error: ParserError): Refusal | null {
+  switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
       return new Refusal(431, 'headers_too_large', 'The header fields are too large.');
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new Refusal(413, 'payload_too_large', 'The chunk extensions are too large.');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new Refusal(408, 'request_timeout', 'The request was not complete in time.');
+    case 'HPE_INVALID_TRANSFER_ENCODING':
+      return notImplemented(CODINGS);
+    case 'HPE_INVALID_METHOD': {
+      const method = methodAt(error);
+      return method === undefined ? malformed() : notImplemented(`The method ${method} is not implemented.`);
+    }
     default:
-      return errorCode?.startsWith('HPE_') === true
-        ? new Refusal(400, 'malformed_request', 'This is not a well-formed HTTP request.')
-        : null;
+      return error.code?.startsWith('HPE_') === true ? malformed() : null;
   }
+}
+
+/** The method of the request line that the parser failed at; undefined where that is no request line. */
+function methodAt({ rawPacket, bytesParsed = 0 }: ParserError): string | undefined {
+  const text = rawPacket?.toString('latin1') ?? '';
+  const start = bytesParsed === 0 ? 0 : text.lastIndexOf('\n', bytesParsed - 1) + 1;
+  return REQUEST_LINE.exec(text.slice(start, start + 8192))?.[1]?.slice(0, 40);
+}
+
+function malformed(): Refusal {
+  return new Refusal(400, 'malformed_request', 'This is not a well-formed HTTP request.');
 }
 
 /** How long what the client still sends is read and ignored. Closing at once could take its answer from it. */

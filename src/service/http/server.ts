@@ -8,7 +8,7 @@ import { Connections } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import { handle } from './handle.ts';
 import { logWhenOver } from './log.ts';
-import { parserRefusal, refuseConnection } from './parser-refusals.ts';
+import { type ParserError, parserRefusal, refuseConnection } from './parser-refusals.ts';
 
 /** How long a client may take, in milliseconds. */
 export interface Patience {
@@ -46,7 +46,7 @@ export class ApiServer {
       .on('connect', (_request: IncomingMessage, socket: Duplex) =>
         this.#refuse(socket, new Refusal(405, 'method_not_allowed', 'CONNECT is not allowed.', { Allow: '' })),
       )
-      .on('clientError', (error: NodeJS.ErrnoException, socket) => this.#misread(socket, parserRefusal(error.code)));
+      .on('clientError', (error: ParserError, socket) => this.#misread(socket, parserRefusal(error)));
   }
 
   /** Resolves with the port. */

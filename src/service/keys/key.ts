@@ -5,10 +5,19 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 
-/** A new API key: `psk_`, 30 random base62 characters (178 bits), and a checksum of 6 that tells a typing error. */
+/** A new API key: `psk_`, 30 random base62 characters (178 bits), and a checksum of 6 that shows a typing error. */
 export function generateKey(): string {
-  const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
+  const random = randomText();
   return `psk_${random}${checksum(random)}`;
+}
+
+/** A new token of the administration port: no API key, and it does not look like one. */
+export function generateAdminToken(): string {
+  return `adm_${randomText()}`;
+}
+
+function randomText(): string {
+  return Array.from({ length: RANDOM_LENGTH }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
 }
 
 /** Keys are stored and looked up by this digest only: SHA-256 in hex. */

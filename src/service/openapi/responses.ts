@@ -12,11 +12,12 @@ const REFUSALS: Readonly<Record<string, readonly [description: string, ...header
   '417': ['An expectation other than 100-continue.'],
   '429': ['The rate limit is exceeded, or the key is banned for going on after that.', 'Retry-After'],
   '431': ['The header fields are too large.'],
+  '501': ['The method or the transfer coding is not implemented.'],
   '503': ['The stock cannot be read or written at the moment.'],
   default: ['Any other error.'],
 };
 
-const OF_EVERY_OPERATION = ['400', '401', '408', '417', '429', '431', '503', 'default'];
+const OF_EVERY_OPERATION = ['400', '401', '408', '417', '429', '431', '501', '503', 'default'];
 
 interface Outcomes {
   /** Schema of the body of a 200. */

@@ -38,6 +38,11 @@ export function matchRoute(segments: readonly string[]): Match | null {
   return { route, parameter: segments[at] ?? '' };
 }
 
+/** The value of the Allow header for the service as a whole: `OPTIONS *`. */
+export function allMethods(): string {
+  return [...new Set([...ROUTES.flatMap((route) => allowedMethods(route).split(', '))])].sort().join(', ');
+}
+
 /** The value of the Allow header: HEAD where there is GET, OPTIONS everywhere. */
 export function allowedMethods({ operations }: Route): string {
   const methods = Object.keys(operations);

@@ -45,11 +45,13 @@ export async function serve({ program, limit, windowMs, pets }: ServeOptions): P
     await end();
     throw new Error(`the service does not start: ${complaints.join('').trim()}`, { cause });
   });
-  const { url, key, admin } = JSON.parse(line) as Record<'url' | 'key' | 'admin', string>;
+  const parts = JSON.parse(line) as Record<'url' | 'key' | 'admin' | 'adminToken', string>;
+  const { url, key, admin, adminToken } = parts;
+  const headers = { Authorization: `Bearer ${adminToken}` };
   return {
     url,
     key,
-    journal: async () => (await fetch(`${admin}/journal`)).json() as ReturnType<Served['journal']>,
+    journal: async () => (await fetch(`${admin}/journal`, { headers })).json() as ReturnType<Served['journal']>,
     stock: () => readStock(url, key),
     stop: end,
   };

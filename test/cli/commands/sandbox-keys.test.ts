@@ -94,26 +94,31 @@ describe('sandbox keys', () => {
 describe('the plan of the sandbox key', () => {
   const info = (shop: Shop) => printed(shop, 'sandbox info');
 
-  test('is what the last `sandbox serve` said; commands in the sandbox leave it', async () => {
+  test.each([
+    '--limit-minute 7 --limit-day 100',
+    '--plan free',
+    '--pets 5 --seed 3',
+    '--ban-strikes 0',
+    '--window-seconds 4',
+  ])('is its own, and so is the stock: `sandbox serve %s` leaves both', async (options) => {
     const shop = await openShop();
-    expect(await info(shop)).toMatchObject({ plan: 'business' });
+    await shop.run('-e sandbox inventory set 1 99');
     const interrupt = new AbortController();
-    let seen: string[] = [];
-    await shop.run('sandbox serve --port 0 --json --limit-minute 7 --limit-day 100', {
+    const seen: string[] = [];
+    await shop.run(`sandbox serve --port 0 --json ${options}`, {
       interrupted: interrupt.signal,
       onStdout: (line) => {
         const { url, key } = JSON.parse(line);
         const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
         (async () => {
-          const sandboxed = await shop.run('-e sandbox inventory get 1');
-          const served = await shop.run('inventory get 1', { env });
-          seen = [sandboxed.stderr, served.stderr];
+          seen.push((await shop.run('inventory set 1 3', { env })).stdout);
+          seen.push((await shop.run('-e sandbox inventory get 1')).stderr);
         })().finally(() => interrupt.abort());
       },
     });
-    expect(seen[0]).toContain('Rate limit: 6 of 7 left');
-    expect(seen[1]).toContain('Rate limit: 5 of 7 left');
-    expect(await info(shop)).toMatchObject({ plan: 'enterprise' });
+    expect(seen).toEqual([expect.stringMatching(/^1\t3\t/), expect.stringContaining('998 of 1000 left')]);
+    expect(await info(shop)).toMatchObject({ plan: 'business', pets: 24 });
+    expect((await shop.run('-e sandbox inventory get 1')).stdout).toMatch(/^1\t99\t/);
   });
 
   test('is business again after a reset, with nothing used; other keys stay', async () => {

@@ -8,6 +8,7 @@ interface Line {
   readonly url: string;
   readonly key: string;
   readonly admin: string | null;
+  readonly adminToken: string | null;
 }
 
 /** Serves until the test has what it wants, then Ctrl-C. */
@@ -72,6 +73,51 @@ test.each(['--host localhost', '--host 127.0.0.2', '--host 0.0.0.0 --expose'])('
     status = (await fetch(`${at}/store/orders`, { headers: { Authorization: `Bearer ${key}` } })).status;
   });
   expect(status).toBe(200);
+});
+
+test('the administration port takes the token that is printed, or the one that is given', async () => {
+  const shop = await openShop();
+  const statuses: number[] = [];
+  const ask = async ({ admin, adminToken }: Line) => {
+    statuses.push((await fetch(`${admin}/health`)).status);
+    const headers = { Authorization: `Bearer ${adminToken}` };
+    statuses.push((await fetch(`${admin}/health`, { headers })).status);
+  };
+  const made = await served(shop, '--file :memory: --admin-port 0', ask);
+  const token = JSON.parse(made.stdout).adminToken;
+  expect(token).toMatch(/^adm_/);
+  expect(made.stderr).toContain(`The token is ${token}.`);
+  const given = await served(shop, '--file :memory: --admin-port 0 --admin-token sixteen-or-more-letters', ask);
+  expect(JSON.parse(given.stdout).adminToken).toBe('sixteen-or-more-letters');
+  expect(statuses).toEqual([401, 200, 401, 200]);
+});
+
+test.each(['--admin-token sixteen-or-more-letters', '--admin-port 0 --admin-token short'])(
+  '%s: exit 2, and the token is not repeated',
+  async (options) => {
+    const { code, stdout, stderr } = await (await openShop()).run(`sandbox serve --port 0 ${options}`);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).not.toMatch(/sixteen|short/);
+  },
+);
+
+test('--file keeps limits and stock; another number of pets is refused, with how to start again', async () => {
+  const shop = await openShop();
+  const file = join(shop.folders.state, 'kept.db');
+  const limits: (string | null)[] = [];
+  const look = async ({ url, key }: Line) => {
+    const { headers } = await fetch(`${url}/store/orders`, { headers: { Authorization: `Bearer ${key}` } });
+    limits.push(headers.get('x-ratelimit-limit'));
+  };
+  await served(shop, `--file ${file} --pets 6 --limit-minute 7`, look);
+  await served(shop, `--file ${file} --pets 6`, look);
+  expect(limits).toEqual(['7', '7']);
+  const { code, stdout, stderr } = await shop.run(`sandbox serve --port 0 --file ${file} --pets 5`);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toBe(
+    `Error: ${file} has 6 pets already, and --pets 5 is for a new file. Remove it to start again, or name another file.\n` +
+      'Hint: petstock sandbox serve --file :memory: --pets 5\n',
+  );
 });
 
 test('an administration port that is taken is named', async () => {

@@ -58,6 +58,7 @@ describe('sandbox serve', () => {
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
       key: expect.stringMatching(/^psk_/),
       admin: null,
+      adminToken: null,
     });
     expect(items).toHaveLength(6);
   });
@@ -91,7 +92,7 @@ describe('sandbox serve', () => {
     expect(stderr).toMatch(/^Error: .+\n/);
   });
 
-  test('a port that is taken is told with what to do', async () => {
+  test('a port that is taken is named, with what to do', async () => {
     const shop = await openShop();
     const holder = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => holder.once('listening', resolve));

@@ -1,43 +1,26 @@
 import type { Command } from 'commander';
-import { parseQuantity } from '../../../inventory/values.ts';
-import type { LogEntry, ServiceOptions } from '../../../service/index.ts';
+import type { LogEntry } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Output } from '../../context.ts';
 import type { Run } from '../../invocation/invocation.ts';
-import { sandboxFile, sandboxPlan, startSandbox } from '../../sandbox.ts';
+import { requirePets, sandboxPlan, startSandbox } from '../../sandbox.ts';
 import { examples } from '../command.ts';
-import { collect, required } from '../values.ts';
-import { count, type LimitOptions, limitsOf, planOf, plans } from './numbers.ts';
-
-/** Where `sandbox serve` listens unless it is told otherwise. */
-export const defaultPort = 4010;
-
-interface ServeOptions extends LimitOptions {
-  readonly port?: string;
-  readonly host?: string;
-  readonly expose?: boolean;
-  readonly file?: string;
-  readonly pets?: string;
-  readonly seed?: string;
-  readonly plan?: string;
-  readonly windowSeconds?: string;
-  readonly ban?: boolean;
-  readonly banStrikes?: string;
-  readonly banSeconds?: string;
-  readonly minQuantity?: string;
-  readonly maxQuantity?: string;
-  readonly fault?: readonly string[];
-  readonly adminPort?: string;
-  readonly log?: boolean;
-}
+import { collect } from '../values.ts';
+import { plans } from './numbers.ts';
+import { defaultPort, parseOptions, type ServeOptions } from './serve-options.ts';
 
 export function defineServe(command: Command, run: Run): void {
   command
-    .description('Serves the embedded service on a port, for any client, until Ctrl-C.')
+    .description(
+      'Serves the embedded service on a port, for any client, until Ctrl-C. Options are of this server alone: one with a stock, limits or windows of its own is in memory, unless --file names a database that keeps them.',
+    )
     .option('--port <n>', `port; 0 takes a free one (default: ${defaultPort})`)
     .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
     .option('--expose', 'allow a --host that other machines reach')
-    .option('--file <path>', 'database file; :memory: keeps nothing (default: that of --env sandbox)')
+    .option(
+      '--file <path>',
+      'database file; :memory: keeps nothing (default: that of --env sandbox, or :memory: with options of its own)',
+    )
     .option('--pets <n>', 'how many pets a fresh stock has (default: 24)')
     .option('--seed <n>', 'seed of a fresh stock; the same seed gives the same stock (default: 1)')
     .option('--plan <plan>', `${plans.join(', ')} (default: ${sandboxPlan})`)
@@ -51,6 +34,7 @@ export function defineServe(command: Command, run: Run): void {
     .option('--max-quantity <n>', 'largest quantity that is accepted (default: none)')
     .option('--fault <spec>', 'a fault to answer with, for people who test clients; may be given again', collect)
     .option('--admin-port <n>', 'a port for health, faults, the journal and the clock; 0 takes a free one')
+    .option('--admin-token <token>', 'bearer token of the administration port (default: a new one)')
     .option('--log', 'one JSON line per request on stderr; never the key')
     .addHelpText(
       'after',
@@ -64,14 +48,14 @@ export function defineServe(command: Command, run: Run): void {
       run<ServeOptions>(async (invocation, options) => {
         const { context, results } = invocation;
         const parsed = parseOptions(options);
-        const kept = sandboxFile(context.folders.state, parsed.pets, parsed.seed);
         await requireExposed(options);
+        await requirePets(parsed.file, parsed.pets);
         const log = options.log ? { log: logTo(context.stderr) } : {};
-        const service = await startSandbox(context, { file: kept, ...parsed, ...log });
-        const { url, adminUrl: admin } = service;
+        const service = await startSandbox(context, { ...parsed, ...log });
+        const { url, adminUrl: admin, adminToken } = service;
         await invocation.messages.note(`Serving at ${url}. The key is ${service.key}. Ctrl-C ends it.`);
-        if (admin !== null) await invocation.messages.note(`Administration at ${admin}.`);
-        if (results.wantsJson) await results.write(`${JSON.stringify({ url, key: service.key, admin })}\n`);
+        if (admin !== null) await invocation.messages.note(`Administration at ${admin}. The token is ${adminToken}.`);
+        if (results.wantsJson) await results.write(`${JSON.stringify({ url, key: service.key, admin, adminToken })}\n`);
         await ended(context.interrupted);
         await service.close();
       }),
@@ -100,50 +84,4 @@ function ended(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-}
-
-type ParsedOptions = Omit<ServiceOptions, 'file' | 'key' | 'clock'> & { readonly file?: string };
-
-/** @throws UsageError for the first option that makes no sense */
-function parseOptions(options: ServeOptions): ParsedOptions {
-  const min = quantity('--min-quantity', options.minQuantity);
-  const max = quantity('--max-quantity', options.maxQuantity);
-  return present({
-    port: count('--port', options.port, 0, 65_535) ?? defaultPort,
-    host: options.host,
-    file: options.file,
-    pets: count('--pets', options.pets, 0, 100_000_000),
-    seed: count('--seed', options.seed, 0),
-    plan: planOf(options.plan ?? sandboxPlan),
-    limits: limitsOf(options),
-    windowSeconds: count('--window-seconds', options.windowSeconds, 1, 86_400),
-    ban:
-      options.ban === false
-        ? (false as const)
-        : {
-            strikes: count('--ban-strikes', options.banStrikes, 0) ?? 10,
-            seconds: count('--ban-seconds', options.banSeconds, 1) ?? 300,
-          },
-    quantityBounds: boundsOf(min, max),
-    faults: options.fault,
-    adminPort: count('--admin-port', options.adminPort, 0, 65_535),
-  });
-}
-
-function quantity(option: string, text: string | undefined): bigint | undefined {
-  return text === undefined ? undefined : BigInt(required(parseQuantity(text), option));
-}
-
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** The object without its undefined values. */
-function present<T extends object>(object: T): Present<T> {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Present<T>;
-}
-
-function boundsOf(min: bigint | undefined, max: bigint | undefined) {
-  if (min !== undefined && max !== undefined && min > max) {
-    throw new UsageError('--min-quantity is larger than --max-quantity, so that no quantity would do');
-  }
-  return present({ min, max });
 }
