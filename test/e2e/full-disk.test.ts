@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { errorJson } from '../support/error-json.ts';
-import { petstockAt, reportOf } from '../support/petstock.ts';
+import { petstockAt, reportOf, within } from '../support/petstock.ts';
 import { serve } from '../support/program.ts';
 
 const rows = 300;
@@ -46,6 +46,20 @@ test('a disk that fills up in the middle of a run: nothing is sent without its i
   const stock = await petstock.run('inventory list --fields quantity');
   expect(stock.stdout).toBe(petIds.map((_, index) => `${index + 1000}\n`).join(''));
 });
+
+test.each([390, 395, 400, 405, 410, 415])(
+  'a disk that is full at %i KiB, in whatever it writes: the run ends, and says how to go on',
+  async (kibibytes) => {
+    const served = await serve(['--pets', `${rows}`, ...noLimit]);
+    const petstock = petstockAt(served);
+    const petIds = (await petstock.run('inventory list --fields petId')).stdout.trim().split('\n');
+    const file = petstock.file('changes.csv', ['petId,quantity', ...petIds.map((id) => `${id},1000`)]);
+    const apply = petstock.run(`inventory apply ${file} --yes --json --concurrency 4`, limited(kibibytes));
+    const full = await within(20_000, 'apply', apply);
+    expect(full.code).toBe(8);
+    expect(errorJson(full.stderr).error.hint).toContain(`--resume ${reportOf(full).run}`);
+  },
+);
 
 test('a disk that is full from the start: exit 1, and nothing is sent', async () => {
   const served = await serve(noLimit);

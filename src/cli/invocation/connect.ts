@@ -98,19 +98,19 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     const userAgent = `petstock/${version}`;
     const sending = { transport, governor, clock, interrupted, random, timeout, onRetry };
     const client = createClient({ baseUrl, key, userAgent, ...sending });
-    const close = async () => {
-      try {
-        await governor.flush();
-        await state.close();
-      } finally {
-        await target.close();
-      }
-    };
+    const close = () => closeAll([() => governor.flush(), () => state.close(), () => target.close()]);
     return { client, environment, baseUrl, governor, state, maskedKey: maskKey(key), scope, service, timeout, close };
   } catch (error) {
     await target.close();
     throw error;
   }
+}
+
+/** Each of them, in this order, whatever fails: what stays open would keep the process from ending. @throws the first failure */
+async function closeAll(closings: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of closings) await close().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 async function sandboxTarget({ context, messages }: ConnectOptions): Promise<Target> {

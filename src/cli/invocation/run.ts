@@ -23,9 +23,12 @@ export function createRunner(context: Context): Runner {
       opened = await openInvocation(context, command.optsWithGlobals<GlobalOptions>(), nameOf(command));
       try {
         await action(opened, command.opts<Options>(), ...operands);
-      } finally {
-        await finish(opened);
+      } catch (error) {
+        // What became of the command matters more than what fails behind it.
+        await finish(opened).catch(() => {});
+        throw error;
       }
+      await finish(opened);
     };
   return { run, opened: () => opened };
 }
