@@ -16,9 +16,26 @@ import { seeded } from './seeded.ts';
 import { type Refusal, SimulatedService } from './simulated-service.ts';
 import { createTimeline, createVirtualClock, type Timeline, type VirtualClock } from './virtual-clock.ts';
 
-/** Runs processes against a service until each has done its work or is dead. @throws where that never happens */
-export async function simulate(scenario: Scenario): Promise<Outcome> {
-  return new Simulation(scenario).run();
+/**
+ * Runs processes against a service until each has done its work or is dead.
+ *
+ * @param openStore is called once for each process of a machine; without it the processes of a machine share a store in memory
+ * @throws where that never happens
+ */
+export async function simulate(
+  scenario: Scenario,
+  openStore: (machine: number) => LimitsStore = memoryStores(),
+): Promise<Outcome> {
+  return new Simulation(scenario, openStore).run();
+}
+
+function memoryStores(): (machine: number) => LimitsStore {
+  const stores = new Map<number, LimitsStore>();
+  return (machine) => {
+    const store = stores.get(machine) ?? new MemoryLimits();
+    stores.set(machine, store);
+    return store;
+  };
 }
 
 /** A process, as its requests see it. */
@@ -34,7 +51,7 @@ setMaxListeners(0, never);
 
 class Simulation {
   readonly #scenario: Scenario;
-  readonly #stores = new Map<number, MemoryLimits>();
+  readonly #newStore: (machine: number) => LimitsStore;
   readonly #timeline: Timeline;
   readonly #service: SimulatedService;
   readonly #random: () => number;
@@ -45,8 +62,9 @@ class Simulation {
   readonly #count = { answered: 0, limited: 0, inside: 0, overtaken: 0, foreignRate: 0 };
   #isOver = false;
 
-  constructor(scenario: Scenario) {
+  constructor(scenario: Scenario, openStore: (machine: number) => LimitsStore) {
     this.#scenario = scenario;
+    this.#newStore = openStore;
     this.#timeline = createTimeline(scenario.processes.length * 100_000);
     this.#service = new SimulatedService(scenario.service);
     this.#random = seeded(scenario.seed);
@@ -108,8 +126,7 @@ class Simulation {
 
   /** The store of a machine, as far from a process as the scenario says. */
   #openStore(machine: number, clock: VirtualClock): LimitsStore {
-    const store = this.#stores.get(machine) ?? new MemoryLimits();
-    this.#stores.set(machine, store);
+    const store = this.#newStore(machine);
     const delay = (this.#scenario.storeLatency ?? 0) / 2;
     return {
       fold: async (name, records) => {
