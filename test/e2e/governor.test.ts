@@ -13,6 +13,9 @@ const hammerProgram = fileURLToPath(import.meta.resolve('./governor-hammer.ts'))
 const windowMs = 2000;
 const window = (limit: number) => ['--window-seconds', `${windowMs / 1000}`, '--limit-minute', `${limit}`];
 
+/** The smallest takes one window for each process: with `PETSTOCK_RUNS` only. */
+const sharedLimits = process.env.PETSTOCK_RUNS === undefined ? [2, 20] : [1, 2, 20];
+
 interface Loop {
   readonly requests: number;
   readonly concurrency: number;
@@ -59,6 +62,16 @@ describe('alone on the key: no 429', () => {
     for (const outcome of await Promise.all(loops)) expect(outcome).toEqual({ answered: 20, failed: [] });
     const journal = await served.journal();
     expect(journal).toHaveLength(80);
+    expect(refusals(journal)).toEqual([]);
+  });
+
+  test.each(sharedLimits)('16 single commands at once on a limit of %i', async (limit) => {
+    const served = await serve(['--window-seconds', '1', '--limit-minute', `${limit}`]);
+    const options = { env: served.env, home: temporaryHome() };
+    const results = await Promise.all(Array.from({ length: 16 }, () => runProgram('inventory list -q', options)));
+    expect(results.map(({ code, stderr }) => ({ code, stderr }))).toEqual(results.map(() => ({ code: 0, stderr: '' })));
+    const journal = await served.journal();
+    expect(journal).toHaveLength(16);
     expect(refusals(journal)).toEqual([]);
   });
 
