@@ -39,6 +39,8 @@ export interface RunOptions {
   /** Called when the command writes. */
   onStdout?(text: string): void;
   onStderr?(text: string): void;
+  /** Called before a request is handed to the transport, which waits for it; a process that is killed waits for ever. */
+  beforeSending?(request: RecordedRequest): Promise<void>;
   /** Called when a request leaves. */
   onSent?(request: RecordedRequest): void;
   /** A number in [0, 1); default 0.5. */
@@ -82,10 +84,13 @@ function recording(requests: RecordedRequest[], options: RunOptions): Transport 
     const body = request.body === undefined ? undefined : Buffer.from(request.body).toString('utf8');
     const { method, url, headers } = request;
     const recorded = { method, path: pathname + search, url, headers, body };
-    requests.push(recorded);
-    const answer = transport(request);
-    options.onSent?.(recorded);
-    return answer;
+    const send = () => {
+      requests.push(recorded);
+      const answer = transport(request);
+      options.onSent?.(recorded);
+      return answer;
+    };
+    return options.beforeSending === undefined ? send() : options.beforeSending(recorded).then(send);
   };
 }
 

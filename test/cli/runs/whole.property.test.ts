@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { changeFile, stockOf } from '../../support/changes.ts';
+import type { RecordedRequest, RunResult } from '../../support/context.ts';
+import type { ListedRun, ShownRow } from '../../support/petstock.ts';
+import { openShop, type Shop } from '../../support/shop.ts';
+
+/** More of them with `PETSTOCK_RUNS=500`. */
+const numRuns = Number(process.env.PETSTOCK_RUNS ?? 8);
+
+const pet = fc.integer({ min: 1, max: 3 });
+const delta = fc.integer({ min: 1, max: 9 });
+const order = fc.oneof(
+  fc.record({ kind: fc.constant('adjust' as const), pet, delta }),
+  fc.record({ kind: fc.constant('set' as const), pet, delta }),
+  fc.record({ kind: fc.constant('apply' as const), deltas: fc.tuple(delta, delta, delta) }),
+  fc.record({ kind: fc.constant('undo' as const), back: fc.nat(2) }),
+  fc.record({ kind: fc.constant('resume' as const), back: fc.nat(2) }),
+);
+type Order = typeof order extends fc.Arbitrary<infer Value> ? Value : never;
+
+const fault = fc.constantFrom(
+  ...['', '', 'PATCH /inventory/*:every=2:commit-then-drop', 'PATCH /inventory/*:first=1:reset'],
+  ...['PATCH /inventory/*:first=2:status=503', 'PATCH /inventory/*:every=3:truncate', 'GET /inventory:first=1:reset'],
+);
+/** What happens before the n-th request of a command leaves, or instead of its answer. */
+const event = fc.oneof(
+  fc.constant(undefined),
+  fc.record({ kind: fc.constantFrom('killed' as const, 'killed behind it' as const), at: fc.nat(4) }),
+  fc.record({ kind: fc.constant('stopped' as const), at: fc.nat(4), meanwhile: order }),
+);
+const step = fc.record({ order, fault, event, restock: fc.option(pet, { nil: undefined }) });
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Others change stock by 1000, 2000, 4000, …: no sum of our own changes comes to that, nor is any change taken back by it. */
+const smallest = 1000;
+
+class World {
+  readonly #shop: Shop;
+  readonly #delivered = new Map<string, number>();
+  #next = smallest;
+
+  constructor(shop: Shop) {
+    this.#shop = shop;
+  }
+
+  async take({ order: given, fault: spec, event: happening, restock }: Step): Promise<void> {
+    if (restock !== undefined) await this.#deliver(restock);
+    this.#shop.service.setFaults(spec === '' ? [] : [spec]);
+    const args = await this.#argsOf(given);
+    let sent = 0;
+    let die: () => void = () => {};
+    const death = new Promise<'dead'>((resolve) => {
+      die = () => resolve('dead');
+    });
+    const isNow = () => happening !== undefined && sent++ === happening.at;
+    const beforeSending = async (_request: RecordedRequest): Promise<void> => {
+      if (!isNow()) return;
+      if (happening?.kind === 'stopped')
+        this.#requireSound(await this.#shop.run(await this.#argsOf(happening.meanwhile)));
+      else if (happening?.kind === 'killed') await this.#never(die);
+    };
+    // What it has sent is carried out; what it would do with the answer is not.
+    const onSent = () => {
+      if (happening?.kind === 'killed behind it' && sent++ === happening.at) die();
+    };
+    const hooks = happening?.kind === 'killed behind it' ? { onSent } : { beforeSending };
+    const result = await Promise.race([this.#shop.run(args, hooks), death]);
+    if (result === 'dead') this.#shop.clock.advance(60_000);
+    else this.#requireSound(result);
+  }
+
+  /** Finishes what is open, and compares the stock with what the history says. */
+  async judge(fresh: ReadonlyMap<string, number>): Promise<void> {
+    this.#shop.service.setFaults([]);
+    this.#shop.clock.advance(120_000);
+    for (const { run, state } of await this.#runs()) {
+      if (state !== 'done') this.#requireSound(await this.#shop.run(`inventory apply --resume ${run} --yes`));
+    }
+    const wanted = new Map(fresh);
+    const add = (petId: string, change: number) => wanted.set(petId, (wanted.get(petId) ?? 0) + change);
+    for (const [petId, change] of this.#delivered) add(petId, change);
+    for (const { run, state } of await this.#runs()) {
+      expect(state).toBe('done');
+      const { stdout } = await this.#shop.run(`history show ${run} --json`);
+      for (const { petId, before, quantity, result } of (JSON.parse(stdout) as { rows: ShownRow[] }).rows) {
+        if (result === 'applied') add(String(petId), (quantity ?? Number.NaN) - (before ?? Number.NaN));
+      }
+    }
+    expect(await stockOf(this.#shop)).toEqual(wanted);
+  }
+
+  #never(die: () => void): Promise<never> {
+    die();
+    return new Promise(() => {});
+  }
+
+  /** Any answer of a command is right but a defect. */
+  #requireSound({ code, stderr }: RunResult): void {
+    expect({ code, stderr: code === 1 ? stderr : '' }).toMatchObject({
+      code: expect.not.toSatisfy((one) => one === 1),
+    });
+  }
+
+  async #argsOf(given: Order): Promise<readonly string[]> {
+    switch (given.kind) {
+      case 'adjust':
+        return ['inventory', 'adjust', `${given.pet}`, `+${given.delta}`];
+      case 'set':
+        return ['inventory', 'set', `${given.pet}`, `${100 + given.delta}`, '--read-first'];
+      case 'apply': {
+        const rows = given.deltas.map((change, index) => `${index + 1},${change}`);
+        const file = changeFile(this.#shop, `petId,delta\n${rows.join('\n')}\n`, `${rows.join('-')}.csv`);
+        return ['inventory', 'apply', file, '--yes', '--again'];
+      }
+      default: {
+        const runs = await this.#runs();
+        const run = runs[Math.min(given.back, runs.length - 1)]?.run ?? '20260101T000000Z-none';
+        return given.kind === 'undo' ? ['undo', run, '--yes'] : ['inventory', 'apply', '--resume', run, '--yes'];
+      }
+    }
+  }
+
+  async #runs(): Promise<readonly ListedRun[]> {
+    const { stdout } = await this.#shop.run('history list --limit 1000 --json');
+    return JSON.parse(stdout) as ListedRun[];
+  }
+
+  /** Somebody else, with no part in our state. */
+  async #deliver(petId: number): Promise<void> {
+    const { url, key } = this.#shop.service;
+    this.#shop.service.setFaults([]);
+    const delivery = this.#next;
+    this.#next *= 2;
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const items = (await (await fetch(`${url}/inventory`, { headers })).json()) as {
+      petId: number;
+      quantity: number;
+    }[];
+    const quantity = (items.find((item) => item.petId === petId)?.quantity ?? 0) + delivery;
+    const answer = await fetch(`${url}/inventory/${petId}`, {
+      ...{ method: 'PATCH', headers, body: JSON.stringify({ quantity }) },
+    });
+    expect(answer.status).toBe(200);
+    this.#delivered.set(`${petId}`, (this.#delivered.get(`${petId}`) ?? 0) + delivery);
+  }
+}
+
+test('whatever is written, lost, killed, stopped, resumed and taken back: the stock is what the history says', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (steps) => {
+      const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
+      const world = new World(shop);
+      const fresh = await stockOf(shop);
+      for (const one of steps) await world.take(one);
+      await world.judge(fresh);
+    }),
+    { numRuns, endOnFailure: true },
+  );
+}, 120_000);
