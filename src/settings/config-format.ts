@@ -14,7 +14,8 @@ import {
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Checks what the configuration file holds: `{"settings":{…},"keys":{…},"urls":{…}}`, each part optional. Other parts
+ * Checks what the configuration file holds: `{"settings":{…},"keys":{…},"urls":{…},"keyOrigins":{…}}`, each part
+ * optional. Other parts
  * are left alone, so that a newer petstock may add some. An unknown setting is a fault: a misspelt guard that silently
  * does nothing would be worse than an error.
  *
@@ -22,10 +23,13 @@ type JsonObject = Readonly<Record<string, unknown>>;
  */
 export function decodeConfig(value: unknown, file: string): StoredConfig {
   const content = object(value, 'the file', file);
+  const origins = object(content.keyOrigins ?? {}, '"keyOrigins"', file);
+  const keyOrigins = decodeByEnvironment(origins, 'keyOrigins', parseOrigin, file);
   return {
     settings: decodeSettings(object(content.settings ?? {}, '"settings"', file), file),
     keys: decodeByEnvironment(object(content.keys ?? {}, '"keys"', file), 'keys', parseKey, file),
     urls: decodeByEnvironment(object(content.urls ?? {}, '"urls"', file), 'urls', parseBaseUrl, file),
+    ...(Object.keys(keyOrigins).length > 0 && { keyOrigins }),
   };
 }
 
@@ -46,7 +50,7 @@ function decodeSettings(stored: JsonObject, file: string): StoredSettings {
 
 function decodeByEnvironment(
   stored: JsonObject,
-  part: 'keys' | 'urls',
+  part: 'keys' | 'urls' | 'keyOrigins',
   parse: (text: string) => Parsed<string>,
   file: string,
 ): Partial<Record<RemoteEnvironmentName, string>> {
@@ -59,6 +63,11 @@ function decodeByEnvironment(
     decoded[name] = parsed.value;
   }
   return decoded;
+}
+
+function parseOrigin(text: string): Parsed<string> {
+  const isOrigin = URL.canParse(text) && new URL(text).origin === text;
+  return isOrigin ? { ok: true, value: text } : { ok: false, fault: 'it must be an origin, such as https://host' };
 }
 
 function object(value: unknown, what: string, file: string): JsonObject {

@@ -28,4 +28,6 @@ export interface StoredConfig {
   readonly settings: StoredSettings;
   readonly keys: Readonly<Partial<Record<RemoteEnvironmentName, string>>>;
   readonly urls: Readonly<Partial<Record<RemoteEnvironmentName, string>>>;
+  /** The origin that each key was stored for. Absent for a key from before origins were stored, or stored before any URL. */
+  readonly keyOrigins?: Readonly<Partial<Record<RemoteEnvironmentName, string>>>;
 }

@@ -3,6 +3,7 @@ import type { Transport } from '../../api/transport.ts';
 import { createGovernor } from '../../rate-limit/admission.ts';
 import type { Governor } from '../../rate-limit/governor.ts';
 import { scopeOf } from '../../rate-limit/scope.ts';
+import { requireKeyOfOrigin } from '../../settings/key-origin.ts';
 import { maskKey } from '../../settings/keys.ts';
 import { resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import type { EnvironmentName, StoredConfig } from '../../settings/settings.ts';
@@ -134,6 +135,7 @@ function remoteTarget(environment: 'staging' | 'production', { context, config }
       hint: `petstock config set-key --env ${environment}`,
     });
   }
+  requireKeyOfOrigin(environment, key, url, config);
   const service = serviceOf(url.value);
   return { baseUrl: url.value, key: key.value, service, origin: new URL(service).origin, close: async () => {} };
 }

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
-import { parseBaseUrl } from '../../../settings/base-url.ts';
 import { configFile } from '../../../settings/config-file.ts';
 import { describeUrlShadow } from '../../../settings/resolve.ts';
 import { setUrl } from '../../../settings/write-config.ts';
-import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { remoteEnvironment } from './remote.ts';
+import { remoteEnvironment, requireBaseUrl } from './remote.ts';
 
 const help = examples([
   ['petstock config set-url https://stock.example.com/v1 --env production'],
@@ -17,7 +15,10 @@ const help = examples([
 export function defineSetUrl(command: Command, run: Run): void {
   command
     .argument('<url>', 'the address of the service, up to and including /v1')
-    .description('Stores where the service of one environment is. Nothing is sent there yet: petstock status tries it.')
+    .description(
+      'Stores where the service of one environment is. Nothing is sent there yet: petstock status tries it. ' +
+        'A stored key belongs to the origin that it was stored for: another origin takes set-key --url.',
+    )
     .addHelpText('after', help)
     .action(run((invocation, _options, url) => storeUrl(invocation, url)));
 }
@@ -25,14 +26,9 @@ export function defineSetUrl(command: Command, run: Run): void {
 async function storeUrl(invocation: Invocation, text: string): Promise<void> {
   const { context, environment } = invocation;
   const name = remoteEnvironment(environment.value, 'URL');
-  const parsed = parseBaseUrl(text);
-  if (!parsed.ok) {
-    throw new UsageError(`This URL cannot be used: ${parsed.fault}.`, {
-      hint: `petstock config set-url https://host/v1 --env ${name}`,
-    });
-  }
-  await setUrl(context.folders.config, name, parsed.value);
-  await invocation.messages.note(`Stored the URL ${parsed.value} of ${name} in ${configFile(context.folders.config)}`);
+  const url = requireBaseUrl(text, name);
+  await setUrl(context.folders.config, name, url);
+  await invocation.messages.note(`Stored the URL ${url} of ${name} in ${configFile(context.folders.config)}`);
   const shadow = describeUrlShadow(name, context.env);
   if (shadow !== undefined) await invocation.messages.warn(shadow);
 }

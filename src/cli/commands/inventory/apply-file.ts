@@ -5,6 +5,7 @@ import type { Change } from '../../../inventory/change.ts';
 import { grouped } from '../../../inventory/grouped.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { InterruptedError, UsageError } from '../../../shared/errors.ts';
+import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type PlanOptions, performPlan } from '../../runs/perform-plan.ts';
 import { beginRun } from '../../runs/run-log.ts';
@@ -131,11 +132,6 @@ async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGene
 function commandOf(file: string, env: string, { format, skipUnknown }: FileOptions): string {
   const flags = [...(format === undefined ? [] : [`--format ${format}`]), ...(skipUnknown ? ['--skip-unknown'] : [])];
   return ['petstock inventory apply', shellWord(file), ...flags, `--env ${env}`].join(' ');
-}
-
-/** The name as a shell takes it. */
-function shellWord(text: string): string {
-  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Why a file can't even be read, in words. */
