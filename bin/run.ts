@@ -1,7 +1,7 @@
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Transport } from '../src/api/transport.ts';
+import type { Transport, TransportOptions } from '../src/api/transport.ts';
 import { createUndiciTransport } from '../src/api/undici.ts';
 import type { Context, Input, Output } from '../src/cli/context.ts';
 import { main } from '../src/cli/main.ts';
@@ -18,7 +18,6 @@ export function run(): Promise<number> {
   if (env.FORCE_COLOR !== undefined) delete process.env.NO_COLOR;
   const interrupted = interruption();
   const stderr = output(() => process.stderr);
-  let transport: Transport | undefined;
   let processes: Processes | undefined;
   const clock = createSystemClock(process.hrtime.bigint);
   const context: Context = {
@@ -28,10 +27,7 @@ export function run(): Promise<number> {
     stdout: output(() => process.stdout),
     stderr: heedless(stderr),
     clock,
-    get transport() {
-      transport ??= openTransport();
-      return transport;
-    },
+    openTransport,
     folders: foldersOf(env),
     get processes() {
       processes ??= createSystemProcesses({ pid: process.pid, boot: clock.boot(), kill: process.kill });
@@ -44,12 +40,11 @@ export function run(): Promise<number> {
   return main(context);
 }
 
-/** Made when a command first asks for it: those that stay on this machine never do. */
-function openTransport(): Transport {
+function openTransport(options: TransportOptions): Transport {
   // On Node 20 the first request makes V8 optimise undici's HTTP parser (WebAssembly) in the background, and the exit
   // waits about 80 ms for it. This flag takes that to 4 ms. It is not a stable interface: V8 ignores a flag it has dropped.
   process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
-  return createUndiciTransport();
+  return createUndiciTransport(options);
 }
 
 /** Aborted by the first Ctrl-C or SIGTERM. A second one is left to the operating system: it ends the process at once. */

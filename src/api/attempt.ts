@@ -1,7 +1,7 @@
 import { OvertakenError, type Permit } from '../rate-limit/governor.ts';
 import { parseDate, parseRetryAfter } from '../rate-limit/headers.ts';
 import { longestGate } from '../rate-limit/key-state.ts';
-import { PetstockError, UnavailableError } from '../shared/errors.ts';
+import { CertificateError, PetstockError, UnavailableError } from '../shared/errors.ts';
 import { errorOfAnswer } from './error-answer.ts';
 import { type Answer, type ExchangeOptions, exchange, NetworkFault } from './exchange.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
@@ -26,7 +26,7 @@ const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
  * Sends one request with a permit, which is used up by it.
  *
  * @param use reads any answer that is not handled here
- * @throws what `use` throws, FailureError for a redirect that can't be followed, and the reason of `interrupted`. Failures say
+ * @throws what `use` throws, CertificateError, FailureError for a redirect that can't be followed, and the reason of `interrupted`. Failures say
  *   whether the request is certain not to have been carried out (`unsent`) and whether it may be later (`mayStillArrive`)
  */
 export async function attempt<T>(
@@ -51,6 +51,7 @@ export async function attempt<T>(
     if (error instanceof OvertakenError || (error instanceof NetworkFault && error.unconnected)) hasLeft = false;
     if (error instanceof OvertakenError) return { kind: 'overtaken', error };
     const facts = { unsent: !hasLeft, mayStillArrive: hasLeft };
+    if (error instanceof NetworkFault && error.untrusted) throw certificateFailure(request.url, error).with(facts);
     if (error instanceof NetworkFault) {
       const failure = networkFailure(request.url, error);
       return { kind: 'failed', error: noted ? failure : failure.with(facts), retryAfter: undefined };
@@ -85,4 +86,21 @@ function networkFailure(url: string, fault: NetworkFault): UnavailableError {
     ? `The answer of the service at ${origin} can't be read to its end`
     : `Can't reach the service at ${origin}`;
   return new UnavailableError(`${what}: ${fault.message}`, { cause: fault });
+}
+
+/** An authority that is not known can be made known; a certificate that is too old, or another host's, can't. */
+const noAuthorityHelps: ReadonlySet<string> = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'HOSTNAME_MISMATCH',
+]);
+
+function certificateFailure(url: string, fault: NetworkFault): CertificateError {
+  const { host, origin } = new URL(url);
+  const hint = noAuthorityHelps.has(fault.code)
+    ? `openssl s_client -connect ${host.includes(':') ? host : `${host}:443`}`
+    : 'petstock config set ca-file <file>, or NODE_EXTRA_CA_CERTS=<file>, with the certificate of its authority';
+  const message = `The certificate of the service at ${origin} is not trusted: ${fault.message}. Nothing was sent to it`;
+  return new CertificateError(message, { hint, cause: fault });
 }

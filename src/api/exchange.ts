@@ -39,14 +39,29 @@ export class NetworkFault extends Error {
 
   /** There was not even a connection, or none that can be trusted, so nothing was sent. */
   get unconnected(): boolean {
+    return unconnectedCodes.has(this.#code) || this.untrusted;
+  }
+
+  /** The certificate of the service was refused. */
+  get untrusted(): boolean {
+    return untrusted.test(this.#code);
+  }
+
+  /** As Node and OpenSSL name it: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
+  get code(): string {
+    return this.#code;
+  }
+
+  get #code(): string {
     const { code = '' } = (this.cause ?? {}) as NodeJS.ErrnoException;
-    return unconnectedCodes.has(code) || untrusted.test(code);
+    return code;
   }
 }
 
-const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EPROXY']);
 /** What is wrong with a certificate is found before anything is sent. */
-const untrusted = /^(?:CERT_|ERR_TLS_CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_)/;
+const untrusted =
+  /^(?:CERT_|ERR_TLS_CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$)/;
 
 export interface ExchangeOptions {
   readonly transport: Transport;

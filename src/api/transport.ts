@@ -21,6 +21,14 @@ export interface HttpResponse {
   discard(): void;
 }
 
+/** How a transport gets to a service. */
+export interface TransportOptions {
+  /** PEM: the authorities that are trusted, instead of those of Node. */
+  readonly ca?: readonly string[] | undefined;
+  /** The proxy that every request goes through: its URL, and what may be shown of it. */
+  readonly proxy?: { readonly value: string; readonly shown: string } | undefined;
+}
+
 /**
  * Sends one request and resolves with the head of its answer. No retry, no redirect, no decoding.
  * @throws whatever the network fails with; the signal's reason when aborted

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { buildConnector } from 'undici';
-import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
+import type { buildConnector, Dispatcher } from 'undici';
+import type { HttpRequest, HttpResponse, Transport, TransportOptions } from './transport.ts';
 
 /** Of an answer, in bytes: Node's own default. Without it undici would load `node:http` to ask. */
 const maxHeaderSize = 16 * 1024;
@@ -10,13 +10,20 @@ const maxHeaderSize = 16 * 1024;
  * The transport over undici, which begins to load at once: a request that was admitted should not have to wait for it.
  * Its own time-outs are off: the signal of each request carries the one that the user chose.
  */
-export function createUndiciTransport(): Transport {
+export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Transport {
   const connector = createConnector();
+  const tls = ca === undefined ? {} : { ca: [...ca] };
+  const timeouts = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize };
+  const openAgent = async (): Promise<Dispatcher> => {
+    if (proxy !== undefined) {
+      const { createProxyAgent } = await import('./undici-proxy.ts');
+      return createProxyAgent({ ...timeouts, proxy, tls, over: (connect) => connector.over(connect, true) });
+    }
+    const { Agent, buildConnector } = await import('./undici-parts.ts');
+    return new Agent({ ...timeouts, connect: connector.over(buildConnector({ timeout: 0, ...tls })) });
+  };
   const load = async () => {
-    const parts = [import('./undici-parts.ts'), import('./undici-handler.ts')] as const;
-    const [{ Agent, buildConnector }, { createAnswerHandler }] = await Promise.all(parts);
-    const connect = connector.over(buildConnector({ timeout: 0 }));
-    const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, maxHeaderSize, connect });
+    const [agent, { createAnswerHandler }] = await Promise.all([openAgent(), import('./undici-handler.ts')]);
     return { agent, createAnswerHandler };
   };
   const undici = load();
@@ -53,14 +60,15 @@ function createConnector() {
         current = undefined;
       }
     },
-    over: (connect: buildConnector.connector): buildConnector.connector => {
+    /** @param isTunnel the connection is of use only once the proxy has answered: until its request ends, it can be given up */
+    over: (connect: buildConnector.connector, isTunnel = false): buildConnector.connector => {
       // undici's own connector returns the socket, whatever its type says.
       const open = connect as Open;
       return (options, callback) => {
         const signal = current;
         const giveUp = () => socket.destroy(signal?.reason);
         const socket = open(options, (...result) => {
-          signal?.removeEventListener('abort', giveUp);
+          if (!isTunnel) signal?.removeEventListener('abort', giveUp);
           callback(...result);
         });
         signal?.addEventListener('abort', giveUp);

@@ -1,4 +1,4 @@
-import type { Transport } from '../api/transport.ts';
+import type { Transport, TransportOptions } from '../api/transport.ts';
 import type { Folders } from '../settings/folders.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Processes } from '../shared/processes.ts';
@@ -12,13 +12,13 @@ export interface Context {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly clock: Clock;
-  /** Sends one request, ungoverned. Only the HTTP layer calls it. */
-  readonly transport: Transport;
   readonly folders: Folders;
   readonly processes: Processes;
   readonly prompts: Prompts;
   /** Aborted by Ctrl-C and SIGTERM. */
   readonly interrupted: AbortSignal;
+  /** What sends one request, ungoverned. Only the HTTP layer calls it. */
+  openTransport(options: TransportOptions): Transport;
   /** A number in [0, 1), for jitter. */
   random(): number;
 }

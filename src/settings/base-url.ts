@@ -38,7 +38,7 @@ export function parseBaseUrl(text: string): Parsed<string> {
 }
 
 /** Takes a host name as the WHATWG parser normalised it: lower case, `127.1` and `0x7f.1` already as `127.0.0.1`. */
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return loopbackNames.has(hostname) || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname);
 }
 

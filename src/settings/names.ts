@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { Parsed } from './parsed.ts';
@@ -30,6 +31,7 @@ export const settingDefinitions: { readonly [Name in SettingName]: SettingDefini
   'max-changes': wholeNumber(undefined, 'a bulk write that would change more rows is refused'),
   'max-zero': wholeNumber(undefined, 'a bulk write that would set more rows to 0 is refused'),
   'read-first': yesOrNo(false, 'inventory set reads first, shows before and after, and can be taken back'),
+  'ca-file': file('authorities that are trusted besides those of Node, in PEM, as NODE_EXTRA_CA_CERTS'),
   output: oneOf(['table', 'json', 'ndjson', 'csv', 'tsv'], undefined, 'the format where -o does not name one'),
 };
 
@@ -81,6 +83,20 @@ function oneOf<const Value extends string>(
       accepts(text)
         ? { ok: true, value: text }
         : { ok: false, fault: `it must be ${rule}.${didYouMean(text, values)}` },
+  };
+}
+
+/** A path is kept as an absolute one: another command may run in another folder. */
+function file(meaning: string) {
+  const accepts = (value: unknown): value is string => typeof value === 'string' && path.isAbsolute(value);
+  return {
+    meaning,
+    values: '<file>',
+    rule: 'the path of a file',
+    defaultValue: undefined,
+    accepts,
+    parse: (text: string): Parsed<string> =>
+      text === '' ? { ok: false, fault: 'it must be the path of a file.' } : { ok: true, value: path.resolve(text) },
   };
 }
 

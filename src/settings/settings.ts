@@ -20,6 +20,8 @@ export interface StoredSettings {
   readonly 'max-changes'?: number;
   readonly 'max-zero'?: number;
   readonly 'read-first'?: boolean;
+  /** An absolute path. */
+  readonly 'ca-file'?: string;
   readonly output?: 'table' | 'json' | 'ndjson' | 'csv' | 'tsv';
 }
 

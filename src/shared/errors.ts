@@ -90,7 +90,12 @@ export class AuthError extends PetstockError {
 /** The network failed, a request timed out, or the service answered 5xx, after all retries. */
 export class UnavailableError extends PetstockError {
   readonly exit = 'unavailable';
-  readonly code = 'unavailable';
+  readonly code: string = 'unavailable';
+}
+
+/** The certificate of the service was refused, before anything was sent. Trying again does not help. */
+export class CertificateError extends UnavailableError {
+  override readonly code = 'untrusted_certificate';
 }
 
 /** The rate limit stands in the way for longer than the command may wait. */

@@ -1,5 +1,12 @@
 import type { RowError } from '../inventory/change.ts';
-import { AuthError, InterruptedError, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
+import {
+  AuthError,
+  CertificateError,
+  InterruptedError,
+  PetstockError,
+  RateLimitedError,
+  UnavailableError,
+} from '../shared/errors.ts';
 
 /**
  * What a failed request means for its row:
@@ -30,7 +37,8 @@ export function classifyFailure(error: unknown): Failure {
   if (error instanceof AuthError) return { kind: 'notSent', stop: true, mayStillArrive: false };
   if (unsent) {
     // A service that can't be reached may be back in a moment; after a 429 the governor waits.
-    const passes = error instanceof UnavailableError || error instanceof RateLimitedError;
+    const passes =
+      (error instanceof UnavailableError && !(error instanceof CertificateError)) || error instanceof RateLimitedError;
     return { kind: 'notSent', stop: !passes, mayStillArrive: false };
   }
   const isRefusal = status !== undefined && status >= 400 && status <= 499 && status !== requestTimeout;

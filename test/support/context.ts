@@ -1,4 +1,4 @@
-import type { HttpRequest, Transport } from '../../src/api/transport.ts';
+import type { HttpRequest, Transport, TransportOptions } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
 import type { Context, Input, Output, Prompts } from '../../src/cli/context.ts';
 import { main } from '../../src/cli/main.ts';
@@ -63,7 +63,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     stdout,
     stderr,
     clock: options.clock,
-    transport: recording(requests, options),
+    openTransport: (network) => recording(requests, options, transportOf(network)),
     folders: options.folders,
     processes: {
       self: { host: 'test', namespace: '', boot: 'test', pid: 1, startedAt: '1' },
@@ -78,7 +78,12 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
   return { code, stdout: stdout.text(), stderr: stderr.text(), requests };
 }
 
-function recording(requests: RecordedRequest[], options: RunOptions): Transport {
+/** With an authority or a proxy of a test's own, a transport of its own. */
+function transportOf({ ca, proxy }: TransportOptions): Transport {
+  return ca === undefined && proxy === undefined ? transport : createUndiciTransport({ ca, proxy });
+}
+
+function recording(requests: RecordedRequest[], options: RunOptions, transport: Transport): Transport {
   return (request: HttpRequest) => {
     const { pathname, search } = new URL(request.url);
     const body = request.body === undefined ? undefined : Buffer.from(request.body).toString('utf8');

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { isoTime } from '../../output/time.ts';
 import type { Row, Scalar, View } from '../../output/view.ts';
 import { maskKey } from '../../settings/keys.ts';
+import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
@@ -45,6 +46,9 @@ interface StatusReport {
   readonly key: string | null;
   readonly keySource: string | null;
   /** null: not known. */
+  /** Without its credentials. null: the way is direct. */
+  readonly proxy: string | null;
+  readonly proxySource: string | null;
   readonly reachable: boolean | null;
   readonly keyAccepted: boolean | null;
   readonly rateLimit: {
@@ -54,21 +58,25 @@ interface StatusReport {
   } | null;
 }
 
+const noProxy = { proxy: null, proxySource: null };
+
 function describeSettings({ environment, context, config }: Invocation) {
   const env = environment.value;
   const where = { env, envSource: environment.source };
   if (env === 'sandbox') {
     const source = 'made by the sandbox';
-    return { ...where, url: null, urlSource: 'a free port for each command', key: null, keySource: source };
+    return { ...where, url: null, urlSource: 'a free port for each command', key: null, keySource: source, ...noProxy };
   }
   const url = resolveBaseUrl(env, context.env, config);
   const key = resolveKey(env, context.env, config);
+  const proxy = url && resolveProxy(url.value, context.env);
   return {
     ...where,
     url: url?.value ?? null,
     urlSource: url?.source ?? null,
     key: key ? maskKey(key.value) : null,
     keySource: key?.source ?? null,
+    ...(proxy === undefined ? noProxy : { proxy: proxy.shown, proxySource: proxy.source }),
   };
 }
 
@@ -140,6 +148,7 @@ function statusView(report: StatusReport): View {
     row('environment', report.env, report.envSource),
     row('url', report.url ?? 'not set', report.urlSource),
     row('key', report.key ?? (report.env === 'sandbox' ? 'set' : 'not set'), report.keySource),
+    ...(report.proxy === null ? [] : [row('proxy', report.proxy, report.proxySource)]),
     row('reachable', yesNo(report.reachable), null),
     row('key accepted', yesNo(report.keyAccepted), null),
     row('rate limit', limits ?? 'not known', null),

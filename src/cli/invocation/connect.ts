@@ -1,18 +1,19 @@
 import { type Client, createClient } from '../../api/client.ts';
-import type { Transport } from '../../api/transport.ts';
+import type { Transport, TransportOptions } from '../../api/transport.ts';
 import { createGovernor } from '../../rate-limit/admission.ts';
 import type { Governor } from '../../rate-limit/governor.ts';
 import { scopeOf } from '../../rate-limit/scope.ts';
 import { requireKeyOfOrigin } from '../../settings/key-origin.ts';
 import { maskKey } from '../../settings/keys.ts';
 import { resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
-import type { EnvironmentName, StoredConfig } from '../../settings/settings.ts';
+import type { EnvironmentName, RemoteEnvironmentName, StoredConfig } from '../../settings/settings.ts';
 import { AuthError, UsageError } from '../../shared/errors.ts';
 import { version } from '../../shared/version.ts';
 import { serviceOf } from '../../state/service-of.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import type { Messages } from './messages.ts';
+import { networkFor } from './network.ts';
 import { openStateFor } from './state.ts';
 
 /** What a command wants of a connection. */
@@ -66,13 +67,14 @@ interface Target {
   readonly service: string;
   /** What the limits of the key are remembered under: all addresses of one origin have one. */
   readonly origin: string;
+  readonly network: TransportOptions;
   close(): Promise<void>;
 }
 
 /** @throws UsageError without a base URL, AuthError without a key; each names the command that sets it */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const { context, environment, messages, timeout } = options;
-  const target = environment === 'sandbox' ? await sandboxTarget(options) : remoteTarget(environment, options);
+  const target = environment === 'sandbox' ? await sandboxTarget(options) : await remoteTarget(environment, options);
   try {
     const { baseUrl, key, service } = target;
     const scope = scopeOf(target.origin, key);
@@ -95,7 +97,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       onUnbelievable: (line) => void messages.alert(line),
     });
     const onRetry = (line: string) => void messages.note(line);
-    const transport = options.wrap(context.transport);
+    const transport = options.wrap(context.openTransport(target.network));
     const userAgent = `petstock/${version}`;
     const sending = { transport, governor, clock, interrupted, random, timeout, onRetry };
     const client = createClient({ baseUrl, key, userAgent, ...sending });
@@ -119,10 +121,11 @@ async function sandboxTarget({ context, messages }: ConnectOptions): Promise<Tar
   const warning = narrowSandbox(context.folders.state);
   if (warning !== undefined) await messages.warn(warning);
   const { url, key, close } = await startSandbox(context);
-  return { baseUrl: url, key, service: 'sandbox', origin: 'sandbox', close };
+  return { baseUrl: url, key, service: 'sandbox', origin: 'sandbox', network: {}, close };
 }
 
-function remoteTarget(environment: 'staging' | 'production', { context, config }: ConnectOptions): Target {
+async function remoteTarget(environment: RemoteEnvironmentName, options: ConnectOptions): Promise<Target> {
+  const { context, config, messages, writes } = options;
   const url = resolveBaseUrl(environment, context.env, config);
   if (url === undefined) {
     throw new UsageError(`No address is known for ${environment}`, {
@@ -137,5 +140,7 @@ function remoteTarget(environment: 'staging' | 'production', { context, config }
   }
   requireKeyOfOrigin(environment, key, url, config);
   const service = serviceOf(url.value);
-  return { baseUrl: url.value, key: key.value, service, origin: new URL(service).origin, close: async () => {} };
+  const network = await networkFor(url.value, { context, settings: config.settings, messages, writes });
+  const { origin } = new URL(service);
+  return { baseUrl: url.value, key: key.value, service, origin, network, close: async () => {} };
 }

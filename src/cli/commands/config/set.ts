@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { readAuthorities } from '../../../settings/authorities.ts';
 import { configFile } from '../../../settings/config-file.ts';
-import { type SettingName, settingDefinitions, settingName } from '../../../settings/names.ts';
+import { type SettingName, type SettingValue, settingDefinitions, settingName } from '../../../settings/names.ts';
 import { variable } from '../../../settings/variables.ts';
 import { setSetting } from '../../../settings/write-config.ts';
 import { UsageError } from '../../../shared/errors.ts';
@@ -30,15 +31,18 @@ export function defineSet(command: Command, run: Run): void {
 async function storeSetting(invocation: Invocation, name: string, text: string): Promise<void> {
   const { context, environment } = invocation;
   const known = settingName(name, environment.value);
-  await store(context.folders.config, known, text);
-  await invocation.messages.note(`Set ${known} to ${text} in ${configFile(context.folders.config)}`);
+  const value = await store(context.folders.config, known, text);
+  await invocation.messages.note(`Set ${known} to ${value} in ${configFile(context.folders.config)}`);
   if (known === 'default-env' && variable(context.env, 'PETSTOCK_ENV') !== undefined) {
     await invocation.messages.warn('PETSTOCK_ENV is set, so default-env is not used');
   }
 }
 
-async function store<Name extends SettingName>(folder: string, name: Name, text: string): Promise<void> {
+async function store<Name extends SettingName>(folder: string, name: Name, text: string): Promise<SettingValue<Name>> {
   const parsed = settingDefinitions[name].parse(text);
   if (!parsed.ok) throw new UsageError(`${name} was not changed: ${parsed.fault}`);
+  // A file that can't be used would make every later command fail.
+  if (name === 'ca-file') readAuthorities(String(parsed.value));
   await setSetting(folder, name, parsed.value);
+  return parsed.value;
 }

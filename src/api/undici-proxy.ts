@@ -1,0 +1,67 @@
+import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import type { TransportOptions } from './transport.ts';
+
+export interface ProxyAgentOptions {
+  readonly proxy: NonNullable<TransportOptions['proxy']>;
+  readonly tls: { readonly ca?: string[] };
+  readonly headersTimeout: number;
+  readonly bodyTimeout: number;
+  readonly maxHeaderSize: number;
+  /** Wraps what connects to the proxy, so that a connection can be given up with the request that opened it. */
+  over(connect: buildConnector.connector): buildConnector.connector;
+}
+
+/**
+ * Sends everything through one proxy, by a tunnel (CONNECT): the proxy sees the host and nothing of the request. Whether a proxy
+ * is used at all is decided before, by `resolveProxy`, so that `status` says what is true; here the variables are not read.
+ *
+ * It takes undici by its public interface, which loads all of it: only who has a proxy pays for that.
+ */
+export function createProxyAgent({ proxy, tls, over, ...timeouts }: ProxyAgentOptions): Dispatcher {
+  return new EnvHttpProxyAgent({
+    ...timeouts,
+    httpProxy: proxy.value,
+    httpsProxy: proxy.value,
+    noProxy: '',
+    requestTls: tls,
+    proxyTls: tls,
+    clientFactory: (origin, options) => {
+      const { connect } = options as { readonly connect: buildConnector.connector };
+      return new Proxies(origin, { ...options, connect: over(connect) }, proxy.shown);
+    },
+  });
+}
+
+/** No tunnel was made, so nothing was sent. */
+class TunnelError extends Error {
+  readonly code = 'EPROXY';
+}
+
+/**
+ * The connections to the proxy. What goes wrong with them gets a code of its own: undici takes a proxy that hangs up for a
+ * service that does, and connects again at once, for as long as the request lasts.
+ */
+class Proxies extends Pool {
+  readonly #shown: string;
+
+  constructor(origin: URL, options: Pool.Options, shown: string) {
+    super(origin, options);
+    this.#shown = shown;
+  }
+
+  override connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData>;
+  override connect(
+    options: Dispatcher.ConnectOptions,
+    callback: (error: Error | null, data: Dispatcher.ConnectData) => void,
+  ): void;
+  override async connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
+    const answer = await super.connect(options).catch((cause: Error) => {
+      throw new TunnelError(`the proxy ${this.#shown} can't be reached: ${cause.message}`, { cause });
+    });
+    const { statusCode, socket } = answer;
+    if (statusCode === 200) return answer;
+    socket.on('error', () => {}).destroy();
+    const why = statusCode === 407 ? ', since it wants a name and a password' : '';
+    throw new TunnelError(`the proxy ${this.#shown} refused with status ${statusCode}${why}`);
+  }
+}

@@ -1,0 +1,37 @@
+import type { TransportOptions } from '../../api/transport.ts';
+import { authoritiesWith } from '../../settings/authorities.ts';
+import { resolveProxy } from '../../settings/proxy.ts';
+import type { StoredSettings } from '../../settings/settings.ts';
+import { UsageError } from '../../shared/errors.ts';
+import type { Context } from '../context.ts';
+import type { Messages } from './messages.ts';
+
+export interface NetworkUse {
+  readonly context: Context;
+  readonly settings: StoredSettings;
+  readonly messages: Messages;
+  readonly writes: boolean;
+}
+
+/** The way to a service: through which proxy, and which authorities are trusted. @throws UsageError for what can't be used */
+export async function networkFor(baseUrl: string, use: NetworkUse): Promise<TransportOptions> {
+  await requireCertificateCheck(use);
+  const { context, settings } = use;
+  const caFile = settings['ca-file'];
+  const isTls = baseUrl.startsWith('https:');
+  return {
+    proxy: resolveProxy(baseUrl, context.env),
+    ca: caFile === undefined || !isTls ? undefined : authoritiesWith(caFile, context.env),
+  };
+}
+
+/** Node's own warning is silent with NODE_NO_WARNINGS, and says nothing of what is at stake here. */
+async function requireCertificateCheck({ context, messages, writes }: NetworkUse): Promise<void> {
+  if (context.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
+  const fact = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of certificates';
+  const instead = 'petstock config set ca-file <file>';
+  if (writes) {
+    throw new UsageError(`${fact}: nothing is written with it, and nothing was sent. Unset it`, { hint: instead });
+  }
+  await messages.alert(`${fact}: whoever is in between reads the key, and may answer in place of the service`);
+}

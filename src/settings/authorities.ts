@@ -1,0 +1,67 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import tls from 'node:tls';
+import { UsageError } from '../shared/errors.ts';
+import { fileErrorReason } from '../shared/file-error.ts';
+import { type Environment, variable } from './variables.ts';
+
+const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+/** All authorities of a system are a tenth of it. */
+const mostBytes = 16 * 1024 * 1024;
+
+/**
+ * The certificates in a file of `ca-file`, in PEM.
+ * @throws UsageError where it can't be read, or holds none that can be used
+ */
+export function readAuthorities(file: string): string[] {
+  const certificates = textOf(file).match(pem) ?? [];
+  if (certificates.length === 0) throw unusable(file, 'there is no certificate in PEM in it (BEGIN CERTIFICATE)');
+  for (const [index, certificate] of certificates.entries()) {
+    try {
+      new X509Certificate(certificate);
+    } catch (cause) {
+      throw unusable(file, `certificate ${index + 1} in it is damaged`, cause);
+    }
+  }
+  return certificates;
+}
+
+/**
+ * Every authority that is trusted with `ca-file`: as `NODE_EXTRA_CA_CERTS` does, the file adds to those that Node trusts.
+ * @throws UsageError as `readAuthorities`
+ */
+export function authoritiesWith(file: string, env: Environment): string[] {
+  const own = readAuthorities(file);
+  // Since Node 22.15: with those of NODE_EXTRA_CA_CERTS and --use-system-ca.
+  const { getCACertificates } = tls as { readonly getCACertificates?: (type: 'default') => string[] };
+  if (getCACertificates !== undefined) return [...getCACertificates('default'), ...own];
+  return [...tls.rootCertificates, ...extraAuthorities(env), ...own];
+}
+
+/** What Node would have read itself. It goes on without a file that it can't read, and so does this. */
+function extraAuthorities(env: Environment): string[] {
+  const file = variable(env, 'NODE_EXTRA_CA_CERTS');
+  try {
+    return file === undefined ? [] : (textOf(file).match(pem) ?? []);
+  } catch {
+    return [];
+  }
+}
+
+function textOf(file: string): string {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw unusable(file, fileErrorReason(error), error);
+  }
+  if (bytes.length > mostBytes) throw unusable(file, 'it is too large to be a file of certificates');
+  return bytes.toString('latin1');
+}
+
+function unusable(file: string, reason: string, cause?: unknown): UsageError {
+  return new UsageError(`The ca-file ${file} can't be used: ${reason}`, {
+    cause,
+    hint: 'petstock config set ca-file <file>',
+  });
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Socket,
+  type Server as TcpServer,
+} from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { onTestFinished } from 'vitest';
+
+const folder = join(import.meta.dirname, 'certificates');
+
+/** The certificate of the authority that signed the server's, for 127.0.0.1 and stock.example. Its key is not kept. */
+export const authorityFile = join(folder, 'authority.pem');
+
+/** Takes TLS off and passes everything on to a port of this machine. */
+export interface TlsFront {
+  readonly port: number;
+  /** Connections that were tried, with whatever certificate. */
+  readonly connections: () => number;
+}
+
+export async function openTlsFront(targetUrl: string): Promise<TlsFront> {
+  const target = Number(new URL(targetUrl).port);
+  let connections = 0;
+  const server = createTlsServer({
+    cert: readFileSync(join(folder, 'server.pem')),
+    key: readFileSync(join(folder, 'server-key.pem')),
+  });
+  server.on('connection', () => {
+    connections += 1;
+  });
+  server.on('secureConnection', (socket) => joinSockets(socket, connect(target, '127.0.0.1')));
+  return { port: await listen(server), connections: () => connections };
+}
+
+/** A proxy that makes tunnels, and what it was asked for. */
+export interface TestProxy {
+  readonly url: string;
+  readonly host: string;
+  /** `stock.example:443`, with what was said about who asks. */
+  readonly asked: { readonly target: string; readonly authorization: string | undefined }[];
+}
+
+/** @param port where every tunnel leads, whatever its name; undefined: it refuses them with 407 */
+export async function openProxy(port: number | undefined): Promise<TestProxy> {
+  const asked: { target: string; authorization: string | undefined }[] = [];
+  const server = createServer();
+  server.on('connect', (request, socket: Socket) => {
+    asked.push({ target: request.url ?? '', authorization: request.headers['proxy-authorization'] });
+    if (port === undefined) return socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    return joinSockets(socket, connect(port, '127.0.0.1'));
+  });
+  const host = `127.0.0.1:${await listen(server)}`;
+  return { url: `http://${host}`, host, asked };
+}
+
+/** A port whose connections are closed as soon as they are made. @returns how many there were */
+export async function openClosingPort(): Promise<{ readonly host: string; connections(): number }> {
+  let connections = 0;
+  const server = createTcpServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  return { host: `127.0.0.1:${await listen(server)}`, connections: () => connections };
+}
+
+function joinSockets(one: Socket, other: Socket): void {
+  one.pipe(other).pipe(one);
+  one.on('error', () => other.destroy());
+  other.on('error', () => one.destroy());
+}
+
+async function listen(server: Server | TcpServer): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
