@@ -27,7 +27,7 @@ export function createProxyAgent({ proxy, tls, over, ...timeouts }: ProxyAgentOp
     proxyTls: tls,
     clientFactory: (origin, options) => {
       const { connect } = options as { readonly connect: buildConnector.connector };
-      return new Proxies(origin, { ...options, connect: over(connect) }, proxy.shown);
+      return new Proxies(origin, { ...options, ...timeouts, connect: over(connect) }, proxy.shown);
     },
   });
 }

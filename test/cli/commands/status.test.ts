@@ -15,6 +15,8 @@ test('tells environment, address, key, and that the service accepts it', async (
     urlSource: 'PETSTOCK_URL_STAGING',
     key: `…${shop.service.key.slice(-4)}`,
     keySource: 'PETSTOCK_API_KEY_STAGING',
+    proxy: null,
+    proxySource: null,
     reachable: true,
     keyAccepted: true,
     rateLimit: { limit: 1000, remaining: 999, resetAt: '2026-01-15T12:01:00Z' },
