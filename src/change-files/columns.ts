@@ -1,6 +1,6 @@
 import { quoted } from '../inventory/parsed.ts';
 import type { FaultList } from './fault.ts';
-import { type Field, fieldOf, ownNames, type RowField, unknownName } from './fields.ts';
+import { type Field, fieldOf, nearestField, ownNames, type RowField, unknownName } from './fields.ts';
 
 /** Where in a row each field is. */
 export interface Columns {
@@ -14,17 +14,24 @@ export interface Columns {
   readonly unnamed: readonly number[];
 }
 
+const noChangeFile = 'this is no change file: the first line has to name the columns, such as petId,quantity,reason';
+
 /**
  * Understands the header line. Every column has to be a known one: of a misspelt `expected`, the precondition would be
  * lost without a word.
  * @returns undefined, with faults, where rows make no sense without the columns that are missing
  */
 export function readHeader(cells: readonly string[], line: number, faults: FaultList): Columns | undefined {
+  const names = cells.map((cell) => cell.trim());
+  if (!names.some((name) => fieldOf(name) !== undefined || nearestField(name) !== undefined)) {
+    // Whatever it is, such as a file of keys: none of it is repeated.
+    faults.add({ line, message: noChangeFile });
+    return undefined;
+  }
   const found = new Map<Field, { readonly index: number; readonly name: string }>();
   const unnamed: number[] = [];
   const total = faults.total;
-  for (const [index, cell] of cells.entries()) {
-    const name = cell.trim();
+  for (const [index, name] of names.entries()) {
     const field = fieldOf(name);
     const other = field === undefined ? undefined : found.get(field);
     if (name === '') unnamed.push(index);

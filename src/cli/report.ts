@@ -12,11 +12,13 @@ import {
   PetstockError,
   RateLimitedError,
   UnavailableError,
+  UsageError,
 } from '../shared/errors.ts';
 import { exitCodes } from '../shared/exit-codes.ts';
 import type { Context } from './context.ts';
 import type { GlobalOptions } from './invocation/invocation.ts';
 import type { OpenInvocation } from './invocation/open.ts';
+import { withoutTypedKeys } from './typed-keys.ts';
 
 export interface ReportOptions {
   readonly context: Context;
@@ -35,7 +37,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   const exitCode = exitCodes[error.exit];
   const { context, globals, invocation } = options;
   const { stderr, env } = context;
-  const facts = {
+  const texts = {
     code: error.code,
     message: sentence(explained(error, options)),
     status: error.status,
@@ -44,6 +46,8 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
     lines: error.lines,
     hint: error.hint ?? defaultHint(error, options),
   };
+  // What the service refused is not what was typed wrong.
+  const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
   if (invocation?.results.wantsJson ?? wantsJson(globals)) {
     await stderr.write(errorJson(facts, exitCode));
   } else {

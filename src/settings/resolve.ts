@@ -2,6 +2,7 @@ import { didYouMean } from '../shared/did-you-mean.ts';
 import { UsageError } from '../shared/errors.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { parseKey } from './keys.ts';
+import { quoted } from './names.ts';
 import {
   type EnvironmentName,
   environmentNames,
@@ -44,7 +45,7 @@ function environmentName(text: string, source: string): EnvironmentName {
   const name = environmentNames.find((known) => known === text);
   if (name !== undefined) return name;
   throw new UsageError(
-    `Unknown environment "${text}" in ${source}: there are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
+    `Unknown environment${quoted(text)} in ${source}: there are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
     { hint: 'petstock help environment' },
   );
 }

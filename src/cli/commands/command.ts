@@ -26,7 +26,9 @@ export class PetstockCommand extends Command {
   }
 
   override error(message: string): never {
-    const [fault = '', ...suggestions] = message.replace(/^error: /, '').split('\n');
+    // The value of an option that is unknown may be a key: only the option is named.
+    const safe = message.replace(/^error: /, '').replace(/^(unknown option '--?[^=']+)=.*'/s, "$1'");
+    const [fault = '', ...suggestions] = safe.split('\n');
     const told = fault.charAt(0).toUpperCase() + fault.slice(1);
     const verb = /^unknown command '([a-z-]+)'$/.exec(fault)?.[1];
     const meant = this.parent === null && verb !== undefined ? withVerb(this, verb) : undefined;

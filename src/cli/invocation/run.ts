@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
+import { refuseTypedKey } from '../typed-keys.ts';
 import type { Action, GlobalOptions, Run } from './invocation.ts';
 import type { OpenInvocation } from './open.ts';
 
@@ -18,6 +19,7 @@ export function createRunner(context: Context): Runner {
       // Commander passes the operands, then the options of this command, then the command.
       const command = args.at(-1) as Command;
       const operands = args.slice(0, -2) as string[];
+      refuseTypedKey(operands, nameOf(command));
       // Late, since help and version do without it.
       const { openInvocation } = await import('./open.ts');
       opened = await openInvocation(context, command.optsWithGlobals<GlobalOptions>(), nameOf(command));

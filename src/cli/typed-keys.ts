@@ -1,0 +1,58 @@
+import { UsageError } from '../shared/errors.ts';
+
+const hidden = '[not shown]';
+const keyPrefix = /^p?sk[-_][\w-]{8,}$/i;
+const runId = /^\d{8}-?T?\d{6}Z?(-[0-9a-z]{4})?$/;
+
+/** Whether a word of the command line may be a key: it begins as one, or a part of it mixes letters and digits at length. */
+export function looksLikeKey(word: string): boolean {
+  if (keyPrefix.test(word)) return true;
+  if (runId.test(word) || !/^[\w+=~.-]+$/.test(word)) return false;
+  return word.split(/[-_.]/).some((part) => part.length >= 16 && /[a-z]/i.test(part) && /\d/.test(part));
+}
+
+/**
+ * Refuses a key where a name, an id or a file is expected.
+ * @param command `inventory get`
+ * @throws UsageError that does not repeat it
+ */
+export function refuseTypedKey(operands: readonly unknown[], command: string): void {
+  // Keys of the sandbox are named on its command line; `config` has words of its own for the mistake.
+  if (/^(sandbox|config)\b/.test(command)) return;
+  const words = operands.flat().filter((operand) => typeof operand === 'string');
+  if (!words.some((word) => keyPrefix.test(word))) return;
+  throw new UsageError(`petstock ${command} takes no key. ${inHistory}`, { hint: 'petstock config set-key' });
+}
+
+const inHistory =
+  'A key on the command line stays in the history of the shell: if that was a real one, remove it there';
+
+/** The texts of an error that was made of a command line. */
+interface ErrorTexts {
+  readonly message: string;
+  readonly lines: readonly string[];
+  readonly hint: string | undefined;
+}
+
+/**
+ * An error without what was typed and may be a key. The one place for it: whoever words an error may repeat what was typed.
+ * What a variable holds as a key counts, whatever it looks like.
+ */
+export function withoutTypedKeys<Texts extends ErrorTexts>(
+  texts: Texts,
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Texts {
+  const known = new Set(Object.keys(env).flatMap((name) => (/^PETSTOCK_(.*_)?API_KEY/.test(name) ? [env[name]] : [])));
+  const keys = argv
+    .flatMap((word) => [word, word.slice(word.indexOf('=') + 1), word.replace(/^-[a-z]/, '')])
+    .filter((word) => word !== '' && (looksLikeKey(word) || known.has(word)))
+    .sort((left, right) => right.length - left.length);
+  const hide = (text: string) => keys.reduce((rest, key) => rest.replaceAll(key, hidden), text);
+  const message = hide(texts.message);
+  const lines = texts.lines.map(hide);
+  const hint = texts.hint === undefined || hide(texts.hint) === texts.hint ? texts.hint : 'petstock config set-key';
+  const isSame = message === texts.message && lines.every((line, index) => line === texts.lines[index]);
+  if (isSame) return { ...texts, hint };
+  return { ...texts, message, lines: [...lines, `${inHistory}.`], hint };
+}

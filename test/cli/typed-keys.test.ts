@@ -1,0 +1,65 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { looksLikeKey } from '../../src/cli/typed-keys.ts';
+import { openShop, temporaryFolders } from '../support/shop.ts';
+
+const secret = 'psk_s3cretABCD';
+const other = 'h7Qk2mZx9LpW4vNa8TcR';
+
+describe('a key on the command line is refused, and not repeated', () => {
+  test.each([
+    ['an unknown option with =', ['inventory', 'list', `--api-key=${secret}`]],
+    ['an unknown option with = and any value', ['inventory', 'list', '--api-key=s3cret']],
+    ['an unknown option', ['inventory', 'list', '--api-key', secret]],
+    ['an environment', ['inventory', 'list', '-e', secret]],
+    ['an environment, glued', ['inventory', 'list', `-e${other}`]],
+    ['a store or format', ['inventory', 'list', '-o', secret]],
+    ['a noun', [secret]],
+    ['a verb', ['inventory', other]],
+    ['an id', ['inventory', 'get', secret]],
+    ['a quantity', ['inventory', 'set', '1', other]],
+    ['a file to read', ['inventory', 'apply', other]],
+    ['a file to write', ['inventory', 'export', secret]],
+    ['a run', ['history', 'show', secret]],
+    ['a path', ['api', 'GET', other, '--data', secret]],
+    ['what a variable holds', ['inventory', 'get', 'plainkeys3cret']],
+  ])('%s', async (_name, args) => {
+    const shop = await openShop();
+    const result = await shop.run(args, { env: { PETSTOCK_API_KEY: 'plainkeys3cret' } });
+    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(result.stderr).not.toMatch(/s3cret|ABCD|h7Qk/);
+  });
+
+  test('an ordinary mistake is repeated', async () => {
+    const shop = await openShop();
+    expect((await shop.run('inventory get 12x')).stderr).toContain('12x');
+    expect((await shop.run('inventory list -e prod')).stderr).toContain('"prod"');
+    expect((await shop.run('inventory apply stock-2026-11-21.csv')).stderr).toContain('stock-2026-11-21.csv');
+  });
+
+  test.each([
+    [secret, true],
+    [other, true],
+    ['sk-live-0123456789abcdef', true],
+    ['20261121-130000-1a2b', false],
+    ['20261121T130000-1a2b', false],
+    ['9223372036854775807', false],
+    ['stock-2026-11-21-north.csv', false],
+    ['--max-changes', false],
+    ['/tmp/4f2e8c1b9d3a7f60/stock', false],
+  ])('%s: %s', (word, expected) => expect(looksLikeKey(word)).toBe(expected));
+});
+
+test('apply .env repeats no line of it', async () => {
+  const shop = await openShop();
+  const folder = join((await temporaryFolders()).config, '..');
+  const file = join(folder, '.env');
+  writeFileSync(file, `# keys\nPETSTOCK_API_KEY=${secret}\nOTHER="${other}, and more"\n`);
+  const first = await shop.run(['inventory', 'apply', file, '--yes']);
+  expect(first).toMatchObject({ code: 2, requests: [], stderr: expect.stringContaining('this is no change file') });
+  writeFileSync(file, `PETSTOCK_API_KEY=${secret}\nOTHER=${other}\n`);
+  const second = await shop.run(['inventory', 'apply', file, '--yes']);
+  expect(second).toMatchObject({ code: 2, requests: [] });
+  expect(first.stderr + second.stderr).not.toMatch(/s3cret|h7Qk|PETSTOCK_API|keys/);
+});
