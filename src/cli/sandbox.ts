@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { RunningService, ServiceOptions } from '../service/index.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
-import { narrowWithWarning } from '../shared/narrow-file.ts';
+import { readPrivateFile } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
 import type { Context } from './context.ts';
 
@@ -114,9 +114,9 @@ export async function resetSandbox(context: Context): Promise<void> {
   }
 }
 
-/** Makes a key that others could read private. @returns a warning, for whoever talks to the person */
+/** Makes a key that others could read private. @returns a warning, for whoever talks to the person. @throws FailureError where it is not ours */
 export function narrowSandbox(stateFolder: string): string | undefined {
-  return narrowWithWarning(keyFileIn(stateFolder));
+  return readPrivateFile(keyFileIn(stateFolder))?.warning;
 }
 
 function keyFileIn(stateFolder: string): string {
@@ -134,8 +134,9 @@ async function makeKey(keyFile: string): Promise<string> {
 
 function readKey(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8').trim() || undefined;
-  } catch {
+    return readPrivateFile(file)?.text.trim() || undefined;
+  } catch (error) {
+    if (error instanceof FailureError) throw error;
     return undefined;
   }
 }

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { UsageError } from '../shared/errors.ts';
-import { narrowWithWarning } from '../shared/narrow-file.ts';
+import { FailureError, UsageError } from '../shared/errors.ts';
+import { type PrivateFile, readPrivateFile } from '../shared/private-file.ts';
 import { requirePrivateFolder } from '../shared/private-folder.ts';
 import { decodeConfig } from './config-format.ts';
 import type { StoredConfig } from './settings.ts';
@@ -25,21 +24,21 @@ export function configFile(folder: string): string {
  * conf, which writes it, brings a validator of schemas: with it as the reader `config get` takes 86 ms of CPU and not 54,
  * `inventory list` 116 and not 96 (Node 20.20, November 2026, medians of 40 runs in turn).
  *
- * @throws FailureError where the folder is another user's or others can write to it; UsageError that names the file and the fault, where it cannot be read or does not make sense; the file stays as it is
+ * @throws FailureError where the folder or the file is another user's or others can write to it, or the file is a link; UsageError that names the file and the fault, where it cannot be read or does not make sense; the file stays as it is
  */
 export function readConfig(folder: string): ReadConfig {
   requirePrivateFolder(folder);
   const file = configFile(folder);
-  const text = readText(file);
-  if (text === undefined) return { config: emptyConfig, warning: undefined };
-  const warning = narrowWithWarning(file);
-  return { config: decodeConfig(parseJson(text, file), file), warning };
+  const found = readText(file);
+  if (found === undefined) return { config: emptyConfig, warning: undefined };
+  return { config: decodeConfig(parseJson(found.text, file), file), warning: found.warning };
 }
 
-function readText(file: string): string | undefined {
+function readText(file: string): PrivateFile | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readPrivateFile(file);
   } catch (error) {
+    if (error instanceof FailureError) throw error;
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
       return undefined;
     const reason = error instanceof Error ? error.message : String(error);

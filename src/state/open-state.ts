@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Clock } from '../shared/clock.ts';
 import { FailureError } from '../shared/errors.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
+import { requirePrivateFile } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
 import type { Processes } from '../shared/processes.ts';
 import { hasOldState, importOldState, retireOldState } from './import-0.1/import-old-state.ts';
@@ -106,6 +107,7 @@ function openIn(folder: string, engine: Engine, options: OpenOptions, system: St
     throw new UnusableFolder((error as Error).message);
   }
   requireLocal(folder, system.fileSystemOf(folder));
+  requirePrivateFile(stateFile(folder));
   requireWritable(folder);
   const state = new SqliteState(connect(folder, engine, options, system), options);
   if (options.need === 'limits') probe(state);

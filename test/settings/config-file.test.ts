@@ -63,7 +63,7 @@ describe('reading', () => {
   test('a file that cannot be read is named', () => {
     const folder = tempFolder();
     mkdirSync(configFile(folder));
-    expect(() => readConfig(folder)).toThrow(new RegExp(`${configFile(folder)} cannot be read`));
+    expect(() => readConfig(folder)).toThrow(new RegExp(`${configFile(folder)} can't be used: it is not a file`));
   });
 });
 
@@ -105,13 +105,13 @@ describe('writing', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('a link to the file stays a link', async () => {
+  test('a link in place of the file is refused, and stays', async () => {
     const folder = tempFolder();
     const target = path.join(tempFolder(), 'dotfile.json');
     writeFileSync(target, '{}', { mode: 0o600 });
     symlinkSync(target, configFile(folder));
-    await setSetting(folder, 'low-stock', 0);
-    expect(JSON.parse(readFileSync(target, 'utf8'))).toEqual({ settings: { 'low-stock': 0 } });
+    await expect(setSetting(folder, 'low-stock', 0)).rejects.toThrow(FailureError);
+    expect(readFileSync(target, 'utf8')).toBe('{}');
   });
 
   test('a folder that cannot be made is a failure that names it', async () => {

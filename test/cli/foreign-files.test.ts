@@ -1,0 +1,78 @@
+import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openShop, type Shop } from '../support/shop.ts';
+
+const isRoot = process.geteuid?.() === 0;
+const secret = 'psk_of_somebody_else1';
+
+/** A configuration with a key, in the folder of a shop. */
+async function shopWithFile(): Promise<{ shop: Shop; file: string }> {
+  const shop = await openShop();
+  mkdirSync(shop.folders.config, { mode: 0o700 });
+  const file = join(shop.folders.config, 'config.json');
+  const { origin } = new URL(shop.service.url);
+  const config = { keys: { staging: secret }, urls: { staging: shop.service.url }, keyOrigins: { staging: origin } };
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+  return { shop, file };
+}
+
+describe('a configuration that is not ours alone is refused, and nothing is sent or narrowed', () => {
+  const changes: [string, (file: string) => void, string][] = [
+    ['group-writable', (file) => chmodSync(file, 0o660), 'others can write to it'],
+    ['world-writable', (file) => chmodSync(file, 0o606), 'others can write to it'],
+  ];
+  if (isRoot) changes.push(['of another user', (file) => chownSync(file, 4321, 4321), 'uid 4321']);
+
+  test.each(changes)('%s', async (_name, change, words) => {
+    const { shop, file } = await shopWithFile();
+    change(file);
+    const before = statSync(file);
+    for (const command of ['inventory list', 'config list', 'config set low-stock 3']) {
+      const result = await shop.run(command);
+      expect(result).toMatchObject({ code: 1, stdout: '', requests: [] });
+      expect(result.stderr).toContain(words);
+      expect(result.stderr).not.toContain('else1');
+    }
+    const { mode, uid } = statSync(file);
+    expect({ mode, uid }).toEqual({ mode: before.mode, uid: before.uid });
+  });
+
+  test('a symbolic link', async () => {
+    const { shop, file } = await shopWithFile();
+    const link = join(shop.folders.config, 'linked');
+    mkdirSync(link, { mode: 0o700 });
+    symlinkSync(file, join(link, 'config.json'));
+    const folders = { ...shop.folders, config: link };
+    const result = await shop.run('inventory list', { folders });
+    expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('it is a symbolic link') });
+  });
+});
+
+describe('a state that is not ours alone is refused', () => {
+  test.each(['group-writable', 'a symbolic link'])('%s', async (kind) => {
+    const shop = await openShop();
+    await shop.run('inventory set 1 5');
+    const file = join(shop.folders.state, 'state.db');
+    const folders = { ...shop.folders };
+    if (kind === 'group-writable') chmodSync(file, 0o660);
+    else {
+      folders.state = join(shop.folders.state, 'linked');
+      mkdirSync(folders.state, { mode: 0o700 });
+      symlinkSync(file, join(folders.state, 'state.db'));
+    }
+    for (const command of ['inventory set 1 6', 'inventory list', 'history list']) {
+      expect(await shop.run(command, { folders }), command).toMatchObject({ code: 1, requests: [] });
+    }
+  });
+});
+
+test('the key of the sandbox is refused too', async () => {
+  const shop = await openShop();
+  await shop.run('sandbox info');
+  const file = join(shop.folders.state, 'sandbox.key');
+  chmodSync(file, 0o666);
+  const key = readFileSync(file, 'utf8');
+  expect(await shop.run('inventory list -e sandbox')).toMatchObject({ code: 1, requests: [] });
+  expect(readFileSync(file, 'utf8')).toBe(key);
+});
