@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Stats } from 'node:fs';
+import { lstatSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { effectiveUser } from './effective-user.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, systemCode } from './file-error.ts';
 
@@ -13,6 +14,9 @@ export interface DiskSync {
 }
 
 const diskSync: DiskSync = { file: (handle) => handle.sync(), folder: (path) => syncFolder(path) };
+
+const root = 0;
+const writableByOthers = 0o022;
 
 type Pieces = AsyncIterable<string> | Iterable<string>;
 
@@ -102,7 +106,21 @@ interface Existing {
   readonly stats: Stats;
 }
 
+/**
+ * Refuses a symbolic link in a folder that others can write to, or that is another user's: it may have been put there, so that
+ * something else is overwritten.
+ * @throws FailureError
+ */
+export function requireSafePlace(path: string): void {
+  const user = effectiveUser();
+  if (user === undefined || !lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  const { uid, mode } = statSync(dirname(path));
+  if ((uid === user || uid === root) && (mode & writableByOthers) === 0) return;
+  throw new FailureError(`${path} can't be written: it is a symbolic link, in a folder where others can put one`);
+}
+
 async function existingFile(path: string): Promise<Existing | undefined> {
+  requireSafePlace(path);
   try {
     const stats = await stat(path);
     if (stats.isDirectory()) throw new FailureError(`${path} can't be written: it is a folder`);
@@ -131,7 +149,8 @@ async function copyOwner(target: FileHandle, like: Stats | undefined): Promise<v
   if (like === undefined) return;
   // Only root may give a file away. The mode comes after, since this takes bits of it off.
   await target.chown(like.uid, like.gid).catch(() => undefined);
-  await target.chmod(like.mode & 0o7777);
+  // Without the bits that let others run what is now in it as its owner.
+  await target.chmod(like.mode & 0o777);
 }
 
 /** Windows has no such call, some file systems neither, and a folder may be one to write to and not to read. */

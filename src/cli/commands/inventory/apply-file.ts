@@ -18,11 +18,13 @@ export interface FileOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFai
   /** A file with deltas may be applied though a run of it has finished. */
   readonly again: boolean;
   readonly failedOut: string | undefined;
+  /** `failedOut` may replace a file that petstock did not write. */
+  readonly force: boolean;
 }
 
 /** Reads a change file, plans it, and has it written. @throws UsageError with every fault that the file has */
 export async function runFile(invocation: Invocation, file: string, options: FileOptions): Promise<void> {
-  const keepFailed = failedRowsWriter(options.failedOut);
+  const keepFailed = await failedRowsWriter(invocation, options.failedOut, options.force);
   const env = invocation.environment.value;
   const command = commandOf(file, env, options);
   const stdinIsTaken = file === '-';

@@ -8,6 +8,7 @@ interface ApplyOptions extends BulkFlags {
   readonly format?: string;
   readonly skipUnknown?: boolean;
   readonly failedOut?: string;
+  readonly force?: boolean;
   readonly resume?: string;
   readonly again?: boolean;
 }
@@ -26,6 +27,7 @@ export function defineApply(command: Command, run: Run): void {
     .option('--format <format>', 'csv, tsv, json or ndjson; otherwise told from the name, or from what is in it')
     .option('--skip-unknown', 'leave out pets that the service does not have, rather than refuse the file')
     .option('--failed-out <file>', 'write the rows that were not written to a file that apply takes again')
+    .option('--force', 'let --failed-out replace a file that petstock did not write, or that was changed since')
     .option('--resume <run>', 'go on with a run that was interrupted; takes no file')
     .option('--again', 'apply a file with deltas once more, though a run of it has finished');
   bulkFlags(command)
@@ -51,10 +53,10 @@ export function defineApply(command: Command, run: Run): void {
 }
 
 async function applyFile(invocation: Invocation, file: string, options: ApplyOptions): Promise<void> {
-  const { format, skipUnknown = false, again = false } = options;
+  const { format, skipUnknown = false, again = false, force = false, failedOut } = options;
   const bulk = parseBulkFlags(invocation, options);
   const { runFile } = await import('./apply-file.ts');
-  await runFile(invocation, file, { ...bulk, format, skipUnknown, again, failedOut: options.failedOut });
+  await runFile(invocation, file, { ...bulk, format, skipUnknown, again, failedOut, force });
 }
 
 async function resume(
@@ -74,6 +76,6 @@ async function resume(
     import('../../runs/resume-run.ts'),
     import('./failed-out.ts'),
   ]);
-  const keepFailed = failedRowsWriter(options.failedOut);
+  const keepFailed = await failedRowsWriter(invocation, options.failedOut, options.force === true);
   await resumeRun(invocation, run, { ...bulk, keepFailed, stdinIsTaken: false });
 }

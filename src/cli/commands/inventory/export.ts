@@ -1,16 +1,16 @@
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
 import type { ItemBatches } from '../../../inventory/items.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
-import { UsageError } from '../../../shared/errors.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
+import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { requireCsvName } from './csv-name.ts';
+import { confirmReplacing, rememberWritten } from './replace-file.ts';
 import { readStock } from './stock.ts';
 
 interface ExportOptions {
   readonly spreadsheet?: boolean;
+  readonly force?: boolean;
 }
 
 export function defineExport(command: Command, run: Run): void {
@@ -22,6 +22,7 @@ export function defineExport(command: Command, run: Run): void {
         'meanwhile is told rather than overwritten. Takes one request.',
     )
     .option('--spreadsheet', 'write ids as ="…", so that a spreadsheet keeps every digit')
+    .option('--force', 'replace a file that petstock did not write, or that was changed since')
     .addHelpText(
       'after',
       examples([
@@ -30,27 +31,20 @@ export function defineExport(command: Command, run: Run): void {
       ]),
     )
     .action(
-      run<ExportOptions>(async (invocation, { spreadsheet = false }, file?: string) => {
+      run<ExportOptions>(async (invocation, { spreadsheet = false, force = false }, file?: string) => {
         if (file !== undefined) requireCsvName(file, 'export');
         const { client } = await invocation.service.connect();
         const text = changeFileText(exportRows(readStock(invocation, client)), { spreadsheet });
         if (file === undefined || file === '-') {
           for await (const piece of text) await invocation.results.write(piece);
         } else {
-          await confirmReplacing(invocation, file);
+          await confirmReplacing(invocation, file, force);
           await writeFileAtomically(file, text);
+          await rememberWritten(invocation, file);
           await invocation.messages.note(`Written to ${file}.`);
         }
       }),
     );
-}
-
-/** A file that was edited may be hours of work. In a script the name was chosen with care. */
-async function confirmReplacing({ context, globals }: Invocation, file: string): Promise<void> {
-  if (globals.yes || !existsSync(file) || !context.stdin.isTerminal || !context.stderr.isTerminal) return;
-  if (!(await context.prompts.confirm(`${file} is there already. Replace it?`))) {
-    throw new UsageError(`Not confirmed; ${file} is as it was`);
-  }
 }
 
 async function* exportRows(batches: ItemBatches): AsyncGenerator<readonly ExportRow[]> {

@@ -4,24 +4,32 @@ import { changeFileText, type ExportRow } from '../../../change-files/change-fil
 import type { BulkRow } from '../../../inventory/change.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
 import { requireCsvName } from './csv-name.ts';
+import { confirmReplacing, rememberWritten } from './replace-file.ts';
 
 /**
  * Writes rows that were not written in the form that `apply` takes. Each expects the stock that it relied on, so that it is
  * a conflict again where that has changed.
  *
- * @throws UsageError at once where there is no folder for the file
+ * @throws UsageError at once where there is no folder for the file, or a file that may not be replaced
  */
-export function failedRowsWriter(file: string | undefined): ((rows: readonly BulkRow[]) => Promise<void>) | undefined {
+export async function failedRowsWriter(
+  invocation: Invocation,
+  file: string | undefined,
+  force: boolean,
+): Promise<((rows: readonly BulkRow[]) => Promise<void>) | undefined> {
   if (file === undefined) return undefined;
   if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)} for --failed-out`);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UsageError(`${file} is a folder; --failed-out wants a file`);
   }
   requireCsvName(file, '--failed-out');
-  return (rows) => {
+  await confirmReplacing(invocation, file, force);
+  return async (rows) => {
     const deltas = rows.some(({ delta }) => delta !== undefined);
-    return writeFileAtomically(file, changeFileText([rows.map(exportRow)], { spreadsheet: false, deltas }));
+    await writeFileAtomically(file, changeFileText([rows.map(exportRow)], { spreadsheet: false, deltas }));
+    await rememberWritten(invocation, file);
   };
 }
 

@@ -222,7 +222,7 @@ describe('--failed-out', () => {
   test('is written anew where nothing is left to write, too: an old one would be applied again', async () => {
     const shop = await openShop();
     const failed = changeFile(shop, 'petId,quantity\n1,99\n', 'failed.csv');
-    const conflicts = await apply(shop, 'petId,quantity,expected\n4,1,38\n', ['--failed-out', failed]);
+    const conflicts = await apply(shop, 'petId,quantity,expected\n4,1,38\n', ['--failed-out', failed, '--force']);
     expect(conflicts.code).toBe(7);
     expect(readFileSync(failed, 'utf8')).toBe('petId,status,expected,quantity,reason,ref\n4,,38,1,,\n');
     expect(await apply(shop, 'petId,quantity\n4,39\n', ['--failed-out', failed])).toMatchObject({ code: 0 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sent } from '../../../support/requests.ts';
@@ -28,7 +28,7 @@ describe('to a file', () => {
     expect(readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
   });
 
-  test('that is there already asks on a terminal, and replaces it elsewhere', async () => {
+  test('of somebody else is replaced after a question, or with --force', async () => {
     const shop = await openShop();
     const file = fileIn(shop);
     writeFileSync(file, 'hours of work');
@@ -36,19 +36,56 @@ describe('to a file', () => {
     const confirm = async (question: string) => asked.push(question) > 1;
     const prompts = { terminal: 80, prompts: { confirm } };
     expect(await shop.run(['inventory', 'export', file], prompts)).toMatchObject({ code: 2, requests: [] });
+    for (const more of [[], ['--yes']]) {
+      const refused = await shop.run(['inventory', 'export', file, ...more]);
+      expect(refused).toMatchObject({ code: 2, requests: [], stderr: expect.stringContaining('--force') });
+    }
     expect(readFileSync(file, 'utf8')).toBe('hours of work');
     expect(await shop.run(['inventory', 'export', file], prompts)).toMatchObject({ code: 0 });
     expect(asked).toHaveLength(2);
     writeFileSync(file, 'an old export');
-    expect(await shop.run(['inventory', 'export', file])).toMatchObject({ code: 0 });
+    expect(await shop.run(['inventory', 'export', file, '--force'])).toMatchObject({ code: 0 });
     expect(readFileSync(file, 'utf8')).toContain('4,available,39,39,,');
+  });
+
+  test('of its own is replaced as long as nobody has changed it', async () => {
+    const shop = await openShop();
+    const file = fileIn(shop);
+    for (const _time of [1, 2]) expect(await shop.run(['inventory', 'export', file])).toMatchObject({ code: 0 });
+    writeFileSync(file, readFileSync(file, 'utf8').replace('39,39', '39,38'));
+    expect(await shop.run(['inventory', 'export', file])).toMatchObject({ code: 2, requests: [] });
+    expect(readFileSync(file, 'utf8')).toContain('39,38');
+  });
+
+  test('keeps its mode, but for setuid bits', async () => {
+    const shop = await openShop();
+    const file = fileIn(shop);
+    writeFileSync(file, '');
+    chmodSync(file, 0o6750);
+    expect(await shop.run(['inventory', 'export', file])).toMatchObject({ code: 0 });
+    expect(statSync(file).mode & 0o7777).toBe(0o750);
+  });
+
+  test.each(['export', '--failed-out'])('%s follows no link in a folder where others can put one', async (option) => {
+    const shop = await openShop();
+    const folder = join(shop.folders.config, '..', 'shared');
+    mkdirSync(folder);
+    chmodSync(folder, 0o1777);
+    const target = fileIn(shop);
+    const link = join(folder, 'link.csv');
+    symlinkSync(target, link);
+    const apply = ['inventory', 'apply', '-', '--yes', '--failed-out', link, '--force'];
+    const command = option === 'export' ? ['inventory', 'export', link, '--force'] : apply;
+    const result = await shop.run(command, { stdin: 'petId,quantity,expected\n4,1,38\n' });
+    expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('symbolic link') });
+    expect(existsSync(target)).toBe(false);
   });
 
   test('is whole or not at all: an answer that breaks off leaves what was there', async () => {
     const shop = await openShop({ faults: ['GET /inventory:truncate'] });
     const file = fileIn(shop);
     writeFileSync(file, 'as it was');
-    const result = await shop.run(['inventory', 'export', file]);
+    const result = await shop.run(['inventory', 'export', file, '--force']);
     expect(result.code).toBe(5);
     expect(readFileSync(file, 'utf8')).toBe('as it was');
   });
