@@ -1,5 +1,6 @@
 import { grouped } from '../inventory/grouped.ts';
 import { singleLine } from '../shared/sanitize.ts';
+import { shellWord } from '../shared/shell-word.ts';
 import { batchesOf } from './batches.ts';
 import { counted, faultText, numberColumn as number, resultCell } from './change-rows.ts';
 import { exactJson } from './exact-json.ts';
@@ -36,7 +37,7 @@ function writtenRows({ applied, differs, unknown }: RunFacts['counts']): number 
 /** How to go on with a run, and how to take it back: sentences with a command, where there is something to do. */
 export function historyRunHints({ run, env, store, state, counts, undone }: RunFacts): string[] {
   if (state === 'running') return [];
-  const where = `${store === undefined ? '' : ` --store ${store}`} --env ${env}`;
+  const where = `${store === undefined ? '' : ` --store ${shellWord(store)}`} --env ${shellWord(env)}`;
   const open = counts.pending + counts.unknown;
   const written = counts.applied + counts.differs;
   return [

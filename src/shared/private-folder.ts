@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { effectiveUser } from './effective-user.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, systemCode } from './file-error.ts';
+import { shellWord } from './shell-word.ts';
 
 const sticky = 0o1000;
 const writableByOthers = 0o022;
@@ -75,7 +76,7 @@ function check(path: string, isAccepted: (owner: number) => boolean): void {
     throw failure(path, `it belongs to another user (uid ${stats.uid}): name a folder of your own`);
   }
   if ((stats.mode & writableByOthers) !== 0) {
-    throw failure(path, `others can write to it: run chmod go-w ${path}, or name another folder`);
+    throw failure(path, `others can write to it: run chmod go-w ${shellWord(path)}, or name another folder`);
   }
 }
 

@@ -11,6 +11,7 @@ import { createMessages } from './messages.ts';
 import { createQuestions } from './questions.ts';
 import { createResults } from './results.ts';
 import { createServiceAccess, type OpenServiceAccess } from './service-access.ts';
+import { refuseSudoInHome } from './sudo.ts';
 
 /** An invocation with the end that the command itself does not see. */
 export interface OpenInvocation extends Invocation {
@@ -29,6 +30,7 @@ export async function openInvocation(
   command: string,
 ): Promise<OpenInvocation> {
   const { stdout, stderr, interrupted } = context;
+  refuseSudoInHome(context.folders, context.env);
   const found = readConfig(context.folders.config);
   const { config } = found;
   const environment = resolveEnvironment(globals.env, context.env, config.settings);

@@ -1,5 +1,6 @@
 import type { BulkRow } from '../../inventory/change.ts';
 import { InterruptedError } from '../../shared/errors.ts';
+import { shellWord } from '../../shared/shell-word.ts';
 import type { RecordedRow, RunLog, RunRecord } from '../../state/history.ts';
 import { isUnanswered, resumeRow } from '../../writes/resume-rows.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -11,7 +12,7 @@ import { openSession, type PlanStock, type Session } from './session.ts';
 /** Goes on with a run: what has its answer stays, the rest is looked at before it is sent. */
 export async function resumeRun(invocation: Invocation, text: string, options: PlanOptions): Promise<void> {
   const run = await requireRun(invocation, 'inventory apply', text);
-  const command = `petstock inventory apply --resume ${run.run}`;
+  const command = `petstock inventory apply --resume ${shellWord(run.run)}`;
   requireSameEnvironment(run, invocation.environment.value, command);
   const session = await openSession(invocation);
   requireSameService(run, session.connection, command);
@@ -51,7 +52,7 @@ async function planOf(session: Session, run: RunRecord, log: RunLog | undefined)
     mark: stock.mark,
     readAt: stock.readAt,
     verb: 'Write',
-    look: `petstock inventory apply --resume ${run.run} --env ${run.env} --dry-run`,
+    look: `petstock inventory apply --resume ${shellWord(run.run)} --env ${shellWord(run.env)} --dry-run`,
     resumed: { run: run.run, numbers },
     begin: async () => log ?? Promise.reject(new Error('a dry run has no log')),
   };

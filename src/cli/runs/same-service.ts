@@ -1,4 +1,5 @@
 import { UsageError } from '../../shared/errors.ts';
+import { shellWord } from '../../shared/shell-word.ts';
 import type { RunRecord } from '../../state/history.ts';
 import type { Connection } from '../invocation/connect.ts';
 
@@ -6,7 +7,7 @@ import type { Connection } from '../invocation/connect.ts';
 export function requireSameEnvironment(run: RunRecord, environment: string, command: string): void {
   if (run.env === environment) return;
   throw new UsageError(`Run ${run.run} was made in ${run.env}, not in ${environment}; nothing was sent`, {
-    hint: `${command} --env ${run.env}`,
+    hint: `${command} --env ${shellWord(run.env)}`,
   });
 }
 
@@ -19,6 +20,6 @@ export function requireSameService(
   if (run.service === service) return;
   throw new UsageError(
     `Run ${run.run} was made at ${run.baseUrl}, and ${environment} is now ${baseUrl}; nothing was sent`,
-    { hint: `PETSTOCK_URL_${run.env.toUpperCase()}=${run.baseUrl} ${command} --env ${run.env}` },
+    { hint: `PETSTOCK_URL_${run.env.toUpperCase()}=${shellWord(run.baseUrl)} ${command} --env ${shellWord(run.env)}` },
   );
 }

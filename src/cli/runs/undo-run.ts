@@ -1,5 +1,6 @@
 import type { BulkRow } from '../../inventory/change.ts';
 import { ConflictError, UsageError } from '../../shared/errors.ts';
+import { shellWord } from '../../shared/shell-word.ts';
 import type { RecordedRow, RunRecord } from '../../state/history.ts';
 import { isUndoable, undoRow } from '../../writes/undo-rows.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -15,7 +16,7 @@ export async function undoRun(invocation: Invocation, text: string, options: Pla
   if (run.state === 'running') {
     throw new ConflictError(`Run ${run.run} is still going on; nothing was sent`, { hint: 'petstock history list' });
   }
-  const command = `petstock undo ${run.run}`;
+  const command = `petstock undo ${shellWord(run.run)}`;
   requireSameEnvironment(run, invocation.environment.value, command);
   const session = await openSession(invocation);
   requireSameService(run, session.connection, command);

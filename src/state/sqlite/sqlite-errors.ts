@@ -1,4 +1,5 @@
 import { FailureError, type PetstockError, UnavailableError } from '../../shared/errors.ts';
+import { shellWord } from '../../shared/shell-word.ts';
 
 /** Primary result codes: https://sqlite.org/rescode.html */
 const codes = { busy: 5, locked: 6, readOnly: 8, io: 10, corrupt: 11, full: 13, cantOpen: 14, notADatabase: 26 };
@@ -45,7 +46,7 @@ export function inWords(error: unknown, file: string, present: () => readonly st
   if (isBusy(error)) return busyError(error, file, present());
   if (isDamage(error)) {
     return new FailureError(`The state in ${file} is damaged (${(error as Error).message})`, {
-      hint: `mv ${file} ${file}.damaged`,
+      hint: `mv ${shellWord(file)} ${shellWord(`${file}.damaged`)}`,
       cause: error,
     });
   }

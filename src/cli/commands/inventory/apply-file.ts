@@ -86,7 +86,7 @@ async function refuseRepetition(
   }
   if (state !== 'done') {
     throw new UsageError(`${name} was applied already, and run ${run} of it is not finished; nothing was sent`, {
-      hint: `petstock inventory apply --resume ${run} --env ${earlier.env}`,
+      hint: `petstock inventory apply --resume ${run} --env ${shellWord(earlier.env)}`,
     });
   }
   const written = counts.applied + counts.differs;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../../shared/errors.ts';
+import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { type BulkFlags, bulkFlags, parseBulkFlags } from '../bulk-flags.ts';
 import { examples } from '../command.ts';
@@ -68,7 +69,7 @@ async function resume(
   if (file !== undefined || options.format !== undefined || options.skipUnknown || options.again) {
     throw new UsageError(
       '--resume goes on with what is in the history: leave out the file, --format, --skip-unknown and --again',
-      { hint: `petstock inventory apply --resume ${run}` },
+      { hint: `petstock inventory apply --resume ${shellWord(run)}` },
     );
   }
   const bulk = parseBulkFlags(invocation, options);

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { KeyRecord, KeyRing } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { fileError, openSandbox, sandboxPlan } from '../../sandbox.ts';
 
@@ -24,7 +25,7 @@ export async function withKeys<Result>(
 ): Promise<Result> {
   if (file === ':memory:') throw new UsageError('--file :memory: keeps no keys');
   if (file !== undefined && !existsSync(file)) {
-    throw new UsageError(`There is no file ${file}`, { hint: `petstock sandbox serve --file ${file}` });
+    throw new UsageError(`There is no file ${file}`, { hint: `petstock sandbox serve --file ${shellWord(file)}` });
   }
   const { openKeyRing } = await import('../../../service/index.ts');
   const sandbox = await openSandbox(context.folders.state);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { LogEntry } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { shellWord } from '../../../shared/shell-word.ts';
 import type { Output } from '../../context.ts';
 import type { Run } from '../../invocation/invocation.ts';
 import { requirePets, sandboxPlan, startSandbox } from '../../sandbox.ts';
@@ -69,7 +70,7 @@ async function requireExposed({ host, expose }: ServeOptions): Promise<void> {
   throw new UsageError(
     `Other machines would reach ${host}: the stock, and the keys on their way, which is plain HTTP`,
     {
-      hint: `petstock sandbox serve --host ${host} --expose`,
+      hint: `petstock sandbox serve --host ${shellWord(host)} --expose`,
     },
   );
 }

@@ -1,0 +1,33 @@
+import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { shellWord } from '../../src/shared/shell-word.ts';
+import { openShop } from '../support/shop.ts';
+
+test.each([
+  ['20260115T120020Z-k3x9', '20260115T120020Z-k3x9'],
+  ['/tmp/stock.csv', '/tmp/stock.csv'],
+  ['a b', "'a b'"],
+  ['$(id)', "'$(id)'"],
+  ["it's", "'it'\\''s'"],
+  ['', "''"],
+])('%s: %s', (text, word) => expect(shellWord(text)).toBe(word));
+
+test('a shell gives back what was quoted', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 20 });
+  const ascii = fc.string({ unit: 'binary-ascii', maxLength: 20 }).filter((word) => !word.includes('\0'));
+  const words = fc.sample(fc.oneof(text, ascii), { numRuns: 300, seed: 11 });
+  const script = words.map((word) => `printf '%s\\0' ${shellWord(word)}`).join('\n');
+  const given = execFileSync('sh', { input: script }).toString('utf8').split('\0').slice(0, -1);
+  expect(given).toEqual(words);
+});
+
+test('hints quote what was typed', async () => {
+  const shop = await openShop();
+  const resume = await shop.run(['inventory', 'apply', 'stock.csv', '--resume', '$(id)']);
+  expect(resume.stderr).toContain("Hint: petstock inventory apply --resume '$(id)'\n");
+  const serve = await shop.run(['sandbox', 'serve', '--host', '10.0.0.1;id']);
+  expect(serve.stderr).not.toContain('--host 10.0.0.1;id');
+  const key = await shop.run(['config', 'set-key', 'argument', '-e', '`id`']);
+  expect(key.stderr).toContain("Hint: petstock config set-key --env '`id`'\n");
+});
