@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { STATUS_CODES } from 'node:http';
 import type { Command } from 'commander';
+import type { RawAnswer } from '../../api/client.ts';
 import { UsageError } from '../../shared/errors.ts';
-import { stripControlsFromBody } from '../../shared/sanitize.ts';
+import { singleLine, stripControlsFromBody } from '../../shared/sanitize.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
 import { examples } from './command.ts';
 import { readAll } from './stdin.ts';
@@ -10,39 +13,44 @@ const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 interface ApiOptions {
   readonly data?: string;
+  readonly include?: boolean;
 }
 
 export function defineApi(command: Command, run: Run): void {
   command
     .argument('<method>', methods.join(', '))
-    .argument('<path>', 'below the base URL, such as /inventory')
+    .argument('<path>', 'what follows /v1 in the address, such as /inventory')
     .description(
       'Sends any request to the chosen environment, with its key, and prints the body of the answer as it came. ' +
         'Takes one request.',
     )
-    .option('--data <json>', 'the body; - reads it from stdin')
+    .option('--data <json>', 'the body; @file reads it from a file, - from stdin')
+    .option('-i, --include', 'show the status and the headers of the answer before its body')
     .addHelpText(
       'after',
       examples([
         ['petstock api GET /inventory'],
         [`petstock api PATCH /inventory/7 --data '{"quantity":3}'`],
-        ['petstock api PATCH /inventory/7 --data - < body.json'],
+        ['petstock api GET /inventory -i', 'with status and headers'],
       ]),
     )
     .action(
-      run<ApiOptions>(async (invocation, { data }, methodText, pathText) => {
+      run<ApiOptions>(async (invocation, { data, include }, methodText, pathText) => {
         const method = methodOf(methodText);
         const path = pathOf(pathText);
         if (data !== undefined && readingMethods.has(method)) {
           throw new UsageError(`A ${method} has no body: leave --data out`);
         }
-        const body = data === '-' ? await readAll(invocation.context.stdin) : data;
+        const body = data === undefined ? undefined : await bodyOf(invocation, data);
         const { client } = readingMethods.has(method)
           ? await invocation.service.connect()
           : await invocation.service.beginWrite(`Send ${method} ${path}?`);
         const answer = await client.request(method, path, body);
         // With JSON stdout stays empty on an error; a person, like curl's, wants to see what came.
-        if (!answer.failure || !invocation.results.wantsJson) await printBody(invocation, answer.body);
+        if (!answer.failure || !invocation.results.wantsJson) {
+          if (include) await printHead(invocation, answer);
+          await printBody(invocation, answer.body);
+        }
         if (answer.failure) throw answer.failure;
       }),
     );
@@ -56,17 +64,42 @@ function methodOf(text: string): string {
   });
 }
 
+/** The body as it is to be sent. @throws UsageError for a file that can't be read */
+async function bodyOf({ context }: Invocation, data: string): Promise<string | Uint8Array> {
+  if (data === '-') return readAll(context.stdin);
+  if (!data.startsWith('@')) return data;
+  const file = data.slice(1);
+  return readFile(file).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === 'ENOENT' ? `There is no file ${file}` : `Can't read ${file}: ${cause.message}`;
+    throw new UsageError(`${reason}; nothing was sent`, { cause });
+  });
+}
+
 /** Only a path: with a whole URL the key could be sent anywhere. */
 function pathOf(text: string): string {
   const path = text.startsWith('/') ? text : `/${text}`;
+  if (/^\/v1(\/|$)/.test(path)) {
+    throw new UsageError(`The path begins after /v1, which is a part of the address: leave it out of "${text}"`, {
+      hint: `petstock api GET ${path.slice(3) || '/inventory'}`,
+    });
+  }
   const base = 'http://service.invalid/v1';
   const inBase = URL.canParse(base + path) && new URL(base + path).href.startsWith(`${base}/`);
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) || text.startsWith('//') || !inBase || /[\s#\\]/.test(text)) {
-    throw new UsageError(`"${text}" is no path below the base URL; it starts with a slash, such as /inventory`, {
+    throw new UsageError(`Invalid path "${text}": it starts with a slash and stays below /v1, such as /inventory`, {
       hint: 'petstock api GET /inventory',
     });
   }
   return path;
+}
+
+/** As `curl -i` shows it, with line ends of this system. */
+async function printHead({ results }: Invocation, { status, headers }: RawAnswer): Promise<void> {
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()];
+  for (const [name, value] of Object.entries(headers)) {
+    for (const one of [value ?? []].flat()) lines.push(singleLine(`${name}: ${one}`));
+  }
+  await results.write(`${lines.join('\n')}\n\n`);
 }
 
 /** Byte for byte; on a terminal without the control characters that could do harm there. */

@@ -12,7 +12,7 @@ export const commandOutlines: readonly Outline[] = [
   inventoryOutline,
   historyOutline,
   {
-    usage: 'undo <run>',
+    usage: 'undo [run]',
     summary: 'take back what a run has written',
     load: async () => (await import('./undo.ts')).defineUndo,
   },

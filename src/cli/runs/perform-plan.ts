@@ -1,4 +1,4 @@
-import type { BulkReport, BulkRow } from '../../inventory/change.ts';
+import { type BulkReport, type BulkRow, countRows } from '../../inventory/change.ts';
 import { grouped } from '../../inventory/grouped.ts';
 import { type Guards, guardFaults } from '../../inventory/plan.ts';
 import { previewedRows } from '../../output/preview.ts';
@@ -151,8 +151,17 @@ async function writeAndReport(
   // Where the file can't be written, that is said once the report is.
   const unkept = await options.keepFailed?.(notWritten(rows)).catch((reason: unknown) => ({ reason }));
   await printBefore(error, invocation, report);
+  await noteUndo(invocation, report);
   if (unkept) throw unkept.reason;
   if (error) throw error;
+}
+
+/** How the run is taken back, where it has written something. */
+async function noteUndo({ messages, environment }: Invocation, { run, rows }: BulkReport): Promise<void> {
+  const { applied, differs, unknown } = countRows(rows);
+  if (run === null || applied + differs + unknown === 0) return;
+  const where = environment.source === '--env' ? ` --env ${environment.value}` : '';
+  await messages.note(`Take it back: petstock undo ${run.slice(-4)}${where}`);
 }
 
 interface Writing {

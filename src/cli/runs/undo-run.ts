@@ -1,14 +1,40 @@
 import type { BulkRow } from '../../inventory/change.ts';
+import { historyRunLines } from '../../output/history-run-view.ts';
 import { ConflictError, UsageError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import type { RecordedRow, RunRecord } from '../../state/history.ts';
 import { isUndoable, undoRow } from '../../writes/undo-rows.ts';
 import type { Invocation } from '../invocation/invocation.ts';
+import { withExistingState } from '../invocation/state.ts';
 import { type PlanOptions, performPlan } from './perform-plan.ts';
 import { requireRun } from './require-run.ts';
 import { beginRun } from './run-log.ts';
 import { requireSameEnvironment, requireSameService } from './same-service.ts';
 import { openSession, type Session } from './session.ts';
+
+/**
+ * Takes back the latest run of the environment, once it has been shown.
+ * @throws UsageError where no run has written anything that is still there
+ */
+export async function undoLastRun(invocation: Invocation, options: PlanOptions): Promise<void> {
+  const env = invocation.environment.value;
+  const last = await withExistingState(invocation, 'undo', async (state) => {
+    for await (const run of state?.history.runs({ env }) ?? []) if (isLast(run)) return run;
+    return undefined;
+  });
+  if (last === undefined) {
+    throw new UsageError(`There is nothing to take back in ${env}`, { hint: 'petstock history list' });
+  }
+  const always = !options.dryRun && invocation.questions.willAsk();
+  await invocation.messages.show(() => historyRunLines(last), { always });
+  await undoRun(invocation, last.run, options);
+}
+
+/** A run that is still going on counts: it is the latest, and can't be taken back yet. An undo is not taken back. */
+function isLast({ undoes, state, undone, counts }: RunRecord): boolean {
+  const written = counts.applied + counts.differs + counts.unknown;
+  return undoes === undefined && (state === 'running' || undone < written);
+}
 
 /** Takes back what a run has written. @throws UsageError where there is nothing (more) to take back */
 export async function undoRun(invocation: Invocation, text: string, options: PlanOptions): Promise<void> {

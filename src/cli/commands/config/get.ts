@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { FailureError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { entryColumns, entryName, entryNames, readEntry } from './entries.ts';
+import { type EntryName, entryColumns, entryName, entryNames, readEntry } from './entries.ts';
 
 const shown = examples([
   ['petstock config get default-env'],
@@ -18,7 +19,7 @@ export function defineGet(command: Command, run: Run): void {
   command
     .argument('<name>', 'a setting, url.<env> or key.<env>')
     .description(
-      'Prints the value that counts: from the environment, the configuration file, or the default. Not set: prints nothing.',
+      'Prints the value that counts: from the environment, the configuration file, or the default. Not set: exit 1.',
     )
     .addHelpText('after', help)
     .action(run((invocation, _options, name) => printEntry(invocation, name)));
@@ -32,5 +33,16 @@ async function printEntry(invocation: Invocation, text: string): Promise<void> {
   } else if (entry.value !== null) {
     await invocation.results.write(`${entry.value}\n`);
   }
-  if (entry.value === null) await invocation.messages.note(`${entry.name} is not set`);
+  if (entry.value === null) throw notSet(entry.name);
+}
+
+function notSet(name: EntryName): FailureError {
+  const [kind, environment] = name.split('.');
+  const hint =
+    kind === 'url'
+      ? `petstock config set-url https://<your-store>/v1 --env ${environment}`
+      : kind === 'key'
+        ? `petstock config set-key --env ${environment}`
+        : `petstock config set ${name} <value>`;
+  return new FailureError(`${name} is not set`, { hint });
 }

@@ -7,10 +7,11 @@ import { summarize } from '../../../inventory/summary.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../../inventory/values.ts';
 import { type InventoryField, inventoryColumnsView, parseFields, summaryView } from '../../../output/inventory-view.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import type { Run } from '../../invocation/invocation.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { collect, listOf, quantityOf, required } from '../values.ts';
-import { lowStockOf, scanStock } from './stock.ts';
+import { type MissingPets, watchMissing } from './missing-pets.ts';
+import { lowStockOf, noSuchPets, scanStock } from './stock.ts';
 
 interface ListOptions {
   readonly status?: readonly string[];
@@ -28,7 +29,7 @@ export function defineList(command: Command, run: Run): void {
   command
     .description('Lists the stock levels of all pets, in the order of the service unless sorted. Takes one request.')
     .option('--status <s,…>', `only these: ${petStatuses.join(', ')}`, collect)
-    .option('--pet <id,…>', 'only these pets', collect)
+    .option('--pet <id,…>', 'only these pets; exit 9 where one of them is not in the list', collect)
     .option('--min-quantity <n>', 'only a stock of n or more')
     .option('--max-quantity <n>', 'only a stock of n or less')
     .option('--sort <field>', sortKeys.join(', '))
@@ -49,17 +50,29 @@ export function defineList(command: Command, run: Run): void {
       run<ListOptions>(async (invocation, options) => {
         const selection = parseSelection(options);
         const { client } = await invocation.service.connect();
-        const found = filtered(scanStock(invocation, client), selection.filter);
-        if (options.summary) return invocation.results.print(summaryView(await summarize(found)));
-        const { fields } = selection;
-        const view = inventoryColumnsView(arrange(found, selection), { lowStock: lowStockOf(invocation), fields });
-        await invocation.results.print(view);
+        const missing = watchMissing(scanStock(invocation, client), selection.petIds);
+        const found = filtered(missing, selection.filter);
+        if (options.summary) {
+          await invocation.results.print(summaryView(await summarize(found)));
+        } else {
+          const { fields } = selection;
+          const view = inventoryColumnsView(arrange(found, selection), { lowStock: lowStockOf(invocation), fields });
+          await invocation.results.print(view);
+        }
+        requireNoneMissing(invocation, missing);
       }),
     );
 }
 
+/** @throws NotFoundError with the pets that --pet names and the service does not have */
+function requireNoneMissing(invocation: Invocation, { petIds }: MissingPets): void {
+  const missing = [...petIds];
+  if (missing.length > 0) throw noSuchPets(invocation, missing);
+}
+
 interface Selection {
   readonly filter: ItemFilter;
+  readonly petIds: ReadonlySet<bigint> | undefined;
   readonly sort: Pick<SortOptions, 'key' | 'descending'> | undefined;
   readonly limit: number | undefined;
   readonly fields: readonly InventoryField[] | undefined;
@@ -67,9 +80,10 @@ interface Selection {
 
 /** @throws UsageError for the first option that makes no sense */
 function parseSelection(options: ListOptions): Selection {
+  const petIds = listOf(options.pet, '--pet', parsePetId);
   const filter = createFilter({
     statuses: listOf(options.status, '--status', parseStatus),
-    petIds: listOf(options.pet, '--pet', parsePetId),
+    petIds,
     minQuantity: quantityOf(options.minQuantity, '--min-quantity'),
     maxQuantity: quantityOf(options.maxQuantity, '--max-quantity'),
   });
@@ -80,12 +94,12 @@ function parseSelection(options: ListOptions): Selection {
     );
   }
   if (sort !== undefined && !isSortKey(sort)) {
-    throw new UsageError(`--sort takes ${sortKeys.join(', ')}; "${sort}" is none of them.`);
+    throw new UsageError(`--sort takes ${sortKeys.join(', ')}; not "${sort}".`);
   }
   const order = sort !== undefined || desc ? { key: sort ?? 'petId', descending: desc } : undefined;
   const limit = options.limit === undefined ? undefined : required(parseLimit(options.limit));
   const fields = options.fields === undefined ? undefined : required(parseFields(options.fields), '--fields');
-  return { filter, sort: order, limit, fields };
+  return { filter, petIds, sort: order, limit, fields };
 }
 
 function parseStatus(text: string): Parsed<string> {
@@ -96,7 +110,7 @@ function parseStatus(text: string): Parsed<string> {
 function parseLimit(text: string): Parsed<number> {
   const parsed = parseQuantity(text);
   if (parsed.ok && parsed.value >= 0) return parsed;
-  return { ok: false, fault: `--limit takes a whole number from 0, such as 10; "${text}" is none` };
+  return { ok: false, fault: `--limit takes a whole number from 0, such as 10; not "${text}"` };
 }
 
 async function* filtered(batches: ColumnBatches, filter: ItemFilter): AsyncGenerator<ItemColumns> {
@@ -107,17 +121,18 @@ async function* filtered(batches: ColumnBatches, filter: ItemFilter): AsyncGener
 }
 
 /** Sorts, which needs all items at once, and cuts, which reads no more than it shows. */
-function arrange(batches: ColumnBatches, { sort, limit }: Selection): ColumnBatches {
+function arrange(batches: ColumnBatches, { sort, limit, petIds }: Selection): ColumnBatches {
   if (sort !== undefined) return sortItems(batches, { ...sort, limit });
-  return limit === undefined ? batches : cut(batches, limit);
+  return limit === undefined ? batches : cut(batches, limit, petIds !== undefined);
 }
 
-async function* cut(batches: ColumnBatches, limit: number): AsyncGenerator<ItemColumns> {
+/** @param toTheEnd reads the rest too: pets that --pet names may stand there */
+async function* cut(batches: ColumnBatches, limit: number, toTheEnd: boolean): AsyncGenerator<ItemColumns> {
   let left = limit;
   for await (const batch of batches) {
     batch.truncate(left);
     left -= batch.length;
-    yield batch;
-    if (left <= 0) return;
+    if (batch.length > 0) yield batch;
+    if (left <= 0 && !toTheEnd) return;
   }
 }

@@ -6,7 +6,7 @@ import { settingDefinitions } from '../../../settings/names.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
-/** The stock levels as the service tells them. The first status that the specification does not name is warned about. */
+/** The stock levels as the service lists them. The first status that the specification does not name is warned about. */
 export async function* scanStock(invocation: Invocation, client: Client): AsyncGenerator<ItemColumns> {
   let warned = false;
   for await (const batch of client.scanInventory()) {
@@ -61,6 +61,21 @@ export function noSuchPet({ environment }: Invocation, petId: bigint, cause?: No
     hint: `petstock inventory list --env ${environment.value}`,
   });
 }
+
+/** As `noSuchPet`, of one or several. */
+export function noSuchPets(invocation: Invocation, petIds: readonly bigint[]): NotFoundError {
+  const [first, ...others] = petIds;
+  if (first !== undefined && others.length === 0) return noSuchPet(invocation, first);
+  const shown = petIds.slice(0, mostNamed);
+  const last = petIds.length > mostNamed ? `${petIds.length - mostNamed} more` : shown.pop();
+  const env = invocation.environment.value;
+  return new NotFoundError(`There are no pets ${shown.join(', ')} and ${last} in ${env}`, {
+    hint: `petstock inventory list --env ${env}`,
+  });
+}
+
+/** At most so many ids stand in one message. */
+const mostNamed = 20;
 
 /** At or below it a quantity is marked in a table. */
 export function lowStockOf({ config }: Invocation): number {

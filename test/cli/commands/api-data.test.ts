@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { changeFile } from '../../support/changes.ts';
+import { sent } from '../../support/requests.ts';
+import { openShop } from '../../support/shop.ts';
+
+test('--data @file sends the file, byte for byte', async () => {
+  const shop = await openShop();
+  const file = changeFile(shop, '{ "quantity": 8 }\n', 'body.json');
+  const result = await shop.run(['api', 'PATCH', '/inventory/4', '--data', `@${file}`]);
+  expect(result.code).toBe(0);
+  expect(sent(result)).toEqual(['PATCH /v1/inventory/4 { "quantity": 8 }\n']);
+});
+
+test('a file that is not there is exit 2, and nothing is sent', async () => {
+  const shop = await openShop();
+  const result = await shop.run('api PATCH /inventory/4 --data @/nowhere/body.json');
+  expect(result).toMatchObject({ code: 2, requests: [] });
+  expect(result.stderr).toContain('There is no file /nowhere/body.json');
+});
+
+test('-i shows the status and the headers before the body, never the key', async () => {
+  const shop = await openShop();
+  const result = await shop.run('api GET /inventory -i');
+  expect(result.code).toBe(0);
+  const [head = '', body = ''] = result.stdout.split('\n\n');
+  expect(head).toMatch(/^HTTP\/1.1 200 OK\n/);
+  expect(head).toMatch(/^content-type: application\/json/m);
+  expect(head).toMatch(/^x-ratelimit-limit: \d+$/m);
+  expect(body).toMatch(/^\[/);
+  expect(result.stdout).not.toContain(shop.service.key);
+  const missing = await shop.run('api GET /nothing --include');
+  expect(missing).toMatchObject({ code: 9, stdout: expect.stringMatching(/^HTTP\/1.1 404 Not Found\n/) });
+});
+
+test('a path that repeats /v1 is refused with the right one', async () => {
+  const shop = await openShop();
+  const result = await shop.run('api GET /v1/inventory');
+  expect(result).toMatchObject({ code: 2, requests: [] });
+  expect(result.stderr).toContain('The path begins after /v1');
+  expect(result.stderr).toContain('Hint: petstock api GET /inventory\n');
+});
