@@ -120,9 +120,12 @@ function output(open: Late<NodeJS.WriteStream>): Output {
     get isTerminal() {
       return stream().isTTY === true;
     },
-    // A terminal that nobody told its size says 0 (`docker run -t`, `expect`).
+    // A terminal whose size was never set says 0 (`docker run -t`, `expect`).
     get columns() {
       return stream().columns || undefined;
+    },
+    get rows() {
+      return stream().rows || undefined;
     },
     write: (chunk) =>
       new Promise((resolve, reject) => {

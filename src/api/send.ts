@@ -1,6 +1,7 @@
 import { longestRetryWait, maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
 import type { Governor, Permit } from '../rate-limit/governor.ts';
 import { FailureError, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
+import { failureText } from '../shared/failure-text.ts';
 import { attempt, type Outcome } from './attempt.ts';
 import type { Answer, ExchangeOptions } from './exchange.ts';
 import type { HttpRequest } from './transport.ts';
@@ -150,7 +151,9 @@ class Tries {
     this.#retries += 1;
     if (!isAllowed || this.#retries > maxRetries || retryAfter > longestRetryWait) throw error;
     this.#last = error;
-    onRetry?.(`${error.message}; trying again (${this.#retries} of ${maxRetries})`);
+    const { method, url } = this.#request;
+    const what = `${method} ${new URL(url).pathname.replace(/^.*\/v1(?=\/)/, '')}`;
+    onRetry?.(`${what}: ${failureText(error)}; trying again (${this.#retries} of ${maxRetries})`);
     if (retryAfter === 0) await clock.sleep(waitBeforeRetry(this.#retries, random()), interrupted);
   }
 }

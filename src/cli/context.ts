@@ -33,6 +33,8 @@ export interface Output {
   readonly isTerminal: boolean;
   /** Width in characters as of now; undefined where there is no terminal. */
   readonly columns: number | undefined;
+  /** Height in lines as of now; absent where it is not known. */
+  readonly rows?: number | undefined;
   /**
    * Resolves once the stream takes more.
    * @throws ClosedPipeError when the reader has gone away

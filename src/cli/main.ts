@@ -2,6 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import { exitCodes } from '../shared/exit-codes.ts';
 import type { Context } from './context.ts';
 import { createRunner } from './invocation/run.ts';
+import { withLineAfterInterrupt } from './own-line.ts';
 import { createProgram } from './program.ts';
 
 /**
@@ -9,19 +10,21 @@ import { createProgram } from './program.ts';
  *
  * @returns the exit code. Nothing is thrown: this is the only place that catches, and what failed is on stderr by then
  */
-export async function main(context: Context): Promise<number> {
+export async function main(given: Context): Promise<number> {
+  const context = withLineAfterInterrupt(given);
   const runner = createRunner(context);
   let help = '';
+  const width = Math.min(context.stdout.columns ?? 80, 100);
   const program = createProgram({
     run: runner.run,
-    width: Math.min(context.stdout.columns ?? 80, 100),
+    width,
     writeOut: (text) => {
       help += text;
     },
   });
   try {
     await parse(program, context.argv);
-    if (help !== '') await context.stdout.write(help);
+    if (help !== '') await writeHelp(context, help, width);
     return exitCodes.ok;
   } catch (error) {
     const { reportError } = await import('./report.ts');
@@ -29,7 +32,12 @@ export async function main(context: Context): Promise<number> {
   }
 }
 
-/** Commander ends `--help`, `--version` and a noun without a verb with an error of its own that is none. */
+async function writeHelp({ stdout }: Context, text: string, width: number): Promise<void> {
+  const { wrapLong } = await import('../output/help-text.ts');
+  await stdout.write(wrapLong(text, width));
+}
+
+/** Commander ends `--help`, `--version` and a noun without a verb with an error, though nothing failed. */
 async function parse(program: Command, argv: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(argv, { from: 'user' });

@@ -30,7 +30,7 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
       getErrHasColors: () => false,
     })
     .showSuggestionAfterError()
-    .configureHelp({ showGlobalOptions: true, sortSubcommands: false, subcommandTerm })
+    .configureHelp({ sortSubcommands: false, subcommandTerm })
     .description('Looks at and adjusts the stock of a pet store from the command line.')
     .option('-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')
@@ -47,14 +47,14 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
     .option('--max-wait <seconds>', 'longest total wait for a rate limit (default: 90)')
     .addHelpText('after', firstSteps);
   // Not Commander's own, which answers before it knows what is an option's value: `--reason -V` would write nothing.
-  const tellVersion = () => {
+  const showVersion = () => {
     if (program.opts().version !== true) return;
     writeOut(`${version}\n`);
     throw new CommanderError(0, 'commander.version', version);
   };
-  program.beforeHelp = tellVersion;
-  program.hook('preAction', tellVersion);
-  addCommands(program, [...commandOutlines, helpOutline(writeOut)], run);
+  program.beforeHelp = showVersion;
+  program.hook('preAction', showVersion);
+  addCommands(program, [...commandOutlines, helpOutline({ writeOut, width })], run);
   return program;
 }
 
@@ -69,4 +69,4 @@ First steps:
   petstock inventory set 42 12
 
 Global options go before or after the command.
-Help topics: petstock help exit-codes | environment | output | files`;
+Help topics: petstock help exit-codes | environment | output | files | options`;

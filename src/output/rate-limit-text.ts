@@ -4,11 +4,13 @@ import { formatDuration, localTime, roughDuration } from './time.ts';
 
 /** How long the limits make a run take; what `estimate` of the governor gives. */
 export interface EstimateFacts {
-  /** Until the last request may leave; 0: at once; infinite: never. */
+  /** Until the last request may leave; 0: without a wait; infinite: never. */
   readonly seconds: number;
   /** The limit of the minute, where it is known. */
   readonly perMinute: number | undefined;
   readonly day: DayFacts | undefined;
+  /** Seconds that the requests themselves take, by the round trip that was measured; undefined while none was. */
+  readonly working?: number | undefined;
 }
 
 export interface DayFacts {
@@ -37,11 +39,15 @@ export function estimateText(changes: number, estimate: EstimateFacts, now: numb
   return `${work}; the day's quota has ${grouped(day.left)} left${kept}, so ${waiting} until ${until}`;
 }
 
-function timeText({ seconds, perMinute }: EstimateFacts): string {
-  if (seconds <= 0) return 'at once';
+function timeText({ seconds, perMinute, working }: EstimateFacts): string {
+  if (seconds <= 0) {
+    const length = working === undefined ? '' : `, about ${roughDuration(working)}`;
+    return `no wait for the rate limit${length}`;
+  }
   if (!Number.isFinite(seconds)) return 'the rate limit admits none';
   const rate = perMinute === undefined ? '' : ` at ${grouped(perMinute)} a minute`;
-  return `about ${roughDuration(seconds)}${rate}`;
+  // Requests leave while the limit is waited for, so the longer of the two is the time.
+  return `about ${roughDuration(Math.max(seconds, working ?? 0))}${rate}`;
 }
 
 /** What is known of a rate limit; any part may be missing. */

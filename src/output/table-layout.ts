@@ -76,6 +76,17 @@ export function layOut(needs: readonly Need[], width: number | undefined): Layou
   return { ...arrange(needs, narrowest, 1), fits: false, cuts: true };
 }
 
+/** Text that is cut to fewer characters than this says nothing. */
+const leastText = 10;
+
+/** Whether some text is cut so short that a line for each value is easier to read. */
+export function isCramped({ lanes }: Layout, needs: readonly Need[]): boolean {
+  return lanes.some(({ right, width }, index) => {
+    const text = needs[index]?.text ?? 0;
+    return !right && width < Math.min(text, leastText);
+  });
+}
+
 /** What rows after the measured ones may need: an id has at most 20 characters, the others are a guess. */
 const reserve = { id: 20, number: 10, text: 12, remark: 12 };
 

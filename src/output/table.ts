@@ -3,18 +3,18 @@ import { chunksOf } from './batches.ts';
 import { itemFields } from './inventory-view.ts';
 import { type ItemLineFormat, ItemLines } from './item-lines.ts';
 import type { Paint } from './paint.ts';
-import { tableCells } from './table-cells.ts';
+import { type TableCell, tableCells } from './table-cells.ts';
 import { drawTable } from './table-drawing.ts';
-import { type Layout, layOut, layOutLong, measure } from './table-layout.ts';
+import { isCramped, type Layout, layOut, layOutLong, measure } from './table-layout.ts';
 import { blanksBehindId, cellWriters, headerLine, lineWriter, recordLines } from './table-lines.ts';
-import type { RenderOptions, Row, Scalar, View } from './view.ts';
+import type { Column, RenderOptions, Row, Scalar, View } from './view.ts';
 
 /** Up to here cli-table3 draws the table; its time is quadratic, so that a longer one is streamed at fixed widths. */
 const drawnRows = 200;
 
 /**
  * Columns for a person, without borders, fitted to the width. Numbers are never cut; text is, with `…`. One row that
- * does not fit is shown with a line for each value. An empty list prints nothing.
+ * does not fit, and rows whose text would be cut to a few letters, are shown with a line for each value. An empty list prints nothing.
  */
 export async function* table(whole: View, options: RenderOptions): AsyncIterable<string | Uint8Array> {
   const shown = typeof whole.table === 'function' ? await whole.table() : whole.table;
@@ -75,11 +75,19 @@ async function wholeTable({ columns, shape }: View, rows: readonly Row[], option
   const { paint, width } = options;
   const header = options.header ?? true;
   const cells = rows.map((row) => tableCells(columns, row, paint));
-  const layout = layOut(measure(columns, cells, header), width);
+  const needs = measure(columns, cells, header);
+  const layout = layOut(needs, width);
   if (layout.fits) return await drawTable(columns, cells, header ? paint : undefined);
   const [first] = cells;
-  if (shape === 'one' && header && first !== undefined) return recordLines(columns, first, options);
+  if (header && first !== undefined && shape === 'one') return recordLines(columns, first, options);
+  if (header && isCramped(layout, needs)) return cells.map((row) => listRecord(columns, row, options)).join('\n');
   return (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
+}
+
+/** A row of a list on a narrow terminal: only the fields that it has. */
+function listRecord(columns: readonly Column[], cells: readonly TableCell[], options: RenderOptions): string {
+  const filled = (_: unknown, index: number): boolean => (cells[index]?.text ?? '') !== '';
+  return recordLines(columns.filter(filled), cells.filter(filled), options);
 }
 
 /** Items as the lines that `lineWriter` makes of them. */

@@ -14,8 +14,9 @@ export class Outcomes implements Progression {
   readonly exposed = new Set<number>();
   firstFailure: PetstockError | undefined;
   stoppedBy: unknown;
-  /** The last failure that says nothing about its row. */
+  /** The last failure that says nothing about its row, and the pet of that row. */
   lastFault: unknown;
+  lastFaultPet: bigint | undefined;
   /** Failures of that kind in this round, and those since its last answer. */
   faults = 0;
   faultsInARow = 0;
@@ -80,6 +81,7 @@ export class Outcomes implements Progression {
       return;
     }
     this.lastFault = cause;
+    this.lastFaultPet = write.petId;
     this.faults += 1;
     this.faultsInARow += 1;
     if (kind === 'unknown') {

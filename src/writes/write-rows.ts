@@ -1,5 +1,5 @@
 import { maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
-import { rowErrorOf } from './classify-failure.ts';
+import { failureText } from '../shared/failure-text.ts';
 import { type BusyRow, Dispatch } from './dispatch.ts';
 import { Outcomes } from './outcomes.ts';
 import type { Progression, QueuedRow, RowWrite, WriteOptions } from './row-write.ts';
@@ -58,8 +58,9 @@ async function pause(fruitless: number, options: WriteOptions, outcomes: Outcome
   }
   const wait = waitBeforeRetry(fruitless + 1, options.random());
   const count = outcomes.unknown.size;
+  const others = outcomes.faults > 1 ? ` and ${outcomes.faults - 1} more` : '';
   const what = count === 0 ? 'trying again' : `reading the stock to see what became of ${count === 1 ? 'it' : count}`;
-  options.onDelay(`${rowErrorOf(fault).message}; ${what}`);
+  options.onDelay(`Pet ${outcomes.lastFaultPet}${others}: ${failureText(fault)}; ${what}`);
   await options.clock.sleep(wait, options.interrupted);
 }
 

@@ -8,8 +8,8 @@ export interface TestClock extends Clock {
   advance(ms: number): void;
   /** Moves the wall clock alone, as a person or NTP does. */
   step(ms: number): void;
-  /** Lets every deadline that is set run out. */
-  expireDeadlines(): void;
+  /** Lets every deadline that is set run out, or those of at most so many milliseconds. */
+  expireDeadlines(most?: number): void;
 }
 
 /** @param start milliseconds since the Unix epoch; by default 20 s into a minute, 12 h before the day ends */
@@ -17,7 +17,7 @@ export function createTestClock(start = Date.UTC(2026, 0, 15, 12, 0, 20)): TestC
   let wall = start;
   let monotonic = 1000;
   const sleeps: number[] = [];
-  const deadlines = new Set<() => void>();
+  const deadlines = new Map<() => void, number>();
   const advance = (ms: number) => {
     wall += ms;
     monotonic += ms;
@@ -38,14 +38,14 @@ export function createTestClock(start = Date.UTC(2026, 0, 15, 12, 0, 20)): TestC
       await new Promise((resolve) => setImmediate(resolve));
       signal?.throwIfAborted();
     },
-    deadline: (_ms, onPassed) => {
+    deadline: (ms, onPassed) => {
       // Not the function itself: two deadlines may have the same.
       const passed = () => onPassed();
-      deadlines.add(passed);
+      deadlines.set(passed, ms);
       return { clear: () => void deadlines.delete(passed) };
     },
-    expireDeadlines: () => {
-      for (const passed of deadlines) passed();
+    expireDeadlines: (most = Number.POSITIVE_INFINITY) => {
+      for (const [passed, ms] of deadlines) if (ms <= most) passed();
     },
   };
 }

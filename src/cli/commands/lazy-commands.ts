@@ -49,6 +49,7 @@ export async function finish(command: Command): Promise<void> {
   const { define } = command;
   command.define = undefined;
   await define?.();
+  if (define !== undefined) command.addHelpText('after', '\nGlobal options: petstock help options');
 }
 
 /** A command in the help of its parent: unlike Commander's own term, it needs no more than the outline. */

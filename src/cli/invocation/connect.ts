@@ -12,6 +12,7 @@ import { version } from '../../shared/version.ts';
 import { serviceOf } from '../../state/service-of.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
+import { watchAnswers } from './answer-watch.ts';
 import type { Messages } from './messages.ts';
 import { networkFor } from './network.ts';
 import { openStateFor } from './state.ts';
@@ -97,7 +98,8 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       onUnbelievable: (line) => void messages.alert(line),
     });
     const onRetry = (line: string) => void messages.note(line);
-    const transport = options.wrap(context.openTransport(target.network));
+    const sender = options.wrap(context.openTransport(target.network));
+    const transport = watchAnswers(sender, clock, (line) => messages.slow(line));
     const userAgent = `petstock/${version}`;
     const sending = { transport, governor, clock, interrupted, random, timeout, onRetry };
     const client = createClient({ baseUrl, key, userAgent, ...sending });

@@ -3,6 +3,7 @@ import { stripControls } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
 import { createCountdown } from '../progress/countdown.ts';
 import type { Progress } from '../progress/progress.ts';
+import { createWaitingLine } from '../progress/waiting-line.ts';
 
 /** What a command says to the person on stderr, as it happens. */
 export interface Messages {
@@ -21,6 +22,8 @@ export interface Messages {
   debug(line: string): Promise<void>;
   /** Says that nothing is sent for so many milliseconds, because of the rate limit. */
   waiting(ms: number): void;
+  /** Says on a terminal that a request has had no answer for a while; the next message takes it away. */
+  slow(line: string): void;
   /** To be called before something is written to stdout: takes away what is drawn on the last line of the terminal. */
   clear(): Promise<void>;
   /**
@@ -43,12 +46,14 @@ class StderrMessages implements Messages {
   readonly #context: Context;
   readonly #options: MessagesOptions;
   readonly #countdown: ReturnType<typeof createCountdown>;
+  readonly #slow: ReturnType<typeof createWaitingLine>;
   #progress: Progress | undefined;
 
   constructor(context: Context, options: MessagesOptions) {
     this.#context = context;
     this.#options = options;
     this.#countdown = createCountdown(context, (line) => void this.note(line));
+    this.#slow = createWaitingLine(context);
   }
 
   async note(line: string): Promise<void> {
@@ -81,7 +86,13 @@ class StderrMessages implements Messages {
     else this.#progress.waiting(ms);
   }
 
+  slow(line: string): void {
+    // The line of a bulk run shows already how far it is, and the countdown what it waits for.
+    if (!this.#options.quiet && this.#progress === undefined) this.#slow.show(stripControls(line));
+  }
+
   async clear(): Promise<void> {
+    await this.#slow.clear();
     await this.#countdown.stop();
     await this.#progress?.wipe();
   }

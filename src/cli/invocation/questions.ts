@@ -51,13 +51,22 @@ export function createQuestions({ stdin, stderr, prompts }: Context, { yes = fal
     confirmBulk: async ({ question, typed, stdinIsTaken = false, look }) => {
       requireAnswer({ stdinIsTaken, look });
       if (yes) return;
-      const agreed =
-        typed === undefined
-          ? await prompts.confirm(question)
-          : (await prompts.text(`${question} Type ${typed} to go on`)).trim() === typed;
+      const agreed = typed === undefined ? await prompts.confirm(question) : await isTyped(prompts, question, typed);
       if (!agreed) throw refused();
     },
   };
+}
+
+/** Asks once more for a name that was mistyped. Nothing typed is a no. */
+async function isTyped({ text }: Context['prompts'], question: string, typed: string): Promise<boolean> {
+  const first = (await text(`${question} Type ${typed} to go on`)).trim();
+  if (first === typed || first === '') return first === typed;
+  const again = await text(`${quoted(first)} is not ${typed}. Type ${typed} to go on, or press Enter to stop`);
+  return again.trim() === typed;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 40));
 }
 
 function refused(): UsageError {

@@ -10,11 +10,18 @@ export interface Results {
   readonly wantsJson: boolean;
   /**
    * Writes a view in the chosen format, piece by piece.
-   * @param options.inSpiteOfInterruption it is the report of what was done until then
+   * @throws the reason of an interruption, and what writing to stdout throws
    */
-  print(view: View, options?: { readonly inSpiteOfInterruption: boolean }): Promise<void>;
+  print(view: View, options?: PrintOptions): Promise<void>;
   /** Writes plain text or bytes, for a result that has no format of its own. */
   write(text: string | Uint8Array): Promise<void>;
+}
+
+export interface PrintOptions {
+  /** It is the report of what was done until then. */
+  readonly inSpiteOfInterruption: boolean;
+  /** Whether an empty table is said to be one; default: yes. */
+  readonly sayWhenEmpty?: boolean;
 }
 
 export interface ResultsOptions {
@@ -59,9 +66,9 @@ export function createResults(options: ResultsOptions): Results {
   return {
     wantsJson: format === 'json' || format === 'ndjson',
     write,
-    print: async (view, { inSpiteOfInterruption } = { inSpiteOfInterruption: false }) => {
+    print: async (view, { inSpiteOfInterruption, sayWhenEmpty = true } = { inSpiteOfInterruption: false }) => {
       const isEmpty = await writePieces(view, inSpiteOfInterruption ? undefined : options.interrupted);
-      if (isEmpty && format === 'table') await messages.note('Nothing to show.');
+      if (isEmpty && sayWhenEmpty && format === 'table') await messages.note('Nothing to show.');
     },
   };
 }

@@ -17,10 +17,10 @@ export interface ServiceAccess {
   announce(use?: ConnectionUse): Promise<Connection>;
   /**
    * The same for a single write, and asks where the setting `confirm` is `always`.
-   * @param question ends in a question mark
+   * @param question ends in a question mark; undefined: the command asks itself, once it has read the stock
    * @throws UsageError where the answer is no, or where there is no terminal and `--yes` is missing
    */
-  beginWrite(question: string): Promise<Connection>;
+  beginWrite(question: string | undefined): Promise<Connection>;
 }
 
 export interface OpenServiceAccess extends ServiceAccess {
@@ -60,7 +60,8 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
       const asks = options.confirmsAlways && questions.willAsk();
       const connected = await connect({ writes: true });
       await messages.show((paint) => [banner(connected, paint)], { always: asks });
-      if (options.confirmsAlways) await questions.confirm(question);
+      if (options.confirmsAlways)
+        await (question === undefined ? questions.requireAnswer({}) : questions.confirm(question));
       return connected;
     },
     showRateLimit: async () => {

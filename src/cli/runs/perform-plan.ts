@@ -1,9 +1,9 @@
-import { type BulkReport, type BulkRow, countRows } from '../../inventory/change.ts';
+import type { BulkReport, BulkRow } from '../../inventory/change.ts';
 import { grouped } from '../../inventory/grouped.ts';
 import { type Guards, guardFaults } from '../../inventory/plan.ts';
 import { previewedRows } from '../../output/preview.ts';
-import { bulkReportView, reportSummary } from '../../output/report-view.ts';
-import { ChangesFound, ClosedPipeError, FailureError, type PetstockError, UsageError } from '../../shared/errors.ts';
+import { reportSummary } from '../../output/report-view.ts';
+import { ChangesFound, UsageError } from '../../shared/errors.ts';
 import type { RunLog } from '../../state/history.ts';
 import type { Mark } from '../../state/pets.ts';
 import type { Progression, RowWrite } from '../../writes/row-write.ts';
@@ -12,6 +12,7 @@ import { stockMovedMessage } from '../../writes/stock-moved.ts';
 import { writeRows } from '../../writes/write-rows.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { createEstimator, type Estimator, showPreview } from './preview.ts';
+import { noteUndo, printReport, printReportBefore } from './print-report.ts';
 import { numberRows } from './run-log.ts';
 import type { Session } from './session.ts';
 
@@ -58,12 +59,12 @@ export async function performPlan(session: Session, job: PlanJob, options: PlanO
   const env = invocation.environment.value;
   const planned = job.rows.filter(({ result }) => result === 'planned');
   const asks = !options.dryRun && planned.length > 0 && invocation.questions.willAsk(options.stdinIsTaken);
-  const estimator = createEstimator(invocation, connection);
+  const estimator = createEstimator(invocation, connection, options.concurrency);
   await showPreview(invocation, job.rows, estimator, asks);
   guard(job.rows, options.guards);
   const report = { run: job.resumed?.run ?? null, env, dryRun: options.dryRun, rows: job.rows };
   if (options.dryRun) {
-    if (!isShown(invocation, report)) await print(invocation, report);
+    if (!isShown(invocation, report)) await printReport(invocation, report);
     if (options.exitCode && planned.length > 0) throw new ChangesFound('There are changes');
   }
   if (planned.length === 0) return reportWithoutWriting(invocation, report, options);
@@ -105,22 +106,9 @@ async function reportWithoutWriting(
   if (!dryRun) {
     await invocation.messages.note('Nothing is left to write.');
     await keepFailed?.(notWritten(report.rows));
-    await printBefore(error, invocation, report);
+    await printReportBefore(error, invocation, report);
   }
   if (error) throw error;
-}
-
-/** A reader that has gone away still gets the exit code. */
-async function printBefore(
-  error: PetstockError | undefined,
-  invocation: Invocation,
-  report: BulkReport,
-): Promise<void> {
-  await print(invocation, report).catch((cause) => {
-    if (cause instanceof ClosedPipeError) throw error ?? cause;
-    if (error) return;
-    throw new FailureError(`All is as it should be, but that could not be shown: ${cause.message}`, { cause });
-  });
 }
 
 function notWritten(rows: readonly BulkRow[]): readonly BulkRow[] {
@@ -150,18 +138,10 @@ async function writeAndReport(
   await invocation.messages.note(reportSummary(report));
   // Where the file can't be written, that is said once the report is.
   const unkept = await options.keepFailed?.(notWritten(rows)).catch((reason: unknown) => ({ reason }));
-  await printBefore(error, invocation, report);
+  await printReportBefore(error, invocation, report);
   await noteUndo(invocation, report);
   if (unkept) throw unkept.reason;
   if (error) throw error;
-}
-
-/** How the run is taken back, where it has written something. */
-async function noteUndo({ messages, environment }: Invocation, { run, rows }: BulkReport): Promise<void> {
-  const { applied, differs, unknown } = countRows(rows);
-  if (run === null || applied + differs + unknown === 0) return;
-  const where = environment.source === '--env' ? ` --env ${environment.value}` : '';
-  await messages.note(`Take it back: petstock undo ${run.slice(-4)}${where}`);
 }
 
 interface Writing {
@@ -247,8 +227,4 @@ function isShown({ context, globals }: Invocation, { dryRun, rows }: BulkReport)
   return (
     dryRun && isForPerson && isTable && rows.filter(({ result }) => result !== 'unchanged').length <= previewedRows
   );
-}
-
-async function print(invocation: Invocation, report: BulkReport): Promise<void> {
-  await invocation.results.print(bulkReportView(report), { inSpiteOfInterruption: true });
 }

@@ -6,12 +6,15 @@ import { knownLimits } from '../../rate-limit/known-limits.ts';
 import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 
-/** How long the limits that the service has told make so many requests take. */
-export type Estimator = (requests: number) => Estimate;
+/** How long so many requests take, by the limits that the service has stated and the round trip that was measured. */
+export type Estimator = (requests: number) => Estimate & { readonly working: number | undefined };
 
-export function createEstimator({ context }: Invocation, { scope, state }: Connection): Estimator {
-  return (requests) =>
-    estimate(requests, knownLimits([{ scope, state: state.limits.peek(scope) }]), context.clock.now());
+export function createEstimator({ context }: Invocation, { scope, state }: Connection, concurrency: number): Estimator {
+  return (requests) => {
+    const known = state.limits.peek(scope);
+    const working = known.roundTrip > 0 ? (Math.ceil(requests / concurrency) * known.roundTrip) / 1000 : undefined;
+    return { ...estimate(requests, knownLimits([{ scope, state: known }]), context.clock.now()), working };
+  };
 }
 
 /**

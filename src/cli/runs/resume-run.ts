@@ -1,5 +1,4 @@
 import type { BulkRow } from '../../inventory/change.ts';
-import { InterruptedError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import type { RecordedRow, RunLog, RunRecord } from '../../state/history.ts';
 import { isUnanswered, resumeRow } from '../../writes/resume-rows.ts';
@@ -8,27 +7,27 @@ import { type PlanJob, type PlanOptions, performPlan } from './perform-plan.ts';
 import { requireRun } from './require-run.ts';
 import { requireSameEnvironment, requireSameService } from './same-service.ts';
 import { openSession, type PlanStock, type Session } from './session.ts';
+import { withWayOn } from './way-on.ts';
 
-/** Goes on with a run: what has its answer stays, the rest is looked at before it is sent. */
+/** Resumes a run: rows with an answer stay, the stock of the others is read before they are sent. */
 export async function resumeRun(invocation: Invocation, text: string, options: PlanOptions): Promise<void> {
   const run = await requireRun(invocation, 'inventory apply', text);
   const command = `petstock inventory apply --resume ${shellWord(run.run)}`;
   requireSameEnvironment(run, invocation.environment.value, command);
-  const session = await openSession(invocation);
-  requireSameService(run, session.connection, command);
-  await invocation.service.announce();
-  const { history } = session.connection.state;
-  // A dry run takes nothing over.
-  const log = options.dryRun ? undefined : await history.resume(run.run);
-  try {
-    await performPlan(session, await planOf(session, run, log), options);
-  } catch (error) {
-    // Interrupted before the first answer, say: how to go on is always said.
-    throw withHint(error, `${command} --env ${run.env}`);
-  } finally {
-    // What went wrong with it has been said by then.
-    await log?.end().catch(() => {});
-  }
+  await withWayOn(`${command} --env ${run.env}`, async () => {
+    const session = await openSession(invocation);
+    requireSameService(run, session.connection, command);
+    await invocation.service.announce();
+    const { history } = session.connection.state;
+    // A dry run takes nothing over.
+    const log = options.dryRun ? undefined : await history.resume(run.run);
+    try {
+      await performPlan(session, await planOf(session, run, log), options);
+    } finally {
+      // What went wrong with it is in the error of the run.
+      await log?.end().catch(() => {});
+    }
+  });
 }
 
 async function planOf(session: Session, run: RunRecord, log: RunLog | undefined): Promise<PlanJob> {
@@ -79,8 +78,4 @@ async function readStockOf(
     );
     await clock.sleep(Math.ceil(wait), interrupted);
   }
-}
-
-function withHint(error: unknown, hint: string): unknown {
-  return error instanceof InterruptedError && error.hint === undefined ? error.with({ hint }) : error;
 }

@@ -11,6 +11,7 @@ import { requireRun } from './require-run.ts';
 import { beginRun } from './run-log.ts';
 import { requireSameEnvironment, requireSameService } from './same-service.ts';
 import { openSession, type Session } from './session.ts';
+import { withWayOn } from './way-on.ts';
 
 /**
  * Takes back the latest run of the environment, once it has been shown.
@@ -44,6 +45,11 @@ export async function undoRun(invocation: Invocation, text: string, options: Pla
   }
   const command = `petstock undo ${shellWord(run.run)}`;
   requireSameEnvironment(run, invocation.environment.value, command);
+  await withWayOn(`${command} --env ${run.env}`, () => takeBack(invocation, run, options));
+}
+
+async function takeBack(invocation: Invocation, run: RunRecord, options: PlanOptions): Promise<void> {
+  const command = `petstock undo ${run.run}`;
   const session = await openSession(invocation);
   requireSameService(run, session.connection, command);
   const undoable = await undoableRows(session, run);

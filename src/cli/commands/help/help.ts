@@ -1,19 +1,39 @@
 import type { Command } from 'commander';
+import type { HelpPart } from '../../../output/help-text.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { finish } from '../lazy-commands.ts';
 import { topicNames } from './topic-names.ts';
 
+export interface HelpOptions {
+  /** Takes the text of help. */
+  writeOut(text: string): void;
+  /** Characters that fit on a line. */
+  readonly width: number;
+}
+
 /** Help reads no configuration, so it is there when that is broken too. */
-export function defineHelp(help: Command, writeOut: (text: string) => void): void {
+export function defineHelp(help: Command, { writeOut, width }: HelpOptions): void {
   help
     .argument('[words...]', `a command, or ${topicNames.join(', ')}`)
     .description(`Shows help for a command, or for one of the topics ${topicNames.join(', ')}.`)
     .action(async (words: readonly string[]) => {
       const topic = topicNames.find((name) => words.length === 1 && name === words[0]);
       if (topic === undefined) return (await find(help, words)).outputHelp();
-      const { topics } = await import('./topics.ts');
-      writeOut(topics[topic]);
+      const [{ topics }, { helpText }] = await Promise.all([
+        import('./topics.ts'),
+        import('../../../output/help-text.ts'),
+      ]);
+      writeOut(helpText(topic === 'options' ? globalOptions(help) : topics[topic], width));
     });
+}
+
+/** The options that every command takes. */
+function globalOptions(help: Command): readonly HelpPart[] {
+  const options = help.parent?.options ?? [];
+  return [
+    'Global options, before or after the command',
+    { terms: options.map(({ flags, description }) => [flags, description] as const) },
+  ];
 }
 
 async function find(help: Command, words: readonly string[]): Promise<Command> {

@@ -1,13 +1,13 @@
 import type { VerbOutline } from '../lazy-commands.ts';
+import type { HelpOptions } from './help.ts';
 
-/** @param writeOut takes the text of help */
-export function helpOutline(writeOut: (text: string) => void): VerbOutline {
+export function helpOutline(options: HelpOptions): VerbOutline {
   return {
     usage: 'help [words...]',
     summary: 'show help for a command or a topic',
     load: async () => {
       const { defineHelp } = await import('./help.ts');
-      return (command) => defineHelp(command, writeOut);
+      return (command) => defineHelp(command, options);
     },
   };
 }

@@ -1,2 +1,2 @@
-export const topicNames = ['exit-codes', 'environment', 'output', 'files'] as const;
+export const topicNames = ['exit-codes', 'environment', 'output', 'files', 'options'] as const;
 export type TopicName = (typeof topicNames)[number];

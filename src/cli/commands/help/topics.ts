@@ -1,79 +1,124 @@
+import type { HelpPart } from '../../../output/help-text.ts';
 import type { TopicName } from './topic-names.ts';
 
-export const topics: Readonly<Record<TopicName, string>> = {
-  'exit-codes': `Exit codes
-
-   0  ok
-   1  failure       an answer that makes no sense, a full disk, a defect
-   2  usage         arguments, settings, a file that is not valid, a confirmation that was refused or could not be asked
-   3  changes       only with --exit-code: a dry run or a comparison found changes
-   4  auth          no key, or the service did not accept it (401)
-   5  unavailable   network, time-out, or 5xx after all retries
-   6  rate-limited  the wait would be longer than --max-wait, the day's quota is spent, or the key is banned
-   7  conflict      the stock is not what was expected; nothing was written
-   8  partial       some rows were written and some were not; or of some it is not known whether they were written
-                    (unknown); or the service wrote another quantity than asked (differs). Single writes too
-   9  not-found     404, or no such pet in the list
-  10  rejected      400, or another 4xx
- 130  interrupted   Ctrl-C
-
-Errors are two lines on stderr: "Error: …" and, where there is something to do, "Hint: petstock …".
-With --json they are one JSON object on stderr, and stdout stays empty, but for the report of a bulk run, and for what
-has been printed of a long list that breaks off: it has no closing bracket.
-"Nothing was written" is said only where that is certain. After exit 8, petstock history show <run> has what became of each
-row, and petstock inventory apply --resume <run> looks again at those that are unknown.
-  {"error":{"code":"not_found","message":"…","status":404,"exitCode":9,"hint":"…"}}
-`,
-  environment: `Environments, keys and variables
-
-Which environment: --env, PETSTOCK_ENV, the setting default-env, staging.
-Which key:         PETSTOCK_API_KEY_STAGING or _PRODUCTION, PETSTOCK_API_KEY, the stored key (config set-key).
-Which address:     PETSTOCK_URL_STAGING or _PRODUCTION, the stored one (config set-url). There is no default.
-Which folders:     PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR, else the platform's own (XDG on Linux).
-Colour:            --color, FORCE_COLOR, NO_COLOR, TERM=dumb, is it a terminal.
-
-An address is https, or http on this machine (loopback), and ends in /v1.
---env sandbox needs neither key nor address: it is a real service on this machine, started for one command.
-`,
-  output: `Output
-
-  -o table   for people; the default on a terminal. Low and empty stock is marked (setting low-stock)
-  -o tsv     the default elsewhere: no header; tab, line end and backslash in a value are \\t \\n \\r \\\\
-  -o csv     with a header, quoted as in RFC 4180, lines end in LF
-  -o json    one array or object; ids are numbers with every digit, so read them with a parser that keeps int64
-  -o ndjson  one object a line
-
---header and --no-header change what csv, tsv and table do. --fields chooses the columns.
-stdout carries the result and nothing else. Banner, rate limit, warnings, questions and errors are on stderr;
---quiet leaves only errors there.
-
-What becomes of a row (result): planned; applied; unchanged, it was so already; failed; conflict, the stock was not what was
-expected; notAttempted, or pending in the history; unknown, it is not known whether it was written; differs, the service
-wrote another quantity, which the row shows.
-`,
-  files: `Files
-
-Configuration (petstock config path): settings, addresses and keys. Mode 0600, in a folder of mode 0700.
-State: in PETSTOCK_STATE_DIR, else $XDG_STATE_HOME/petstock or ~/.local/state/petstock on Linux (petstock state info):
-  state.db     one SQLite database for all commands: what the service said of the limits of each key, which command
-               writes which pet, and every change of stock that this machine has made (petstock history list).
-               While it is in use, state.db-wal and state.db-shm belong to it; never copy or remove one of them alone
-  sandbox.db   the stock of the sandbox
-  sandbox.key  the key of the sandbox
-All are of mode 0600. Keys are in the configuration and in sandbox.key alone; elsewhere a hash stands for them.
-The folder has to be on a disk of this machine, since a network file system does not keep the locks apart.
-  petstock state check      reads all of it and says whether it is sound
-  petstock limits clear     forgets the limits of a key, a time to wait included
-  petstock history export   writes all of the history as NDJSON, for grep and audit
-  petstock history prune    removes what is old; a change takes 70 to 300 bytes
-
-Change files (petstock inventory apply): CSV or TSV (, ; tab or | between cells), JSON or NDJSON, in UTF-8.
-  petId (or id)                                 every digit counts; ="123" and '123 are read as 123
-  quantity (or qty), or delta (or adjust)       the new stock, or what to add; blank: no change, never 0
-  expected                                      write only if the stock is this
-  reason, ref                                   for the history
-  status                                        ignored; any other column is refused
-In any order; upper and lower case, spaces, _ and - make no difference. From a spreadsheet, save as "CSV UTF-8", and format
-ids as text first, or begin with petstock inventory export --spreadsheet.
-`,
+/** What `help <topic>` shows; `options` is made of the options of the program. */
+export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly HelpPart[]>> = {
+  'exit-codes': [
+    'Exit codes',
+    {
+      indent: 0,
+      terms: [
+        ['  0  ok', ''],
+        ['  1  failure', 'an answer that makes no sense, a full disk, a defect, a setting that is not set'],
+        ['  2  usage', 'arguments, settings, a file that is not valid, a confirmation that was refused or is missing'],
+        ['  3  changes', 'only with --exit-code: a dry run or a comparison found changes'],
+        ['  4  auth', 'no key, or the service did not accept it (401)'],
+        ['  5  unavailable', 'network, time-out, or 5xx after all retries'],
+        [
+          '  6  rate-limited',
+          "the wait would be longer than --max-wait, the day's quota is spent, or the key is banned",
+        ],
+        ['  7  conflict', 'the stock is not what was expected; nothing was written'],
+        [
+          '  8  partial',
+          'some rows were written and some were not; or it is not known whether some were written (unknown); or the ' +
+            'service wrote another quantity than asked (differs). Single writes too',
+        ],
+        ['  9  not-found', '404, or no such pet in the list'],
+        [' 10  rejected', '400, or another 4xx'],
+        ['130  interrupted', 'Ctrl-C'],
+      ],
+    },
+    'Errors are two lines on stderr: "Error: …" and, where there is something to do, "Hint: petstock …". With --json an ' +
+      'error is one JSON object on the last line of stderr:',
+    { lines: ['  {"error":{"code":"not_found","message":"…","status":404,', '    "exitCode":9,"hint":"…"}}'] },
+    'stdout then stays empty, except for the report of a bulk run and for the beginning of a long list that breaks off: ' +
+      'it has no closing bracket.',
+    '"Nothing was written" is said only where that is certain. After exit 8, `petstock history show <run>` shows the ' +
+      'result of each row, and `petstock inventory apply --resume <run>` checks again those that are unknown.',
+  ],
+  environment: [
+    'Environments, keys and variables',
+    {
+      terms: [
+        ['environment', '--env, PETSTOCK_ENV, the setting default-env, staging'],
+        ['key', 'PETSTOCK_API_KEY_STAGING or _PRODUCTION, PETSTOCK_API_KEY, the stored key (petstock config set-key)'],
+        [
+          'address',
+          'PETSTOCK_URL_STAGING or _PRODUCTION, the stored one (petstock config set-url). There is no default',
+        ],
+        ['folders', "PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR, else the platform's own (XDG on Linux)"],
+        ['colour', '--color, FORCE_COLOR, NO_COLOR, TERM=dumb, whether it is a terminal'],
+      ],
+    },
+    'The first that is set counts. An address is https, or http on this machine (loopback), and ends in /v1.',
+    '--env sandbox needs neither key nor address: it is a real service on this machine, started for one command.',
+  ],
+  output: [
+    'Output',
+    {
+      terms: [
+        ['-o table', 'for people; the default on a terminal. Low and empty stock is marked (setting low-stock)'],
+        ['-o tsv', 'the default elsewhere: no header; tab, line end and backslash in a value are \\t \\n \\r \\\\'],
+        ['-o csv', 'with a header, quoted as in RFC 4180, lines end in LF'],
+        ['-o json', 'one array or object; ids are numbers with every digit: read them with a parser that keeps int64'],
+        ['-o ndjson', 'one object a line'],
+      ],
+    },
+    '--header and --no-header apply to csv, tsv and table. --fields chooses the columns. stdout carries the result and ' +
+      'nothing else; banner, rate limit, warnings, questions and errors are on stderr. --quiet leaves only errors there.',
+    'The result of a row:',
+    {
+      terms: [
+        ['planned', 'it would be written'],
+        ['applied', 'it was written'],
+        ['unchanged', 'the stock was as wanted already'],
+        ['failed', 'the service refused it'],
+        ['conflict', 'the stock was not what was expected; not written'],
+        ['notAttempted', 'it was not sent (pending in the history)'],
+        ['unknown', 'it is not known whether it was written'],
+        ['differs', 'the service wrote another quantity, which the row shows'],
+      ],
+    },
+  ],
+  files: [
+    'Files',
+    'Configuration (petstock config path): settings, addresses and keys. Mode 0600, in a folder of mode 0700.',
+    'State (petstock state info): in PETSTOCK_STATE_DIR, else $XDG_STATE_HOME/petstock or ~/.local/state/petstock on Linux:',
+    {
+      terms: [
+        [
+          'state.db',
+          'one SQLite database for all commands: the rate limits of each key, which command writes which pet, and every ' +
+            'change of stock that this machine has made (petstock history list). While it is in use, state.db-wal and ' +
+            'state.db-shm belong to it; never copy or remove one of them alone',
+        ],
+        ['sandbox.db', 'the stock of the sandbox'],
+        ['sandbox.key', 'the key of the sandbox'],
+      ],
+    },
+    'All are of mode 0600. Keys are in the configuration and in sandbox.key only; elsewhere a hash stands for them. The ' +
+      'folder has to be on a local disk, since locks do not work on a network file system.',
+    {
+      terms: [
+        ['petstock state check', 'reads all of it and says whether it is sound'],
+        ['petstock limits clear', 'removes the known limits of a key, a time to wait included'],
+        ['petstock history export', 'writes all of the history as NDJSON, for grep and audit'],
+        ['petstock history prune', 'removes old runs; a change takes 70 to 300 bytes'],
+      ],
+    },
+    'Change files (petstock inventory apply): CSV or TSV (, ; tab or | between cells), JSON or NDJSON, in UTF-8.',
+    {
+      terms: [
+        ['petId (or id)', 'every digit counts; ="123" and \'123 are read as 123'],
+        ['quantity (or qty)', 'the new stock; blank: no change, never 0'],
+        ['delta (or adjust)', 'instead of quantity: what to add to the stock'],
+        ['expected', 'write only if the stock is this'],
+        ['reason, ref', 'for the history'],
+        ['status', 'ignored; any other column is refused'],
+      ],
+    },
+    'Columns stand in any order; upper and lower case, spaces, _ and - make no difference. From a spreadsheet, save as ' +
+      '"CSV UTF-8", and format ids as text first, or begin with `petstock inventory export --spreadsheet`.',
+  ],
 };

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { addDelta, parseDelta } from '../../../inventory/values.ts';
 import type { Run } from '../../invocation/invocation.ts';
-import { readAndSetStock, type Written } from '../../runs/single-write.ts';
+import { readAndSetStock } from '../../runs/single-write.ts';
 import { examples } from '../command.ts';
 import { petIdOf, required } from '../values.ts';
-import { confirmBelowZero, finishWrite } from './finish-write.ts';
+import { finishWrite, writeAgreed } from './finish-write.ts';
 
 interface AdjustOptions {
   readonly reason?: string;
@@ -33,32 +33,13 @@ export function defineAdjust(command: Command, run: Run): void {
       run<AdjustOptions>(async (invocation, { reason, ref }, petIdText, deltaText) => {
         const petId = petIdOf(petIdText);
         const delta = required(parseDelta(deltaText));
-        const change = delta < 0 ? `Take ${-delta} from` : `Add ${delta} to`;
         const write = { command: 'inventory adjust', petId, reason, ref };
-        const connection = await invocation.service.beginWrite(`${change} the stock of pet ${petId}?`);
-        const adjust = (isAgreed: boolean): Promise<Written> =>
-          readAndSetStock(invocation, connection, write, (stock) => {
-            const quantity = required(addDelta(stock, delta));
-            if (quantity < 0 && !isAgreed && invocation.questions.willAsk()) throw new BelowZero(quantity);
-            return quantity;
-          });
-        const written = await adjust(false).catch(async (error) => {
-          if (!(error instanceof BelowZero)) throw error;
-          await confirmBelowZero(invocation, petId, error.quantity);
-          // The stock may have changed while the question stood open: it is read again.
-          return adjust(true);
-        });
+        const connection = await invocation.service.beginWrite(undefined);
+        const target = (stock: number): number => required(addDelta(stock, delta));
+        const written = await writeAgreed(invocation, petId, target, (agreed) =>
+          readAndSetStock(invocation, connection, write, agreed),
+        );
         await finishWrite(invocation, write, written);
       }),
     );
-}
-
-/** Ends a first look, so that nothing is held while a person is asked. */
-class BelowZero extends Error {
-  readonly quantity: number;
-
-  constructor(quantity: number) {
-    super('the stock would go below zero');
-    this.quantity = quantity;
-  }
 }

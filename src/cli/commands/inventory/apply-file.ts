@@ -10,6 +10,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { type PlanOptions, performPlan } from '../../runs/perform-plan.ts';
 import { beginRun } from '../../runs/run-log.ts';
 import { openSession, type Session } from '../../runs/session.ts';
+import { withWayOn } from '../../runs/way-on.ts';
 import { failedRowsWriter } from './failed-out.ts';
 
 export interface FileOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'> {
@@ -31,6 +32,28 @@ export async function runFile(invocation: Invocation, file: string, options: Fil
   const { changes, contentHash } = await read(invocation, file, formatOf(options.format));
   const look = `${command} --dry-run`;
   if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken, look });
+  const content = { file, contentHash, changes, command, look, keepFailed };
+  await withWayOn(command, () => applyChanges(invocation, content, options));
+}
+
+interface FileChanges {
+  readonly file: string;
+  readonly contentHash: string;
+  readonly changes: readonly Change[];
+  /** The command as it was given, and one that shows the plan alone. */
+  readonly command: string;
+  readonly look: string;
+  readonly keepFailed: PlanOptions['keepFailed'];
+}
+
+/** Plans the changes of a file against the stock, and has them written. */
+async function applyChanges(
+  invocation: Invocation,
+  { file, contentHash, changes, command, look, keepFailed }: FileChanges,
+  options: FileOptions,
+): Promise<void> {
+  const env = invocation.environment.value;
+  const stdinIsTaken = file === '-';
   const session = await openSession(invocation);
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
   if (!options.dryRun) await refuseRepetition(session, { file, contentHash, hasDeltas }, options);

@@ -1,5 +1,6 @@
 import { inventoryItemView } from '../../../output/inventory-view.ts';
 import { ClosedPipeError, FailureError } from '../../../shared/errors.ts';
+import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import type { SingleWrite, Written } from '../../runs/single-write.ts';
 import { lowStockOf, warnOfStatus } from './stock.ts';
@@ -23,6 +24,69 @@ export async function finishWrite(
     });
   }
   if (error !== undefined) throw error;
+}
+
+/**
+ * Performs a write that reads the stock first. Where a person has to agree (the setting `confirm` is `always`, or the stock goes
+ * below zero) the question shows before and after. Nothing is held meanwhile: the stock is read again, and where it has moved
+ * the question comes again.
+ *
+ * @param target the quantity that is wanted, given the stock
+ * @throws UsageError where the answer is no
+ */
+export async function writeAgreed(
+  { questions, config }: Invocation,
+  petId: bigint,
+  target: (stock: number) => number,
+  write: (target: (stock: number) => number) => Promise<Written>,
+): Promise<Written> {
+  const asksAlways = config.settings.confirm === 'always';
+  let agreed: number | undefined;
+  for (;;) {
+    try {
+      return await write((stock) => {
+        const quantity = target(stock);
+        const asks = questions.willAsk() && (asksAlways || quantity < 0);
+        if (asks && agreed !== stock) throw new NotAgreed(stock, quantity);
+        return quantity;
+      });
+    } catch (error) {
+      if (!(error instanceof NotAgreed)) throw error;
+      const { stock, quantity } = error;
+      const below = quantity < 0 ? ', below 0' : '';
+      await questions.confirm(`Set the stock of pet ${petId}: ${stock} → ${quantity}${below}?`);
+      agreed = stock;
+    }
+  }
+}
+
+/** Ends a first look, so that nothing is held while a person is asked. */
+class NotAgreed extends Error {
+  constructor(
+    readonly stock: number,
+    readonly quantity: number,
+  ) {
+    super('a person has to agree first');
+  }
+}
+
+/**
+ * Asks for a plain set, which reads no stock: with the stock that the history knows, where it knows one.
+ * @throws UsageError where the answer is no, or can't be given
+ */
+export async function confirmSet(
+  { questions }: Invocation,
+  { state, service }: Connection,
+  petId: bigint,
+  quantity: number,
+): Promise<void> {
+  const known = questions.willAsk() ? await state.history.lastKnownQuantity(service, petId) : undefined;
+  const below = quantity < 0 ? ', below 0' : '';
+  await questions.confirm(
+    known === undefined
+      ? `Set the stock of pet ${petId} to ${quantity}${below}?`
+      : `Set the stock of pet ${petId}: ${known} → ${quantity}${below}? (${known} is from the history of this machine.)`,
+  );
 }
 
 /**

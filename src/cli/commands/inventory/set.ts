@@ -5,7 +5,7 @@ import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { readAndSetStock, type SingleWrite, setStock } from '../../runs/single-write.ts';
 import { examples } from '../command.ts';
 import { petIdOf, quantityOf, required } from '../values.ts';
-import { confirmBelowZero, finishWrite } from './finish-write.ts';
+import { confirmBelowZero, confirmSet, finishWrite, writeAgreed } from './finish-write.ts';
 
 interface SetOptions {
   readonly expect?: string;
@@ -41,17 +41,22 @@ export function defineSet(command: Command, run: Run): void {
         const readsFirst = options.readFirst ?? invocation.config.settings['read-first'] === true;
         const { reason, ref } = options;
         const write: SingleWrite = { command: 'inventory set', petId, reason, ref };
-        const connection = await invocation.service.beginWrite(`Set the stock of pet ${petId} to ${quantity}?`);
-        await confirmBelowZero(invocation, petId, quantity);
         if (expected === undefined && !readsFirst) {
+          const connection = await invocation.service.beginWrite(undefined);
+          if (invocation.config.settings.confirm === 'always')
+            await confirmSet(invocation, connection, petId, quantity);
+          else await confirmBelowZero(invocation, petId, quantity);
           await finishWrite(invocation, write, await setStock(invocation, connection, write, quantity));
           return;
         }
+        const connection = await invocation.service.beginWrite(undefined);
         const target = (stock: number): number => {
           if (expected !== undefined && stock !== expected) throw unexpected(invocation, petId, stock, expected);
           return quantity;
         };
-        const written = await readAndSetStock(invocation, connection, write, target);
+        const written = await writeAgreed(invocation, petId, target, (agreed) =>
+          readAndSetStock(invocation, connection, write, agreed),
+        );
         await finishWrite(invocation, write, readsFirst ? written : { ...written, before: undefined });
       }),
     );

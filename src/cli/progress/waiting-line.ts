@@ -1,0 +1,27 @@
+import { truncate } from '../../output/text-width.ts';
+import type { Context } from '../context.ts';
+
+/** A line on the terminal that stays until something else is written. */
+export interface WaitingLine {
+  show(text: string): void;
+  /** Takes it away. To be called before anything else is written. */
+  clear(): Promise<void>;
+}
+
+/** Where there is no terminal it shows nothing: a line there would stay. */
+export function createWaitingLine({ stderr }: Pick<Context, 'stderr'>): WaitingLine {
+  let visible = false;
+  return {
+    show: (text) => {
+      if (!stderr.isTerminal) return;
+      visible = true;
+      // Never wider than the terminal, since only the row that the cursor is in can be taken away again.
+      void stderr.write(`\r\x1b[K${truncate(text, (stderr.columns ?? 80) - 1)}`);
+    },
+    clear: async () => {
+      if (!visible) return;
+      visible = false;
+      await stderr.write('\r\x1b[K');
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { type BulkReport, type BulkRow, countRows } from '../../inventory/change.ts';
+import { grouped } from '../../inventory/grouped.ts';
+import { bulkReportView } from '../../output/report-view.ts';
+import { ClosedPipeError, FailureError, type PetstockError } from '../../shared/errors.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+
+/** What stands on a screen beside the table: counts, how to take it back, the rate limit, an error and its hint, a prompt. */
+const otherLines = 8;
+const usualRows = 24;
+
+/**
+ * Prints what became of each row. On a terminal the rows that went wrong come last, and of a long run they are all that is
+ * shown, at most a screen of them, with a line that says where the rest is.
+ */
+export async function printReport(invocation: Invocation, report: BulkReport): Promise<void> {
+  const shown = isTableForPerson(invocation) ? screenOf(invocation, report) : report;
+  if (shown !== undefined) await invocation.results.print(bulkReportView(shown), printOptions);
+  await noteRest(invocation, report, shown ?? { ...report, rows: [] });
+}
+
+/** As `printReport`. A reader that has gone away still gets the exit code. @param error what the run ends with */
+export async function printReportBefore(
+  error: PetstockError | undefined,
+  invocation: Invocation,
+  report: BulkReport,
+): Promise<void> {
+  await printReport(invocation, report).catch((cause) => {
+    if (cause instanceof ClosedPipeError) throw error ?? cause;
+    if (error) return;
+    throw new FailureError(`The run went as planned, but its report could not be shown: ${cause.message}`, { cause });
+  });
+}
+
+const printOptions = { inSpiteOfInterruption: true, sayWhenEmpty: false };
+
+/** How a run that has written something is taken back. */
+export async function noteUndo({ messages, environment }: Invocation, { run, rows }: BulkReport): Promise<void> {
+  const { applied, differs, unknown } = countRows(rows);
+  if (run === null || applied + differs + unknown === 0) return;
+  const where = environment.source === '--env' ? ` --env ${environment.value}` : '';
+  await messages.note(`Take it back: petstock undo ${run.slice(-4)}${where}`);
+}
+
+function isTableForPerson({ context, globals, config }: Invocation): boolean {
+  const format = globals.json ? 'json' : (globals.output ?? config.settings.output ?? 'table');
+  return context.stdout.isTerminal && format === 'table';
+}
+
+/** What a screen holds; undefined where only the counts are to be shown. A dry run has no history to look at: it shows all. */
+function screenOf({ context }: Invocation, report: BulkReport): BulkReport | undefined {
+  const changed = report.rows.filter(({ result }) => result !== 'unchanged');
+  const wrong = changed.filter(isWrong);
+  const room = Math.max(5, (context.stdout.rows ?? usualRows) - otherLines);
+  if (report.run === null || changed.length <= room) {
+    return { ...report, rows: [...changed.filter((row) => !isWrong(row)), ...wrong] };
+  }
+  return wrong.length === 0 ? undefined : { ...report, rows: wrong.slice(0, room) };
+}
+
+function isWrong({ result }: BulkRow): boolean {
+  return result !== 'applied' && result !== 'unchanged' && result !== 'planned';
+}
+
+async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, shown: BulkReport): Promise<void> {
+  const changed = rows.filter(({ result }) => result !== 'unchanged');
+  const shownRows = shown.rows.filter(({ result }) => result !== 'unchanged');
+  const rest = changed.length - shownRows.length;
+  if (run === null || rest <= 0) return;
+  const wrong = changed.filter(isWrong);
+  const states = new Set(wrong.map(({ result }) => (result === 'notAttempted' ? 'pending' : result)));
+  const only = shownRows.length > 0 && wrong.length > shownRows.length ? ` --state ${[...states].join(',')}` : '';
+  const more = shownRows.length === 0 ? '' : ' more';
+  await messages.note(`${grouped(rest)}${more} rows: petstock history show ${run.slice(-4)}${only}`);
+}

@@ -1,0 +1,49 @@
+import { blanks, padEnd, visibleWidth, wrap } from './text-width.ts';
+
+/** A part of a help text: a paragraph that may be wrapped anywhere, lines that stay as they are, or terms with what they mean. */
+export type HelpPart =
+  | string
+  | { readonly lines: readonly string[] }
+  | { readonly terms: readonly (readonly [term: string, meaning: string])[]; readonly indent?: number };
+
+/** Below so many columns for the meanings, each stands under its term. */
+const narrowMeaning = 30;
+
+/** The parts with a blank line between them, wrapped at words. */
+export function helpText(parts: readonly HelpPart[], width: number): string {
+  return `${parts.map((part) => partLines(part, width).join('\n')).join('\n\n')}\n`;
+}
+
+function partLines(part: HelpPart, width: number): readonly string[] {
+  if (typeof part === 'string') return wrap(part, width);
+  if ('lines' in part) return part.lines;
+  const indent = part.indent ?? 2;
+  const termWidth = Math.max(...part.terms.map(([term]) => visibleWidth(term)));
+  const start = indent + termWidth + 2;
+  if (width - start < narrowMeaning) {
+    return part.terms.flatMap(([term, meaning]) => [
+      blanks(indent) + term,
+      ...wrap(meaning, width - indent - 2).map((line) => blanks(indent + 2) + line),
+    ]);
+  }
+  return part.terms.flatMap(([term, meaning]) =>
+    wrap(meaning, width - start).map((line, index) =>
+      index === 0 ? `${blanks(indent)}${padEnd(term, termWidth)}  ${line}`.trimEnd() : blanks(start) + line,
+    ),
+  );
+}
+
+/**
+ * Wraps the lines of a text that are too long, each continued under its own beginning. Command lines stay whole, so that they
+ * can be copied.
+ */
+export function wrapLong(text: string, width: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => {
+      const indent = line.length - line.trimStart().length;
+      if (visibleWidth(line) <= width || /^ *(petstock|#) /.test(line)) return [line];
+      return wrap(line.trimStart(), width - indent).map((part) => blanks(indent) + part);
+    })
+    .join('\n');
+}
