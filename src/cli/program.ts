@@ -66,7 +66,7 @@ First steps:
   petstock config set-url https://<your-store>/v1
   petstock config set-key
   petstock inventory list
-  petstock inventory set 42 12
+  petstock inventory set 4 12
 
 Global options go before or after the command.
 Help topics: petstock help exit-codes | environment | output | files | options`;

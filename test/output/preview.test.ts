@@ -25,7 +25,9 @@ const lines = (some: readonly BulkRow[], options: Partial<PreviewOptions> = {}) 
 
 describe('the preview', () => {
   it('shows what changes, in columns, and what is amiss with its reason', () => {
-    expect(lines(rows, { estimate: '2 changes, 3 requests: at once' }).join('\n')).toMatchInlineSnapshot(`
+    expect(
+      lines(rows, { estimate: '2 changes, 3 requests: no wait for the rate limit' }).join('\n'),
+    ).toMatchInlineSnapshot(`
       "                 42      7 → 12  (+5)
       9223372036854775807   1800 →  0  (-1800)
                        43      9 →  1  conflict: the stock is 9, not 7
@@ -34,7 +36,7 @@ describe('the preview', () => {
       2 changes, 1 unchanged, 1 failed, 2 conflicts.
       Units: 5 added, 1,800 removed.
       1 pet goes to 0.
-      2 changes, 3 requests: at once."
+      2 changes, 3 requests: no wait for the rate limit."
     `);
   });
 

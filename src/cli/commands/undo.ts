@@ -22,8 +22,8 @@ export function defineUndo(command: Command, run: Run): void {
       'after',
       examples([
         ['petstock undo --last', 'shows which run that is, and asks'],
-        ['petstock undo 20260115T120020Z-k3x9 --dry-run', 'see what it would do'],
-        ['petstock undo k3x9', 'the last four characters are enough'],
+        ['petstock undo --last --dry-run', 'see what it would do'],
+        ['petstock undo <run>', 'the last four characters of its id are enough'],
       ]),
     )
     .action(run<UndoOptions>(undo));

@@ -25,7 +25,7 @@ export function defineHistoryExport(command: Command, run: Run): void {
       'after',
       examples([
         ['petstock history export history.ndjson'],
-        [`petstock history export | grep '"petId":42,'`, 'every write of one pet'],
+        [`petstock history export | grep '"petId":4,'`, 'every write of one pet'],
       ]),
     )
     .action(run<ExportOptions>(exportHistory));

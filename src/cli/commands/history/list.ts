@@ -33,8 +33,8 @@ export function defineHistoryList(command: Command, run: Run): void {
       'after',
       examples([
         ['petstock history list'],
-        ['petstock history list --pet 42 --since 7d', 'who has changed it this week?'],
-        ['petstock history list --state incomplete', 'what can be gone on with?'],
+        ['petstock history list --pet 4 --since 7d', 'who has changed it this week?'],
+        ['petstock history list --state incomplete', 'which ones can be resumed?'],
         ['petstock history list --env production --json'],
       ]),
     )

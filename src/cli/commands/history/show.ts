@@ -21,9 +21,9 @@ export function defineHistoryShow(command: Command, run: Run): void {
     .addHelpText(
       'after',
       examples([
-        ['petstock history show 20260115T120020Z-k3x9'],
-        ['petstock history show k3x9 --state failed,unknown', 'the last four characters are enough'],
-        ['petstock history show k3x9 -o csv'],
+        ['petstock history show <run>'],
+        ['petstock history show <run> --state failed,unknown', 'the last four characters of its id are enough'],
+        ['petstock history show <run> -o csv'],
       ]),
     )
     .action(run<ShowOptions>(show));

@@ -35,11 +35,12 @@ export function defineApply(command: Command, run: Run): void {
     .addHelpText(
       'after',
       examples([
+        ['petstock inventory export counts.csv', 'a file to edit'],
         ['petstock inventory apply counts.csv --dry-run', 'see what it would do'],
         ['petstock inventory apply counts.csv'],
         ['petstock inventory apply counts.csv --yes --max-changes 500 --failed-out failed.csv', 'in a script'],
-        ['petstock inventory apply --resume 20260115T120020Z-k3x9', 'after Ctrl-C, or a crash'],
-        ['petstock undo 20260115T120020Z-k3x9', 'take it all back'],
+        ['petstock inventory apply --resume <run>', 'after Ctrl-C, or a crash'],
+        ['petstock undo --last', 'take it all back'],
       ]),
     )
     .action(

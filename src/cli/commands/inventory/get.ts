@@ -9,7 +9,7 @@ export function defineGet(command: Command, run: Run): void {
   command
     .argument('<petId>', 'the pet, by its id')
     .description('Shows the stock level of one pet. Takes one request.')
-    .addHelpText('after', examples([['petstock inventory get 42'], ['petstock inventory get 42 --json']]))
+    .addHelpText('after', examples([['petstock inventory get 4'], ['petstock inventory get 4 --json']]))
     .action(
       run(async (invocation, _options, petIdText) => {
         const petId = petIdOf(petIdText);

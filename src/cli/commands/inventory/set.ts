@@ -29,7 +29,7 @@ export function defineSet(command: Command, run: Run): void {
       'after',
       examples([
         ['petstock inventory set 4 12'],
-        ['petstock inventory set 4 12 --expect 39', 'only if it has not been changed since'],
+        ['petstock inventory set 4 9 --expect 12', 'only if it has not been changed since'],
         ['petstock inventory set 4 0 --reason "sold at the fair" --ref T-1009'],
       ]),
     )

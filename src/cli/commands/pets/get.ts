@@ -9,7 +9,7 @@ export function defineGet(command: Command, run: Run): void {
   command
     .argument('<petId>', 'the pet, by its id')
     .description('Shows the record of one pet, as the service sends it. Deprecated by the service. Takes one request.')
-    .addHelpText('after', examples([['petstock pets get 42'], ['petstock pets get 42 --json']]))
+    .addHelpText('after', examples([['petstock pets get 4'], ['petstock pets get 4 --json']]))
     .action(
       run(async (invocation, _options, petIdText) => {
         const petId = petIdOf(petIdText);

@@ -69,7 +69,6 @@ describe('what is shown', () => {
     ['--sort status --limit 2', '1 3'],
     ['--sort status --desc --limit 2', '2 9'],
     ['--limit 0', ''],
-    ['--pet 4242', ''],
     ['--max-quantity -1', ''],
   ])('%s', async (options, ids) => {
     const shop = await openShop();

@@ -10,7 +10,7 @@ export function defineRevoke(command: Command, run: Run): void {
     .description('Ends the validity of a key, at once and for good: requests with it are answered with 401.')
     .argument('<id>', 'as `sandbox keys list` shows it')
     .option(...fileOption)
-    .addHelpText('after', examples([['petstock sandbox keys revoke 3f9a0c12b7de']]))
+    .addHelpText('after', examples([['petstock sandbox keys revoke <id>']]))
     .action(
       run<{ file?: string }>((invocation, { file }, id = '') =>
         withKeys(invocation, file, async ({ ring, own }) => {

@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { examplesOfDocument, examplesOfHelp } from '../support/examples.ts';
+import { type Home, programCommand, startProgram, temporaryHome } from '../support/program.ts';
+
+/** Command lines that show a failure, or end by a signal, with what they end with. */
+const otherCodes: Readonly<Record<string, number>> = {
+  'petstock inventory apply bad.csv': 2,
+};
+
+/** Everything else is run as it stands: with the sandbox, in a folder with the files that the documents speak of. */
+function skipped(line: string): boolean {
+  // npm is not petstock, and `serve` has no end; it is tested by itself.
+  return line.includes('npm ') || line.includes('sandbox serve') || line.includes('git clone');
+}
+
+const key = 'psk_0123456789abcdefghijklmnopqrst';
+const documents = ['README.md', 'docs/bulk-changes.md', 'docs/service.md', 'docs/guarantees.md'];
+
+describe('every example runs as it stands', () => {
+  test('of the documents', { timeout: 120_000 }, async () => {
+    const home = await examplesHome();
+    expect(await failures(home, documents.flatMap(examplesOfDocument))).toEqual([]);
+  });
+
+  test('of the help', { timeout: 180_000 }, async () => {
+    const home = await examplesHome();
+    const examples = await examplesOfHelp();
+    expect(examples.length).toBeGreaterThan(60);
+    expect(await failures(home, examples)).toEqual([]);
+  });
+});
+
+async function examplesHome(): Promise<Home> {
+  const home = temporaryHome();
+  const folder = join(home.folder, 'work');
+  mkdirSync(folder, { recursive: true });
+  const files = {
+    'stock.csv': 'petId,quantity\n4,12\n',
+    'edited.csv': 'petId,quantity\n5,7\n8,40\n',
+    'failed.csv': 'petId,quantity\n6,9\n',
+    'bad.csv': 'petId,quantity\n4,many\n',
+    'body.json': '{"quantity":3}',
+    'key.txt': `${key}\n`,
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return home;
+}
+
+/** Runs the lines one after another in one shell. @returns those that end with another exit code than they should */
+async function failures(home: Home, lines: readonly string[]): Promise<string[]> {
+  const service = startProgram('sandbox serve --port 0 --file :memory: --no-ban --json');
+  const served = JSON.parse(await service.until('stdout', '}\n')) as { url: string; key: string };
+  const chosen = lines.filter((line) => !skipped(line));
+  const { stdout, stderr } = spawnSync('bash', ['-c', script(chosen)], {
+    cwd: join(home.folder, 'work'),
+    encoding: 'utf8',
+    maxBuffer: 100_000_000,
+    env: {
+      PATH: process.env.PATH,
+      PETSTOCK_CONFIG_DIR: home.config,
+      PETSTOCK_STATE_DIR: home.state,
+      PETSTOCK_ENV: 'sandbox',
+      PETSTOCK_URL_PRODUCTION: served.url,
+      PETSTOCK_API_KEY_PRODUCTION: served.key,
+      PETSTOCK_URL_STAGING: served.url,
+      PETSTOCK_API_KEY_STAGING: served.key,
+    },
+  });
+  const codes = [...stdout.matchAll(/^@@ (\d+) (\d+)$/gm)].map(([, , code]) => Number(code));
+  expect(codes).toHaveLength(chosen.length);
+  const wrong = chosen.flatMap((line, index) => {
+    const expected = otherCodes[line] ?? 0;
+    return codes[index] === expected ? [] : [`${line}: exit ${codes[index]}, not ${expected}`];
+  });
+  if (wrong.length > 0) process.stderr.write(stderr.slice(-8000));
+  return wrong;
+}
+
+/** `<run>` stands for the latest run; confirmations are answered with yes, and a key that is asked for comes from a file. */
+function script(lines: readonly string[]): string {
+  const command = programCommand()
+    .map((word) => `'${word}'`)
+    .join(' ');
+  const head = `petstock() { ${command} --yes "$@"; }; npx() { shift; petstock "$@"; };
+    new_key() { petstock sandbox keys create --plan free --json -q | sed 's/.*"id":"\\([^"]*\\)".*/\\1/'; }
+    latest() { petstock history list --limit 1 -o tsv -q | cut -f1; }
+    PETSTOCK_ENV=sandbox petstock inventory adjust 4 +1 -q > /dev/null`;
+  const runs = lines.map((line, index) => {
+    const shown = line
+      .replaceAll('<your-store>', 'shop.example')
+      .replaceAll('<run>', '$(latest)')
+      .replaceAll('<id>', '$(new_key)')
+      // The sandbox makes its own address and key: these are about staging.
+      .replace(/^petstock config set-(url|key)/, 'PETSTOCK_ENV=staging petstock config set-$1')
+      .replaceAll(/\b20\d{6}T\d{6}Z-[a-z0-9]{4}\b|\bumlq\b/g, '$(latest)');
+    return `echo '@@@ ${index}' >&2; ( ${shown} ) < key.txt; echo; echo "@@ ${index} $?"`;
+  });
+  return [head, ...runs]
+    .join('\n')
+    .replaceAll('; echo; echo "@@', '; code=$?; echo; echo "@@')
+    .replaceAll(' $?"', ' $code"');
+}
