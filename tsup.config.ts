@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import type { Metafile } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
+import { archiveCode, planArchives, throughArchives } from './build/archives.ts';
 
 type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 
@@ -13,6 +15,9 @@ const commonJs: EsbuildPlugin = {
   name: 'commonjs',
   setup({ esbuild, onEnd }) {
     onEnd(async ({ metafile, outputFiles = [] }) => {
+      if (metafile === undefined) throw new Error('esbuild says nothing of what it has written');
+      const archives = planArchives(metafile);
+      const pieces = new Map<string, Map<string, string>>();
       for (const file of outputFiles) {
         const { code } = await esbuild.transform(file.text, {
           format: 'cjs',
@@ -20,13 +25,31 @@ const commonJs: EsbuildPlugin = {
           target: 'node20',
           supported: { 'dynamic-import': false },
         });
-        const inputs = Object.keys(metafile?.outputs[relative('', file.path)]?.inputs ?? {});
-        const names = new Set(inputs.map((input) => packageName(input) ?? input));
-        file.contents = Buffer.from(`${code}// Of: ${[...names].join(' ')}\n`);
+        const linked = throughArchives(code, archives);
+        const name = basename(file.path);
+        const archive = archives.of.get(name);
+        if (archive === undefined) file.contents = Buffer.from(`${linked}${contentsLine(metafile, [name])}`);
+        else pieces.set(archive, (pieces.get(archive) ?? new Map()).set(name, linked));
       }
+      const folder = dirname(outputFiles[0]?.path ?? '');
+      const alone = outputFiles.filter(({ path }) => !archives.of.has(basename(path)));
+      const archived = [...pieces].map(([archive, contents]) => {
+        const text = archiveCode(contents) + contentsLine(metafile, [...contents.keys()]);
+        return { path: join(folder, archive), text, contents: Buffer.from(text), hash: '' };
+      });
+      outputFiles.splice(0, outputFiles.length, ...alone, ...archived);
     });
   },
 };
+
+/** The last line of a file names what is in it. */
+function contentsLine({ outputs }: Metafile, files: readonly string[]): string {
+  const inputs = Object.entries(outputs).flatMap(([path, output]) =>
+    files.includes(basename(path)) ? Object.keys(output.inputs) : [],
+  );
+  const names = new Set(inputs.map((input) => packageName(input) ?? input));
+  return `// Of: ${[...names].join(' ')}\n`;
+}
 
 /**
  * Modules that a bundled package loads at once for what petstock never does; in their place is an empty one. Measured on whole

@@ -7,12 +7,19 @@ const billion = 1_000_000_000;
 export const slack = 3;
 
 /** By value: `000` to `999` as the bytes of an integer, the first byte the lowest. */
-const threeDigits = Uint32Array.from({ length: 1000 }, (_, value) => packed(String(value).padStart(3, '0')));
+const threeDigits = new Uint32Array(1000);
 /** The same without zeros in front. */
-const fewDigits = Uint32Array.from({ length: 1000 }, (_, value) => packed(String(value)));
+const fewDigits = new Uint32Array(1000);
 
-function packed(digits: string): number {
-  return Buffer.from(digits.padEnd(4, '\0')).readUInt32LE();
+// By arithmetic: every command with output makes these, and by strings they take 4 ms.
+for (let value = 0; value < 1000; value += 1) {
+  const three = packed(value / 100, (value / 10) % 10, value % 10);
+  threeDigits[value] = three;
+  fewDigits[value] = three >>> (value < 10 ? 16 : value < 100 ? 8 : 0);
+}
+
+function packed(hundreds: number, tens: number, ones: number): number {
+  return (zero + (hundreds | 0)) | ((zero + (tens | 0)) << 8) | ((zero + ones) << 16);
 }
 
 /** How many bytes `writeInteger` writes for head × 10⁹ + tail, both of the same sign. */

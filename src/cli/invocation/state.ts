@@ -1,5 +1,6 @@
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { effectiveUser } from '../../shared/effective-user.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
@@ -63,5 +64,5 @@ function stateOptions({ context, messages, command, need }: StateUse): OpenState
 /** Where limits are shared when the state folder can't be used. */
 function runtimeFolder({ XDG_RUNTIME_DIR: runtime }: Context['env']): string {
   if (runtime?.startsWith('/')) return join(runtime, 'petstock');
-  return join(tmpdir(), `petstock-${userInfo().uid}`);
+  return join(tmpdir(), `petstock-${effectiveUser() ?? -1}`);
 }
