@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Metafile } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
-import { archiveCode, planArchives, throughArchives } from './build/archives.ts';
+import { archiveCode, type Bundle, planArchives, throughArchives } from './build/archives.ts';
 
 type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 
@@ -43,7 +42,7 @@ const commonJs: EsbuildPlugin = {
 };
 
 /** The last line of a file names what is in it. */
-function contentsLine({ outputs }: Metafile, files: readonly string[]): string {
+function contentsLine({ outputs }: Bundle, files: readonly string[]): string {
   const inputs = Object.entries(outputs).flatMap(([path, output]) =>
     files.includes(basename(path)) ? Object.keys(output.inputs) : [],
   );

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { loadEngine } from '../../../src/state/sqlite/engine.ts';
 
 export interface Run {
   /** The file with what it printed as JSON. */
@@ -9,15 +10,15 @@ export interface Run {
 }
 
 /** @throws when a run of `inventory apply` does not report every change as applied, or its history has not all of them */
-export function requireApplied({ report, state, changes }: Run): void {
+export async function requireApplied({ report, state, changes }: Run): Promise<void> {
   const { counts } = JSON.parse(readFileSync(report, 'utf8')) as { counts: Record<string, number> };
   if (counts.applied !== changes) throw new Error(`it reports ${JSON.stringify(counts)}`);
-  const folder = join(state, 'history');
-  const lines = readdirSync(folder)
-    .filter((name) => name.endsWith('.ndjson'))
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'));
-  for (const type of ['intent', 'outcome']) {
-    const records = lines.filter((line) => line.includes(`"type":"${type}"`)).length;
-    if (records !== changes) throw new Error(`its history has ${records} records of an ${type}`);
+  const { DatabaseSync } = await loadEngine();
+  const database = new DatabaseSync(join(state, 'state.db'));
+  try {
+    const found = database.prepare("SELECT count(*) AS rows FROM rows WHERE result = 'applied'").get();
+    if (found?.rows !== changes) throw new Error(`its history has ${found?.rows} rows that were applied`);
+  } finally {
+    database.close();
   }
 }

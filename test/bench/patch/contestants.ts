@@ -71,7 +71,7 @@ function petstock(scene: Scene, name: string, ...options: readonly string[]): Co
     const argv = [process.execPath, scene.program, 'inventory', 'apply', csv, '--yes', '-o', 'json', ...options];
     const report = join(scene.folder, 'report.json');
     const sample = await scene.measurer.run({ argv, env }, { stdout: report, seconds });
-    requireApplied({ report, state, changes: scene.petIds.length });
+    await requireApplied({ report, state, changes: scene.petIds.length });
     return sample;
   });
 }
