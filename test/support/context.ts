@@ -1,4 +1,4 @@
-import type { HttpRequest, Transport, TransportOptions } from '../../src/api/transport.ts';
+import type { HttpRequest, HttpResponse, Transport, TransportOptions } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
 import type { Context, Input, Output, Prompts } from '../../src/cli/context.ts';
 import { main } from '../../src/cli/main.ts';
@@ -39,8 +39,8 @@ export interface RunOptions {
   /** Called when the command writes. */
   onStdout?(text: string): void;
   onStderr?(text: string): void;
-  /** Called before a request is handed to the transport, which waits for it; a process that is killed waits for ever. */
-  beforeSending?(request: RecordedRequest): Promise<void>;
+  /** Stands between the command and the transport: a process that is stopped waits here, and one that is killed for ever. */
+  around?(send: () => Promise<HttpResponse>): Promise<HttpResponse>;
   /** Called when a request leaves. */
   onSent?(request: RecordedRequest): void;
   /** A number in [0, 1); default 0.5. */
@@ -95,7 +95,7 @@ function recording(requests: RecordedRequest[], options: RunOptions, transport: 
       options.onSent?.(recorded);
       return answer;
     };
-    return options.beforeSending === undefined ? send() : options.beforeSending(recorded).then(send);
+    return options.around === undefined ? send() : options.around(send);
   };
 }
 

@@ -64,5 +64,6 @@ function stateOptions({ context, messages, command, need }: StateUse): OpenState
 /** Where limits are shared when the state folder can't be used. */
 function runtimeFolder({ XDG_RUNTIME_DIR: runtime }: Context['env']): string {
   if (runtime?.startsWith('/')) return join(runtime, 'petstock');
-  return join(tmpdir(), `petstock-${effectiveUser() ?? -1}`);
+  // A container may run under a number that has no name, of which `userInfo` would throw.
+  return join(tmpdir(), `petstock-${effectiveUser() ?? 'user'}`);
 }
