@@ -22,9 +22,9 @@ export interface ExportOptions {
 const pieceLength = 65_536;
 
 /** What a spreadsheet takes for a formula, with or without the apostrophe that keeps it from doing so. */
-const formula = /^'*[=+\-@\t\r]/;
+const formula = /^'*[=+\-@\t\r＝＋－＠]/;
 /** What reading would take for a text that was guarded. */
-const alreadyGuarded = /^'+[=+\-@\t\r]/;
+const alreadyGuarded = /^'+[=+\-@\t\r＝＋－＠]/;
 
 /**
  * A change file, as text in pieces: CSV after RFC 4180 with LF line ends. Read again by `readChanges`, it gives the

@@ -1,3 +1,4 @@
+import { batchesOfArray } from './batches.ts';
 import { exactJson } from './exact-json.ts';
 import type { Column, Row, Scalar, View } from './view.ts';
 
@@ -10,24 +11,47 @@ import type { Column, Row, Scalar, View } from './view.ts';
 export function payloadView(value: unknown): View | undefined {
   const objects = Array.isArray(value) ? value : [value];
   if (!objects.every(isPlainObject)) return undefined;
-  const fields = [...new Set(objects.flatMap((object) => Object.keys(object)))];
-  const columns: Column[] = fields.map((field) => {
-    const isNumber = objects.every((object) => typeof toScalar(object[field] ?? null) !== 'string');
-    return { field, title: field, align: isNumber ? 'right' : 'left' };
-  });
-  const rows = objects.map((object): Row => {
-    const cells = Object.entries(object).map(([field, cell]) => [field, toScalar(cell)]);
-    return Object.fromEntries(cells);
-  });
-  return { shape: Array.isArray(value) ? 'list' : 'one', columns, rows: [rows], json: value };
+  // Whether all that a field holds is numbers.
+  const fields = new Map<string, boolean>();
+  let present = 0;
+  for (const object of objects) {
+    for (const [field, cell] of Object.entries(object)) {
+      fields.set(field, fields.get(field) !== false && typeof toScalar(cell) !== 'string');
+      present += 1;
+    }
+  }
+  if (fields.size * objects.length > mostBlank + blankShare * present) return undefined;
+  const columns = [...fields].map(
+    ([field, isNumber]): Column => ({ field, title: field, align: isNumber ? 'right' : 'left' }),
+  );
+  return {
+    shape: Array.isArray(value) ? 'list' : 'one',
+    columns,
+    rows: batchesOfArray(objects, rowOf),
+    json: value,
+  };
+}
+
+/** Columns for objects that have hardly a field in common would be nearly all blank, and as many as the fields by the objects. */
+const blankShare = 100;
+const mostBlank = 100_000;
+
+/** Without a prototype: a field may be called `constructor`, and an object may lack it. */
+function rowOf(object: Readonly<Record<string, unknown>>): Row {
+  const row = Object.create(null) as Record<string, Scalar>;
+  for (const [field, cell] of Object.entries(object)) row[field] = toScalar(cell);
+  return row;
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
+/** More digits than this are no id: reading them as a number would take longer than linear time. */
+const integer = /^-?(0|[1-9]\d{0,39})$/;
+
 function toScalar(value: unknown): Scalar {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   const text = exactJson(value);
-  return /^-?(0|[1-9]\d*)$/.test(text) ? BigInt(text) : text;
+  return integer.test(text) ? BigInt(text) : text;
 }

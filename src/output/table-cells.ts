@@ -1,5 +1,6 @@
 import { singleLine } from '../shared/sanitize.ts';
 import type { Paint } from './paint.ts';
+import { truncate } from './text-width.ts';
 import type { Column, Row, Scalar } from './view.ts';
 
 /** What a table shows of one value: harmless, on one line, painted. */
@@ -9,9 +10,12 @@ export interface TableCell {
   readonly kind: 'text' | 'number' | 'id';
 }
 
-/** The cells of a row, in the order of the columns. */
-export function tableCells(columns: readonly Column[], row: Row, paint: Paint): TableCell[] {
-  const clean = cleanRow(row);
+/**
+ * The cells of a row, in the order of the columns.
+ * @param width of the terminal: longer text is cut to it before anything is measured; undefined: nothing is cut
+ */
+export function tableCells(columns: readonly Column[], row: Row, paint: Paint, width?: number): TableCell[] {
+  const clean = cleanRow(columns, row, width);
   return columns.map((column) => {
     const value = clean[column.field] ?? null;
     return {
@@ -21,18 +25,31 @@ export function tableCells(columns: readonly Column[], row: Row, paint: Paint): 
   });
 }
 
-/** The row itself where all of its text is harmless, so that a column can compare rows by identity. */
-function cleanRow(row: Row): Row {
+/** The row itself where all of its text is harmless and short, so that a column can compare rows by identity. */
+function cleanRow(columns: readonly Column[], row: Row, width: number | undefined): Row {
   let copy: Record<string, Scalar> | undefined;
-  for (const field in row) {
+  for (const { field, whole } of columns) {
     const value = row[field];
     if (typeof value !== 'string') continue;
-    const clean = singleLine(value);
+    const line = singleLine(value);
+    const clean = width === undefined || whole ? line : shortened(line, width);
     if (clean === value) continue;
-    copy ??= { ...row };
+    copy ??= Object.assign(Object.create(null) as Record<string, Scalar>, row);
     copy[field] = clean;
   }
   return copy ?? row;
+}
+
+/** Few characters have more code units than this; more marks on one letter can't be shown. */
+const longestCharacter = 16;
+
+/** The text cut to little more than `width` columns, so that it still does not fit where the whole did not. */
+export function shortened(text: string, width: number): string {
+  const room = width + 2;
+  const most = room * longestCharacter;
+  // Not half of a character of two code units.
+  const head = text.length > most ? `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…` : text;
+  return truncate(head, room);
 }
 
 /** In a right-aligned column, what follows two spaces is a remark: `0  out of stock`. It stands beside the number. */

@@ -1,5 +1,5 @@
 import { singleLine } from '../shared/sanitize.ts';
-import { splitRemark, type TableCell } from './table-cells.ts';
+import { shortened, splitRemark, type TableCell } from './table-cells.ts';
 import { visibleWidth } from './text-width.ts';
 import type { Column } from './view.ts';
 
@@ -28,6 +28,7 @@ export interface Layout {
 /** What the cells of one column need when nothing is cut. */
 export interface Need {
   readonly title: string;
+  readonly titleWidth: number;
   readonly right: boolean;
   /** The widest value that must stay whole. */
   readonly number: number;
@@ -39,12 +40,20 @@ export interface Need {
 /** No text column is cut to fewer characters than this. */
 const narrowest = 4;
 
-export function measure(columns: readonly Column[], rows: readonly (readonly TableCell[])[], header: boolean): Need[] {
+/** @param width of the terminal, where there is one: no title is much wider */
+export function measure(
+  columns: readonly Column[],
+  rows: readonly (readonly TableCell[])[],
+  header: boolean,
+  width: number | undefined,
+): Need[] {
   return columns.map((column, index) => {
     const right = column.align === 'right';
-    const title = header ? singleLine(column.title) : '';
+    const line = header ? singleLine(column.title) : '';
+    const title = width === undefined ? line : shortened(line, width);
+    const titleWidth = visibleWidth(title);
     let number = 0;
-    let text = visibleWidth(title);
+    let text = titleWidth;
     let remark = 0;
     for (const row of rows) {
       const cell = row[index];
@@ -55,7 +64,7 @@ export function measure(columns: readonly Column[], rows: readonly (readonly Tab
       text = Math.max(text, main);
       remark = Math.max(remark, visibleWidth(parts.remark));
     }
-    return { title, right, number, text, remark };
+    return { title, titleWidth, right, number, text, remark };
   });
 }
 
@@ -97,7 +106,7 @@ export function layOutLong(
   header: boolean,
   width: number | undefined,
 ): Layout {
-  const needs = measure(columns, measured, header);
+  const needs = measure(columns, measured, header, width);
   const generous = needs.map((need, index) => {
     const kind = measured[0]?.[index]?.kind ?? 'text';
     const remarks = need.right && columns[index]?.cell !== undefined;
@@ -118,9 +127,9 @@ function arrange(needs: readonly Need[], cap: number, gap: number): Arrangement 
   return { gap, lanes: needs.map((need) => lane(need, cap, gap)) };
 }
 
-function lane({ title, right, number, text, remark }: Need, cap: number, gap: number): Lane {
+function lane({ title, titleWidth: ownTitle, right, number, text, remark }: Need, cap: number, gap: number): Lane {
   if (!right) return { title, right, number: 0, remark: 0, width: Math.max(number, Math.min(text, cap)) };
-  const titleWidth = Math.min(visibleWidth(title), cap);
+  const titleWidth = Math.min(ownTitle, cap);
   if (remark === 0) {
     const width = Math.max(number, titleWidth);
     return { title, right, number: width, remark: 0, width };

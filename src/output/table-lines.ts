@@ -1,6 +1,6 @@
 import { singleLine } from '../shared/sanitize.ts';
 import type { Paint } from './paint.ts';
-import { splitRemark, type TableCell } from './table-cells.ts';
+import { shortened, splitRemark, type TableCell } from './table-cells.ts';
 import type { Lane, Layout } from './table-layout.ts';
 import { blanks, padEnd, padStart, truncate, visibleWidth, wrap } from './text-width.ts';
 import type { Column, RenderOptions } from './view.ts';
@@ -78,7 +78,11 @@ const recordGap = 2;
 
 /** One row with a line for each value, its title before it. Text is wrapped under itself; numbers and painted words are not. */
 export function recordLines(columns: readonly Column[], cells: readonly TableCell[], options: RenderOptions): string {
-  const titles = columns.map(({ title }) => singleLine(title));
+  const widestTitle = options.width === undefined ? undefined : Math.max(10, options.width >> 1);
+  const titles = columns.map(({ title }) => {
+    const line = singleLine(title);
+    return widestTitle === undefined ? line : shortened(line, widestTitle);
+  });
   const indent = Math.max(0, ...titles.map(visibleWidth)) + recordGap;
   const room = options.width === undefined ? Number.POSITIVE_INFINITY : Math.max(10, options.width - indent);
   return titles

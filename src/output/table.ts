@@ -34,7 +34,7 @@ export async function* table(whole: View, options: RenderOptions): AsyncIterable
       const layout = longLayout(view, waiting.slice(0, drawnRows), options);
       if (options.header ?? true) yield headerLine(layout, options.paint);
       const write = lineWriter(layout);
-      line = (row) => write(tableCells(view.columns, row, options.paint));
+      line = (row) => write(tableCells(view.columns, row, options.paint, options.width));
       rows = waiting;
       waiting = [];
     }
@@ -55,8 +55,8 @@ async function* itemTable(view: View, items: ColumnBatches, options: RenderOptio
       const layout = longLayout(view, waiting.slice(0, drawnRows), options);
       if (options.header ?? true) yield headerLine(layout, options.paint);
       const write = lineWriter(layout);
-      yield waiting.map((row) => write(tableCells(view.columns, row, options.paint))).join('');
-      lines = new ItemLines(tableItemLine(view, layout, options.paint));
+      yield waiting.map((row) => write(tableCells(view.columns, row, options.paint, options.width))).join('');
+      lines = new ItemLines(tableItemLine(view, layout, options));
       batch.keep((index) => index >= missing);
     }
     yield* lines.pieces(batch);
@@ -66,7 +66,7 @@ async function* itemTable(view: View, items: ColumnBatches, options: RenderOptio
 }
 
 function longLayout({ columns }: View, rows: readonly Row[], { header, width, paint }: RenderOptions): Layout {
-  const cells = rows.map((row) => tableCells(columns, row, paint));
+  const cells = rows.map((row) => tableCells(columns, row, paint, width));
   return layOutLong(columns, cells, header ?? true, width);
 }
 
@@ -74,12 +74,17 @@ function longLayout({ columns }: View, rows: readonly Row[], { header, width, pa
 async function wholeTable({ columns, shape }: View, rows: readonly Row[], options: RenderOptions): Promise<string> {
   const { paint, width } = options;
   const header = options.header ?? true;
-  const cells = rows.map((row) => tableCells(columns, row, paint));
-  const needs = measure(columns, cells, header);
+  const cells = rows.map((row) => tableCells(columns, row, paint, width));
+  const needs = measure(columns, cells, header, width);
   const layout = layOut(needs, width);
-  if (layout.fits) return await drawTable(columns, cells, header ? paint : undefined);
-  const [first] = cells;
-  if (header && first !== undefined && shape === 'one') return recordLines(columns, first, options);
+  if (layout.fits && isDrawable(layout)) {
+    const titled = columns.map((column, index) => ({ ...column, title: layout.lanes[index]?.title ?? '' }));
+    return await drawTable(titled, cells, header ? paint : undefined);
+  }
+  const [first] = rows;
+  if (!layout.fits && header && first !== undefined && shape === 'one') {
+    return recordLines(columns, tableCells(columns, first, paint), options);
+  }
   if (header && isCramped(layout, needs)) return cells.map((row) => listRecord(columns, row, options)).join('\n');
   return (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
 }
@@ -90,15 +95,22 @@ function listRecord(columns: readonly Column[], cells: readonly TableCell[], opt
   return recordLines(columns.filter(filled), cells.filter(filled), options);
 }
 
+/** Where nothing is cut a table may be of any width: cli-table3 takes quadratic time for a long cell. */
+const widestDrawn = 2000;
+
+function isDrawable({ lanes, gap }: Layout): boolean {
+  return lanes.reduce((sum, { width }) => sum + width + gap, 0) <= widestDrawn;
+}
+
 /** Items as the lines that `lineWriter` makes of them. */
-function tableItemLine(view: View, layout: Layout, paint: Paint): ItemLineFormat {
+function tableItemLine(view: View, layout: Layout, { paint, width }: RenderOptions): ItemLineFormat {
   const fields = itemFields(view);
   const writers = cellWriters(layout);
   const idAt = fields.indexOf('petId');
   const idLane = layout.lanes[idAt];
   const cellText = (field: string, value: Scalar): string => {
     const index = view.columns.findIndex((column) => column.field === field);
-    const [cell] = tableCells(view.columns.slice(index, index + 1), { [field]: value }, paint);
+    const [cell] = tableCells(view.columns.slice(index, index + 1), { [field]: value }, paint, width);
     return cell === undefined ? '' : (writers[index]?.(cell) ?? '');
   };
   return {

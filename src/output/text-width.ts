@@ -16,9 +16,25 @@ function makeUnicode() {
 
 let unicode: ReturnType<typeof makeUnicode> | undefined;
 
-function graphemesOf(text: string): Intl.Segments {
+/** In code units. What the segmenter takes for a character grows with the text, so it is given a long one in parts. */
+const segmentedAtOnce = 512;
+
+/** The characters of a text, in linear time. One of more than `segmentedAtOnce` code units counts as several. */
+function* graphemesOf(text: string): Generator<{ readonly segment: string; readonly index: number }> {
   unicode ??= makeUnicode();
-  return unicode.segmenter.segment(text);
+  for (let start = 0; start < text.length; ) {
+    const part = text.slice(start, start + segmentedAtOnce);
+    const isLast = start + part.length === text.length;
+    let held: { readonly segment: string; readonly index: number } | undefined;
+    // The last character of a part may go on in the next one: it is read again there, unless it is all there is.
+    for (const { segment, index } of unicode.segmenter.segment(part)) {
+      if (held !== undefined) yield held;
+      held = { segment, index: start + index };
+    }
+    if (held === undefined) return;
+    if (isLast || held.index === start) yield held;
+    start = isLast || held.index === start ? held.index + held.segment.length : held.index;
+  }
 }
 
 /** How many columns of a terminal the text takes. It may be painted, but has no other control characters. */
@@ -33,7 +49,7 @@ export function visibleWidth(text: string): number {
 
 /** The text in at most `width` columns; where something had to go, it ends in `…`. Paint stays closed. */
 export function truncate(text: string, width: number): string {
-  if (visibleWidth(text) <= width) return text;
+  if (fits(text, width)) return text;
   let room = Math.max(0, width - 1);
   let cut = false;
   let result = '';
@@ -50,6 +66,12 @@ export function truncate(text: string, width: number): string {
     if (cut && width > 0) result += '…';
   }
   return result;
+}
+
+/** Looks no further than it takes to know. */
+function fits(text: string, width: number): boolean {
+  const bare = text.includes('\x1b') ? text.replace(paintCodes, '') : text;
+  return headOf(bare, width).length === bare.length;
 }
 
 /** The text on lines of at most `width` columns, broken at spaces where that is possible. For text without paint. */

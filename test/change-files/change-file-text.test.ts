@@ -59,3 +59,13 @@ describe('changeFileText', () => {
     expect(text.split('\n')).toHaveLength(100_002);
   });
 });
+
+it.each(['=1', '+1', '-1', '@a', '\t=1', '\r=1', '＝1', '＋1', '－1', '＠a'])(
+  'no spreadsheet runs %j, and plain CSV is data',
+  async (reason) => {
+    const rows = [{ petId: 1n, quantity: 2, reason }];
+    const cellOf = (text: string) => text.split('\n').slice(1).join('\n').split(',')[4]?.replace(/^"|"$/g, '');
+    expect(cellOf(await textOf(rows, true))).toBe(`'${reason}`);
+    expect(cellOf(await textOf(rows, false))).toBe(reason);
+  },
+);

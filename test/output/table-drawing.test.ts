@@ -65,7 +65,7 @@ it('draws as the lines of a long table look', async () => {
       const columns = columnsOf(names);
       const paint = await createPaint(color);
       const cells = some.map((row: Row) => tableCells(columns, row, paint));
-      const layout = layOut(measure(columns, cells, header), undefined);
+      const layout = layOut(measure(columns, cells, header, undefined), undefined);
       const expected = (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
       expect(await drawTable(columns, cells, header ? paint : undefined)).toBe(expected);
     }),

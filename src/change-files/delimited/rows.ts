@@ -6,7 +6,7 @@ import { delimiterName } from './dialect.ts';
 import { type DelimitedRow, RecordScanner } from './record-scanner.ts';
 
 /** Text that our export has put an apostrophe before; see `change-file-text.ts`. */
-const guarded = /^'+[=+\-@\t\r]/;
+const guarded = /^'+[=+\-@\t\r＝＋－＠]/;
 
 /** Reads CSV, TSV and their kin. */
 export class DelimitedRows implements RowReader {

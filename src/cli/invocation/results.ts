@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Paint } from '../../output/paint.ts';
 import { renderers } from '../../output/renderers.ts';
 import type { Format, View } from '../../output/view.ts';
@@ -49,6 +50,8 @@ export function createResults(options: ResultsOptions): Results {
     let writing = Promise.resolve();
     try {
       for await (const piece of renderers[format](view, { header, width: width(), paint: await paint() })) {
+        // Making and writing pieces may never wait for anything: Ctrl-C comes with a turn of the event loop.
+        await nextTurn();
         interrupted?.throwIfAborted();
         await writing;
         isEmpty = false;
