@@ -2,7 +2,7 @@ import { OvertakenError, type Permit } from '../rate-limit/governor.ts';
 import { parseDate, parseRetryAfter } from '../rate-limit/headers.ts';
 import { longestGate } from '../rate-limit/key-state.ts';
 import { CertificateError, PetstockError, UnavailableError } from '../shared/errors.ts';
-import { errorOfAnswer } from './error-answer.ts';
+import { errorOf } from './error-answer.ts';
 import { type Answer, type ExchangeOptions, exchange, NetworkFault } from './exchange.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
 import type { HttpRequest } from './transport.ts';
@@ -75,7 +75,7 @@ async function judge<T>(
   const now = clock.now();
   const asked = parseRetryAfter(headers, parseDate(headers, now) ?? now);
   const retryAfter = asked === undefined ? undefined : Math.min(asked, longestGate);
-  const error = errorOfAnswer(status, await answer.textOrNothing(), retryAfter);
+  const error = await errorOf(answer, retryAfter);
   if (status === 429) return { kind: 'refused', error: error.with({ unsent: true, cause: undefined }) };
   return { kind: 'failed', error, retryAfter };
 }

@@ -2,13 +2,16 @@ import { setMaxListeners } from 'node:events';
 import type { ColumnBatches } from '../inventory/item-columns.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import type { Permit } from '../rate-limit/governor.ts';
-import type { PetstockError } from '../shared/errors.ts';
+import { type PetstockError, UnavailableError } from '../shared/errors.ts';
+import { redactorOf } from '../shared/redact.ts';
+import { mostBytes } from './body.ts';
 import { decodeItem, decodeJson, type Operation } from './decode.ts';
-import { errorOfAnswer } from './error-answer.ts';
-import type { Answer } from './exchange.ts';
+import { errorOf, errorOfAnswer } from './error-answer.ts';
+import { type Answer, NetworkFault } from './exchange.ts';
 import { readInventory } from './inventory-body.ts';
 import type { Json } from './json.ts';
 import { pushToPull } from './push-to-pull.ts';
+import { redactError } from './redact-error.ts';
 import { type SendOptions, send, sendOnce } from './send.ts';
 import type { HttpResponse } from './transport.ts';
 
@@ -26,13 +29,17 @@ export interface Payload {
   readonly headers: HttpResponse['headers'];
 }
 
-/** An answer as it came, whatever its status. */
-export interface RawAnswer {
+/** An answer whatever its status, without its body. */
+export interface AnswerHead {
   readonly status: number;
   readonly headers: HttpResponse['headers'];
-  readonly body: Uint8Array;
   /** The error for a status that is no success. */
   readonly failure: PetstockError | undefined;
+}
+
+/** An answer as it came, whatever its status. */
+export interface RawAnswer extends AnswerHead {
+  readonly body: Uint8Array;
 }
 
 export interface ReadOptions {
@@ -79,13 +86,23 @@ export interface Client {
   /**
    * Any request. A status of 400 and above is no error here, but for a 429, and for a 502, 503 or 504 that stays.
    * @param path below the base URL, with its leading slash
+   * @throws FailureError for a body of more than 16 MiB
    */
   request(method: string, path: string, body?: string | Uint8Array): Promise<RawAnswer>;
+  /**
+   * The same for a body of any length, which is given away as it comes. What fails after its first chunk is not tried again.
+   * @param give is waited for; meanwhile the time-out stands still
+   */
+  stream(
+    request: Pick<Call, 'method' | 'path' | 'body'>,
+    give: (chunk: Uint8Array, head: Pick<AnswerHead, 'status' | 'headers'>) => Promise<void>,
+  ): Promise<AnswerHead>;
 }
 
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-interface Call {
+/** What one operation sends. */
+export interface Call {
   readonly method: string;
   /** Below the base URL, with its leading slash. */
   readonly path: string;
@@ -97,7 +114,15 @@ interface Call {
 export function createClient(options: ClientOptions): Client {
   // Any number of requests may wait for one signal; Node would take more than ten for a leak, and say so on stderr.
   setMaxListeners(0, options.interrupted);
-  const call = <T>({ method, path, body, permit, signal }: Call, use: (answer: Answer) => Promise<T>): Promise<T> => {
+  const redact = redactorOf([options.key]);
+  const call = <T>(outgoing: Call, use: (answer: Answer) => Promise<T>): Promise<T> =>
+    sendCall(outgoing, use).catch((error) => {
+      throw redactError(error, redact);
+    });
+  const sendCall = <T>(
+    { method, path, body, permit, signal }: Call,
+    use: (answer: Answer) => Promise<T>,
+  ): Promise<T> => {
     const request = { method, url: options.baseUrl + path, headers: headersOf(options, body), body };
     const repeatable = repeatableMethods.has(method);
     if (permit !== undefined && !repeatable) {
@@ -106,15 +131,15 @@ export function createClient(options: ClientOptions): Client {
     const interrupted = signal ?? options.interrupted;
     return send({ ...request, repeatable, permit }, { ...options, interrupted }, use);
   };
-  const callJson = (outgoing: Call, operation: Operation, isSuccess = succeeded): Promise<Payload> =>
+  const callJson = (outgoing: Call, operation: Operation, most: number, isSuccess = succeeded): Promise<Payload> =>
     call(outgoing, async (answer) => {
-      if (!isSuccess(answer)) throw errorOfAnswer(answer.status, await answer.textOrNothing());
-      return { value: decodeJson(await answer.text(), operation), headers: answer.headers };
+      if (!isSuccess(answer)) throw await errorOf(answer);
+      return { value: decodeJson(await answer.text({ most, of: operation.name }), operation), headers: answer.headers };
     });
   const scanInventory = ({ permit }: ReadOptions = {}): ColumnBatches =>
     pushToPull((give) =>
       call({ method: 'GET', path: '/inventory', permit }, async (answer) => {
-        if (!isOk(answer)) throw errorOfAnswer(answer.status, await answer.textOrNothing());
+        if (!isOk(answer)) throw await errorOf(answer);
         await readInventory(answer, give);
       }),
     );
@@ -129,16 +154,24 @@ export function createClient(options: ClientOptions): Client {
       const path = `/inventory/${petId}`;
       const operation = { name: `PATCH ${path}`, experimental: true };
       const body = JSON.stringify({ quantity });
-      const { value } = await callJson({ method: 'PATCH', path, body, permit, signal }, operation, isOk);
+      const { value } = await callJson(
+        { method: 'PATCH', path, body, permit, signal },
+        operation,
+        mostBytes.item,
+        isOk,
+      );
       return decodeItem(value, operation);
     },
-    getPet: (petId) => callJson({ method: 'GET', path: `/pets/${petId}` }, { name: `GET /pets/${petId}` }),
-    listOrders: () => callJson({ method: 'GET', path: '/store/orders' }, { name: 'GET /store/orders' }),
+    getPet: (petId) =>
+      callJson({ method: 'GET', path: `/pets/${petId}` }, { name: `GET /pets/${petId}` }, mostBytes.payload),
+    listOrders: () =>
+      callJson({ method: 'GET', path: '/store/orders' }, { name: 'GET /store/orders' }, mostBytes.payload),
     probe: () =>
       call({ method: 'GET', path: '/inventory' }, async (answer) => {
-        if (!isOk(answer)) throw errorOfAnswer(answer.status, await answer.textOrNothing());
+        if (!isOk(answer)) throw await errorOf(answer);
       }),
-    request: (method, path, body) => call({ method, path, body }, (answer) => rawAnswer(answer, options.key)),
+    request: (method, path, body) => call({ method, path, body }, (answer) => rawAnswer(answer, `${method} ${path}`)),
+    stream: (outgoing, give) => call(outgoing, (answer) => streamedAnswer(answer, give)),
   };
 }
 
@@ -152,11 +185,36 @@ function headersOf({ key, userAgent }: ClientOptions, body: Call['body']): Recor
   return body === undefined ? headers : { ...headers, 'content-type': 'application/json' };
 }
 
-async function rawAnswer(answer: Answer, key: string): Promise<RawAnswer> {
-  const { status, headers } = answer;
-  const body = await answer.bytes();
-  const text = () => Buffer.from(body).toString('utf8').replaceAll(key, '[key]');
-  return { status, headers, body, failure: succeeded(answer) ? undefined : errorOfAnswer(status, text()) };
+async function rawAnswer(answer: Answer, of: string): Promise<RawAnswer> {
+  const body = await answer.bytes({ most: mostBytes.payload, of });
+  return { ...headOf(answer, body), body };
+}
+
+async function streamedAnswer(
+  answer: Answer,
+  give: (chunk: Uint8Array, head: Pick<AnswerHead, 'status' | 'headers'>) => Promise<void>,
+): Promise<AnswerHead> {
+  // The words of an error are read once more when it is over.
+  const words: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of answer.chunks()) {
+      length += chunk.length;
+      if (!succeeded(answer) && length <= mostBytes.item) words.push(chunk);
+      await answer.pauseTimeout(() => give(chunk, answer));
+    }
+  } catch (error) {
+    if (length === 0 || !(error instanceof NetworkFault)) throw error;
+    const where = `The answer broke off after ${length} bytes`;
+    throw new UnavailableError(`${where}, so it is not whole: ${error.message}`, { cause: error });
+  }
+  return headOf(answer, length <= mostBytes.item ? Buffer.concat(words) : Buffer.alloc(0));
+}
+
+function headOf(answer: Answer, body: Uint8Array): AnswerHead {
+  const { status, headers, redact } = answer;
+  const text = () => Buffer.from(body).toString('utf8');
+  return { status, headers, failure: succeeded(answer) ? undefined : errorOfAnswer(status, text(), { redact }) };
 }
 
 /** What the service answers where it has done what was asked. A 202 has not yet, a 206 is a part. */

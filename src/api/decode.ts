@@ -1,6 +1,7 @@
 import { grouped } from '../inventory/grouped.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { FailureError } from '../shared/errors.ts';
+import { mostBytes, tooLong } from './body.ts';
 import { isJsonObject, type Json, parseJson, toInteger } from './json.ts';
 import type { ExactDecoder } from './scanner/exact-decoder.ts';
 import { decodeUtf8 } from './utf8.ts';
@@ -50,6 +51,7 @@ export function exactDecoder(operation: Operation): ExactDecoder {
       decodeItems(decodeJson(decodeUtf8(bytes), operation), operation);
       throw nonsense(operation, 'is not an array of inventory items');
     },
+    tooLong: (index) => tooLong(`Item ${index + 1} of the answer to ${operation.name}`, mostBytes.item),
     unexpected: invalidAt,
     cutOff: (length) => nonsense(operation, `is not valid JSON: it ends in the middle, after ${grouped(length)} bytes`),
   };

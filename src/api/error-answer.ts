@@ -8,6 +8,7 @@ import {
   type ServiceError,
   UnavailableError,
 } from '../shared/errors.ts';
+import type { Answer } from './exchange.ts';
 import { isJsonObject, parseJson, toInteger } from './json.ts';
 
 /** Who answers these was not the service, or did not wait for the request: it may still be carried out. */
@@ -17,7 +18,7 @@ const notFinal: ReadonlySet<number> = new Set([408, 502, 504]);
 const longestMessage = 1000;
 
 /** Reads an Error body. @returns undefined for anything else: HTML, nothing, half of something */
-export function parseServiceError(text: string, status: number): ServiceError | undefined {
+export function parseServiceError(text: string, status: number, redact: Redact = same): ServiceError | undefined {
   try {
     const body = parseJson(text);
     if (!isJsonObject(body)) return undefined;
@@ -25,8 +26,9 @@ export function parseServiceError(text: string, status: number): ServiceError | 
     if (typeof code !== 'string' || typeof message !== 'string') return undefined;
     const stated = Number(toInteger(body.status));
     return {
-      code,
-      message: message.slice(0, longestMessage),
+      // Decoded text, and before it is cut: half of a key is no key that could be found.
+      code: redact(code).slice(0, longestMessage),
+      message: redact(message).slice(0, longestMessage),
       status: stated >= 100 && stated <= 599 ? stated : status,
     };
   } catch {
@@ -34,13 +36,26 @@ export function parseServiceError(text: string, status: number): ServiceError | 
   }
 }
 
+type Redact = Answer['redact'];
+const same: Redact = (text) => text;
+
+/** The error for an answer that is not a success; it reads the body. @param retryAfter as `errorOfAnswer` */
+export async function errorOf(answer: Answer, retryAfter?: number): Promise<PetstockError> {
+  return errorOfAnswer(answer.status, await answer.textOrNothing(), { retryAfter, redact: answer.redact });
+}
+
 /**
  * The error for an answer that is not a success.
  * @param text the body, whatever it is
- * @param retryAfter what it asks to wait, in milliseconds
+ * @param details.retryAfter what it asks to wait, in milliseconds
+ * @param details.redact takes the key out of its words
  */
-export function errorOfAnswer(status: number, text: string, retryAfter?: number): PetstockError {
-  const service = parseServiceError(text, status);
+export function errorOfAnswer(
+  status: number,
+  text: string,
+  { retryAfter, redact }: { readonly retryAfter?: number | undefined; readonly redact?: Redact } = {},
+): PetstockError {
+  const service = parseServiceError(text, status, redact);
   const retryAfterSeconds = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000);
   const details = { status, service, retryAfterSeconds, mayStillArrive: notFinal.has(status) };
   const words = service?.message || undefined;

@@ -1,5 +1,7 @@
 import type { Clock, Deadline } from '../shared/clock.ts';
-import { FailureError, PetstockError } from '../shared/errors.ts';
+import { PetstockError } from '../shared/errors.ts';
+import { redactorOf } from '../shared/redact.ts';
+import { type BodyBound, mostBytes, tooLong, wholeBody } from './body.ts';
 import { decodedChunks } from './content-encoding.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 import { decodeUtf8 } from './utf8.ts';
@@ -12,15 +14,17 @@ export interface Answer {
   chunks(): AsyncIterable<Uint8Array>;
   /** Waits for something that is not the service: meanwhile the time-out stands still. */
   pauseTimeout<T>(work: () => Promise<T>): Promise<T>;
-  /** The whole body. Once only. */
-  bytes(): Promise<Uint8Array>;
-  /** The whole body as UTF-8 text. Once only. @throws FailureError where it is no UTF-8 */
-  text(): Promise<string>;
+  /** The whole body. Once only. @throws FailureError where it is longer than the bound */
+  bytes(bound: BodyBound): Promise<Uint8Array>;
+  /** The whole body as UTF-8 text. Once only. @throws FailureError where it is longer than the bound, or no UTF-8 */
+  text(bound: BodyBound): Promise<string>;
   /**
    * The body as text, or nothing where it can't be read: for what only words an error. Once only.
    * @throws the reason of `interrupted`
    */
   textOrNothing(): Promise<string>;
+  /** Takes the key out of text that was made of the answer: a service may repeat what it refuses. */
+  redact(text: string): string;
 }
 
 /** No answer, or half of one: the connection failed, broke, or took too long. */
@@ -103,6 +107,7 @@ export async function exchange<T>(
     // a mistake in the program.
     if (error instanceof PetstockError) return error;
     const { code, name } = error as NodeJS.ErrnoException;
+    if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The head of the answer', mostBytes.headers);
     if (typeof code !== 'string' && name !== 'HTTPParserError') return error;
     return new NetworkFault(describe(error), { cause: error, answered: response !== undefined });
   };
@@ -111,8 +116,9 @@ export async function exchange<T>(
     response = await options.transport({ ...request, signal: ended.signal }).catch((error) => {
       throw fault(error);
     });
-    const secret = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
-    return await use(toAnswer(response, { interrupted, secret, fault, pauseTimeout: timeLimit.pauseTimeout }));
+    const key = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
+    const { pauseTimeout } = timeLimit;
+    return await use(toAnswer(response, { interrupted, redact: redactorOf([key]), fault, pauseTimeout }));
   } finally {
     timeLimit.stop();
     interrupted?.removeEventListener('abort', end);
@@ -156,17 +162,13 @@ function startTimeLimit({ clock, timeout }: ExchangeOptions, onEnd: () => void) 
 /** What the reading of a body has to know. */
 interface Reading {
   readonly interrupted: AbortSignal | undefined;
-  /** The key, which is left out of what only words an error. */
-  readonly secret: string;
+  redact(text: string): string;
   /** What an error of the network comes to. */
   fault(error: unknown): unknown;
   readonly pauseTimeout: Answer['pauseTimeout'];
 }
 
-/** What only words an error is read up to this many bytes. */
-const longestWords = 64 * 1024;
-
-function toAnswer(response: HttpResponse, { interrupted, secret, fault, pauseTimeout }: Reading): Answer {
+function toAnswer(response: HttpResponse, { interrupted, redact, fault, pauseTimeout }: Reading): Answer {
   const { status, headers } = response;
   async function* chunks(): AsyncGenerator<Uint8Array> {
     const body = decodedChunks(response);
@@ -176,31 +178,21 @@ function toAnswer(response: HttpResponse, { interrupted, secret, fault, pauseTim
       throw fault(error);
     }
   }
-  const bytes = async (most = Number.POSITIVE_INFINITY): Promise<Uint8Array> => {
-    const pieces: Uint8Array[] = [];
-    let length = 0;
+  const bytes = async (bound: BodyBound): Promise<Uint8Array> => {
     // Not through `chunks`: for a small answer each generator is a part of its cost.
     try {
-      for await (const chunk of decodedChunks(response)) {
-        length += chunk.length;
-        if (length > most) throw new FailureError('The answer is longer than anything that was asked for');
-        pieces.push(chunk);
-      }
+      return await wholeBody(decodedChunks(response), bound);
     } catch (error) {
       throw fault(error);
     }
-    return Buffer.concat(pieces);
   };
-  const text = async (most?: number) => decodeUtf8(await bytes(most));
-  const textOrNothing = async () => {
-    const words = await text(longestWords).catch(() => {
+  const text = async (bound: BodyBound) => decodeUtf8(await bytes(bound));
+  const textOrNothing = () =>
+    text({ most: mostBytes.item, of: 'a request' }).catch(() => {
       interrupted?.throwIfAborted();
       return '';
     });
-    // A service may repeat the key that it refuses; what is made of its words goes to screens, logs and the history.
-    return secret === '' ? words : words.replaceAll(secret, '[key]');
-  };
-  return { status, headers, chunks, pauseTimeout, bytes: () => bytes(), text: () => text(), textOrNothing };
+  return { status, headers, chunks, pauseTimeout, bytes, text, textOrNothing, redact };
 }
 
 /** Node's and undici's network errors in a few words: `connect ECONNREFUSED 127.0.0.1:4010`. */

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { buildConnector, Dispatcher } from 'undici';
+import { mostBytes } from './body.ts';
 import type { HttpRequest, HttpResponse, Transport, TransportOptions } from './transport.ts';
 
-/** Of an answer, in bytes: Node's own default. Without it undici would load `node:http` to ask. */
-const maxHeaderSize = 16 * 1024;
+/** Without it undici would load `node:http` to ask for Node's own. */
+const maxHeaderSize = mostBytes.headers;
 
 /**
  * The transport over undici, which begins to load at once: a request that was admitted should not have to wait for it.

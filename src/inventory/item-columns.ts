@@ -93,6 +93,8 @@ export type ColumnBatches = AsyncIterable<ItemColumns>;
 export class StatusNames {
   readonly #texts: string[] = [];
   readonly #codes = new Map<string, number>();
+  /** Of all texts together. */
+  characters = 0;
 
   get size(): number {
     return this.#texts.length;
@@ -102,6 +104,7 @@ export class StatusNames {
     const known = this.#codes.get(text);
     if (known !== undefined) return known;
     this.#codes.set(text, this.#texts.length);
+    this.characters += text.length;
     return this.#texts.push(text) - 1;
   }
 

@@ -10,11 +10,11 @@ const controlSequence = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/.source;
 /** The other escapes: intermediates and a final byte. */
 const shortSequence = /\x1b[ -/]*[0-~]/.source;
 const sequences = `${stringSequence}|${controlSequence}|${shortSequence}`;
-const bidi = '\\u202a-\\u202e\\u2066-\\u2069';
+const bidi = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
 
 const everything = new RegExp(`${sequences}|[\\x00-\\x1f\\x7f-\\x9f${bidi}]`, 'g');
 const allButLines = new RegExp(`${sequences}|[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f${bidi}]`, 'g');
-const suspect = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
+const suspect = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
 
 /** The text without escape sequences, control characters (line ends too) and bidi overrides. */
 export function stripControls(text: string): string {

@@ -93,7 +93,9 @@ test('a request that is overtaken on its way is admitted anew, and counts as nev
     interrupted: signal,
     random: () => 0,
   };
-  const text = await send({ method: 'PATCH', url, headers: {}, repeatable: false }, options, (answer) => answer.text());
+  const text = await send({ method: 'PATCH', url, headers: {}, repeatable: false }, options, (answer) =>
+    answer.text({ most: 1000, of: 'PATCH' }),
+  );
   expect(text).toBe('{}');
   expect(calls).toEqual(['admit', 'unsent', 'admit', 'answered 200']);
   expect(seen().requests).toBe(1);

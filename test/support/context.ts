@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { HttpRequest, HttpResponse, Transport, TransportOptions } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
 import type { Context, Input, Output, Prompts } from '../../src/cli/context.ts';
@@ -58,7 +59,8 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
   const stderr = collector(isTerminal('stderr'), terminal, options.onStderr);
   const context: Context = {
     argv,
-    env: options.env ?? {},
+    // Limits that another run has left in the runtime folder of this machine are none of the test's business.
+    env: { XDG_RUNTIME_DIR: join(options.folders.state, '..', 'runtime'), ...options.env },
     stdin: input(options.stdin, isTerminal('stdin')),
     stdout,
     stderr,

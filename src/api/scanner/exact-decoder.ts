@@ -11,6 +11,8 @@ export interface ExactDecoder {
   item(bytes: Uint8Array, index: number, offset: number): InventoryItem;
   /** A body that begins with something else than a list. @throws FailureError always */
   other(bytes: Uint8Array): never;
+  /** The error for an item that is longer than any item. @param index how many items are before it */
+  tooLong(index: number): FailureError;
   /** The error for a byte that has no place there. */
   unexpected(offset: number): FailureError;
   /** The error for a list that ends before it is closed. */

@@ -1,5 +1,6 @@
 import { batchSize, ItemColumns, StatusNames } from '../../inventory/item-columns.ts';
 import type { FailureError } from '../../shared/errors.ts';
+import { mostBytes } from '../body.ts';
 import { Window } from './byte-buffer.ts';
 import { byte, skipSpace, unread } from './bytes.ts';
 import type { ExactDecoder } from './exact-decoder.ts';
@@ -27,6 +28,8 @@ type State =
 const longestOther = 1024 * 1024;
 /** So many statuses are not statuses any more: they are forgotten from time to time, so that the memory stays flat. */
 const mostStatuses = 1000;
+/** Nor are texts of so many characters together: then a batch is full, however few items it has. */
+const mostCharacters = 4 * 1024 * 1024;
 
 /**
  * Reads the list of items out of the bytes of a body as they come, into batches of columns. It is a state machine over
@@ -56,6 +59,8 @@ export class InventoryScanner {
   #state: State = 'list';
   /** Items in the batches before this one. */
   #before = 0;
+  /** Items in this batch once it is full: whoever uses it may narrow it. */
+  #filled = 0;
   /** Within an item: up to where its end has been looked for, counted from its beginning. */
   #searched = 0;
   #full = false;
@@ -83,10 +88,11 @@ export class InventoryScanner {
   fill(): boolean {
     if (this.#full) this.#startBatch();
     const { batch } = this;
-    while (batch.length < batch.capacity) {
+    while (batch.length < batch.capacity && batch.statuses.characters < mostCharacters) {
       if (!this.#step()) return false;
     }
     this.#full = true;
+    this.#filled = batch.length;
     return true;
   }
 
@@ -103,10 +109,10 @@ export class InventoryScanner {
   #startBatch(): void {
     const { batch } = this;
     this.#full = false;
-    // Not its length: whoever has used it may have narrowed it.
-    this.#before += batch.capacity;
+    this.#before += this.#filled;
     batch.length = 0;
-    if (batch.statuses.size > mostStatuses) batch.statuses = new StatusNames();
+    const { size, characters } = batch.statuses;
+    if (size > mostStatuses || characters >= mostCharacters) batch.statuses = new StatusNames();
   }
 
   /** Takes one step. @returns whether there were bytes for it */
@@ -177,13 +183,15 @@ export class InventoryScanner {
     const window = this.#window;
     const { bytes, at, end } = window;
     const itemEnd = this.#extent.find(bytes, at + this.#searched, end);
+    const index = this.#before + this.batch.length;
+    if ((itemEnd < 0 ? end : itemEnd) - at > mostBytes.item) throw this.#exact.tooLong(index);
     if (itemEnd < 0) {
       this.#searched = end - at;
       return false;
     }
     const wasCutOff = this.#searched > 0;
     if (!wasCutOff || bytes[at] !== byte.openBrace || this.#items.read(bytes, window.view, at) === unread) {
-      const item = this.#exact.item(bytes.subarray(at, itemEnd), this.#before + this.batch.length, window.offset(at));
+      const item = this.#exact.item(bytes.subarray(at, itemEnd), index, window.offset(at));
       this.batch.append(item);
     }
     window.at = itemEnd;

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { STATUS_CODES } from 'node:http';
 import type { Command } from 'commander';
-import type { RawAnswer } from '../../api/client.ts';
-import { UsageError } from '../../shared/errors.ts';
-import { singleLine, stripControlsFromBody } from '../../shared/sanitize.ts';
+import type { AnswerHead } from '../../api/client.ts';
+import { FailureError, UsageError } from '../../shared/errors.ts';
+import { singleLine } from '../../shared/sanitize.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
 import { examples } from './command.ts';
 import { readAll } from './stdin.ts';
@@ -15,6 +15,8 @@ interface ApiOptions {
   readonly data?: string;
   readonly include?: boolean;
 }
+
+type AnswerFacts = Pick<AnswerHead, 'status' | 'headers'>;
 
 export function defineApi(command: Command, run: Run): void {
   command
@@ -45,13 +47,22 @@ export function defineApi(command: Command, run: Run): void {
         const { client } = readingMethods.has(method)
           ? await invocation.service.connect()
           : await invocation.service.beginWrite(`Send ${method} ${path}?`);
-        const answer = await client.request(method, path, body);
+        const printer = bodyPrinter(invocation);
         // With JSON stdout stays empty on an error; a person, like curl's, wants to see what came.
-        if (!answer.failure || !invocation.results.wantsJson) {
-          if (include) await printHead(invocation, answer);
-          await printBody(invocation, answer.body);
-        }
-        if (answer.failure) throw answer.failure;
+        const isShown = (status: number) => status < 300 || !invocation.results.wantsJson;
+        let isHeadShown = !include;
+        const showHead = async (head: AnswerFacts) => {
+          if (!isHeadShown) await printHead(invocation, head);
+          isHeadShown = true;
+        };
+        const head = await client.stream({ method, path, body }, async (chunk, facts) => {
+          if (!isShown(facts.status)) return;
+          await showHead(facts);
+          await printer.print(chunk);
+        });
+        if (isShown(head.status)) await showHead(head);
+        await printer.finish();
+        if (head.failure) throw head.failure;
       }),
     );
 }
@@ -94,7 +105,7 @@ function pathOf(text: string): string {
 }
 
 /** As `curl -i` shows it, with line ends of this system. */
-async function printHead({ results }: Invocation, { status, headers }: RawAnswer): Promise<void> {
+async function printHead({ results }: Invocation, { status, headers }: AnswerFacts): Promise<void> {
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()];
   for (const [name, value] of Object.entries(headers)) {
     for (const one of [value ?? []].flat()) lines.push(singleLine(`${name}: ${one}`));
@@ -102,9 +113,26 @@ async function printHead({ results }: Invocation, { status, headers }: RawAnswer
   await results.write(`${lines.join('\n')}\n\n`);
 }
 
-/** Byte for byte; on a terminal without the control characters that could do harm there. */
-async function printBody({ context, results }: Invocation, body: Uint8Array): Promise<void> {
-  if (!context.stdout.isTerminal) return results.write(body);
-  const text = stripControlsFromBody(Buffer.from(body).toString('utf8'));
-  await results.write(text === '' || text.endsWith('\n') ? text : `${text}\n`);
+/** In bytes. More is nothing to read on a screen. */
+const mostShown = 16 * 1024 * 1024;
+
+/** Byte for byte, as it comes; on a terminal as a whole, so that nothing harmful can hide where two chunks meet. */
+function bodyPrinter({ context, results }: Invocation) {
+  const { isTerminal } = context.stdout;
+  const held: Uint8Array[] = [];
+  let length = 0;
+  return {
+    print: async (chunk: Uint8Array): Promise<void> => {
+      if (!isTerminal) return results.write(chunk);
+      length += chunk.length;
+      if (length > mostShown) {
+        throw new FailureError('The answer is longer than 16 MiB, which is not shown on a terminal: send it to a file');
+      }
+      held.push(chunk);
+    },
+    finish: async (): Promise<void> => {
+      const text = Buffer.concat(held).toString('utf8');
+      if (text !== '') await results.write(text.endsWith('\n') ? text : `${text}\n`);
+    },
+  };
 }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Paint } from '../../output/paint.ts';
 import { renderers } from '../../output/renderers.ts';
 import type { Format, View } from '../../output/view.ts';
+import { stripControlsFromBody } from '../../shared/sanitize.ts';
 import type { Output } from '../context.ts';
 import type { Messages } from './messages.ts';
 
@@ -14,7 +15,7 @@ export interface Results {
    * @throws the reason of an interruption, and what writing to stdout throws
    */
   print(view: View, options?: PrintOptions): Promise<void>;
-  /** Writes plain text or bytes, for a result that has no format of its own. */
+  /** Writes text without paint, or bytes, for a result that has no format of its own. */
   write(text: string | Uint8Array): Promise<void>;
 }
 
@@ -68,7 +69,8 @@ export function createResults(options: ResultsOptions): Results {
 
   return {
     wantsJson: format === 'json' || format === 'ndjson',
-    write,
+    // What comes from outside has no colours on a terminal.
+    write: (chunk) => write(stdout.isTerminal && typeof chunk === 'string' ? stripControlsFromBody(chunk) : chunk),
     print: async (view, { inSpiteOfInterruption, sayWhenEmpty = true } = { inSpiteOfInterruption: false }) => {
       const isEmpty = await writePieces(view, inSpiteOfInterruption ? undefined : options.interrupted);
       if (isEmpty && sayWhenEmpty && format === 'table') await messages.note('Nothing to show.');

@@ -1,3 +1,4 @@
+import { wipeLine } from '../../output/terminal.ts';
 import type { Context } from '../context.ts';
 
 /** The last line of the terminal, drawn again and again in its place. */
@@ -60,7 +61,7 @@ export function createLiveLine(
     stale = false;
     visible = true;
     // Never wider than the terminal, since only the row that the cursor is in can be taken away again.
-    await stderr.write(`\r\x1b[K${options.text((stderr.columns ?? 80) - 1)}`);
+    await stderr.write(`${wipeLine}${options.text((stderr.columns ?? 80) - 1)}`);
   };
 
   const wipe = async (): Promise<void> => {
@@ -68,7 +69,7 @@ export function createLiveLine(
     visible = false;
     // Whoever takes it away is about to write: it stays away for a moment.
     drawnAt = clock.monotonic();
-    await stderr.write('\r\x1b[K');
+    await stderr.write(wipeLine);
   };
 
   return {

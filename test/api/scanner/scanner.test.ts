@@ -136,7 +136,7 @@ describe('what is wrong, and where', () => {
 });
 
 test('an item that is larger than any chunk is read in time', () => {
-  const large = `{"note":"${'x'.repeat(3_000_000)}","petId":1,"quantity":2,"status":"sold"}`;
+  const large = `{"note":"${'x'.repeat(1_000_000)}","petId":1,"quantity":2,"status":"sold"}`;
   expect(scan(inPieces(Buffer.from(`[${large},${large}]`), [1000]))).toHaveLength(2);
 });
 

@@ -1,0 +1,41 @@
+import { FailureError } from '../shared/errors.ts';
+
+const KiB = 1024;
+
+/** What an answer may hold, in bytes after decoding: more would fill the memory. A list has no bound but for each item. */
+export const mostBytes = {
+  /** One item, of a list too; the body of an error. */
+  item: 1024 * KiB,
+  /** Whatever else is held as a whole. */
+  payload: 16 * 1024 * KiB,
+  /** The head of an answer. */
+  headers: 64 * KiB,
+} as const;
+
+/** How much of a body is held, and whose it is, for a message. */
+export interface BodyBound {
+  readonly most: number;
+  /** `GET /store/orders` */
+  readonly of: string;
+}
+
+/**
+ * The whole of a body. Its bytes are counted as they come, decoded, and nothing more is read once they are too many.
+ * @throws FailureError where it is longer; else what reading it throws
+ */
+export async function wholeBody(chunks: AsyncIterable<Uint8Array>, { most, of }: BodyBound): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > most) throw tooLong(`The answer to ${of}`, most);
+    pieces.push(chunk);
+  }
+  return Buffer.concat(pieces);
+}
+
+/** @param what begins the sentence */
+export function tooLong(what: string, most: number): FailureError {
+  const size = most < 1024 * KiB ? `${most / KiB} KiB` : `${most / KiB / KiB} MiB`;
+  return new FailureError(`${what} is longer than ${size}, which makes no sense. It was not read to its end`);
+}

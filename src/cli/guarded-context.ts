@@ -1,0 +1,81 @@
+import type { Transport } from '../api/transport.ts';
+import { harmless } from '../output/terminal.ts';
+import { redactorOf } from '../shared/redact.ts';
+import { singleLine } from '../shared/sanitize.ts';
+import type { Context, Output, Prompts } from './context.ts';
+
+type Redact = (text: string) => string;
+
+/**
+ * The context of a command, whose streams are safe to write anything to. This is the only place that sees to it:
+ *
+ * - What goes to a terminal, result or message, can do no harm there, and shows no key that was sent.
+ * - stderr shows no key that was sent, wherever it goes.
+ * - What goes to a pipe or a file on stdout is data: it stays as it is.
+ */
+export function guardedContext(context: Context): Context {
+  const keys = new Set<string>();
+  let redactKeys: Redact = (text) => text;
+  const redact: Redact = (text) => redactKeys(text);
+  const learn = (key: string): void => {
+    if (keys.has(key)) return;
+    keys.add(key);
+    redactKeys = redactorOf(keys);
+  };
+  return {
+    argv: context.argv,
+    env: context.env,
+    stdin: context.stdin,
+    stdout: guardedOutput(context.stdout, { redact, always: false }),
+    stderr: guardedOutput(context.stderr, { redact, always: true }),
+    clock: context.clock,
+    openTransport: (options) => learning(context.openTransport(options), learn),
+    folders: context.folders,
+    get processes() {
+      return context.processes;
+    },
+    prompts: guardedPrompts(context.prompts, redact),
+    interrupted: context.interrupted,
+    random: context.random,
+  };
+}
+
+/** A key is a secret from its first request on: no service can repeat it before. */
+function learning(transport: Transport, learn: (key: string) => void): Transport {
+  return (request) => {
+    learn(request.headers.authorization?.replace(/^Bearer /, '') ?? '');
+    return transport(request);
+  };
+}
+
+function guardedOutput(output: Output, { redact, always }: { redact: Redact; always: boolean }): Output {
+  // A piece of bytes may end within a character.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const textOf = (chunk: string | Uint8Array) =>
+    typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+  return {
+    get isTerminal() {
+      return output.isTerminal;
+    },
+    get columns() {
+      return output.columns;
+    },
+    get rows() {
+      return output.rows;
+    },
+    write: (chunk) => {
+      if (output.isTerminal) return output.write(redact(harmless(textOf(chunk))));
+      return output.write(always ? redact(textOf(chunk)) : chunk);
+    },
+  };
+}
+
+/** A question is one line of text, whatever names are in it. */
+function guardedPrompts(prompts: Prompts, redact: Redact): Prompts {
+  const shown = (question: string) => redact(singleLine(question));
+  return {
+    password: (question) => prompts.password(shown(question)),
+    confirm: (question) => prompts.confirm(shown(question)),
+    text: (question) => prompts.text(shown(question)),
+  };
+}

@@ -1,0 +1,182 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { wholeBody } from '../../../src/api/body.ts';
+import { FailureError } from '../../../src/shared/errors.ts';
+import { errorJson } from '../../support/error-json.ts';
+import { sent } from '../../support/requests.ts';
+import { openShop } from '../../support/shop.ts';
+
+const MiB = 1024 * 1024;
+
+/** A service whose every answer is written by the test. @returns its base URL */
+async function served(write: (response: ServerResponse, method: string) => void, options = {}): Promise<string> {
+  const server = createServer(options, (request, response) => {
+    request.resume();
+    response.on('error', () => {});
+    write(response, request.method ?? '');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+/** What it begins with, and then one letter without end. */
+function endless(beginning: string) {
+  return (response: ServerResponse) => {
+    const letters = Buffer.alloc(64 * 1024, 'x');
+    async function* bytes() {
+      yield Buffer.from(beginning);
+      for (;;) yield letters;
+    }
+    Readable.from(bytes())
+      .on('error', () => {})
+      .pipe(response);
+  };
+}
+
+async function run(command: string, url: string, terminal?: number) {
+  const shop = await openShop();
+  return shop.run(command, { env: { PETSTOCK_URL_STAGING: url }, terminal });
+}
+
+describe('an answer without end is an error at its bound', () => {
+  test.each([
+    ['orders list', '["', 'The answer to GET /store/orders is longer than 16 MiB'],
+    ['pets get 1', '{"name":"', 'The answer to GET /pets/1 is longer than 16 MiB'],
+    [
+      'inventory list',
+      '[{"petId":1,"quantity":2,"status":"',
+      'Item 1 of the answer to GET /inventory is longer than 1 MiB',
+    ],
+    [
+      'inventory list',
+      '[{"petId":1,"quantity":2,"status":"a"},{"n',
+      'Item 2 of the answer to GET /inventory is longer than 1 MiB',
+    ],
+    ['inventory get 1', '[{"note":"', 'Item 1 of the answer to GET /inventory is longer than 1 MiB'],
+  ])('%s after %s', async (command, beginning, message) => {
+    const before = process.memoryUsage().rss;
+    const result = await run(`${command} --json`, await served(endless(beginning)));
+    expect(result).toMatchObject({ code: 1 });
+    expect(errorJson(result.stderr).error.message).toContain(message);
+    expect(result.requests).toHaveLength(1);
+    expect(process.memoryUsage().rss - before).toBeLessThan(300 * MiB);
+  });
+
+  test('api on a terminal, where it is held', async () => {
+    const result = await run('api GET /x', await served(endless('"')), 80);
+    expect(result).toMatchObject({ code: 1, stdout: '' });
+    expect(result.stderr).toContain('longer than 16 MiB, which is not shown on a terminal');
+  });
+});
+
+describe('a bomb is an error before it is unpacked', () => {
+  const bomb = Buffer.alloc(200 * MiB, ' ');
+  test.each([
+    ['gzip', gzipSync(bomb)],
+    ['deflate', deflateSync(bomb)],
+    ['br', brotliCompressSync(bomb)],
+  ])(
+    '%s',
+    async (encoding, packed) => {
+      const url = await served((response) => response.writeHead(200, { 'content-encoding': encoding }).end(packed));
+      const before = process.memoryUsage().rss;
+      expect((await run('orders list', url)).code).toBe(1);
+      expect((await run('inventory set 1 5', url)).code).not.toBe(0);
+      expect(process.memoryUsage().rss - before).toBeLessThan(100 * MiB);
+    },
+    60_000,
+  );
+
+  test('in the body of an error, whose status is known', async () => {
+    const packed = gzipSync(bomb);
+    const url = await served((response) => response.writeHead(400, { 'content-encoding': 'gzip' }).end(packed));
+    expect(await run('inventory set 1 5', url)).toMatchObject({ code: 10 });
+    const { stderr } = await run('inventory list', url);
+    expect(stderr).toContain('Error: The service answered 400.');
+  }, 60_000);
+});
+
+test('a write whose answer is too long is read back', async () => {
+  const quantities = [10];
+  const url = await served((response, method) => {
+    if (method === 'GET') return response.end(`[{"petId":1,"quantity":${quantities.at(-1)},"status":"available"}]`);
+    quantities.push(5);
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(8 * MiB, ' ')));
+  });
+  const shop = await openShop();
+  const file = { stdin: 'petId,quantity\n1,5\n', env: { PETSTOCK_URL_STAGING: url } };
+  const result = await shop.run('inventory apply - --yes --json', file);
+  expect(sent(result).map((line) => line.split(' ')[0])).toEqual(['GET', 'PATCH', 'GET']);
+  expect(result.code).toBe(0);
+  expect(JSON.parse(result.stdout).counts).toMatchObject({ applied: 1, unknown: 0 });
+});
+
+test('a head of 60 KiB is read, one of 70 KiB is an error at once', async () => {
+  const write = (size: number) => (response: ServerResponse) =>
+    response.writeHead(200, { 'x-long': 'x'.repeat(size) }).end('[]');
+  expect((await run('inventory list', await served(write(60 * 1024)))).code).toBe(0);
+  const result = await run('inventory list', await served(write(70 * 1024)));
+  expect(result.code).toBe(1);
+  expect(result.stderr).toContain('The head of the answer is longer than 64 KiB');
+  expect(result.requests).toHaveLength(1);
+});
+
+test('a list has no bound, whatever its statuses', async () => {
+  const note = 'x'.repeat(500 * 1024);
+  const url = await served((response) => {
+    async function* items() {
+      for (let id = 0; id < 300; id += 1) {
+        yield `${id === 0 ? '[' : ','}{"petId":${id},"quantity":1,"note":"${note}","status":"${id}${note}"}`;
+      }
+      yield ']';
+    }
+    Readable.from(items()).pipe(response);
+  });
+  const before = process.memoryUsage().rss;
+  const result = await run('inventory list --summary --status sold', url);
+  expect(result.code).toBe(0);
+  expect(process.memoryUsage().rss - before).toBeLessThan(400 * MiB);
+}, 60_000);
+
+test('api streams: the first bytes are out before the last have come', async () => {
+  let finish: () => void = () => {};
+  const url = await served((response) => {
+    response.write('[1,');
+    finish = () => response.end('2]');
+  });
+  const shop = await openShop();
+  const onStdout = (text: string) => text === '[1,' && finish();
+  const result = await shop.run('api GET /x', { env: { PETSTOCK_URL_STAGING: url }, onStdout });
+  expect(result).toMatchObject({ code: 0, stdout: '[1,2]' });
+});
+
+test('whatever pieces a body comes in, it is read whole up to its bound, and not further', async () => {
+  const pieces = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(pieces, fc.nat(600), async (chunks, most) => {
+      const body = Buffer.concat(chunks);
+      let read = 0;
+      async function* source() {
+        for (const chunk of chunks) {
+          read += chunk.length;
+          yield chunk;
+        }
+      }
+      const result = await wholeBody(source(), { most, of: 'x' }).catch((error: unknown) => error);
+      if (body.length <= most) expect(result).toEqual(body);
+      else {
+        expect(result).toBeInstanceOf(FailureError);
+        expect(read).toBeLessThanOrEqual(most + 40);
+      }
+    }),
+    { seed: 20261121, numRuns: 2000 },
+  );
+});

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { redactorOf } from '../../../src/shared/redact.ts';
+import { answering } from '../../support/answering.ts';
+import { openShop } from '../../support/shop.ts';
+
+const key = 'sk/live/Abc-123+xyz~9';
+const unit = (character: string) => character.charCodeAt(0).toString(16).padStart(4, '0');
+const forms: readonly (readonly [name: string, json: string])[] = [
+  ['as it is', key],
+  ['with escaped slashes', key.replaceAll('/', '\\/')],
+  ['in escapes', [...key].map((character) => `\\u${unit(character)}`).join('')],
+  ['in escapes of upper case', [...key].map((character) => `\\u${unit(character).toUpperCase()}`).join('')],
+  ['with one escape', key.replace('A', '\\u0041')],
+  ['in escapes of escapes', key.replaceAll('/', '\\\\/')],
+  ['in percent encoding', encodeURIComponent(key)],
+  ['in percent encoding, all of it', Buffer.from(key).toString('hex').replace(/../g, '%$&')],
+  ['in percent encoding, twice', encodeURIComponent(encodeURIComponent(key))],
+  ['with invisible characters', [...key].join('\\u200b')],
+];
+
+/** No form of the key is left in a text: decoded in every way, it does not have it. */
+function expectNoKey(text: string): void {
+  let decoded = text;
+  for (let round = 0; round < 3; round += 1) {
+    decoded = decoded
+      .replace(/\\u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+      .replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+      .replaceAll('\\', '')
+      .replaceAll('\u200b', '');
+    expect(decoded).not.toContain(key);
+  }
+}
+
+test.each(forms)('a key that the service repeats %s is shown nowhere', async (_name, json) => {
+  const shop = await openShop();
+  const body = `{"code":"bad ${json}","message":"${'x'.repeat(960)} The key ${json} is bad","status":401}`;
+  for (const [status, command] of [
+    [401, 'inventory list --debug'],
+    [401, 'inventory list --json'],
+    [400, 'inventory set 1 5'],
+    [500, 'inventory set 2 5 --json'],
+    [400, 'api GET /x --debug'],
+  ] as const) {
+    const url = await answering(status, body, { location: `/v1/${json}`, 'x-request-id': encodeURI(json) });
+    const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
+    for (const terminals of [['stdin', 'stdout', 'stderr'], ['stdin']] as const) {
+      const { stdout, stderr } = await shop.run(command, { env, terminal: 80, terminals });
+      expectNoKey(stderr);
+      if (terminals.length === 3) expectNoKey(stdout);
+    }
+  }
+  expectNoKey((await shop.run('history export')).stdout);
+});
+
+test('a redirect to the key is not kept in the history', async () => {
+  const shop = await openShop();
+  const url = await answering(307, '', { location: `/v1/${encodeURIComponent(key)}` });
+  const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
+  expectNoKey((await shop.run('inventory set 1 5', { env })).stderr);
+  expectNoKey((await shop.run('history export')).stdout);
+});
+
+test('to a pipe the body of api is data', async () => {
+  const shop = await openShop();
+  const env = { PETSTOCK_URL_STAGING: await answering(200, `"${key}"`), PETSTOCK_API_KEY_STAGING: key };
+  expect((await shop.run('api GET /x', { env })).stdout).toBe(`"${key}"`);
+  expect((await shop.run('api GET /x', { env, terminal: 80 })).stdout).toBe('"[key]"\n');
+});
+
+test('a long text that nearly has the key many times is searched at once', () => {
+  const started = performance.now();
+  for (const [secret, text] of [
+    ['\\'.repeat(100), '\\'.repeat(5_000)],
+    ['%'.repeat(100), '%25'.repeat(5_000)],
+    ['a'.repeat(127), `${'\\\\\\\\a\u200b'.repeat(2_000)}b`],
+    ['u0061'.repeat(20), 'u0061'.repeat(2_000)],
+  ] as const) {
+    redactorOf([`${secret}!`])(text);
+  }
+  expect(performance.now() - started).toBeLessThan(3000);
+});

@@ -1,0 +1,119 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { harmless, wipeLine } from '../../../src/output/terminal.ts';
+import { answering } from '../../support/answering.ts';
+import { openShop, type ShopRunOptions } from '../../support/shop.ts';
+
+/** Sets the title of the window, fills the clipboard, goes up a line, turns text around. */
+const hostile = 'a\x1b]0;title\x07b\x1b]52;c;ZXZpbA==\x07c\x1b[1Ad\x9b2Je\u202ef\u2066g\u061ch\rI\bJ\x7fK';
+/** All that may be in what a terminal gets, but for paint and the drawing of a line. */
+const allowed =
+  /^(?:[^\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\x1b\[(?:1|2|22|31|32|33|36|39)m)*$/;
+
+async function run(command: string | readonly string[], body: string, options: ShopRunOptions = {}, status = 200) {
+  const shop = await openShop();
+  return shop.run(command, { env: { PETSTOCK_URL_STAGING: await answering(status, body) }, terminal: 80, ...options });
+}
+
+function expectHarmless({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): void {
+  for (const text of [stdout, stderr]) expect(text.replaceAll(wipeLine, '')).toMatch(allowed);
+}
+
+const list = JSON.stringify([{ petId: 1, quantity: 2, status: hostile }]);
+
+test.each([
+  'inventory export',
+  'inventory list',
+  'inventory list -o csv --no-header --fields status',
+  'inventory list -o tsv',
+  'inventory list -o json',
+  'inventory list -o ndjson',
+  'api GET /inventory',
+  'orders list',
+  'inventory set 1 5',
+])('%s does no harm to a terminal', async (command) => {
+  for (const body of [list, list.replaceAll('\\u001b', '\x1b'), `[{"${hostile}":1}]`]) {
+    expectHarmless(await run(command, body));
+    expectHarmless(await run(`${command} --debug`, body));
+  }
+});
+
+test('what --debug shows of a failure does no harm, also where it was decoded', async () => {
+  const twice = String.raw`{"a":1,"\u001b]52;c;ZXZpbA==\u0007":1,"\u001b]52;c;ZXZpbA==\u0007":2}`;
+  for (const terminals of [undefined, ['stderr'] as const]) {
+    const result = await run('orders list --debug', twice, { terminals });
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain('SyntaxError');
+    expectHarmless(result);
+  }
+});
+
+test('to a pipe the bytes are as they came', async () => {
+  const { stdout } = await run('api GET /inventory', list, { terminals: ['stderr'] });
+  expect(stdout).toBe(list);
+  const csv = await run('inventory list -o csv --no-header --fields status', list, { terminals: ['stderr'] });
+  expect(csv.stdout).toBe(`"${hostile}"\n`);
+});
+
+test('questions are one harmless line', async () => {
+  const shop = await openShop();
+  mkdirSync(shop.folders.state, { recursive: true });
+  const file = join(shop.folders.state, 'a\x1b[2J\nb\u202e.csv');
+  writeFileSync(file, 'mine');
+  const asked: string[] = [];
+  const prompts = {
+    confirm: async (question: string) => {
+      asked.push(question);
+      return false;
+    },
+  };
+  expect((await shop.run(['inventory', 'export', file], { terminal: 80, prompts })).code).toBe(2);
+  await shop.run('config set confirm always');
+  const path = '/inventory/1?\x1b]0;x\x07\u202e';
+  await shop.run(['api', 'PATCH', path, '--data', '{}'], { terminal: 80, prompts });
+  expect(asked).toHaveLength(2);
+  for (const question of asked) expect(question).toMatch(/^[ -~…]+$/);
+});
+
+test('config path does no harm', async () => {
+  const shop = await openShop();
+  const folders = { ...shop.folders, config: `${shop.folders.config}\x1b]0;x\x07\u202e` };
+  expectHarmless(await shop.run('config path', { terminal: 80, folders }));
+  expect((await shop.run('config path', { folders })).stdout).toContain('\x1b]0;x\x07');
+});
+
+test('our own colours survive', async () => {
+  const { stdout } = await run('inventory list --color always', list);
+  expect(stdout).toContain('\x1b[1mPet ID\x1b[22m');
+});
+
+test('whatever is written, a terminal gets nothing that moves or hides', () => {
+  const evil = fc.constantFrom(
+    '\x1b',
+    '[',
+    ']',
+    'm',
+    '0',
+    '31',
+    ';',
+    '\x07',
+    '\x9b',
+    '\x9d',
+    '\r',
+    '\n',
+    'K',
+    '\u202e',
+    wipeLine,
+  );
+  const text = fc.oneof(fc.string({ unit: evil, maxLength: 40 }), fc.string({ unit: 'binary' }));
+  fc.assert(
+    fc.property(text, (written) => {
+      const shown = harmless(written);
+      expect(shown.startsWith(wipeLine) ? shown.slice(wipeLine.length) : shown).toMatch(allowed);
+      expect(harmless(shown)).toBe(shown);
+    }),
+    { seed: 20261121, numRuns: 3000 },
+  );
+});
