@@ -55,7 +55,7 @@ const rough: fc.Arbitrary<ProcessPlan> = fc.record(
 const storeLatency = fc.constantFrom(0, 0, 0, 2, 40);
 
 const check = (scenario: fc.Arbitrary<Scenario>, judge: (scenario: Scenario) => Promise<void>) =>
-  fc.assert(fc.asyncProperty(scenario, judge), { numRuns });
+  fc.assert(fc.asyncProperty(scenario, judge), { numRuns, endOnFailure: true });
 vi.setConfig({ testTimeout: 600_000 });
 
 /** Everything that is asked is answered or refused. */
