@@ -7,7 +7,7 @@ import type { ListedRun, ShownRow } from '../../support/petstock.ts';
 import { openShop, type Shop } from '../../support/shop.ts';
 
 /** More of them with `PETSTOCK_RUNS=500`. */
-const numRuns = Number(process.env.PETSTOCK_RUNS ?? 8);
+const numRuns = Number(process.env.PETSTOCK_RUNS ?? 4);
 
 const pet = fc.integer({ min: 1, max: 3 });
 const delta = fc.integer({ min: 1, max: 9 });
