@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, Transport } from '../../api/transport.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { redactorOf } from '../../shared/redact.ts';
 
 /** The headers that `--debug` shows. Whatever is not here may hold a key. */
 const shownHeaders = [
@@ -22,9 +23,10 @@ const shownHeaders = [
 export function debugTransport(transport: Transport, clock: Clock, log: (line: string) => void): Transport {
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const { method, url } = request;
-    const key = request.headers.authorization?.replace(/^Bearer /, '');
-    // A header of the answer may repeat it.
-    const show = (line: string) => log(key ? line.replaceAll(key, '[key]') : line);
+    const key = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
+    // The address may have it before it was ever sent.
+    const redact = redactorOf([key]);
+    const show = (line: string) => log(redact(line));
     const sentAt = clock.monotonic();
     const took = () => `${Math.round(clock.monotonic() - sentAt)} ms`;
     show(`> ${method} ${url} ${shown(request.headers)}`);
