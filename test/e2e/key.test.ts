@@ -74,9 +74,12 @@ test('no byte of any output or state holds the key', async () => {
     const { stdout, stderr } = await runProgram(command, { home, ...options });
     output += `${stdout}${stderr}`;
   };
-  await run('config set-key --env staging --debug', { stdin: key });
+  const store = async (url: string) => run(`config set-key --env staging --debug --url ${url}`, { stdin: key });
+  await store(stranger.url);
   for (const command of commands) await run(command, { env: { PETSTOCK_URL_STAGING: stranger.url } });
   await run('api POST /inventory --debug', { env: { PETSTOCK_URL_STAGING: broken.url } });
+  await store(broken.url);
+  await run('api POST /inventory --debug', { env: {} });
   await run('api POST /inventory --debug', { env: { PETSTOCK_URL_STAGING: broken.url, PETSTOCK_API_KEY: key } });
   expect(output).toContain('> GET http://');
   expect(output).not.toContain('NeverShown');

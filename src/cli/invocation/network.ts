@@ -1,5 +1,4 @@
 import type { TransportOptions } from '../../api/transport.ts';
-import { authoritiesWith } from '../../settings/authorities.ts';
 import { resolveProxy } from '../../settings/proxy.ts';
 import type { StoredSettings } from '../../settings/settings.ts';
 import { UsageError } from '../../shared/errors.ts';
@@ -18,11 +17,16 @@ export async function networkFor(baseUrl: string, use: NetworkUse): Promise<Tran
   await requireCertificateCheck(use);
   const { context, settings } = use;
   const caFile = settings['ca-file'];
-  const isTls = baseUrl.startsWith('https:');
   return {
     proxy: resolveProxy(baseUrl, context.env),
-    ca: caFile === undefined || !isTls ? undefined : authoritiesWith(caFile, context.env),
+    ca: caFile === undefined || !baseUrl.startsWith('https:') ? undefined : await authorities(caFile, context.env),
   };
+}
+
+/** Late, since it brings TLS. */
+async function authorities(caFile: string, env: Context['env']): Promise<readonly string[]> {
+  const { authoritiesWith } = await import('../../settings/authorities.ts');
+  return authoritiesWith(caFile, env);
 }
 
 /** Node's own warning is silent with NODE_NO_WARNINGS, and says nothing of what is at stake here. */

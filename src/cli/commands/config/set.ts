@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { readAuthorities } from '../../../settings/authorities.ts';
 import { configFile } from '../../../settings/config-file.ts';
 import { type SettingName, type SettingValue, settingDefinitions, settingName } from '../../../settings/names.ts';
 import { variable } from '../../../settings/variables.ts';
@@ -42,7 +41,12 @@ async function store<Name extends SettingName>(folder: string, name: Name, text:
   const parsed = settingDefinitions[name].parse(text);
   if (!parsed.ok) throw new UsageError(`${name} was not changed: ${parsed.fault}`);
   // A file that can't be used would make every later command fail.
-  if (name === 'ca-file') readAuthorities(String(parsed.value));
+  if (name === 'ca-file') await requireAuthorities(String(parsed.value));
   await setSetting(folder, name, parsed.value);
   return parsed.value;
+}
+
+async function requireAuthorities(file: string): Promise<void> {
+  const { readAuthorities } = await import('../../../settings/authorities.ts');
+  readAuthorities(file);
 }
