@@ -1,146 +1,124 @@
-import process, { hrtime } from 'node:process';
-import { type Client, createClient } from '../api/client.ts';
-import type { Transport } from '../api/transport.ts';
-import { createUndiciTransport } from '../api/undici.ts';
-import { createGovernor } from '../rate-limit/admission.ts';
-import type { Governor } from '../rate-limit/governor.ts';
-import type { LimitsStore } from '../rate-limit/limits-store.ts';
-import { MemoryLimits } from '../rate-limit/memory-limits.ts';
-import { scopeOf } from '../rate-limit/scope.ts';
+import { type Client, createClient, type Payload, type RawAnswer } from '../api/client.ts';
+import type { InventoryItem } from '../inventory/items.ts';
 import { parseBaseUrl } from '../settings/base-url.ts';
 import { parseKey } from '../settings/keys.ts';
-import type { Clock } from '../shared/clock.ts';
 import { UsageError } from '../shared/errors.ts';
-import type { Processes } from '../shared/processes.ts';
-import { createSystemClock } from '../shared/system-clock.ts';
-import { createSystemProcesses } from '../shared/system-processes.ts';
-import { version } from '../shared/version.ts';
-import { serviceOf } from '../state/service-of.ts';
+import {
+  countOf,
+  type PetIdInput,
+  petIdOf,
+  type QuantityInput,
+  quantityOf,
+  requireObject,
+  signalOf,
+  textOf,
+} from './arguments.ts';
+import { Calls } from './calls.ts';
+import { openConnection } from './open-connection.ts';
+import type { PetstoreClientOptions } from './options.ts';
+import { type ApplyOptions, applyChanges, type ChangeInput, type RunReport, undoRun } from './runs.ts';
 
-export interface PetstoreClientOptions {
-  /** Ends in `/v1`; https, or http on a loopback address. */
-  readonly baseUrl: string;
-  readonly key: string;
-  /**
-   * Where limits and gates are remembered, shared with every process that names the same folder, those of the command line
-   * included. It is opened with the first request. Without it they are remembered for this client alone.
-   */
-  readonly stateFolder?: string;
-  /** Under which name the limits are remembered; default: the origin. */
-  readonly name?: string;
-  /** For one request, in milliseconds; default 30,000. */
-  readonly timeout?: number;
-  /** The longest wait of one request for the rate limit, in milliseconds; default 90,000. */
-  readonly maxWait?: number;
-  /** Ends waits and requests. */
-  readonly signal?: AbortSignal;
-  /** Leaves a small part of the limit (2 %, at least 2) to people. */
-  readonly bulk?: boolean;
-  /**
-   * Called where the state folder can't be used: limits are then remembered for this client alone. Without it every request
-   * fails with that reason instead, a FailureError or an UnavailableError.
-   */
-  onFallback?(reason: Error): void;
-  /** Called with a sentence where the state was damaged, or the service asks for a wait that makes no sense. */
-  onWarning?(line: string): void;
-  /** Called before each wait, with its length in milliseconds. */
-  onWait?(ms: number): void;
-  /** Default: undici. */
-  readonly transport?: Transport;
-  /** Default: the clock of this machine. */
-  readonly clock?: Clock;
+export interface CallOptions {
+  /** Ends this call: it rejects with the reason of the signal. A write that has left may still be carried out. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Without the columns, whose buffers are filled again and again. */
-export type PetstoreClient = Omit<Client, 'scanInventory'>;
+/** The pet store inventory service. Every method throws UsageError, with nothing sent, for an argument that is not exact. */
+export interface PetstoreClient {
+  /** In batches, in the order of the service, as the answer comes in. Who stops early drops the connection. */
+  listInventory(options?: CallOptions): AsyncIterable<readonly InventoryItem[]>;
+  /**
+   * Sets the stock of one pet. Never sent again after an unknown outcome.
+   * @returns the item as the service answered it
+   */
+  updateInventory(petId: PetIdInput, quantity: QuantityInput, options?: CallOptions): Promise<InventoryItem>;
+  /**
+   * Writes several changes as one run, as `petstock inventory apply` does: read, plan, write each row, and record all of it in
+   * the state folder, so that the run can be undone.
+   * @returns what became of each row; `error` where not every row is as it should be
+   * @throws UsageError for a fault in the changes or a guard: nothing was written
+   */
+  apply(changes: Iterable<ChangeInput>, options?: ApplyOptions): Promise<RunReport>;
+  /**
+   * Takes back what a run has written where nobody else has changed the stock since.
+   * @param run its id, or the last four characters of it
+   */
+  undo(run: string, options?: ApplyOptions): Promise<RunReport>;
+  /** Deprecated by the service. */
+  getPet(petId: PetIdInput, options?: CallOptions): Promise<Payload>;
+  listOrders(options?: CallOptions): Promise<Payload>;
+  /** Asks for the inventory and reads its headers alone. */
+  probe(options?: CallOptions): Promise<void>;
+  /**
+   * Any request. A status of 400 and above is no error here, but for a 429, and for a 502, 503 or 504 that stays.
+   * @param path below the base URL, with its leading slash
+   */
+  request(method: string, path: string, body?: string | Uint8Array, options?: CallOptions): Promise<RawAnswer>;
+  /** Waits for calls under way, writes out what is buffered, and closes the state. Later calls throw UsageError. */
+  close(): Promise<void>;
+}
 
-/** @throws UsageError for a base URL or a key that can't be used */
+/** @throws UsageError for options that can't be used */
 export function createPetstoreClient(options: PetstoreClientOptions): PetstoreClient {
-  const baseUrl = usable('baseUrl', parseBaseUrl(options.baseUrl));
-  const key = usable('key', parseKey(options.key));
-  const clock = options.clock ?? createSystemClock(hrtime.bigint);
-  const timeout = options.timeout ?? 30_000;
-  const { scanInventory, ...operations } = createClient({
-    baseUrl,
-    key,
-    userAgent: `petstock/${version}`,
-    transport: options.transport ?? createUndiciTransport(),
-    governor: createLateGovernor(() => openGovernor(options, { baseUrl, key, clock, timeout })),
-    clock,
-    timeout,
-    interrupted: options.signal ?? new AbortController().signal,
-    random: Math.random,
-  });
-  return operations;
-}
+  requireObject(options, 'options');
+  const baseUrl = usable('baseUrl', parseBaseUrl(textOf(options.baseUrl, 'baseUrl') ?? ''));
+  const key = usable('key', parseKey(textOf(options.key, 'key') ?? ''));
+  countOf(options.timeout, 'timeout', 1);
+  countOf(options.maxWait, 'maxWait');
+  textOf(options.stateFolder, 'stateFolder');
+  textOf(options.name, 'name');
+  const connection = openConnection(options, { baseUrl, key });
+  const calls = new Calls(signalOf(options.signal));
+  const clientFor = (interrupted: AbortSignal): Client => createClient({ ...connection.sending, interrupted });
+  const call = <T>(given: CallOptions | undefined, work: (client: Client, signal: AbortSignal) => Promise<T>) =>
+    calls.run(signalOf(given?.signal), (signal) => work(clientFor(signal), signal));
 
-interface Target {
-  readonly baseUrl: string;
-  readonly key: string;
-  readonly clock: Clock;
-  readonly timeout: number;
-}
-
-async function openGovernor(options: PetstoreClientOptions, target: Target): Promise<Governor> {
-  const { baseUrl, key, clock, timeout } = target;
-  const { origin } = new URL(serviceOf(baseUrl));
-  const kill = (pid: number, signal: 0) => process.kill(pid, signal);
-  const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot(), kill });
-  return createGovernor({
-    clock,
-    store: await openLimits(options, clock, processes),
-    scope: scopeOf(origin, key),
-    lease: timeout + 1000,
-    bulk: options.bulk ?? false,
-    env: options.name ?? origin,
-    maxWait: options.maxWait ?? 90_000,
-    maxWaitFor: 'each',
-    self: processes.self,
-    isGone: (other) => processes.isGone(other),
-    random: Math.random,
-    onWait: (ms) => options.onWait?.(ms),
-    onUnbelievable: (line) => options.onWarning?.(line),
-  });
-}
-
-async function openLimits(options: PetstoreClientOptions, clock: Clock, processes: Processes): Promise<LimitsStore> {
-  const { stateFolder: folder, onFallback, onWarning } = options;
-  if (folder === undefined) return new MemoryLimits();
-  try {
-    const { openState } = await import('../state/open-state.ts');
-    const warn = (line: string) => onWarning?.(line);
-    const random = Math.random;
-    const state = await openState({ folder, need: 'limits', clock, processes, random, command: 'a program', warn });
-    return state.limits;
-  } catch (error) {
-    if (onFallback === undefined) throw error;
-    onFallback(error as Error);
-    return new MemoryLimits();
-  }
-}
-
-/** A governor that is made for the first request. Where that fails, the next request tries again. */
-function createLateGovernor(open: () => Promise<Governor>): Governor {
-  let governor: Promise<Governor> | undefined;
-  let opened: Governor | undefined;
-  const opening = async (): Promise<Governor> => {
-    governor ??= open();
-    try {
-      opened = await governor;
-      return opened;
-    } catch (error) {
-      governor = undefined;
-      throw error;
-    }
-  };
   return {
-    admit: async (signal) => (opened ?? (await opening())).admit(signal),
-    admitSeveral: async (want, signal) => (opened ?? (await opening())).admitSeveral(want, signal),
-    flush: async () => opened?.flush(),
-    get lastSeen() {
-      return opened?.lastSeen;
+    async *listInventory(given) {
+      const one = calls.begin(signalOf(given?.signal));
+      try {
+        yield* clientFor(one.signal).listInventory();
+      } finally {
+        one.end();
+      }
     },
+    updateInventory: async (petId, quantity, given) => {
+      const [id, target] = [petIdOf(petId), quantityOf(quantity)];
+      return call(given, (client) => client.updateInventory(id, target));
+    },
+    apply: async (changes, given = {}) =>
+      call(given, (client, signal) => applyChanges({ connection, client, signal }, changes, given)),
+    undo: async (run, given = {}) => {
+      const id = textOf(run, 'run') ?? '';
+      return call(given, (client, signal) => undoRun({ connection, client, signal }, id, given));
+    },
+    getPet: async (petId, given) => {
+      const id = petIdOf(petId);
+      return call(given, (client) => client.getPet(id));
+    },
+    listOrders: async (given) => call(given, (client) => client.listOrders()),
+    probe: async (given) => call(given, (client) => client.probe()),
+    request: async (method, path, body, given) => {
+      requireRequest(method, path, body);
+      return call(given, (client) => client.request(method, path, body));
+    },
+    close: () => calls.close(() => connection.close()),
   };
+}
+
+function requireRequest(method: unknown, path: unknown, body: unknown): void {
+  if (typeof method !== 'string' || !/^[A-Z]+$/.test(method)) {
+    throw new UsageError('method must be a word in capital letters, such as GET');
+  }
+  // What URL would resolve or cut off would go somewhere else than where it says.
+  const segments =
+    typeof path === 'string' ? (path.split('?')[0] ?? '').replace(/%2e/gi, '.').split(/[/\\]|%2f|%5c/i) : [];
+  if (typeof path !== 'string' || !/^\/[!-"$-[\]-~]*$/.test(path) || segments.some((one) => /^\.\.?$/.test(one))) {
+    throw new UsageError('path must begin with a slash, below the base URL, without white space, # or ..');
+  }
+  if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    throw new UsageError('body must be a string or bytes');
+  }
 }
 
 function usable(name: string, parsed: ReturnType<typeof parseBaseUrl>): string {

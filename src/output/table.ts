@@ -2,7 +2,6 @@ import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { chunksOf } from './batches.ts';
 import { itemFields } from './inventory-view.ts';
 import { type ItemLineFormat, ItemLines } from './item-lines.ts';
-import type { Paint } from './paint.ts';
 import { type TableCell, tableCells } from './table-cells.ts';
 import { drawTable } from './table-drawing.ts';
 import { isCramped, type Layout, layOut, layOutLong, measure } from './table-layout.ts';

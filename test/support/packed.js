@@ -68,13 +68,21 @@ async function starts() {
 async function isLibrary() {
   writeFileSync(
     join(folder, 'library.js'),
-    `import { createPetstoreClient, NotFoundError } from 'petstock';
+    `import { createPetstoreClient, NotFoundError, startSandbox, UsageError } from 'petstock';
     const client = createPetstoreClient({ baseUrl: process.argv[2], key: process.argv[3] });
     const items = [];
     for await (const batch of client.listInventory()) items.push(...batch);
     const set = await client.updateInventory(9007199254740993n, 12);
     const missing = await client.updateInventory(4242n, 1).catch((error) => error instanceof NotFoundError);
-    console.log(items.length, set.petId, set.quantity, missing);`,
+    const inexact = await client.updateInventory(2 ** 53, 1).catch((error) => error instanceof UsageError);
+    await client.close();
+    const sandbox = await startSandbox({ pets: 6 });
+    const applying = createPetstoreClient({ baseUrl: sandbox.url, key: sandbox.key, stateFolder: './library-state' });
+    const { run, counts } = await applying.apply([{ petId: 1, delta: 3 }]);
+    const undone = await applying.undo(run);
+    await applying.close();
+    await sandbox.close();
+    console.log(items.length, set.petId, set.quantity, missing, inexact, counts.applied, undone.counts.applied);`,
   );
   const args = 'petstock sandbox serve --port 0 --file :memory: --json'.split(' ');
   const [, ...rest] = args;
@@ -86,7 +94,7 @@ async function isLibrary() {
     const [line] = await Promise.race([once(createInterface(served.stdout), 'line'), once(served, 'exit')]);
     const { url, key } = JSON.parse(line);
     const { stdout } = await run(process.execPath, ['library.js', url, key]);
-    assert.equal(stdout, '24 9007199254740993n 12 true\n');
+    assert.equal(stdout, '24 9007199254740993n 12 true true 1 1\n');
   } finally {
     served.kill();
   }
@@ -96,7 +104,7 @@ async function isLibrary() {
 async function hasTypes(compilerOptions) {
   writeFileSync(
     join(folder, 'consumer.ts'),
-    `import { createPetstoreClient, type InventoryItem, RateLimitedError, type Transport } from 'petstock';
+    `import { createPetstoreClient, type InventoryItem, RateLimitedError, type RunReport, startSandbox, type Transport } from 'petstock';
     const transport: Transport = async ({ url, signal }) => {
       signal.throwIfAborted();
       return { status: 200, headers: { location: url }, body: (async function* () { yield new Uint8Array(); })(), discard() {} };
@@ -108,9 +116,11 @@ async function hasTypes(compilerOptions) {
       return units;
     }
     export const set = (): Promise<InventoryItem> => client.updateInventory(42n, 12);
+    export const apply = (): Promise<RunReport> => client.apply([{ petId: '42', delta: -1 }], { maxZero: 0, signal: new AbortController().signal });
+    export const served = async (): Promise<string> => (await startSandbox({ faults: ['*:reset'] })).url;
     export const wait = (error: unknown) => (error instanceof RateLimitedError ? error.retryAfterSeconds : undefined);
-    // @ts-expect-error: a petId is a bigint, since a number would lose digits
-    client.updateInventory(42, 12);
+    // @ts-expect-error: a petId is a bigint, a number or a string
+    client.updateInventory({ id: 42 }, 12);
     // @ts-expect-error: there is no client without a key
     createPetstoreClient({ baseUrl: 'https://store.example/v1' });`,
   );

@@ -6,14 +6,15 @@ import { reportSummary } from '../../output/report-view.ts';
 import { ChangesFound, UsageError } from '../../shared/errors.ts';
 import type { RunLog } from '../../state/history.ts';
 import type { Mark } from '../../state/pets.ts';
-import type { Progression, RowWrite } from '../../writes/row-write.ts';
+import { numberRows } from '../../writes/planned-rows.ts';
+import type { Progression } from '../../writes/row-write.ts';
+import { rowAfter, rowWrite, withResult } from '../../writes/rows-after.ts';
 import { runErrorOf } from '../../writes/run-error.ts';
 import { stockMovedMessage } from '../../writes/stock-moved.ts';
 import { writeRows } from '../../writes/write-rows.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { createEstimator, type Estimator, showPreview } from './preview.ts';
 import { noteUndo, printReport, printReportBefore } from './print-report.ts';
-import { numberRows } from './run-log.ts';
 import type { Session } from './session.ts';
 
 /** A plan, and the run that it becomes. */
@@ -187,31 +188,6 @@ async function write(
   await progress.stop();
   const unclosed = await log.end().catch((error: unknown) => ({ error }));
   return { progression, cause: progression.stoppedBy ?? unclosed?.error };
-}
-
-function rowWrite({ petId, before, after, result }: BulkRow, row: number | undefined): RowWrite | undefined {
-  if (row === undefined || after === undefined || result !== 'planned') return undefined;
-  return { row, petId, before, after };
-}
-
-/** The row as the run leaves it. */
-function rowAfter(row: BulkRow, number: number | undefined, { settled, unknown }: Progression): BulkRow {
-  if (row.result !== 'planned' || number === undefined) return row;
-  const settlement = settled.get(number);
-  if (settlement !== undefined) return withResult(row, settlement.result, settlement);
-  const open = unknown.get(number);
-  if (open === undefined) return withResult(row, 'notAttempted', {});
-  const message = `it is not known whether it was written: ${open.error.message}`;
-  return withResult(row, 'unknown', { error: { ...open.error, message } });
-}
-
-/** One literal for all rows, so that they share their shape in memory. */
-function withResult(
-  { line, petId, before, after, delta, expected, reason, ref }: BulkRow,
-  result: BulkRow['result'],
-  { quantity, error }: Pick<BulkRow, 'quantity' | 'error'>,
-): BulkRow {
-  return { line, petId, before, after, delta, expected, result, quantity, error, reason, ref };
 }
 
 /** Said at once, since a second Ctrl-C ends the process without another word. */

@@ -2,11 +2,12 @@ import type { BulkRow } from '../../inventory/change.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import type { RecordedRow, RunLog, RunRecord } from '../../state/history.ts';
 import { isUnanswered, resumeRow } from '../../writes/resume-rows.ts';
+import type { PlanStock } from '../../writes/stock-reader.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform-plan.ts';
 import { requireRun } from './require-run.ts';
 import { requireSameEnvironment, requireSameService } from './same-service.ts';
-import { openSession, type PlanStock, type Session } from './session.ts';
+import { openSession, type Session } from './session.ts';
 import { withWayOn } from './way-on.ts';
 
 /** Resumes a run: rows with an answer stay, the stock of the others is read before they are sent. */

@@ -1,7 +1,5 @@
-import type { Client } from '../../api/client.ts';
-import { createFilter } from '../../inventory/filter.ts';
-import type { Permit } from '../../rate-limit/governor.ts';
-import type { ReadStock, Stock } from '../../writes/row-write.ts';
+import type { ReadStock } from '../../writes/row-write.ts';
+import { createStockReader, type StockReader } from '../../writes/stock-reader.ts';
 import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 
@@ -9,52 +7,18 @@ import type { Invocation } from '../invocation/invocation.ts';
 export interface Session {
   readonly invocation: Invocation;
   readonly connection: Connection;
-  /** One GET, unless no pet is asked for. What other commands write from here on is noticed before a row is written. */
   readonly readStock: ReadStock;
-  /** The same for a plan: first waits until no request of a command that was stopped can still change what is read. */
-  readSettledStock(petIds: ReadonlySet<bigint>, exceptRun?: string): Promise<PlanStock>;
-}
-
-export interface PlanStock extends Stock {
-  /** When it was read, by the monotonic clock. */
-  readonly readAt: number;
+  readonly readSettledStock: StockReader['readSettledStock'];
 }
 
 export async function openSession(invocation: Invocation): Promise<Session> {
   const connection = await invocation.service.connect({ bulk: true, writes: true });
-  const { state, client } = connection;
-  const readStock: ReadStock = async (petIds, permit) => {
-    const mark = await state.pets.mark();
-    // A run that has nothing to look at spends no request.
-    return { mark, quantities: petIds.size === 0 ? new Map() : await quantitiesOf(client, petIds, permit) };
-  };
+  const { client, service, state } = connection;
   const { clock, interrupted } = invocation.context;
-  const readSettledStock: Session['readSettledStock'] = async (petIds, exceptRun) => {
-    for (;;) {
-      const readAt = clock.monotonic();
-      const until = await state.pets.arrivesUntil(connection.service, petIds, exceptRun);
-      if (until === undefined || until <= readAt) return { ...(await readStock(petIds)), readAt };
-      const seconds = Math.ceil((until - readAt) / 1000);
-      await invocation.messages.note(
-        `A request of a command that was stopped may still arrive at the service; reading the stock in ${seconds} s.`,
-      );
-      await clock.sleep(Math.ceil(until - readAt), interrupted);
-    }
+  const onDelay = (sentence: string) => invocation.messages.note(`${sentence}.`);
+  return {
+    invocation,
+    connection,
+    ...createStockReader({ client, pets: state.pets, service, clock, interrupted, onDelay }),
   };
-  return { invocation, connection, readStock, readSettledStock };
-}
-
-/** A pet that the service does not have is missing. */
-async function quantitiesOf(
-  client: Pick<Client, 'scanInventory'>,
-  petIds: ReadonlySet<bigint>,
-  permit: Permit | undefined,
-): Promise<ReadonlyMap<bigint, number>> {
-  const only = createFilter({ petIds });
-  const quantities = new Map<bigint, number>();
-  for await (const batch of client.scanInventory({ permit })) {
-    only(batch);
-    for (const { petId, quantity } of batch.items()) quantities.set(petId, quantity);
-  }
-  return quantities;
 }

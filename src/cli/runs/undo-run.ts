@@ -1,16 +1,15 @@
-import type { BulkRow } from '../../inventory/change.ts';
 import { historyRunLines } from '../../output/history-run-view.ts';
 import { ConflictError, UsageError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
-import type { RecordedRow, RunRecord } from '../../state/history.ts';
-import { isUndoable, undoRow } from '../../writes/undo-rows.ts';
+import type { RunRecord } from '../../state/history.ts';
+import { planUndo, undoableRows } from '../../writes/plan-undo.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
 import { type PlanOptions, performPlan } from './perform-plan.ts';
 import { requireRun } from './require-run.ts';
 import { beginRun } from './run-log.ts';
 import { requireSameEnvironment, requireSameService } from './same-service.ts';
-import { openSession, type Session } from './session.ts';
+import { openSession } from './session.ts';
 import { withWayOn } from './way-on.ts';
 
 /**
@@ -52,21 +51,10 @@ async function takeBack(invocation: Invocation, run: RunRecord, options: PlanOpt
   const command = `petstock undo ${run.run}`;
   const session = await openSession(invocation);
   requireSameService(run, session.connection, command);
-  const undoable = await undoableRows(session, run);
+  const undoable = await undoableRows(session.connection.state.history, run);
   await invocation.service.announce();
   const stock = await session.readSettledStock(new Set(undoable.map(({ recorded }) => recorded.petId)));
-  const rows: BulkRow[] = [];
-  for (const { recorded, lastKnown } of undoable) {
-    const { petId, sequence } = recorded;
-    const laterWrites = await session.connection.state.history.writesAfter({
-      service: run.service,
-      petId,
-      run: run.run,
-      sequence,
-    });
-    const row = undoRow(run.run, recorded, { stock: stock.quantities.get(petId), laterWrites, lastKnown });
-    if (row !== undefined) rows.push(row);
-  }
+  const rows = await planUndo(session.connection.state.history, run, undoable, stock.quantities);
   const subject = { command: 'undo', undoes: run.run };
   await performPlan(
     session,
@@ -80,35 +68,4 @@ async function takeBack(invocation: Invocation, run: RunRecord, options: PlanOpt
     },
     options,
   );
-}
-
-interface UndoableRow {
-  readonly recorded: RecordedRow;
-  /** What the history knew of the stock before a plain set. */
-  readonly lastKnown: number | undefined;
-}
-
-/** @throws UsageError where there is none */
-async function undoableRows({ connection }: Session, run: RunRecord): Promise<readonly UndoableRow[]> {
-  const { history } = connection.state;
-  const rows: UndoableRow[] = [];
-  let isBlind = false;
-  for await (const recorded of history.rows(run.run)) {
-    if (!isUndoable(recorded)) continue;
-    const { before, petId, sequence } = recorded;
-    const lastKnown = before ?? (await history.lastKnownQuantity(run.service, petId, sequence));
-    if (lastKnown === undefined) isBlind = true;
-    else rows.push({ recorded, lastKnown });
-  }
-  if (rows.length === 0) throw nothingToUndo(run, isBlind);
-  return rows;
-}
-
-function nothingToUndo({ run, undoneBy }: RunRecord, isBlind: boolean): UsageError {
-  const why = isBlind
-    ? 'set a stock without reading it, so it is not known what it was'
-    : undoneBy.length > 0
-      ? `was taken back already, by ${undoneBy.join(' and ')}`
-      : 'has written nothing';
-  return new UsageError(`There is nothing to take back: run ${run} ${why}`, { hint: `petstock history show ${run}` });
 }

@@ -1,0 +1,151 @@
+import process, { hrtime } from 'node:process';
+import type { ClientOptions } from '../api/client.ts';
+import { createUndiciTransport } from '../api/undici.ts';
+import { createGovernor } from '../rate-limit/admission.ts';
+import type { Governor } from '../rate-limit/governor.ts';
+import { MemoryLimits } from '../rate-limit/memory-limits.ts';
+import { scopeOf } from '../rate-limit/scope.ts';
+import type { Clock } from '../shared/clock.ts';
+import { UsageError } from '../shared/errors.ts';
+import type { Processes } from '../shared/processes.ts';
+import { createSystemClock } from '../shared/system-clock.ts';
+import { createSystemProcesses } from '../shared/system-processes.ts';
+import { version } from '../shared/version.ts';
+import { serviceOf } from '../state/service-of.ts';
+import type { State } from '../state/state.ts';
+import type { PetstoreClientOptions } from './options.ts';
+
+/** What all calls of one client share. The governor and the state are opened with the first request. */
+export interface LibraryConnection {
+  readonly sending: Omit<ClientOptions, 'interrupted'>;
+  readonly clock: Clock;
+  readonly governor: Governor;
+  /** For the history: the name that was given, else the origin. */
+  readonly name: string;
+  readonly service: string;
+  readonly scope: string;
+  /** The state with the history. @throws UsageError without a state folder, FailureError where it can't be used */
+  requireState(): Promise<State>;
+  close(): Promise<void>;
+}
+
+interface Opened {
+  readonly governor: Governor;
+  readonly state: State | undefined;
+}
+
+/** @param target both have been checked */
+export function openConnection(
+  options: PetstoreClientOptions,
+  { baseUrl, key }: { readonly baseUrl: string; readonly key: string },
+): LibraryConnection {
+  const clock = options.clock ?? createSystemClock(hrtime.bigint);
+  const timeout = options.timeout ?? 30_000;
+  const service = serviceOf(baseUrl);
+  const { origin } = new URL(service);
+  const name = options.name ?? origin;
+  const scope = scopeOf(origin, key);
+  const kill = (pid: number, signal: 0) => process.kill(pid, signal);
+  const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot(), kill });
+  const late = openLate(async () => {
+    const state = await openLibraryState(options, clock, processes);
+    const store = state?.limits ?? new MemoryLimits();
+    const governor = createGovernor({
+      clock,
+      store,
+      scope,
+      lease: timeout + 1000,
+      bulk: options.bulk ?? false,
+      env: name,
+      maxWait: options.maxWait ?? 90_000,
+      maxWaitFor: 'each',
+      self: processes.self,
+      isGone: (other) => processes.isGone(other),
+      random: Math.random,
+      onWait: (ms) => options.onWait?.(ms),
+      onUnbelievable: (line) => options.onWarning?.(line),
+    });
+    return { governor, state };
+  });
+  const transport = options.transport ?? createUndiciTransport();
+  const userAgent = `petstock/${version}`;
+  const governor = lateGovernor(late);
+  return {
+    sending: { baseUrl, key, userAgent, transport, governor, clock, timeout, random: Math.random },
+    clock,
+    governor,
+    name,
+    service,
+    scope,
+    requireState: async () => {
+      const { state } = await late.open();
+      if (state !== undefined) return state;
+      throw new UsageError('apply and undo need a stateFolder that can be used: every write is recorded there first');
+    },
+    close: async () => {
+      const opened = await late.opening()?.catch(() => undefined);
+      await opened?.governor.flush();
+      await opened?.state?.close();
+    },
+  };
+}
+
+async function openLibraryState(
+  options: PetstoreClientOptions,
+  clock: Clock,
+  processes: Processes,
+): Promise<State | undefined> {
+  const { stateFolder: folder, onFallback, onWarning } = options;
+  if (folder === undefined) return undefined;
+  try {
+    const { openState } = await import('../state/open-state.ts');
+    const warn = (line: string) => onWarning?.(line);
+    const random = Math.random;
+    return await openState({ folder, need: 'limits', clock, processes, random, command: 'a program', warn });
+  } catch (error) {
+    if (onFallback === undefined) throw error;
+    onFallback(error as Error);
+    return undefined;
+  }
+}
+
+interface Late<T> {
+  /** Opens it once. Where that fails, the next one tries again. */
+  open(): Promise<T>;
+  /** What has been opened, or is being; undefined where nothing was. */
+  opening(): Promise<T> | undefined;
+  readonly opened: T | undefined;
+}
+
+function openLate<T>(make: () => Promise<T>): Late<T> {
+  let opening: Promise<T> | undefined;
+  let opened: T | undefined;
+  return {
+    open: async () => {
+      opening ??= make();
+      try {
+        opened = await opening;
+        return opened;
+      } catch (error) {
+        opening = undefined;
+        throw error;
+      }
+    },
+    opening: () => opening,
+    get opened() {
+      return opened;
+    },
+  };
+}
+
+function lateGovernor(late: Late<Opened>): Governor {
+  const governor = async () => (late.opened ?? (await late.open())).governor;
+  return {
+    admit: async (signal) => (await governor()).admit(signal),
+    admitSeveral: async (want, signal) => (await governor()).admitSeveral(want, signal),
+    flush: async () => late.opened?.governor.flush(),
+    get lastSeen() {
+      return late.opened?.governor.lastSeen;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import type { BulkRow } from '../inventory/change.ts';
+import type { Progression, RowWrite } from './row-write.ts';
+
+/** The write of a planned row; undefined for one that is not to be sent. */
+export function rowWrite({ petId, before, after, result }: BulkRow, row: number | undefined): RowWrite | undefined {
+  if (row === undefined || after === undefined || result !== 'planned') return undefined;
+  return { row, petId, before, after };
+}
+
+/** The row as the run leaves it. */
+export function rowAfter(row: BulkRow, number: number | undefined, { settled, unknown }: Progression): BulkRow {
+  if (row.result !== 'planned' || number === undefined) return row;
+  const settlement = settled.get(number);
+  if (settlement !== undefined) return withResult(row, settlement.result, settlement);
+  const open = unknown.get(number);
+  if (open === undefined) return withResult(row, 'notAttempted', {});
+  const message = `it is not known whether it was written: ${open.error.message}`;
+  return withResult(row, 'unknown', { error: { ...open.error, message } });
+}
+
+/** One literal for all rows, so that they share their shape in memory. */
+export function withResult(
+  { line, petId, before, after, delta, expected, reason, ref }: BulkRow,
+  result: BulkRow['result'],
+  { quantity, error }: Pick<BulkRow, 'quantity' | 'error'>,
+): BulkRow {
+  return { line, petId, before, after, delta, expected, result, quantity, error, reason, ref };
+}

@@ -1,0 +1,66 @@
+import { getEventListeners } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+import { createPetstoreClient, startSandbox, UsageError } from '../../src/library/index.ts';
+import { openShop } from '../support/shop.ts';
+
+test('a signal ends one call with its reason, and leaves the others', async () => {
+  const { service, clock } = await openShop({ faults: ['GET /store/orders:hang'] });
+  const client = createPetstoreClient({ baseUrl: service.url, key: service.key, clock });
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  // The first answer says how many may leave.
+  await client.probe();
+  const hanging = client.listOrders({ signal: controller.signal }).catch((error) => error);
+  expect((await client.updateInventory(1, 5)).quantity).toBe(5);
+  controller.abort(reason);
+  expect(await hanging).toBe(reason);
+  await expect(client.probe({ signal: controller.signal })).rejects.toBe(reason);
+  await client.probe();
+  await client.close();
+});
+
+test('a list ends by its signal, or early, and leaves no listener behind', async () => {
+  const { service, clock } = await openShop({ pets: 5000 });
+  const all = new AbortController();
+  const client = createPetstoreClient({ baseUrl: service.url, key: service.key, clock, signal: all.signal });
+  for await (const _batch of client.listInventory()) break;
+  const one = new AbortController();
+  const reason = new Error('enough');
+  const read = async () => {
+    for await (const _batch of client.listInventory({ signal: one.signal })) one.abort(reason);
+  };
+  await expect(read()).rejects.toBe(reason);
+  expect(getEventListeners(all.signal, 'abort')).toEqual([]);
+  await client.close();
+});
+
+test('close waits for calls under way; later ones are refused, and nothing is sent', async () => {
+  const { service, clock, folders } = await openShop();
+  const settings = { baseUrl: service.url, key: service.key, clock };
+  const client = createPetstoreClient({ ...settings, stateFolder: folders.state });
+  const written = client.updateInventory(1, 5);
+  await Promise.all([client.close(), client.close()]);
+  expect((await written).quantity).toBe(5);
+  await expect(client.probe()).rejects.toBeInstanceOf(UsageError);
+  await expect(client.listInventory()[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(UsageError);
+  expect(service.journal()).toHaveLength(1);
+  await createPetstoreClient(settings).close();
+});
+
+test('startSandbox: a URL and a key for tests of other programs', async () => {
+  const sandbox = await startSandbox({ pets: 6, limits: { minute: 50, day: 100 } });
+  onTestFinished(() => sandbox.close());
+  const client = createPetstoreClient({ baseUrl: sandbox.url, key: sandbox.key });
+  let pets = 0;
+  for await (const batch of client.listInventory()) pets += batch.length;
+  expect(pets).toBe(6);
+  sandbox.setFaults(['PATCH /inventory/*:status=400']);
+  await expect(client.updateInventory(1, 5)).rejects.toMatchObject({ status: 400 });
+  expect(() => sandbox.setFaults(['*:nonsense'])).toThrow(UsageError);
+  sandbox.advanceClock(60);
+  expect(sandbox.requests().map(({ method, path, status }) => `${method} ${path} ${status}`)).toEqual([
+    'GET /v1/inventory 200',
+    'PATCH /v1/inventory/1 400',
+  ]);
+  await client.close();
+});

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import {
+  type ChangeInput,
+  ConflictError,
+  createPetstoreClient,
+  NotFoundError,
+  PartialError,
+  type PetstoreClientOptions,
+  UsageError,
+} from '../../src/library/index.ts';
+import { openShop, type Shop, type ShopOptions } from '../support/shop.ts';
+
+async function open(options: ShopOptions = {}, own: Partial<PetstoreClientOptions> = {}) {
+  const shop = await openShop(options);
+  const { service, clock, folders } = shop;
+  const settings = { baseUrl: service.url, key: service.key, clock, stateFolder: folders.state, name: 'staging' };
+  return { shop, client: createPetstoreClient({ ...settings, ...own }) };
+}
+
+const patches = ({ service }: Shop) =>
+  service.journal().flatMap(({ method, path, body }) => (method === 'PATCH' ? [`${path} ${body}`] : []));
+
+test('apply writes what differs, and undo takes it back; the command line knows both', async () => {
+  const { shop, client } = await open();
+  const applied = await client.apply([
+    { petId: 1n, quantity: 15, expected: 12 },
+    { petId: '9007199254740993', delta: 6, reason: 'delivery' },
+    { petId: 2, quantity: 0 },
+  ]);
+  expect(applied).toMatchObject({
+    run: expect.stringMatching(/^\d{8}T\d{6}Z-\w{4}$/),
+    dryRun: false,
+    error: undefined,
+    counts: { applied: 2, unchanged: 1 },
+    rows: [
+      { line: 1, petId: 1n, before: 12, after: 15, result: 'applied' },
+      { line: 2, petId: 9007199254740993n, result: 'applied' },
+      { line: 3, petId: 2n, result: 'unchanged' },
+    ],
+  });
+  expect(patches(shop)).toHaveLength(2);
+  const undone = await client.undo(applied.run ?? '');
+  expect(undone).toMatchObject({ error: undefined, counts: { applied: 2 } });
+  await client.close();
+  expect((await shop.run('inventory get 1')).stdout).toMatch(/^1\t12\t/);
+  const listed = JSON.parse((await shop.run('history list --json')).stdout);
+  expect(listed).toMatchObject([
+    { run: undone.run, undoes: applied.run },
+    { run: applied.run, env: 'staging' },
+  ]);
+});
+
+test('a dry run writes nothing, and has no run', async () => {
+  const { shop, client } = await open();
+  const report = await client.apply([{ petId: 1, quantity: 15 }], { dryRun: true });
+  expect(report).toMatchObject({ run: undefined, dryRun: true, rows: [{ result: 'planned', before: 12, after: 15 }] });
+  expect(patches(shop)).toEqual([]);
+  await client.close();
+});
+
+test.each<[ChangeInput[], string]>([
+  [[{ petId: 1 }], 'change 1: it must have either quantity or delta'],
+  [[{ petId: 1, quantity: 1, delta: 1 }], 'either quantity or delta'],
+  [[{ petId: 1, quantity: Number.NaN }], 'change 1: quantity'],
+  [[{ petId: 1, quantity: 2, expected: 1.5 }], 'change 1: expected'],
+  [
+    [
+      { petId: 1, quantity: 2 },
+      { petId: '1', quantity: 3 },
+    ],
+    'change 2: pet 1 is in change 1 already',
+  ],
+])('changes %o are refused, and nothing is sent', async (changes, words) => {
+  const { shop, client } = await open();
+  const error = await client.apply(changes).catch((reason) => reason);
+  expect(error).toBeInstanceOf(UsageError);
+  expect(error.message).toContain(words);
+  expect(shop.service.journal()).toEqual([]);
+  await client.close();
+});
+
+test('an unknown pet, or a guard, refuses all, and nothing is written', async () => {
+  const { shop, client } = await open();
+  const changes = [
+    { petId: 1, quantity: 0 },
+    { petId: 8, quantity: 0 },
+  ];
+  await expect(client.apply([...changes, { petId: 4242, quantity: 1 }])).rejects.toBeInstanceOf(UsageError);
+  await expect(client.apply(changes, { maxZero: 1 })).rejects.toBeInstanceOf(UsageError);
+  await expect(client.apply(changes, { maxChanges: 1 })).rejects.toBeInstanceOf(UsageError);
+  expect(patches(shop)).toEqual([]);
+  await client.close();
+});
+
+test('a conflict is in the report, and is its error where nothing was written', async () => {
+  const { shop, client } = await open();
+  const report = await client.apply([{ petId: 1, quantity: 15, expected: 7 }]);
+  expect(report.error).toBeInstanceOf(ConflictError);
+  expect(report.error?.hint).toBeUndefined();
+  expect(report.rows).toMatchObject([{ result: 'conflict', error: { code: 'conflict' } }]);
+  expect(patches(shop)).toEqual([]);
+  await client.close();
+});
+
+test('a row that fails leaves the others alone', async () => {
+  const { client } = await open({ faults: ['PATCH /inventory/8:status=400'] });
+  const report = await client.apply([
+    { petId: 1, quantity: 15 },
+    { petId: 8, quantity: 15 },
+  ]);
+  expect(report.error).toBeInstanceOf(PartialError);
+  expect(report.rows.map(({ result }) => result)).toEqual(['applied', 'failed']);
+  await client.close();
+});
+
+test('undo of what is not there, or was taken back already', async () => {
+  const { client } = await open();
+  await expect(client.undo('20260310T120000Z-zzzz')).rejects.toBeInstanceOf(NotFoundError);
+  const { run = '' } = await client.apply([{ petId: 1, quantity: 15 }]);
+  await client.undo(run);
+  await expect(client.undo(run)).rejects.toThrow('There is nothing to take back');
+  await client.close();
+});
+
+test('without a state folder there is no apply, and nothing is sent', async () => {
+  const shop = await openShop();
+  const { url: baseUrl, key } = shop.service;
+  const client = createPetstoreClient({ baseUrl, key, clock: shop.clock });
+  await expect(client.apply([{ petId: 1, quantity: 15 }])).rejects.toBeInstanceOf(UsageError);
+  expect(shop.service.journal()).toEqual([]);
+});
