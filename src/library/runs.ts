@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import type { Client } from '../api/client.ts';
 import { type BulkCounts, type BulkRow, type Change, countRows } from '../inventory/change.ts';
 import { guardFaults, planChanges } from '../inventory/plan.ts';
-import { ConflictError, type PetstockError, UsageError } from '../shared/errors.ts';
+import { ConflictError, InterruptedError, type PetstockError, UsageError } from '../shared/errors.ts';
 import type { RunHead } from '../state/history.ts';
 import type { State } from '../state/state.ts';
 import { planUndo, undoableRows } from '../writes/plan-undo.ts';
@@ -149,10 +149,19 @@ function engineOptions({ connection, client, signal }: RunContext, plan: Planned
     staleAfter,
     concurrency: options.concurrency ?? 4,
     failFast: options.failFast ?? false,
-    interrupted: signal,
+    interrupted: interruption(signal),
     onSettled: () => {},
     onDelay: () => {},
   };
+}
+
+/** The same moment, as the engine words it. The signal is that of one call, so the listener goes with it. */
+function interruption(signal: AbortSignal): AbortSignal {
+  const ending = new AbortController();
+  const end = () => ending.abort(new InterruptedError('The call was aborted', { cause: signal.reason }));
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  return ending.signal;
 }
 
 function headOf({ connection }: RunContext, { rows, subject }: PlannedRun): RunHead {
