@@ -25,7 +25,7 @@ export function run(): Promise<number> {
     env,
     stdin: input(() => process.stdin, interrupted),
     stdout: output(() => process.stdout),
-    stderr: heedless(stderr),
+    stderr: bestEffort(stderr),
     clock,
     openTransport,
     folders: foldersOf(env),
@@ -96,8 +96,8 @@ function input(stream: Late<Readable & { isTTY?: boolean }>, interrupted: AbortS
   };
 }
 
-/** stderr speaks to a person: where nobody reads it, the work goes on, and the exit code tells. */
-function heedless(stream: Output): Output {
+/** stderr is for people: where it has no reader, the work continues, and the exit code is the result. */
+function bestEffort(stream: Output): Output {
   return {
     get isTerminal() {
       return stream.isTerminal;
@@ -112,7 +112,7 @@ function heedless(stream: Output): Output {
 function output(open: Late<NodeJS.WriteStream>): Output {
   let opened: NodeJS.WriteStream | undefined;
   const stream = () => {
-    // What goes wrong is told to each write; without a listener the event would end the process.
+    // Each write reports what goes wrong; without a listener the event would end the process.
     opened ??= open().on('error', () => {});
     return opened;
   };

@@ -20,7 +20,7 @@ export function bareNumber(text: string): string {
 
 /**
  * Reads a pet id that `bareNumber` has freed. An id within int64 that ends in zeros is read: it is a legal one, and
- * whether it was rounded can't be told from it; a rounded one is most likely of no pet, which is found out later.
+ * whether it was rounded can't be seen; a rounded one is most likely of no pet, which is found out later.
  */
 export function readPetId(text: string): Parsed<bigint> {
   const id = parsePetId(text);

@@ -12,7 +12,7 @@ export interface FileFault {
 
 const mostKept = 1000;
 
-/** Counts every fault and keeps the first thousand: a file can have a million, and nobody reads them. */
+/** Counts every fault and keeps the first thousand: a file can have a million, more than anyone reads. */
 export class FaultList {
   total = 0;
   readonly #kept: FileFault[] = [];

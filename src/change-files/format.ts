@@ -19,7 +19,7 @@ const byExtension: ReadonlyMap<string, ChangeFormat> = new Map<string, ChangeFor
   ['jsonl', 'ndjson'],
 ]);
 
-/** The format that a file's name tells; undefined where its extension is none that is known. */
+/** The format by the extension of a file's name; undefined where that is not known. */
 export function formatOfName(name: string): ChangeFormat | undefined {
   const [, extension] = /\.([^./\\]+)$/.exec(name) ?? [];
   return extension === undefined ? undefined : byExtension.get(extension.toLowerCase());

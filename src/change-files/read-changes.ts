@@ -16,7 +16,7 @@ export interface ReadOptions {
   readonly name: string | undefined;
   /** The format that was asked for: it goes before the extension. */
   readonly format: ChangeFormat | undefined;
-  /** How many bytes are looked at together; 65,536 unless told otherwise. */
+  /** How many bytes are looked at together; default 65,536. */
   readonly pieceBytes?: number | undefined;
 }
 

@@ -86,7 +86,7 @@ function withoutSuspend(input: Readable & { isTTY?: boolean; setRawMode?(mode: b
   return input.pipe(Object.assign(keys, { isTTY: input.isTTY, setRawMode }));
 }
 
-/** A terminal that nobody told its size says 0 by 0 (`docker run -t`, `expect`); clack would draw one letter a line. */
+/** A terminal whose size was never set says 0 by 0 (`docker run -t`, `expect`); clack would draw one letter a line. */
 function withSize(output: Writable): Writable {
   if (!('columns' in output) || output.columns !== 0) return output;
   return new Proxy(output, {

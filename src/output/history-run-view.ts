@@ -41,7 +41,7 @@ export function historyRunHints({ run, env, store, state, counts, undone }: RunF
   const open = counts.pending + counts.unknown;
   const written = counts.applied + counts.differs;
   return [
-    ...(open === 0 ? [] : [`To go on: petstock inventory apply --resume ${run}${where}`]),
+    ...(open === 0 ? [] : [`To resume: petstock inventory apply --resume ${run}${where}`]),
     ...(undone >= written ? [] : [`To take it back: petstock undo ${run}${where}`]),
   ];
 }

@@ -84,7 +84,7 @@ export class Turn {
     }
     if (!this.#isAnnounced) this.#options.onWait(wait);
     this.#isAnnounced = true;
-    // Whole milliseconds, so that a rest too small to be told from nothing can't be waited for again and again.
+    // Whole milliseconds, so that a rest too small to count can't be waited for again and again.
     await clock.sleep(Math.ceil(Math.min(Math.max(wait, 1), slice)), signal);
     this.#waited += clock.monotonic() - at;
   }

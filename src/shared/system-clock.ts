@@ -34,7 +34,7 @@ export function createSystemClock(hrtime: () => bigint): Clock {
 /** A longer one would overflow into 1 ms. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Linux names each boot. Elsewhere it is told by its time, so that a stepped clock looks like a restart: that is safe. */
+/** Linux names each boot. Elsewhere its time identifies it, so that a stepped clock looks like a restart: that is safe. */
 function readBoot(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -23,7 +23,7 @@ export interface Failure {
   readonly mayStillArrive: boolean;
 }
 
-/** A time-out, told by the service: it may have given up waiting for something that it goes on with. */
+/** A time-out reported by the service, which may still carry the request out. */
 const requestTimeout = 408;
 
 /**

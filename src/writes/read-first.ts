@@ -63,7 +63,7 @@ async function readInTurn(options: ReadFirstOptions, place: Place): Promise<Read
       throw error;
     });
     if (forWrite !== undefined) return { item, mark, reserved: { permit: forWrite, place } };
-    // Only a probe could go, as in a new window: now its answer has told what is left.
+    // Only a probe could go, as in a new window: now its answer says what is left.
     const began = clock.monotonic();
     const [permit] = await governor.admitSeveral({ least: 1, most: 1 }, interrupted);
     if (permit === undefined) throw new Error('nothing was admitted');

@@ -116,7 +116,7 @@ async function waitForOthers(
   }
   if (waited === 0 && known - at > 1000) {
     const seconds = Math.ceil((known - at) / 1000);
-    onDelay(`A request of ${by}, which was stopped, may still arrive; going on in ${seconds} s`);
+    onDelay(`A request of ${by}, which was stopped, may still arrive; continuing in ${seconds} s`);
   }
   await clock.sleep(Math.max(busyWait.poll, known - at), interrupted);
   const [free, still] = [

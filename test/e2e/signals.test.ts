@@ -35,7 +35,7 @@ test.each(signals)('%s during a wait for the rate limit', async (signal) => {
   const home = temporaryHome();
   expect((await runProgram('inventory list', { home, env })).code).toBe(0);
   const program = startProgram('inventory list --max-wait 100000', { home, env });
-  await program.until('stderr', 'Rate limited: going on in');
+  await program.until('stderr', 'Rate limited: continuing in');
   program.kill(signal);
   const { stderr, ...rest } = await program.result;
   expect(rest).toEqual({ code: 130, signal: null, stdout: '' });

@@ -84,7 +84,7 @@ describe('one run', () => {
   });
 
   it('says how to go on, and how to take it back', () => {
-    const resume = 'To go on: petstock inventory apply --resume 20260114T140000Z-0001 --env staging';
+    const resume = 'To resume: petstock inventory apply --resume 20260114T140000Z-0001 --env staging';
     const undo = 'To take it back: petstock undo 20260114T140000Z-0001 --env staging';
     const hints = (changes: Parameters<typeof runOf>[0]) => historyRunHints(runOf(changes));
     expect(hints({})).toEqual([undo]);

@@ -58,7 +58,7 @@ export class DelimitedRows implements RowReader {
 }
 
 /**
- * Why the cells of a row can't be told apart. Cells that are missing at the end are blank, since Excel leaves them out
+ * Why the cells of a row can't be separated. Cells that are missing at the end are blank, since Excel leaves them out
  * where a block of rows has nothing in them; but not in a last line without a line end, which is what is left of a file
  * that was cut off. Blank cells past the header's are harmless.
  */

@@ -3,7 +3,7 @@ import { countLineEnds, longestRow } from '../lines.ts';
 import type { RowReader } from '../row-reader.ts';
 import { endOfValue, skipSpace } from './text.ts';
 
-/** Told of one JSON value, as it is written, and the line on which it begins. */
+/** Called for one JSON value, as it is written, with the line on which it begins. */
 export type OnElement = (text: string, line: number) => void;
 
 /**

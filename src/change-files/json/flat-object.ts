@@ -3,7 +3,7 @@ import { endOfString, endOfValue, skipSpace } from './text.ts';
 /** What no field of a row can be. */
 export type Unfit = 'true or false' | 'an object' | 'a list';
 
-/** Told of one member: a string's text, a number as it is written, undefined for null and for what is unfit. */
+/** Called for one member: a string's text, a number as it is written, undefined for null and for what is unfit. */
 export type OnMember = (name: string, value: string | undefined, unfit: Unfit | undefined) => void;
 
 /** Where in the text the JSON is wrong, and how. */
@@ -25,7 +25,7 @@ const word = /null|true|false/y;
  * repeated ones too, and its numbers with every digit: `JSON.parse` keeps neither, lossless-json not the first.
  * Nesting is reported instead of read, so that its depth is no matter; what is in it is not looked at.
  * @param text one whole value, without white space around it
- * @throws JsonFault, after the members before it have been told
+ * @throws JsonFault, after the callback had the members before it
  */
 export function readFlatObject(text: string, onMember: OnMember): void {
   if (text[0] !== '{') throw new JsonFault(0, 'there has to be an object here, such as {"petId":42,"quantity":7}');

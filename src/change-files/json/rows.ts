@@ -46,7 +46,7 @@ class RowObjects {
 
   #unknown(name: string, line: number): void {
     if (this.#unknownNames.has(name)) return;
-    // Bounded, whatever the file: past the thousandth name each one is told again.
+    // Bounded, whatever the file: past the thousandth name each one is reported again.
     if (this.#unknownNames.size < 1000) this.#unknownNames.add(name);
     this.faults.add({ line, column: name, message: unknownName(name, 'field') });
   }

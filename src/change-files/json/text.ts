@@ -1,4 +1,4 @@
-/** How JSON text is told apart without being understood. */
+/** Finds where JSON values begin and end, without parsing them. */
 
 const quote = 0x22;
 const backslash = 0x5c;

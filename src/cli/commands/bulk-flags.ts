@@ -46,5 +46,5 @@ export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): Omit<P
 function wholeNumber(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new UsageError(`${option} takes a whole number from 0, such as 100; "${text}" is none`);
+  throw new UsageError(`${option} takes a whole number from 0, such as 100; not "${text}"`);
 }

@@ -26,14 +26,14 @@ export class PetstockCommand extends Command {
   }
 
   override error(message: string): never {
-    // The value of an option that is unknown may be a key: only the option is named.
+    // The value of an option that is unknown may be a key: only the option is named. Commander's quotes are single ones.
     const safe = message.replace(/^error: /, '').replace(/^(unknown option '--?[^=']+)=.*'/s, "$1'");
-    const [fault = '', ...suggestions] = safe.split('\n');
-    const told = fault.charAt(0).toUpperCase() + fault.slice(1);
-    const verb = /^unknown command '([a-z-]+)'$/.exec(fault)?.[1];
+    const [fault = '', ...suggestions] = safe.replaceAll("'", '"').split('\n');
+    const sentence = fault.charAt(0).toUpperCase() + fault.slice(1);
+    const verb = /^unknown command "([a-z-]+)"$/.exec(fault)?.[1];
     const meant = this.parent === null && verb !== undefined ? withVerb(this, verb) : undefined;
-    if (meant !== undefined) throw new UsageError(`${told} (Did you mean ${meant}?)`, { hint: `${meant} --help` });
-    throw new UsageError([told, ...suggestions].join(' '), { hint: `${commandPath(this)} --help` });
+    if (meant !== undefined) throw new UsageError(`${sentence} (Did you mean ${meant}?)`, { hint: `${meant} --help` });
+    throw new UsageError([sentence, ...suggestions].join(' '), { hint: `${commandPath(this)} --help` });
   }
 }
 

@@ -29,6 +29,7 @@ export function defineStatus(command: Command, run: Run): void {
         const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit };
         if (offline) return invocation.results.print(statusView(report));
         const { findings, error } = await probe(invocation);
+        if (invocation.context.stdout.isTerminal) invocation.service.omitRateLimit();
         // With JSON an error is all that there is.
         if (error === undefined || !invocation.results.wantsJson)
           await invocation.results.print(statusView({ ...report, ...findings }));

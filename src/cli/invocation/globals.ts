@@ -13,12 +13,12 @@ const longestSeconds = 2_000_000;
 export function resolveFormat(globals: GlobalOptions, config: StoredConfig, isTerminal: boolean): Format {
   const { output, json } = globals;
   if (output !== undefined && !isFormat(output)) {
-    throw new UsageError(`There is no output format "${output}"; there are ${formats.join(', ')}`, {
+    throw new UsageError(`Invalid output format "${output}"; valid are ${formats.join(', ')}`, {
       hint: 'petstock help output',
     });
   }
   if (json && output !== undefined && output !== 'json') {
-    throw new UsageError(`--json and -o ${output} can't both be meant; leave one out`, {
+    throw new UsageError(`--json and -o ${output} exclude each other; leave one out`, {
       hint: 'petstock help output',
     });
   }
@@ -42,7 +42,7 @@ function parseSeconds(option: string, text: string | undefined, standard: number
   if (text === undefined) return standard;
   const seconds = /^\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
   if (!(seconds <= longestSeconds)) {
-    throw new UsageError(`${option} takes a number of seconds, such as ${standard}; "${text}" is none`);
+    throw new UsageError(`${option} takes a number of seconds, such as ${standard}; not "${text}"`);
   }
   return seconds;
 }
@@ -51,5 +51,5 @@ function parseSeconds(option: string, text: string | undefined, standard: number
 export function resolveColorFlag(text: string | undefined): ColorChoice {
   if (text === undefined) return 'auto';
   if (isColorChoice(text)) return text;
-  throw new UsageError(`--color takes auto, always or never; "${text}" is none of them`);
+  throw new UsageError(`--color takes auto, always or never; not "${text}"`);
 }

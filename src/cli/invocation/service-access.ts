@@ -21,6 +21,8 @@ export interface ServiceAccess {
    * @throws UsageError where the answer is no, or where there is no terminal and `--yes` is missing
    */
   beginWrite(question: string | undefined): Promise<Connection>;
+  /** The result of the command shows what is left of the rate limit: it is not repeated on stderr. */
+  omitRateLimit(): void;
 }
 
 export interface OpenServiceAccess extends ServiceAccess {
@@ -41,6 +43,7 @@ export interface ServiceAccessOptions {
 export function createServiceAccess(options: ServiceAccessOptions): OpenServiceAccess {
   const { context, messages, questions } = options;
   let connection: Promise<Connection> | undefined;
+  let showsRateLimit = true;
   const opened = () => connection?.catch(() => undefined);
 
   const connect: ServiceAccess['connect'] = (use = {}) => {
@@ -64,9 +67,12 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
         await (question === undefined ? questions.requireAnswer({}) : questions.confirm(question));
       return connected;
     },
+    omitRateLimit: () => {
+      showsRateLimit = false;
+    },
     showRateLimit: async () => {
       const seen = (await opened())?.governor.lastSeen;
-      if (seen === undefined) return;
+      if (seen === undefined || !showsRateLimit) return;
       const { limit, remaining } = seen;
       const resetIn = Math.max(0, seen.asOf + seen.resetIn - context.clock.now());
       await messages.note(rateLimitLine({ limit, remaining, resetInSeconds: Math.ceil(resetIn / 1000) }));

@@ -2,7 +2,7 @@ import { wipeLine } from '../../output/terminal.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
 import type { Context } from '../context.ts';
 
-/** Tells a person that a command waits for the rate limit, and until when. */
+/** Says that a command waits for the rate limit, and until when. */
 export interface Countdown {
   /** Begins a wait of so many milliseconds. */
   start(ms: number): void;
@@ -37,7 +37,7 @@ export function createCountdown({ clock, stderr, interrupted }: Context, note: (
     const mine = new AbortController();
     shown = mine;
     interrupted.addEventListener('abort', () => mine.abort(), { once: true });
-    // An abort ends it, and that is all there is to know.
+    // It ends by an abort, which needs no report.
     count(clock.monotonic() + ms, mine.signal).catch(() => {});
   };
 
@@ -46,5 +46,5 @@ export function createCountdown({ clock, stderr, interrupted }: Context, note: (
 
 function waitLine(ms: number, now: number): string {
   const wait = formatDuration(Math.ceil(ms / 1000));
-  return `Rate limited: going on in ${wait} (${localTime(now + ms, now)}). Ctrl-C stops; nothing is lost.`;
+  return `Rate limited: continuing in ${wait} (${localTime(now + ms, now)}). Ctrl-C stops; nothing is lost.`;
 }

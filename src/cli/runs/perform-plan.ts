@@ -105,7 +105,7 @@ async function reportWithoutWriting(
 ): Promise<void> {
   const error = runErrorOf({ report, progression: undefined, cause: undefined, env: report.env });
   if (!dryRun) {
-    await invocation.messages.note('Nothing is left to write.');
+    await invocation.messages.note('Nothing to write.');
     await keepFailed?.(notWritten(report.rows));
     await printReportBefore(error, invocation, report);
   }
@@ -193,7 +193,7 @@ async function write(
 /** Said at once, since a second Ctrl-C ends the process without another word. */
 function stoppingText(run: string, env: string): string {
   const resume = `petstock inventory apply --resume ${run} --env ${env}`;
-  return `Stopping after what is in flight. To go on later: ${resume}`;
+  return `Stopping after the requests in flight. To resume later: ${resume}`;
 }
 
 /** On a terminal the preview is all that a person wants of a short dry run. */

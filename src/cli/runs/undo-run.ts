@@ -40,7 +40,7 @@ function isLast({ undoes, state, undone, counts }: RunRecord): boolean {
 export async function undoRun(invocation: Invocation, text: string, options: PlanOptions): Promise<void> {
   const run = await requireRun(invocation, 'undo', text);
   if (run.state === 'running') {
-    throw new ConflictError(`Run ${run.run} is still going on; nothing was sent`, { hint: 'petstock history list' });
+    throw new ConflictError(`Run ${run.run} is still running; nothing was sent`, { hint: 'petstock history list' });
   }
   const command = `petstock undo ${shellWord(run.run)}`;
   requireSameEnvironment(run, invocation.environment.value, command);

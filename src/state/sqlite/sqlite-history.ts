@@ -166,7 +166,7 @@ export class SqliteHistory implements History {
   #goingOn(run: string, holder: number | undefined): ConflictError {
     const other = holder === undefined ? undefined : this.#shared.presence.identityOf(holder);
     const by = other === undefined ? 'this process' : `process ${other.pid} on ${other.host}`;
-    return new ConflictError(`Run ${run} is still going on in ${by}`, { hint: `petstock history show ${run}` });
+    return new ConflictError(`Run ${run} is still running in ${by}`, { hint: `petstock history show ${run}` });
   }
 }
 

@@ -75,13 +75,13 @@ describe('sandbox keys', () => {
 
   test.each([
     ['create', 2, 'A key needs a plan'],
-    ['create --plan gold', 2, '--plan takes free, pro, business; "gold" is none of them'],
-    ['create --plan pro --limit-minute 5', 2, "--plan and limits of its own can't both be meant"],
-    ['create --limit-day 1.5', 2, '--limit-day takes a whole number from 0; "1.5" is none'],
+    ['create --plan gold', 2, '--plan takes free, pro, business; not "gold"'],
+    ['create --plan pro --limit-minute 5', 2, '--plan and limits of its own exclude each other'],
+    ['create --limit-day 1.5', 2, '--limit-day takes a whole number from 0; not "1.5"'],
     ['list --file /nowhere/at-all.db', 2, 'There is no file /nowhere/at-all.db'],
     ['list --file :memory:', 2, '--file :memory: keeps no keys'],
     ['list --file /etc/hostname', 2, "The sandbox can't use /etc/hostname: "],
-    ['revoke', 2, "Missing required argument 'id'"],
+    ['revoke', 2, 'Missing required argument "id"'],
     ['revoke 000000000000', 9, 'There is no key 000000000000'],
   ])('keys %s: exit %i', async (command, expected, message) => {
     const shop = await openShop();

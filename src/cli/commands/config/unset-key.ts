@@ -12,7 +12,7 @@ const help = examples([['petstock config unset-key --env production']]);
 export function defineUnsetKey(command: Command, run: Run): void {
   command
     .description(
-      'Removes the stored API key of one environment from this machine. The service is not told: the key stays valid.',
+      'Removes the stored API key of one environment from this machine. The key itself stays valid at the service.',
     )
     .addHelpText('after', help)
     .action(run(forgetKey));

@@ -19,7 +19,7 @@ export function defineHistoryPrune(command: Command, run: Run): void {
   command
     .description(
       'Removes runs from the history, once you have agreed: they can no longer be shown or taken back. Runs that are not ' +
-        'complete, and could be gone on with, stay unless --incomplete is given. Of every environment, unless --env names one.',
+        'complete, and could be resumed, stay unless --incomplete is given. Of every environment, unless --env names one.',
     )
     .option('--before <date>', 'runs before then: 2026-01-15, or 90d for those older than 90 days')
     .option('--keep <n>', 'all but the latest n runs')
@@ -33,7 +33,7 @@ export function defineHistoryPrune(command: Command, run: Run): void {
 
 async function prune(invocation: Invocation, { before, keep, incomplete = false }: PruneOptions): Promise<void> {
   if (before === undefined && keep === undefined) {
-    throw new UsageError('Which runs? Say --before <date>, --keep <n>, or both', {
+    throw new UsageError('Missing option: pass --before <date>, --keep <n>, or both', {
       hint: 'petstock history prune --before 90d',
     });
   }
@@ -68,5 +68,5 @@ function runsText(runs: number): string {
 
 function keptText(runs: number): string {
   const stay = runs === 1 ? 'stays: it' : 'stay: each';
-  return `${runsText(runs)} ${stay} is still going on, can be gone on with, or takes back a run that stays.`;
+  return `${runsText(runs)} ${stay} is still running, can be resumed, or takes back a run that stays.`;
 }

@@ -25,11 +25,11 @@ export function defineApply(command: Command, run: Run): void {
         'ref, status (ignored). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
         'conflict, and is not written.',
     )
-    .option('--format <format>', 'csv, tsv, json or ndjson; otherwise told from the name, or from what is in it')
+    .option('--format <format>', 'csv, tsv, json or ndjson; otherwise by the name of the file, or by its content')
     .option('--skip-unknown', 'leave out pets that the service does not have, rather than refuse the file')
     .option('--failed-out <file>', 'write the rows that were not written to a file that apply takes again')
     .option('--force', 'let --failed-out replace a file that petstock did not write, or that was changed since')
-    .option('--resume <run>', 'go on with a run that was interrupted; takes no file')
+    .option('--resume <run>', 'resume a run that was interrupted; takes no file')
     .option('--again', 'apply a file with deltas once more, though a run of it has finished');
   bulkFlags(command)
     .addHelpText(
@@ -47,7 +47,7 @@ export function defineApply(command: Command, run: Run): void {
       run<ApplyOptions>(async (invocation, options, file?: string) => {
         if (options.resume !== undefined) return resume(invocation, options.resume, options, file);
         if (file === undefined) {
-          throw new UsageError('Which file? Name one, or - for stdin', { hint: 'petstock inventory apply --help' });
+          throw new UsageError('Missing file: name one, or - for stdin', { hint: 'petstock inventory apply --help' });
         }
         await applyFile(invocation, file, options);
       }),
@@ -69,7 +69,7 @@ async function resume(
 ): Promise<void> {
   if (file !== undefined || options.format !== undefined || options.skipUnknown || options.again) {
     throw new UsageError(
-      '--resume goes on with what is in the history: leave out the file, --format, --skip-unknown and --again',
+      '--resume takes the rows from the history: leave out the file, --format, --skip-unknown and --again',
       { hint: `petstock inventory apply --resume ${shellWord(run)}` },
     );
   }

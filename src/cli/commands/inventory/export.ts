@@ -19,7 +19,7 @@ export function defineExport(command: Command, run: Run): void {
     .description(
       'Writes all stock levels as a CSV to edit and hand back to `petstock inventory apply`: petId, status, expected, ' +
         'quantity, reason, ref. Change the quantities; leave `expected` as it is, so that a row whose stock has changed ' +
-        'meanwhile is told rather than overwritten. Takes one request.',
+        'meanwhile becomes a conflict and is not overwritten. Takes one request.',
     )
     .option('--spreadsheet', 'write ids as ="…", so that a spreadsheet keeps every digit')
     .option('--force', 'replace a file that petstock did not write, or that was changed since')

@@ -115,8 +115,8 @@ describe('Ctrl-C', () => {
       onStderr: (text) => said.push(text),
     });
     expect(stopped.code).toBe(130);
-    const at = said.findIndex((text) => text.startsWith('Stopping after what is in flight.'));
-    expect(said[at]).toMatch(/To go on later: petstock inventory apply --resume \S+ --env staging\n$/);
+    const at = said.findIndex((text) => text.startsWith('Stopping after the requests in flight.'));
+    expect(said[at]).toMatch(/To resume later: petstock inventory apply --resume \S+ --env staging\n$/);
     expect(at).toBeLessThan(said.findIndex((text) => text.includes('Interrupted;')));
   });
 
@@ -204,9 +204,9 @@ test('history show of a run that broke off says how to go on', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
   const { report } = await apply(shop, 'petId,quantity\n5,7\n');
   const resume = `petstock inventory apply --resume ${report.run} --env staging`;
-  expect((await shop.run(['history', 'show', report.run])).stderr).toContain(`To go on: ${resume}\n`);
+  expect((await shop.run(['history', 'show', report.run])).stderr).toContain(`To resume: ${resume}\n`);
   await shop.run([...resume.split(' ').slice(1), '--yes']);
-  expect((await shop.run(['history', 'show', report.run])).stderr).not.toContain('To go on');
+  expect((await shop.run(['history', 'show', report.run])).stderr).not.toContain('To resume');
 });
 
 test('--resume of a run that is done says so, sends no PATCH, and tells its id', async () => {
@@ -214,7 +214,7 @@ test('--resume of a run that is done says so, sends no PATCH, and tells its id',
   const { report } = await apply(shop, 'petId,quantity\n5,7\n');
   const again = withReport(await shop.run(['inventory', 'apply', '--resume', report.run, '--yes', '--json']));
   expect(again).toMatchObject({ code: 0, report: { run: report.run, counts: { applied: 1 } } });
-  expect(again.stderr).toContain('Nothing is left to write.');
+  expect(again.stderr).toContain('Nothing to write.');
   expect(again.requests).toEqual([]);
 });
 

@@ -55,7 +55,7 @@ test('nothing to write is said once', async () => {
   const shop = await openShop();
   const file = changeFile(shop, 'petId,quantity\n4,39\n');
   const { stderr } = await shop.run(['inventory', 'apply', file, '--yes'], { terminal: 100 });
-  expect(stderr).toContain('Nothing is left to write.\n');
+  expect(stderr).toContain('Nothing to write.\n');
   expect(stderr).not.toContain('Nothing to show');
 });
 

@@ -48,6 +48,7 @@ function grantOf(options: CreateOptions): Grant {
   if (limits !== undefined && options.plan === undefined) {
     return { minute: BigInt(limits.minute), day: BigInt(limits.day) };
   }
-  const message = limits === undefined ? 'A key needs a plan' : "--plan and limits of its own can't both be meant";
+  const message =
+    limits === undefined ? 'A key needs a plan' : '--plan and limits of its own exclude each other; leave one out';
   throw new UsageError(message, { hint: 'petstock sandbox keys create --plan pro' });
 }
