@@ -17,6 +17,7 @@ export function historyListView(
 ): View {
   return {
     shape: 'list',
+    isWordy: true,
     columns: listColumns,
     rows: batchesOf(runs, toListRow),
     document: { head: undefined, rows: batchesOf(runs, (facts) => exactJson(runJson(facts))) },

@@ -53,6 +53,7 @@ export function historyRunHints({ run, env, store, state, counts, undone }: RunF
 export function historyRunView(facts: RunFacts, rows: () => AsyncIterable<RowFacts>): View {
   return {
     shape: 'list',
+    isWordy: true,
     columns: rowColumns,
     rows: batchesOf(rows, toRow),
     document: { head: runJson(facts), rows: batchesOf(rows, (row) => exactJson(rowJson(row))) },

@@ -22,6 +22,7 @@ export function bulkReportView(report: BulkReport): View {
   const { run, env, dryRun, rows } = report;
   return {
     shape: 'list',
+    isWordy: true,
     columns,
     rows: batchesOfArray(rows, toRow),
     document: { head: { run, env, dryRun, counts: countRows(rows) }, rows: batchesOfArray(rows, rowJson) },

@@ -70,7 +70,11 @@ function longLayout({ columns }: View, rows: readonly Row[], { header, width, pa
 }
 
 /** What fits is drawn by cli-table3; what does not is laid out by us, which cuts text but never a number. */
-async function wholeTable({ columns, shape }: View, rows: readonly Row[], options: RenderOptions): Promise<string> {
+async function wholeTable(
+  { columns, shape, isWordy = false }: View,
+  rows: readonly Row[],
+  options: RenderOptions,
+): Promise<string> {
   const { paint, width } = options;
   const header = options.header ?? true;
   const cells = rows.map((row) => tableCells(columns, row, paint, width));
@@ -84,7 +88,8 @@ async function wholeTable({ columns, shape }: View, rows: readonly Row[], option
   if (!layout.fits && header && first !== undefined && shape === 'one') {
     return recordLines(columns, tableCells(columns, first, paint), options);
   }
-  if (header && isCramped(layout, needs)) return cells.map((row) => listRecord(columns, row, options)).join('\n');
+  if (header && isWordy && isCramped(layout, needs))
+    return cells.map((row) => listRecord(columns, row, options)).join('\n');
   return (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
 }
 

@@ -31,6 +31,8 @@ export interface View extends Grid {
   readonly items?: ColumnBatches;
   /** `one`: JSON prints the single row as an object. */
   readonly shape: 'list' | 'one';
+  /** Its text says nothing when it is cut short: on a narrow terminal a row is shown with a line for each field. */
+  readonly isWordy?: boolean;
   /** The value for JSON and NDJSON where it is not simply the rows. May hold bigint. */
   readonly json?: unknown;
   /** Where JSON is an object around the rows, or a row is more in JSON than its columns. Goes before `json`. */
