@@ -45,7 +45,9 @@ async function examplesHome(): Promise<Home> {
     'body.json': '{"quantity":3}',
     'key.txt': `${key}\n`,
   };
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const kept = join(home.folder, 'files');
+  mkdirSync(kept);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(kept, name), text);
   return home;
 }
 
@@ -94,9 +96,18 @@ function script(lines: readonly string[]): string {
       .replaceAll('<run>', '$(latest)')
       .replaceAll('<id>', '$(new_key)')
       // The sandbox makes its own address and key: these are about staging.
-      .replace(/^petstock config set-(url|key)/, 'PETSTOCK_ENV=staging petstock config set-$1')
+      .replace(
+        /^petstock config set-(url|key)/,
+        'PETSTOCK_CONFIG_DIR=$(mktemp -d -p ..) PETSTOCK_ENV=staging petstock config set-$1',
+      )
       .replaceAll(/\b20\d{6}T\d{6}Z-[a-z0-9]{4}\b|\bumlq\b/g, '$(latest)');
-    return `echo '@@@ ${index}' >&2; ( ${shown} ) < key.txt; echo; echo "@@ ${index} $?"`;
+    // A file that an example writes is not there before, and one that is there was not written by petstock.
+    const written = /export (\S+\.csv)|--failed-out (\S+)/
+      .exec(shown)
+      ?.slice(1)
+      .find((name) => name !== undefined);
+    const absent = written === undefined ? '' : `rm -f ${written}; `;
+    return `echo '@@@ ${index}' >&2; cp ../files/* .; ${absent}( ${shown} ) < key.txt; echo; echo "@@ ${index} $?"`;
   });
   return [head, ...runs]
     .join('\n')

@@ -84,7 +84,7 @@ test('Ctrl-C on a terminal', async () => {
   program.type('\x03');
   const { code, stdout } = await program.result;
   expect(code).toBe(130);
-  expect(stdout).toMatch(/^(\^C)?Error: Interrupted\.\r\n$/);
+  expect(stdout).toMatch(/^(\^C\r\n)?(\r\n)?Error: Interrupted\.\r\n$/);
 });
 
 async function read(response: Response) {
