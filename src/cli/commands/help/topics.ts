@@ -48,10 +48,17 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
           'PETSTOCK_URL_STAGING or _PRODUCTION, the stored one (petstock config set-url). There is no default',
         ],
         ['folders', "PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR, else the platform's own (XDG on Linux)"],
+        [
+          'proxy',
+          'HTTPS_PROXY or HTTP_PROXY, but for hosts in NO_PROXY and for this machine (petstock status shows it)',
+        ],
+        ['authorities', "Node's own, those of NODE_EXTRA_CA_CERTS, and those of the file in the setting ca-file"],
         ['colour', '--color, FORCE_COLOR, NO_COLOR, TERM=dumb, whether it is a terminal'],
       ],
     },
     'The first that is set counts. An address is https, or http on this machine (loopback), and ends in /v1.',
+    'A stored key belongs to the origin that it was stored for: with another address it is not sent (exit 4) until it is ' +
+      'stored again. A key from a variable goes with whatever address is in force.',
     '--env sandbox needs neither key nor address: it is a real service on this machine, started for one command.',
   ],
   output: [
