@@ -6,7 +6,7 @@
 export default {
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
-  vitest: { configFile: 'vitest.mutation.config.ts' },
+  vitest: { configFile: 'test/support/vitest.mutation.config.ts' },
   mutate: ['src/state/**/*.ts', 'src/writes/**/*.ts', 'src/shared/{atomic-file,private-folder,narrow-file}.ts'],
   ignorePatterns: ['dist', 'coverage', 'docs'],
   // What a message says is no promise; a mutant of it is noise among those of what is done.
