@@ -4,6 +4,18 @@ import { shellWord } from '../../shared/shell-word.ts';
 /** Primary result codes: https://sqlite.org/rescode.html */
 const codes = { busy: 5, locked: 6, readOnly: 8, io: 10, corrupt: 11, full: 13, cantOpen: 14, notADatabase: 26 };
 
+/** @photostructure/sqlite leaves the code out of what it throws while it reads rows: these are SQLite's own words for it. */
+const codesByMessage: ReadonlyMap<string, number> = new Map([
+  ['database is locked', codes.busy],
+  ['database table is locked', codes.locked],
+  ['attempt to write a readonly database', codes.readOnly],
+  ['disk I/O error', codes.io],
+  ['database disk image is malformed', codes.corrupt],
+  ['database or disk is full', codes.full],
+  ['unable to open database file', codes.cantOpen],
+  ['file is not a database', codes.notADatabase],
+]);
+
 /** An extended code of `io`. */
 const shortRead = 522;
 
@@ -11,7 +23,8 @@ const shortRead = 522;
 function codeOf(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown };
-  return code === 'ERR_SQLITE_ERROR' && typeof errcode === 'number' ? errcode & 0xff : undefined;
+  if (code !== 'ERR_SQLITE_ERROR') return undefined;
+  return typeof errcode === 'number' ? errcode & 0xff : codesByMessage.get(error.message);
 }
 
 /** @returns what an error of ours was made from, where it was made from an error of SQLite */

@@ -4,6 +4,7 @@ import type { Connection } from './connection.ts';
 import type { Shared } from './leases.ts';
 import { recordedResults } from './run-records.ts';
 import { schemaVersion } from './schema.ts';
+import { isDamage, originOf } from './sqlite-errors.ts';
 import { SqliteHistory } from './sqlite-history.ts';
 import { SqliteLimits } from './sqlite-limits.ts';
 import { SqlitePets } from './sqlite-pets.ts';
@@ -52,8 +53,15 @@ export class SqliteState implements State {
   }
 
   async check(): Promise<readonly string[]> {
-    const findings = this.#connection.all('PRAGMA integrity_check').map((row) => String(row.integrity_check));
-    return [...findings.filter((finding) => finding !== 'ok'), ...this.#wrongCounts()];
+    try {
+      const findings = this.#connection.all('PRAGMA integrity_check').map((row) => String(row.integrity_check));
+      return [...findings.filter((finding) => finding !== 'ok'), ...this.#wrongCounts()];
+    } catch (error) {
+      // Damage can be such that the check itself breaks off.
+      const origin = originOf(error);
+      if (!isDamage(origin)) throw error;
+      return [(origin as Error).message];
+    }
   }
 
   async close(): Promise<void> {

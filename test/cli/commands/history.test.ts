@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
+import { loadEngine } from '../../../src/state/sqlite/engine.ts';
 import { recordRun, useState } from '../../support/recorded-runs.ts';
 import { openShop, type Shop } from '../../support/shop.ts';
 
@@ -299,5 +300,26 @@ describe('state', () => {
     });
     expect(await shop.run('state check --json')).toMatchObject({ code: 0, stdout: '{"sound":true,"problems":[]}\n' });
     expect(await shop.run('state check')).toMatchObject({ code: 0, stdout: '', stderr: 'The state is sound.\n' });
+  });
+
+  test('check of a state that is damaged inside says so, and a write names the file and what to do', async () => {
+    const shop = await openShop();
+    await shop.run('inventory adjust 4 1');
+    const file = join(shop.folders.state, 'state.db');
+    const { DatabaseSync } = await loadEngine();
+    const database = new DatabaseSync(file);
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    database.close();
+    const content = readFileSync(file);
+    // The first page is sound, so the file opens.
+    writeFileSync(file, content.fill('x', 8192));
+    const { code, stdout, stderr } = await shop.run('state check --json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ sound: false });
+    expect(stderr).toContain('The state is damaged');
+    const write = await shop.run('inventory adjust 4 1');
+    expect(write).toMatchObject({ code: 1, stdout: '' });
+    expect(write.stderr).toMatch(/^Error: The state in \S+ is damaged \(/m);
+    expect(write.stderr).toMatch(/^Hint: mv /m);
   });
 });
