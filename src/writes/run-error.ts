@@ -111,6 +111,7 @@ function singleText({ report }: RunEnd): string {
 }
 
 function partialText(end: RunEnd, why: string): string {
+  const { cause } = end;
   const [only, ...others] = end.report.rows.filter(({ result }) => result !== 'unchanged');
   if (only === undefined || others.length > 0)
     return `${[writtenText(end), ...lackingText(end.report)].join('; ')}${why}`;
@@ -119,7 +120,9 @@ function partialText(end: RunEnd, why: string): string {
   if (result === 'differs') return `The service set the stock of pet ${petId} to ${quantity}, not to ${after}`;
   if (result === 'applied') return `The stock of pet ${petId} was set to ${after}, but${why}`;
   if (result === 'unknown' && error !== undefined) {
-    const unread = why === '' ? '' : `. The stock could not be read back${why}`;
+    // What ended the run is either the answer itself, or why the stock could not be read after it.
+    const isUnread = cause !== undefined && rowErrorOf(cause).message !== error.message;
+    const unread = isUnread ? `. The stock could not be read back${why}` : '';
     return `It is not known whether the stock of pet ${petId} was set to ${after}: ${error.message}${unread}`;
   }
   return `It is not known whether the stock of pet ${petId} was set to ${after}${reason}`;
@@ -137,9 +140,12 @@ function lackingText(report: BulkReport): string[] {
 
 function hintOf({ report: { run, rows }, progression, env, isSingle }: RunEnd): string | undefined {
   if (run === null) return `petstock inventory list --env ${env}`;
-  const { notAttempted, unknown, conflict, differs } = countRows(rows);
+  const { failed, notAttempted, unknown, conflict, differs } = countRows(rows);
   const goesOn = notAttempted > 0 || unknown > 0;
-  if (isSingle && !goesOn && conflict + differs === 0) return undefined;
+  if (isSingle && !goesOn && conflict + differs === 0) {
+    const isExposed = failed > 0 && (progression?.exposed.size ?? 0) > 0;
+    return isExposed ? `petstock inventory get ${rows[0]?.petId} --env ${env}` : undefined;
+  }
   if (goesOn) return `petstock inventory apply --resume ${run} --env ${env}`;
   return progression === undefined && rows.every(({ before }) => before === undefined)
     ? `petstock inventory list --env ${env}`

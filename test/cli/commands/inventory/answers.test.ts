@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answering as answeringService } from '../../../support/answering.ts';
+import { answers } from '../../../support/scripted-actions.ts';
+import { scriptedService } from '../../../support/scripted-service.ts';
 import { openShop, type Shop } from '../../../support/shop.ts';
 
 async function answering(body: string) {
@@ -77,4 +79,24 @@ test('an answer about another pet, or with another quantity, is not taken for th
   const other = await run('inventory set 4 13');
   expect(other).toMatchObject({ code: 8, stdout: '4\t12\tavailable\n' });
   expect(other.stderr).toContain('Error: The service set the stock of pet 4 to 12, not to 13.\n');
+});
+
+test('a plain set that is refused after an attempt without an outcome has a hint that shows the stock', async () => {
+  const service = await scriptedService();
+  const shop = await openShop();
+  service.next('PATCH', answers(503), answers(403));
+  const { code, stderr } = await shop.run('inventory set 1 50', { env: service.env });
+  expect(code).toBe(8);
+  expect(stderr).toContain('Error: It is not known whether the stock of pet 1 was set to 50');
+  expect(stderr).toContain('\nHint: petstock inventory get 1 --env staging\n');
+});
+
+test('after a redirect it is not said that reading the stock back failed, since that was not tried', async () => {
+  const shop = await openShop();
+  const env = { PETSTOCK_URL_STAGING: await answeringService(307, '', { location: 'http://localhost:1/v1' }) };
+  const { code, stderr } = await shop.run('inventory set 4 12', { env });
+  expect(code).toBe(8);
+  expect(stderr).toContain('It is not known whether the stock of pet 4 was set to 12');
+  expect(stderr.match(/redirects/g)).toHaveLength(1);
+  expect(stderr).not.toContain('read back');
 });
