@@ -10,8 +10,9 @@ export function writesAfter(connection: Connection, position: RowPosition): PetW
   const { petId, sequence } = position;
   const service = findService(connection, position.service);
   if (service === undefined) return [];
+  // CROSS: the pet is looked up first. Otherwise SQLite reads all rows of the run, for each of them.
   const own = connection.get(
-    `SELECT rows.result FROM rows JOIN runs ON runs.id = rows.run
+    `SELECT rows.result FROM rows CROSS JOIN runs ON runs.id = rows.run
      WHERE rows.pet_id = ? AND rows.service = ? AND runs.run = ? AND rows.sequence = ?`,
     petId,
     service,
