@@ -44,8 +44,14 @@ export interface Outcome {
   readonly answered: number;
   readonly limited: number;
   readonly refusals: readonly Refusal[];
-  /** Requests that left the machine while it knew of a Retry-After, and came within it. */
+  /**
+   * Requests that came within a Retry-After that their process could know when they left. It knows its own 429s from
+   * their answers on, and those of the other processes of its machine once the store has them: no process can know of one
+   * that is still on its way there. How long that way may be is what `slowest429` is for.
+   */
   readonly inside: number;
+  /** The most milliseconds from a 429 until the store had it, in processes that are never stopped. */
+  readonly slowest429: number;
   /** The most 429 episodes in one window: those of requests that left before it was known are one. */
   readonly episodesPerWindow: number;
   readonly overtaken: number;

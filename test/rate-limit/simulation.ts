@@ -10,6 +10,7 @@ import {
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
+import { KnownRefusals, type StoredRefusals } from './known-refusals.ts';
 import { processWith, scope } from './rig.ts';
 import type { Outcome, ProcessPlan, Scenario } from './scenario.ts';
 import { seeded } from './seeded.ts';
@@ -38,11 +39,19 @@ function memoryStores(): (machine: number) => LimitsStore {
   };
 }
 
+/** The list of a machine, which is put into the map where it is not yet there. */
+function listOf(lists: Map<number, Refusal[]>, machine: number): Refusal[] {
+  const list = lists.get(machine) ?? [];
+  lists.set(machine, list);
+  return list;
+}
+
 /** A process, as its requests see it. */
 interface Sender {
   readonly governor: Governor;
   readonly clock: VirtualClock;
   readonly machine: number;
+  readonly refusals: KnownRefusals;
 }
 
 const timeout = 30_000;
@@ -55,11 +64,12 @@ class Simulation {
   readonly #timeline: Timeline;
   readonly #service: SimulatedService;
   readonly #random: () => number;
-  /** The 429s that each machine has been told of. */
-  readonly #known = new Map<number, Refusal[]>();
+  /** The 429s that came to each machine, and those of them that its store has. */
+  readonly #answered = new Map<number, Refusal[]>();
+  readonly #stored = new Map<number, StoredRefusals>();
   /** 429 episodes by window. */
   readonly #episodes = new Map<number, number>();
-  readonly #count = { answered: 0, limited: 0, inside: 0, overtaken: 0, foreignRate: 0 };
+  readonly #count = { answered: 0, limited: 0, inside: 0, overtaken: 0, foreignRate: 0, slowest429: 0 };
   #isOver = false;
 
   constructor(scenario: Scenario, openStore: (machine: number) => LimitsStore) {
@@ -93,9 +103,10 @@ class Simulation {
     });
     const work = async () => {
       await clock.sleep(startsAt);
+      const refusals = new KnownRefusals(listOf(this.#stored, machine));
       const governor = createGovernor({
         clock,
-        store: this.#openStore(machine, clock),
+        store: this.#openStore(plan, clock, refusals),
         scope,
         env: 'staging',
         maxWait: this.#scenario.maxWait ?? Number.POSITIVE_INFINITY,
@@ -106,7 +117,7 @@ class Simulation {
         onWait: () => {},
       });
       const jobs = { left: plan.requests };
-      const sender = { governor, clock, machine };
+      const sender = { governor, clock, machine, refusals };
       await Promise.all(Array.from({ length: plan.concurrency }, () => this.#work(sender, jobs, plan.want)));
     };
     await Promise.race([work(), killed]);
@@ -125,13 +136,16 @@ class Simulation {
   }
 
   /** The store of a machine, as far from a process as the scenario says. */
-  #openStore(machine: number, clock: VirtualClock): LimitsStore {
+  #openStore({ machine = 0, stops = [] }: ProcessPlan, clock: VirtualClock, refusals: KnownRefusals): LimitsStore {
     const store = this.#newStore(machine);
     const delay = (this.#scenario.storeLatency ?? 0) / 2;
     return {
       fold: async (name, records) => {
         if (delay > 0) await clock.sleep(delay);
         const state = await store.fold(name, records);
+        const took = refusals.stored(records, this.#timeline.passed);
+        // One that is stopped writes nothing.
+        if (stops.length === 0) this.#count.slowest429 = Math.max(this.#count.slowest429, took);
         this.#count.foreignRate = Math.max(this.#count.foreignRate, state.foreignRate);
         if (delay === 0) return state;
         const copy = structuredClone(state);
@@ -171,12 +185,12 @@ class Simulation {
   }
 
   /** One try, from admission to answer. @returns whether it was answered for good */
-  async #attempt({ clock, machine }: Sender, permit: Permit): Promise<boolean> {
+  async #attempt({ clock, machine, refusals }: Sender, permit: Permit): Promise<boolean> {
     await clock.sleep(this.#between(this.#scenario.connecting ?? [0, 0]));
     if (!(await this.#leave(permit))) return false;
     const leftAt = this.#timeline.passed;
     const arrivesAt = leftAt + this.#between(this.#scenario.latency);
-    if (this.#knownOn(machine).some(({ until }) => arrivesAt < until)) this.#count.inside += 1;
+    if (refusals.forbids(arrivesAt)) this.#count.inside += 1;
     const isLost = this.#random() * 1000 < (this.#scenario.lost ?? 0);
     const arrives = !isLost || this.#random() < 0.5;
     const answer = arrives ? await this.#arrival(arrivesAt) : undefined;
@@ -185,9 +199,9 @@ class Simulation {
       await permit.lost();
       return false;
     }
-    const folded = permit.answered(answer);
-    if (answer.status === 429) this.#note(machine, leftAt, arrivesAt);
-    await folded;
+    // First of all, since a store without latency has it at once.
+    if (answer.status === 429) this.#note(machine, leftAt, arrivesAt, refusals);
+    await permit.answered(answer);
     return answer.status !== 429;
   }
 
@@ -210,21 +224,16 @@ class Simulation {
     });
   }
 
-  /** A machine has been told of a 429: from here on nothing may leave it. */
-  #note(machine: number, leftAt: number, at: number): void {
+  /** A 429 came to a process: from here on nothing may leave it, nor its machine once the store has it. */
+  #note(machine: number, leftAt: number, at: number, refusals: KnownRefusals): void {
     const refusal = this.#service.refusals.find((one) => one.at === at);
-    if (refusal === undefined) return;
-    const known = this.#knownOn(machine);
+    if (refusal === undefined) throw new Error('a 429 came that the service has not answered');
+    const answered = listOf(this.#answered, machine);
     const window = Math.floor(this.#service.timeAt(at) / this.#scenario.service.window);
-    const isNew = known.every(({ until }) => leftAt >= until);
+    const isNew = answered.every(({ until }) => leftAt >= until);
     if (isNew) this.#episodes.set(window, (this.#episodes.get(window) ?? 0) + 1);
-    known.push(refusal);
-  }
-
-  #knownOn(machine: number): Refusal[] {
-    const known = this.#known.get(machine) ?? [];
-    this.#known.set(machine, known);
-    return known;
+    answered.push(refusal);
+    refusals.answered(refusal, this.#timeline.passed);
   }
 
   #sendAsOthers(at: number, every: number): void {
