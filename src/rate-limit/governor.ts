@@ -47,7 +47,10 @@ export interface Permit {
    * @throws OvertakenError where the permit holds no longer
    */
   leave(): void;
-  /** The head of an answer came. After a 429, or a 503 with Retry-After, the next `admit` waits. */
+  /**
+   * The head of an answer came. After a 429, or a 503 with Retry-After, the next `admit` waits. Nothing leaves this process
+   * from this call on, and no other process once the store has it: after the transaction under way, if any, and its own.
+   */
   answered(answer: ObservedAnswer): Promise<void>;
   /** No answer came. Whether the service counted the request is unknown. */
   lost(): Promise<void>;

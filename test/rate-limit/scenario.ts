@@ -33,7 +33,7 @@ export interface Scenario {
   readonly foreign?: number;
   /** How many in a thousand requests, or answers, are lost. */
   readonly lost?: number;
-  /** Milliseconds of a transaction, half of them before it is done; what a look shows is as old. */
+  /** Milliseconds of a transaction, half of them before it is done; the state that it returns is as old. */
   readonly storeLatency?: number;
   readonly seed: number;
 }
