@@ -22,6 +22,8 @@ export function createPrompts(streams: PromptStreams): Prompts {
     confirm: (question) =>
       ask(streams, async (options) => {
         const clack = await import('@clack/prompts');
+        // Clack takes these for arrow keys, as vi does: a word that is typed ahead must not turn No into Yes.
+        for (const key of ['h', 'j', 'k', 'l']) clack.settings.aliases.delete(key);
         const answer = await clack.confirm({ ...options, message: question, initialValue: false });
         return clack.isCancel(answer) ? undefined : answer;
       }),

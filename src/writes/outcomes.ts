@@ -74,7 +74,9 @@ export class Outcomes implements Progression {
   failed(write: RowWrite, cause: unknown, expires: number): void {
     const { kind, stop, mayStillArrive } = classifyFailure(cause);
     const error = rowErrorOf(cause);
-    if (kind === 'refused') {
+    // The service refuses now, but an earlier request of the row, which relies on no stock, may have been carried out.
+    const isDoubtful = this.exposed.has(write.row) && (kind === 'refused' || stop);
+    if (kind === 'refused' && !isDoubtful) {
       this.faultsInARow = 0;
       if (cause instanceof PetstockError) this.firstFailure ??= cause;
       this.settle(write, { result: 'failed', error });
@@ -84,7 +86,7 @@ export class Outcomes implements Progression {
     this.lastFaultPet = write.petId;
     this.faults += 1;
     this.faultsInARow += 1;
-    if (kind === 'unknown') {
+    if (kind === 'unknown' || isDoubtful) {
       this.exposed.add(write.row);
       this.unknown.set(write.row, { write, arrivesUntil: mayStillArrive ? expires : 0, error });
       this.#record({ row: write.row, petId: write.petId, result: 'unknown', error });
@@ -92,7 +94,7 @@ export class Outcomes implements Progression {
       this.notSent(write, error);
     }
     // A row that was still waiting when the run ended is no cause of its own.
-    if (stop && !this.ended) this.stop(cause);
+    if ((stop || isDoubtful) && !this.ended) this.stop(cause);
   }
 
   /** A row whose intent is written was certainly not carried out: it is pending again. */

@@ -42,6 +42,9 @@ test.each([
   ['\r', false],
   ['y', true],
   ['n', false],
+  // Typed ahead: l is no arrow key.
+  ['clear\r', false],
+  ['hello\r', false],
 ])('a confirmation: %j is %s', async (keys, answer) => {
   const { prompts, type } = terminal();
   void type(keys);

@@ -98,6 +98,14 @@ describe('a plain set, which relies on no stock', () => {
     },
   );
 
+  test.each(['400', '401'] as const)('is unknown where it was lost first, and then met a %s', async (refusal) => {
+    const shop = simulatedShop(plain, { requests: new Map([[1, ['lost', refusal]]]) });
+    const { unknown, settled } = await writeRows(plain, shop.options);
+    expect([...unknown.keys()]).toEqual([1]);
+    expect(settled.size).toBe(0);
+    expect(shop.outcomes.at(-1)?.result).toBe('unknown');
+  });
+
   test('is not sent again while its first request may still arrive', async () => {
     const shop = simulatedShop(plain, { requests: new Map([[1, ['late']]]) });
     await writeRows(plain, shop.options);

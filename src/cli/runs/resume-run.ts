@@ -15,6 +15,7 @@ export async function resumeRun(invocation: Invocation, text: string, options: P
   const run = await requireRun(invocation, 'inventory apply', text);
   const command = `petstock inventory apply --resume ${shellWord(run.run)}`;
   requireSameEnvironment(run, invocation.environment.value, command);
+  if (!options.dryRun) invocation.questions.requireAnswer({ look: `${command} --env ${run.env} --dry-run` });
   await withWayOn(`${command} --env ${run.env}`, async () => {
     const session = await openSession(invocation);
     requireSameService(run, session.connection, command);

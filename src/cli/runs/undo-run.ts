@@ -52,6 +52,8 @@ async function takeBack(invocation: Invocation, run: RunRecord, options: PlanOpt
   const session = await openSession(invocation);
   requireSameService(run, session.connection, command);
   const undoable = await undoableRows(session.connection.state.history, run);
+  const look = `${command} --env ${run.env} --dry-run`;
+  if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();
   const stock = await session.readSettledStock(new Set(undoable.map(({ recorded }) => recorded.petId)));
   const rows = await planUndo(session.connection.state.history, run, undoable, stock.quantities);
@@ -63,7 +65,7 @@ async function takeBack(invocation: Invocation, run: RunRecord, options: PlanOpt
       mark: stock.mark,
       readAt: stock.readAt,
       verb: 'Take back',
-      look: `${command} --env ${run.env} --dry-run`,
+      look,
       begin: (plan, numbers) => beginRun(invocation, session.connection, subject, { rows: plan, numbers }),
     },
     options,
