@@ -60,6 +60,12 @@ test.each(['inventory list', 'inventory get 4', 'inventory set 4 3', 'inventory 
   },
 );
 
+test('cli-table3 draws what fits a screen, and is loaded for nothing else', async () => {
+  const { env } = await serve();
+  expect((await start('inventory list -o table', env)).packages).toContain('cli-table3');
+  expect((await start('inventory list -o tsv', env)).packages).not.toContain('cli-table3');
+});
+
 function expectWithin(loaded: Budget, budget: Budget): void {
   expect({
     packages: loaded.packages.filter((name) => !budget.packages.includes(name)),

@@ -1,6 +1,5 @@
-import Table from 'cli-table3';
 import fc from 'fast-check';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { inventoryListView } from '../../src/output/inventory-view.ts';
 import { createPaint } from '../../src/output/paint.ts';
 import { tableCells } from '../../src/output/table-cells.ts';
@@ -11,29 +10,6 @@ import { visibleWidth } from '../../src/output/text-width.ts';
 import type { Column, Row } from '../../src/output/view.ts';
 import { itemLists } from '../inventory/arbitraries.ts';
 import { render } from './render.ts';
-
-describe('cli-table3', () => {
-  afterEach(() => vi.restoreAllMocks());
-
-  const items = (count: number) =>
-    Array.from({ length: count }, (_, index) => ({ petId: BigInt(index), quantity: index, status: 'available' }));
-  const drawn = async (count: number, width: number) => {
-    vi.restoreAllMocks();
-    const draw = vi.spyOn(Table.prototype, 'toString').mockReturnValue('drawn');
-    const text = await render('table', inventoryListView([items(count)], { lowStock: 5 }), { width });
-    return { text, calls: draw.mock.calls.length };
-  };
-
-  it('draws what fits the terminal', async () => {
-    expect(await drawn(24, 80)).toEqual({ text: 'drawn\n', calls: 1 });
-    expect((await drawn(200, 80)).calls).toBe(1);
-  });
-
-  it('is not asked for what is longer or wider', async () => {
-    expect((await drawn(201, 80)).calls).toBe(0);
-    expect((await drawn(24, 20)).calls).toBe(0);
-  });
-});
 
 const words = fc.string({ unit: fc.constantFrom(...'abc déö猫…·') }).map((text) => text.trim());
 const remarks = fc.constantFrom('', 'low', 'out of stock');
