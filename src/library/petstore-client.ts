@@ -40,7 +40,7 @@ export interface PetstoreClient {
    */
   apply(changes: Iterable<ChangeInput>, options?: ApplyOptions): Promise<RunReport>;
   /**
-   * Takes back what a run has written where nobody else has changed the stock since.
+   * Takes back what a run has written where the stock has not been changed since.
    * @param run its id, or the last four characters of it
    */
   undo(run: string, options?: ApplyOptions): Promise<RunReport>;

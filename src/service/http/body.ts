@@ -3,7 +3,7 @@ import type { Exchange } from './exchange.ts';
 
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** The client went away, or was refused by the HTTP parser, before its body was complete: there is nobody to answer. */
+/** The client went away, or was refused by the HTTP parser, before its body was complete: no one is left to answer. */
 export class BodyCutOff extends Error {
   override readonly name = 'BodyCutOff';
 }

@@ -14,7 +14,7 @@ import { requireWellFormed } from './well-formed.ts';
 
 /**
  * Works on one request, in this order: parse, authenticate, charge or refuse, inject a fault, find the operation, do it.
- * Never rejects: whatever goes wrong is answered, and where there is nobody to answer, the connection is closed.
+ * Never rejects: whatever goes wrong is answered, and where no one is left to answer, the connection is closed.
  */
 export async function handle(exchange: Exchange, service: Service): Promise<void> {
   const target = parseTarget(exchange.target);

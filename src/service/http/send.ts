@@ -77,7 +77,7 @@ async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, 
   }
 }
 
-/** Resolves when there is room again, or nobody to write to. */
+/** Resolves when there is room again, or no one is left to write to. */
 function drained({ request, response }: Exchange): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -15,7 +15,7 @@ export const UNUSED: Usage = { minute: NEVER, day: NEVER, conduct: GOOD_CONDUCT 
 export interface LimitRules {
   /** Length of the minute window; shorter in tests. */
   readonly minuteMs: number;
-  /** Null: nobody is ever banned. */
+  /** Null: no key is ever banned. */
   readonly ban: BanRule | null;
 }
 

@@ -20,7 +20,7 @@ interface Job {
  * Commits all work of one turn of the event loop in one transaction: with many requests at once, beginning and
  * committing cost more than what is between them.
  *
- * Nobody is told of a result before it has been committed. Work that fails takes nothing else with it: its statement
+ * A result is given to no one before it has been committed. Work that fails takes nothing else with it: its statement
  * is undone alone, or, where SQLite undoes the whole transaction, everything is done again, each in one of its own.
  * So work must be fit to be done again after it was undone, and make its changes in a single statement.
  */

@@ -51,7 +51,7 @@ export async function prepareDatabase(database: Database, pets: number, seed: nu
   }
 }
 
-/** Moves a large transaction from the log to the file now, rather than in the middle of a request. Waits for nobody. */
+/** Moves a large transaction from the log to the file now, rather than in the middle of a request. Waits for no reader. */
 export function settle(database: Database): void {
   guarded(() => database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get());
 }
