@@ -2,10 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { wholeBody } from '../../../src/api/body.ts';
-import { FailureError } from '../../../src/shared/errors.ts';
 import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';
 import { openShop } from '../../support/shop.ts';
@@ -158,27 +155,4 @@ test('api streams: the first bytes are out before the last have come', async () 
   const onStdout = (text: string) => text === '[1,' && finish();
   const result = await shop.run('api GET /x', { env: { PETSTOCK_URL_STAGING: url }, onStdout });
   expect(result).toMatchObject({ code: 0, stdout: '[1,2]' });
-});
-
-test('whatever pieces a body comes in, it is read whole up to its bound, and not further', async () => {
-  const pieces = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 40 });
-  await fc.assert(
-    fc.asyncProperty(pieces, fc.nat(600), async (chunks, most) => {
-      const body = Buffer.concat(chunks);
-      let read = 0;
-      async function* source() {
-        for (const chunk of chunks) {
-          read += chunk.length;
-          yield chunk;
-        }
-      }
-      const result = await wholeBody(source(), { most, of: 'x' }).catch((error: unknown) => error);
-      if (body.length <= most) expect(result).toEqual(body);
-      else {
-        expect(result).toBeInstanceOf(FailureError);
-        expect(read).toBeLessThanOrEqual(most + 40);
-      }
-    }),
-    { seed: 20261121, numRuns: 2000 },
-  );
 });

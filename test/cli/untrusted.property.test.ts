@@ -1,0 +1,244 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { wholeBody } from '../../src/api/body.ts';
+import { decodedChunks } from '../../src/api/content-encoding.ts';
+import { decodeUtf8 } from '../../src/api/utf8.ts';
+import type { Context } from '../../src/cli/context.ts';
+import { guardedContext } from '../../src/cli/guarded-context.ts';
+import { harmless, wipeLine } from '../../src/output/terminal.ts';
+import { FailureError } from '../../src/shared/errors.ts';
+import { redactorOf } from '../../src/shared/redact.ts';
+import { anyText } from '../support/any-text.ts';
+import { createTestClock } from '../support/clock.ts';
+import { propertyRuns } from '../support/property-runs.ts';
+
+/**
+ * What comes from outside, against the three places that take care of it. A long run, whose seeds it prints:
+ * `PETSTOCK_RUNS=1000000 npx vitest run --project unit test/cli/untrusted.property.test.ts`
+ */
+const sink = propertyRuns(1000);
+const body = propertyRuns(500, 1 / 20);
+const redaction = propertyRuns(500, 1 / 20);
+const isLong = process.env.PETSTOCK_RUNS !== undefined;
+const options = { timeout: isLong ? 24 * 60 * 60 * 1000 : 30_000 };
+
+afterAll(() => {
+  if (isLong) process.stderr.write(`${JSON.stringify({ sink, body, redaction })}\n`);
+});
+
+/** All that may be in what a terminal gets, but for paint and the drawing of a line. */
+const allowed =
+  /^(?:[^\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\x1b\[(?:1|2|22|31|32|33|36|39)m)*$/;
+const evil = fc.constantFrom(
+  ...[
+    '\x1b',
+    '\\',
+    '[',
+    ']',
+    'P',
+    'm',
+    '0',
+    '2',
+    '31',
+    ';',
+    '?',
+    ' ',
+    '\x07',
+    '\x08',
+    '\x9b',
+    '\x9c',
+    '\x9d',
+    '\r',
+    '\n',
+  ],
+  ...['\t', 'K', '\u202e', '\u2066', '\u061c', '\u200f', '\u2028', 'é', '犬', '😀', wipeLine, '\x1b[31m', '\x1b[39m'],
+);
+const evilText = fc.oneof(fc.string({ unit: evil, maxLength: 40 }), anyText({ maxLength: 40 }));
+
+test('whatever is written, in whatever pieces, a terminal gets nothing that moves or hides', options, async () => {
+  const pieces = fc.array(fc.oneof(evilText, fc.uint8Array({ maxLength: 20 })), { minLength: 1, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(pieces, fc.boolean(), async (written, cutsCharacters) => {
+      const shown: string[] = [];
+      const { stdout } = guardedContext(terminalContext((text) => shown.push(text)));
+      for (const piece of written) {
+        for (const chunk of cutsCharacters ? halves(Buffer.from(piece)) : [piece]) await stdout.write(chunk);
+      }
+      for (const text of shown) {
+        const line = text.startsWith(wipeLine) ? text.slice(wipeLine.length) : text;
+        if (!allowed.test(line)) expect(line).toMatch(allowed);
+        if (harmless(text) !== text) expect(harmless(text)).toBe(text);
+      }
+    }),
+    sink,
+  );
+});
+
+test(
+  'a body is read whole up to its bound, and no further, or is an error, however it is packed, cut and damaged',
+  options,
+  async () => {
+    const content = fc.oneof(
+      fc.uint8Array({ maxLength: 400 }),
+      fc
+        .tuple(fc.constantFrom(' ', 'x', '[', '\\u0041', '犬'), fc.nat(3000))
+        .map(([unit, times]) => Buffer.from(unit.repeat(times))),
+    );
+    const damage = fc.option(
+      fc.record({ at: fc.nat(4000), remove: fc.nat(3), insert: fc.uint8Array({ maxLength: 3 }) }),
+    );
+    const encoding = fc.constantFrom('identity', 'gzip', 'x-gzip', 'deflate', 'br');
+    const lengths = fc.array(fc.integer({ min: 1, max: 200 }), { maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(content, encoding, damage, lengths, fc.nat(5000), async (plain, packing, harm, sizes, most) => {
+        const packed = harm === null ? pack(packing, plain) : damaged(pack(packing, plain), harm);
+        const response = {
+          status: 200,
+          headers: { 'content-encoding': packing },
+          body: inPieces(packed, sizes),
+          discard: () => {},
+        };
+        const result = await wholeBody(decodedChunks(response), { most, of: 'x' }).catch((error: unknown) => error);
+        if (result instanceof Uint8Array) {
+          expect(result.length).toBeLessThanOrEqual(most);
+          if (harm === null) expect(Buffer.compare(result, plain)).toBe(0);
+          expectTextOrFailure(result);
+        } else if (harm === null) {
+          expect(result).toBeInstanceOf(FailureError);
+          expect(plain.length).toBeGreaterThan(most);
+        } else {
+          // zlib's errors have a code, by which they count as faults of the network.
+          expect(result instanceof FailureError || typeof (result as NodeJS.ErrnoException).code === 'string').toBe(
+            true,
+          );
+        }
+      }),
+      body,
+    );
+  },
+);
+
+test('a key is taken out of a text in whatever mixture of forms it is repeated, and nothing else is', options, () => {
+  const character = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
+  const secret = fc.array(character, { minLength: 16, maxLength: 40 }).map((characters) => characters.join(''));
+  const form = fc.tuple(fc.nat(5), fc.boolean(), fc.constantFrom('', '', '', '\u200b', '\u202e', '\x07', '\\u200b'));
+  const around = fc.string({ maxLength: 30 });
+  fc.assert(
+    fc.property(
+      secret,
+      fc.array(form, { minLength: 40, maxLength: 40 }),
+      around,
+      around,
+      (key, forms, before, after) => {
+        const redact = redactorOf([key]);
+        const spelled = [...key].map((each, index) => spelling(each, forms[index] ?? [0, false, ''])).join('');
+        const shown = redact(`${before} ${spelled} ${after}`);
+        expect(shown).toContain('[key]');
+        for (const text of [shown, redact(shown)]) expect(isReadable(text, key)).toBe(false);
+        const harmlessText = `${before}${after}`;
+        if (!isReadable(harmlessText, key)) expect(redact(harmlessText)).toBe(harmlessText);
+      },
+    ),
+    redaction,
+  );
+});
+
+type Form = readonly [kind: number, isUpper: boolean, invisible: string];
+
+/** One character of a key as a server may repeat it. A backslash has one form less. */
+function spelling(character: string, [kind, isUpper, invisible]: Form): string {
+  const hex = character.charCodeAt(0).toString(16);
+  const digits = isUpper ? hex.toUpperCase() : hex;
+  const isBackslash = character === '\\';
+  const forms = [
+    character,
+    isBackslash ? character : `\\${character}`,
+    isBackslash ? '%5c' : `\\u00${digits.padStart(2, '0')}`,
+    `%${digits}`,
+    `%25${digits}`,
+    isBackslash ? '%255C' : `\\\\${character}`,
+  ];
+  return `${forms[kind]}${invisible}`;
+}
+
+/** Whether a person could read the key in a text, decoded in every way. */
+function isReadable(text: string, key: string): boolean {
+  let decoded = text;
+  for (let round = 0; round < 3; round += 1) {
+    if (decoded.includes(key)) return true;
+    decoded = decoded
+      .replace(/\\u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+      .replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+      .replace(/[\u200b\u202e\x07]/g, '');
+  }
+  return decoded.includes(key);
+}
+
+function expectTextOrFailure(bytes: Uint8Array): void {
+  try {
+    expect(typeof decodeUtf8(bytes)).toBe('string');
+  } catch (error) {
+    expect(error).toBeInstanceOf(FailureError);
+  }
+}
+
+function pack(encoding: string, bytes: Uint8Array): Buffer {
+  if (encoding === 'gzip' || encoding === 'x-gzip') return gzipSync(bytes);
+  if (encoding === 'deflate') return deflateSync(bytes);
+  if (encoding === 'br') return brotliCompressSync(bytes);
+  return Buffer.from(bytes);
+}
+
+interface Damage {
+  readonly at: number;
+  readonly remove: number;
+  readonly insert: Uint8Array;
+}
+
+function damaged(bytes: Buffer, { at, remove, insert }: Damage): Buffer {
+  const place = at % (bytes.length + 1);
+  return Buffer.concat([bytes.subarray(0, place), insert, bytes.subarray(place + remove)]);
+}
+
+async function* inPieces(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  let from = 0;
+  for (const size of sizes) {
+    if (from < bytes.length) yield bytes.subarray(from, from + size);
+    from += size;
+  }
+  if (from < bytes.length) yield bytes.subarray(from);
+}
+
+function halves(bytes: Buffer): readonly Buffer[] {
+  const middle = Math.floor(bytes.length / 2);
+  return [bytes.subarray(0, middle), bytes.subarray(middle)];
+}
+
+/** Only what the sink asks for. */
+function terminalContext(onWrite: (text: string) => void): Context {
+  const output = {
+    isTerminal: true,
+    columns: 80,
+    write: async (chunk: string | Uint8Array) => onWrite(Buffer.from(chunk).toString('utf8')),
+  };
+  const unused = () => Promise.reject(new Error('not asked for'));
+  return {
+    argv: [],
+    env: {},
+    stdin: { isTerminal: true, chunks: [] as unknown as AsyncIterable<Uint8Array> },
+    stdout: output,
+    stderr: output,
+    clock: createTestClock(),
+    openTransport: () => unused,
+    folders: { config: '', state: '' },
+    processes: {
+      self: { host: '', namespace: '', boot: '', pid: 1, startedAt: '' },
+      isGone: () => false,
+      isStopped: () => false,
+    },
+    prompts: { password: unused, confirm: unused, text: unused },
+    interrupted: new AbortController().signal,
+    random: () => 0.5,
+  };
+}
