@@ -19,6 +19,8 @@ export interface Failure {
   readonly kind: 'refused' | 'notSent' | 'unknown';
   /** No other row would fare better now: the run ends. */
   readonly stop: boolean;
+  /** The run ends, but the service may well answer a read: rows of unknown outcome are looked at first. */
+  readonly isReadable: boolean;
   /** The request may still be on its way to the service. */
   readonly mayStillArrive: boolean;
 }
@@ -32,19 +34,28 @@ const requestTimeout = 408;
  */
 export function classifyFailure(error: unknown): Failure {
   // A defect says nothing about what was done.
-  if (!(error instanceof PetstockError)) return { kind: 'unknown', stop: true, mayStillArrive: true };
+  if (!(error instanceof PetstockError)) return failure('unknown', { stop: true, mayStillArrive: true });
   const { status, unsent, mayStillArrive } = error;
-  if (error instanceof AuthError) return { kind: 'notSent', stop: true, mayStillArrive: false };
+  if (error instanceof AuthError) return failure('notSent', { stop: true });
   if (unsent) {
     // A service that can't be reached may be back in a moment; after a 429 the governor waits.
     const passes =
       (error instanceof UnavailableError && !(error instanceof CertificateError)) || error instanceof RateLimitedError;
-    return { kind: 'notSent', stop: !passes, mayStillArrive: false };
+    return failure('notSent', { stop: !passes });
   }
   const isRefusal = status !== undefined && status >= 400 && status <= 499 && status !== requestTimeout;
-  if (isRefusal) return { kind: 'refused', stop: false, mayStillArrive: false };
+  if (isRefusal) return failure('refused');
+  // What redirects may have carried it out first. It would redirect the next one too.
   const isRedirect = status !== undefined && status >= 300 && status <= 399;
-  return { kind: 'unknown', stop: isRedirect || error instanceof InterruptedError, mayStillArrive };
+  const stop = isRedirect || error instanceof InterruptedError;
+  return failure('unknown', { stop, isReadable: isRedirect, mayStillArrive });
+}
+
+function failure(
+  kind: Failure['kind'],
+  { stop = false, isReadable = false, mayStillArrive = false }: Partial<Failure> = {},
+): Failure {
+  return { kind, stop, isReadable, mayStillArrive };
 }
 
 /** The service's own words go before ours. */

@@ -20,6 +20,8 @@ export class Outcomes implements Progression {
   /** Failures of that kind in this round, and those since its last answer. */
   faults = 0;
   faultsInARow = 0;
+  /** What ended the run leaves the stock to be read. */
+  isReadable = false;
   readonly #options: WriteOptions;
   /** Aborted when the run ends: ends the waits of rows that have not left. */
   readonly #ending = new AbortController();
@@ -72,7 +74,7 @@ export class Outcomes implements Progression {
    * @param expires by the monotonic clock: when the request can't be on its way any more
    */
   failed(write: RowWrite, cause: unknown, expires: number): void {
-    const { kind, stop, mayStillArrive } = classifyFailure(cause);
+    const { kind, stop, isReadable, mayStillArrive } = classifyFailure(cause);
     const error = rowErrorOf(cause);
     // The service refuses now, but an earlier request of the row, which relies on no stock, may have been carried out.
     const isDoubtful = this.exposed.has(write.row) && (kind === 'refused' || stop);
@@ -94,7 +96,10 @@ export class Outcomes implements Progression {
       this.notSent(write, error);
     }
     // A row that was still waiting when the run ended is no cause of its own.
-    if ((stop || isDoubtful) && !this.ended) this.stop(cause);
+    if ((stop || isDoubtful) && !this.ended) {
+      this.isReadable = isReadable;
+      this.stop(cause);
+    }
   }
 
   /** A row whose intent is written was certainly not carried out: it is pending again. */

@@ -17,9 +17,14 @@ export interface Unsettled {
  * - as before: sent again; a plain set relies on no stock, so whatever it is
  * - anything else: a conflict
  *
- * @param now by the monotonic clock, before the stock was read
+ * @param look `now`: by the monotonic clock, before the stock was read; `isLast`: nothing is sent again, so that a plain set,
+ *   of which it is not known what was there before, stays unknown
  */
-export function settleUnknown(outcomes: Outcomes, { quantities, mark }: Stock, now: number): Unsettled {
+export function settleUnknown(
+  outcomes: Outcomes,
+  { quantities, mark }: Stock,
+  { now, isLast = false }: { readonly now: number; readonly isLast?: boolean },
+): Unsettled {
   const again: QueuedRow[] = [];
   let arrivesUntil: number | undefined;
   for (const unknown of [...outcomes.unknown.values()]) {
@@ -33,7 +38,7 @@ export function settleUnknown(outcomes: Outcomes, { quantities, mark }: Stock, n
     } else if (!isUnmoved) {
       const moved = stockMovedMessage(write, found);
       outcomes.conflict(write, `${moved}; whether it was written before that is not known`, found);
-    } else {
+    } else if (!isLast || write.before !== undefined) {
       outcomes.notSent(write);
       outcomes.unknown.delete(write.row);
       // Only where the stock is as before it is certain that nothing was written.

@@ -38,7 +38,7 @@ async function writeInRounds(rows: readonly RowWrite[], options: WriteOptions, o
     outcomes.beginRound();
     const { unsent, busy } = await new Dispatch(queue, options, outcomes, reserved).run();
     reserved = undefined;
-    if (outcomes.ended) return settleOnce(options, outcomes);
+    if (outcomes.ended) return settleStopped(rows.length, options, outcomes);
     busySince = busy.length === 0 ? undefined : (busySince ?? options.clock.monotonic());
     queue = [...unsent, ...(await waitForOthers(busy, busySince, options, outcomes))];
     if (queue.length === 0 && outcomes.unknown.size === 0) return;
@@ -74,7 +74,7 @@ async function readBack(hasOthers: boolean, options: WriteOptions, outcomes: Out
   for (;;) {
     const now = clock.monotonic();
     const stock = await options.readStock(petsOf(outcomes));
-    const { again, arrivesUntil } = settleUnknown(outcomes, stock, now);
+    const { again, arrivesUntil } = settleUnknown(outcomes, stock, { now });
     found.push(...again);
     if (arrivesUntil === undefined || hasOthers || found.length > 0) return found;
     const wait = arrivesUntil - clock.monotonic();
@@ -84,11 +84,21 @@ async function readBack(hasOthers: boolean, options: WriteOptions, outcomes: Out
   }
 }
 
+/** Where the service may still answer a read, a run that was stopped looks at the stock. What stopped it counts if rows are left. */
+async function settleStopped(count: number, options: WriteOptions, outcomes: Outcomes): Promise<void> {
+  if (!outcomes.isReadable) return;
+  const { lastFaultPet, stoppedBy, unknown } = outcomes;
+  const what = unknown.size === 1 ? 'it' : unknown.size;
+  options.onDelay(`Pet ${lastFaultPet}: ${failureText(stoppedBy)}; reading the stock to see what became of ${what}`);
+  await settleOnce(options, outcomes);
+  if (outcomes.settled.size === count) outcomes.stoppedBy = undefined;
+}
+
 /** A run that gives up still says what became of the rows that were sent. */
 async function settleOnce({ readStock, clock }: WriteOptions, outcomes: Outcomes): Promise<void> {
-  if (outcomes.stoppedBy !== undefined || outcomes.unknown.size === 0) return;
+  if (outcomes.unknown.size === 0) return;
   const now = clock.monotonic();
-  settleUnknown(outcomes, await readStock(petsOf(outcomes)), now);
+  settleUnknown(outcomes, await readStock(petsOf(outcomes)), { now, isLast: true });
 }
 
 function petsOf({ unknown }: Outcomes): ReadonlySet<bigint> {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { answering as answeringService } from '../../../support/answering.ts';
+import { errorJson } from '../../../support/error-json.ts';
 import { answers } from '../../../support/scripted-actions.ts';
-import { scriptedService } from '../../../support/scripted-service.ts';
+import { type Action, scriptedService } from '../../../support/scripted-service.ts';
 import { openShop, type Shop } from '../../../support/shop.ts';
 
 async function answering(body: string) {
@@ -91,12 +92,63 @@ test('a plain set that is refused after an attempt without an outcome is unknown
   expect(stderr).toMatch(/\nHint: petstock inventory apply --resume \S+ --env staging\n/);
 });
 
-test('after a redirect it is not said that reading the stock back failed, since that was not tried', async () => {
-  const shop = await openShop();
-  const env = { PETSTOCK_URL_STAGING: await answeringService(307, '', { location: 'http://localhost:1/v1' }) };
-  const { code, stderr } = await shop.run('inventory set 4 12', { env });
-  expect(code).toBe(8);
-  expect(stderr).toContain('It is not known whether the stock of pet 4 was set to 12');
-  expect(stderr.match(/redirects/g)).toHaveLength(1);
-  expect(stderr).not.toContain('read back');
+describe('a redirect is no proof that nothing was written', () => {
+  const moved: Action = (exchange) => exchange.answer(302, '', { location: '/v1/elsewhere' });
+  const committedMoved: Action = (exchange) => {
+    exchange.commit();
+    return moved(exchange);
+  };
+
+  async function redirecting(command: string, action: Action, stdin?: string) {
+    const service = await scriptedService();
+    service.always('PATCH', action);
+    const shop = await openShop();
+    const result = await shop.run(`${command} --json`, { env: service.env, stdin });
+    return { ...result, sent: result.requests.map(({ method }) => method).join(' '), shop };
+  }
+
+  test('a plain set is read back, and applied where the stock is as wanted', async () => {
+    const { code, sent, stdout } = await redirecting('inventory set 1 5', committedMoved);
+    expect({ code, sent, stdout }).toEqual({
+      code: 0,
+      sent: 'PATCH GET',
+      stdout: expect.stringContaining('"quantity":5'),
+    });
+  });
+
+  test('a plain set is unknown where it is not', async () => {
+    const { code, sent, stderr, shop } = await redirecting('inventory set 1 5', moved);
+    expect({ code, sent }).toEqual({ code: 8, sent: 'PATCH GET' });
+    expect(errorJson(stderr).error.message).toMatch(
+      /^It is not known whether the stock of pet 1 was set to 5: The service redirects/,
+    );
+    expect((await shop.run('history list --json')).stdout).toContain('"unknown":1');
+  });
+
+  test('a write that has read the stock before knows that it was not written', async () => {
+    const { code, sent, stderr } = await redirecting('inventory adjust 1 +5', moved);
+    expect({ code, sent }).toEqual({ code: 1, sent: 'GET PATCH GET' });
+    expect(errorJson(stderr).error.message).toContain('redirects a PATCH with 302');
+  });
+
+  test('a run ends at it, and says of each row what is certain', async () => {
+    const file = 'petId,quantity\n1,5\n2,6\n3,7\n';
+    const written = await redirecting('inventory apply - --yes --concurrency 1', committedMoved, file);
+    expect({ code: written.code, sent: written.sent }).toEqual({ code: 8, sent: 'GET PATCH GET' });
+    expect(JSON.parse(written.stdout).counts).toMatchObject({ applied: 1, notAttempted: 2, unknown: 0 });
+    const { code, stdout, stderr } = await redirecting('inventory apply - --yes --concurrency 1', moved, file);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).counts).toMatchObject({ applied: 0, notAttempted: 3, unknown: 0 });
+    expect(errorJson(stderr).error.message).toContain('Nothing was written');
+  });
+
+  test('that the stock could not be read back is not said where the answer is the same', async () => {
+    const shop = await openShop();
+    const env = { PETSTOCK_URL_STAGING: await answeringService(307, '', { location: 'http://localhost:1/v1' }) };
+    const { code, stderr } = await shop.run('inventory set 4 12', { env });
+    expect(code).toBe(8);
+    expect(stderr).toContain('It is not known whether the stock of pet 4 was set to 12');
+    expect(stderr.match(/redirects/g)).toHaveLength(1);
+    expect(stderr).not.toContain('read back');
+  });
 });
