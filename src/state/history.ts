@@ -219,5 +219,6 @@ export interface PetWrite {
   readonly run: string;
   readonly command: string;
   readonly result: 'applied' | 'differs' | 'unknown';
-  readonly quantity: number | undefined;
+  /** What it has written; of `unknown`: what it may have written. */
+  readonly quantity: number;
 }

@@ -1,6 +1,6 @@
 import type { BulkRow } from '../inventory/change.ts';
 import type { Outcome, PetWrite, RecordedRow } from '../state/history.ts';
-import { laterWriteMessage } from './stock-moved.ts';
+import { laterWriteMessage, mayBeWritten } from './stock-moved.ts';
 
 /** A row of a run that goes on. */
 export interface ResumedRow {
@@ -55,8 +55,8 @@ function answerOf(
   { stock, laterWrites }: ResumeFacts,
 ): Answer | undefined {
   if (stock === after && result === 'pending') return { result: 'unchanged' };
-  // What may have been written since, and left the stock as it was before, was not written.
-  const later = laterWrites.findLast((write) => write.result !== 'unknown' || stock !== before);
+  const isAsBefore = stock !== undefined && stock === before;
+  const later = laterWrites.findLast((write) => !isAsBefore || mayBeWritten(write, stock));
   if (later !== undefined) {
     return { result: 'conflict', message: laterWriteMessage(later) };
   }

@@ -1,6 +1,6 @@
 import type { BulkRow } from '../inventory/change.ts';
 import type { PetWrite, RecordedRow } from '../state/history.ts';
-import { laterWriteMessage } from './stock-moved.ts';
+import { laterWriteMessage, mayBeWritten } from './stock-moved.ts';
 
 /** What is known of a row that is to be taken back. */
 export interface UndoFacts {
@@ -60,8 +60,7 @@ interface Situation {
 function conflictOf(petId: bigint, { stock, written, target, laterWrites }: Situation): string | undefined {
   if (stock === undefined) return `there is no pet ${petId} any more`;
   if (stock === target) return undefined;
-  // What may have been written since, and left the stock as this row wrote it, was not written.
-  const later = laterWrites.findLast(({ result }) => result !== 'unknown' || stock !== written);
+  const later = laterWrites.findLast((write) => stock !== written || mayBeWritten(write, stock));
   if (later !== undefined) return laterWriteMessage(later);
   return stock === written ? undefined : `the stock is ${stock}, not ${written} as it was written`;
 }

@@ -50,8 +50,8 @@ function withoutUndone(rows: readonly Row[]): Row[] {
 }
 
 function petWriteOf({ run, command, result, quantity, after }: Row): PetWrite {
-  const known = result === 'unknown' ? undefined : ((quantity ?? after) as number);
-  return { run: String(run), command: String(command), result: result as PetWrite['result'], quantity: known };
+  const written = (result === 'unknown' ? after : (quantity ?? after)) as number;
+  return { run: String(run), command: String(command), result: result as PetWrite['result'], quantity: written };
 }
 
 /** The stock that was last read or written of a pet. See `History.lastKnownQuantity`. */
