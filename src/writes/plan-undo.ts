@@ -30,7 +30,7 @@ export async function undoableRows(
 
 function nothingToUndo({ run, undoneBy }: RunRecord, isBlind: boolean): UsageError {
   const why = isBlind
-    ? 'set a stock without reading it, so it is not known what it was'
+    ? 'set a stock without reading it, so it is not known what it was (`inventory set --read-first` reads it)'
     : undoneBy.length > 0
       ? `was taken back already, by ${undoneBy.join(' and ')}`
       : 'has written nothing';
