@@ -40,6 +40,26 @@ function cleanRow(columns: readonly Column[], row: Row, width: number | undefine
   return copy ?? row;
 }
 
+/**
+ * A row that is kept while a table is measured: a text that is much longer than the terminal is cut, so that the memory does not hold it.
+ * Its cells are the same.
+ */
+export function rowToKeep(columns: readonly Column[], row: Row, width: number): Row {
+  const isLong = ({ field, whole }: Column): boolean => {
+    const value = row[field];
+    return !whole && typeof value === 'string' && value.length > (width + 2) * longestCharacter;
+  };
+  const long = columns.filter(isLong);
+  if (long.length === 0) return row;
+  const cuts = long.map(({ field }) => [field, detached(shortened(singleLine(`${row[field]}`), width))]);
+  return Object.assign(Object.create(null) as Record<string, Scalar>, row, Object.fromEntries(cuts));
+}
+
+/** A copy: V8 keeps the whole of a text of which it keeps a part. */
+function detached(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le');
+}
+
 /** Few characters have more code units than this; more marks on one letter can't be shown. */
 const longestCharacter = 16;
 

@@ -2,7 +2,7 @@ import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { chunksOf } from './batches.ts';
 import { itemFields } from './inventory-view.ts';
 import { type ItemLineFormat, ItemLines } from './item-lines.ts';
-import { type TableCell, tableCells } from './table-cells.ts';
+import { rowToKeep, type TableCell, tableCells } from './table-cells.ts';
 import { drawTable } from './table-drawing.ts';
 import { isCramped, type Layout, layOut, layOutLong, measure } from './table-layout.ts';
 import { blanksBehindId, cellWriters, headerLine, lineWriter, recordLines } from './table-lines.ts';
@@ -28,7 +28,7 @@ export async function* table(whole: View, options: RenderOptions): AsyncIterable
   for await (const batch of view.rows) {
     let rows = batch;
     if (line === undefined) {
-      waiting = waiting.length === 0 ? batch : [...waiting, ...batch];
+      waiting = [...waiting, ...rowsToKeep(view, batch, options)];
       if (waiting.length <= drawnRows) continue;
       const layout = longLayout(view, waiting.slice(0, drawnRows), options);
       if (options.header ?? true) yield headerLine(layout, options.paint);
@@ -49,7 +49,7 @@ async function* itemTable(view: View, items: ColumnBatches, options: RenderOptio
   for await (const batch of items) {
     if (lines === undefined) {
       const missing = drawnRows + 1 - waiting.length;
-      waiting.push(...batch.items(missing));
+      waiting.push(...rowsToKeep(view, batch.items(missing), options));
       if (waiting.length <= drawnRows) continue;
       const layout = longLayout(view, waiting.slice(0, drawnRows), options);
       if (options.header ?? true) yield headerLine(layout, options.paint);
@@ -62,6 +62,11 @@ async function* itemTable(view: View, items: ColumnBatches, options: RenderOptio
   }
   if (lines !== undefined) yield* lines.rest();
   else if (waiting.length > 0) yield await wholeTable(view, waiting, options);
+}
+
+/** One row may be shown with a line for each value, and these are not cut. */
+function rowsToKeep({ columns, shape }: View, rows: readonly Row[], { width }: RenderOptions): readonly Row[] {
+  return width === undefined || shape === 'one' ? rows : rows.map((row) => rowToKeep(columns, row, width));
 }
 
 function longLayout({ columns }: View, rows: readonly Row[], { header, width, paint }: RenderOptions): Layout {

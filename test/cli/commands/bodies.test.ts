@@ -145,6 +145,24 @@ test('a list has no bound, whatever its statuses', async () => {
   expect(process.memoryUsage().rss - before).toBeLessThan(100 * MiB);
 });
 
+test('a table that is measured first does not keep what it cuts', async () => {
+  const note = 'x'.repeat(1000 * 1024);
+  const url = await served((response) => {
+    async function* items() {
+      for (let id = 0; id < 230; id += 1) {
+        yield `${id === 0 ? '[' : ','}{"petId":${id},"quantity":1,"status":"${id}${note}"}`;
+      }
+      yield ']';
+    }
+    Readable.from(items()).pipe(response);
+  });
+  const before = process.memoryUsage().rss;
+  const result = await run('inventory list', url, 80);
+  expect(result.code).toBe(0);
+  expect(result.stdout.split('\n')).toHaveLength(232);
+  expect(process.memoryUsage().rss - before).toBeLessThan(120 * MiB);
+});
+
 test('api streams: the first bytes are out before the last have come', async () => {
   let finish: () => void = () => {};
   const url = await served((response) => {

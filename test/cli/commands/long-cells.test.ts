@@ -74,4 +74,6 @@ test('a field that is called as what every object has is empty where it is missi
   expect(stdout).toBe('id,constructor,toString\n1,a,\n2,,\n3,,4\n');
   const table = await shop.run('orders list -o table', { env });
   expect(table.stdout).not.toContain('function');
+  const long = { PETSTOCK_URL_STAGING: await answering(200, body.replace('{"id":2}', `{"id":2,"name":"${cjk}"}`)) };
+  expect((await shop.run('orders list', { env: long, terminal: 80 })).stdout).not.toContain('function');
 });
