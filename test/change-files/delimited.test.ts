@@ -79,16 +79,16 @@ describe('a table', () => {
 describe('the header', () => {
   const known = 'the columns are petId, quantity or delta, and if wanted expected, reason, ref, status';
   test.each([
-    ['petId,quantity,expectd', `1 expectd: 'expectd' is not a column that petstock knows: did you mean expected?`],
-    ['petId,quantity,Comment', `1 Comment: 'Comment' is not a column that petstock knows: did you mean reason?`],
-    ['petId,quantity,colour', `1 colour: 'colour' is not a column that petstock knows: ${known}`],
-    ['petId,qantity', `1 qantity: 'qantity' is not a column that petstock knows: did you mean quantity?`],
-    ['"a,b,c,d";petId;quantity', `1 a,b,c,d: 'a,b,c,d' is not a column that petstock knows: ${known}`],
-    ['petId,quantity,\x1b[2J', `1 \ufffd[2J: '\ufffd[2J' is not a column that petstock knows: ${known}`],
-    ['\uff50,petId,quantity', `1 \uff50: '\uff50' is not a column that petstock knows: ${known}`],
-    ['petId,quantity,petId', `1 petId: the column 'petId' is there twice`],
-    ['petId,quantity,Qty', `1 Qty: the columns 'quantity' and 'Qty' are the same: only one of them can be there`],
-    ['petId,status,status,delta', `1 status: the column 'status' is there twice`],
+    ['petId,quantity,expectd', `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`],
+    ['petId,quantity,Comment', `1 Comment: "Comment" is not a column that petstock knows: did you mean reason?`],
+    ['petId,quantity,colour', `1 colour: "colour" is not a column that petstock knows: ${known}`],
+    ['petId,qantity', `1 qantity: "qantity" is not a column that petstock knows: did you mean quantity?`],
+    ['"a,b,c,d";petId;quantity', `1 a,b,c,d: "a,b,c,d" is not a column that petstock knows: ${known}`],
+    ['petId,quantity,\x1b[2J', `1 \ufffd[2J: "\ufffd[2J" is not a column that petstock knows: ${known}`],
+    ['\uff50,petId,quantity', `1 \uff50: "\uff50" is not a column that petstock knows: ${known}`],
+    ['petId,quantity,petId', `1 petId: the column "petId" is there twice`],
+    ['petId,quantity,Qty', `1 Qty: the columns "quantity" and "Qty" are the same: only one of them can be there`],
+    ['petId,status,status,delta', `1 status: the column "status" is there twice`],
     [
       'quantity,delta',
       '1: there is no column petId: the first line has to name the columns, such as petId,quantity,reason',
@@ -98,9 +98,9 @@ describe('the header', () => {
 
   it('has all of its faults reported, and those of the rows too', async () => {
     expect(await faultsOf('petId,quantity,expectd,qty\n42,x,,\n')).toEqual([
-      `1 expectd: 'expectd' is not a column that petstock knows: did you mean expected?`,
-      `1 qty: the columns 'quantity' and 'qty' are the same: only one of them can be there`,
-      `2 quantity: 'x' is not a quantity: a quantity is a whole number such as 12`,
+      `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`,
+      `1 qty: the columns "quantity" and "qty" are the same: only one of them can be there`,
+      `2 quantity: "x" is not a quantity: a quantity is a whole number such as 12`,
     ]);
   });
 
@@ -122,26 +122,26 @@ describe('a row', () => {
     ['12345678901234500000,7', `2 petId: 12345678901234500000 ${rounded}`],
     [
       '9223372036854775808,7',
-      `2 petId: '9223372036854775808' is out of range: a pet id lies between -9223372036854775808 and 9223372036854775807`,
+      `2 petId: "9223372036854775808" is out of range: a pet id lies between -9223372036854775808 and 9223372036854775807`,
     ],
-    ['"1,234",7', `2 petId: '1,234' is not a pet id: if 1234 is meant, write it without a separator`],
-    ['x,7', `2 petId: 'x' is not a pet id: a pet id is a whole number such as 42`],
+    ['"1,234",7', `2 petId: "1,234" is not a pet id: if 1234 is meant, write it without a separator`],
+    ['x,7', `2 petId: "x" is not a pet id: a pet id is a whole number such as 42`],
     [',7', '2 petId: the pet id is missing'],
-    ['42,"1,800"', `2 qty: '1,800' is not a quantity: if 1800 is meant, write it without a separator`],
-    ['42,1.800', `2 qty: '1.800' is not a quantity: if 1800 is meant, write it without a separator`],
-    ['42,1 234 800', `2 qty: '1 234 800' is not a quantity: if 1234800 is meant, write it without a separator`],
-    ['42,12.0', `2 qty: '12.0' is not a quantity: write 12, without decimals`],
-    ['42,"12,00"', `2 qty: '12,00' is not a quantity: write 12, without decimals`],
-    ['42,1.5', `2 qty: '1.5' is not a quantity: a quantity is a whole number such as 12`],
-    ['42,1e3', `2 qty: '1e3' is not a quantity: write out every digit, a quantity is a whole number such as 12`],
-    ['42,-0', `2 qty: '-0' is not a quantity: zero has no sign, write 0`],
-    ['42,=A1+1', `2 qty: '=A1+1' is not a quantity: a quantity is a whole number such as 12`],
+    ['42,"1,800"', `2 qty: "1,800" is not a quantity: if 1800 is meant, write it without a separator`],
+    ['42,1.800', `2 qty: "1.800" is not a quantity: if 1800 is meant, write it without a separator`],
+    ['42,1 234 800', `2 qty: "1 234 800" is not a quantity: if 1234800 is meant, write it without a separator`],
+    ['42,12.0', `2 qty: "12.0" is not a quantity: write 12, without decimals`],
+    ['42,"12,00"', `2 qty: "12,00" is not a quantity: write 12, without decimals`],
+    ['42,1.5', `2 qty: "1.5" is not a quantity: a quantity is a whole number such as 12`],
+    ['42,1e3', `2 qty: "1e3" is not a quantity: write out every digit, a quantity is a whole number such as 12`],
+    ['42,-0', `2 qty: "-0" is not a quantity: zero has no sign, write 0`],
+    ['42,=A1+1', `2 qty: "=A1+1" is not a quantity: a quantity is a whole number such as 12`],
     [
       '42,+5',
-      `2 qty: '+5' is not a quantity: a quantity is the new stock and has no plus sign; what is to be added goes into a column named delta`,
+      `2 qty: "+5" is not a quantity: a quantity is the new stock and has no plus sign; what is to be added goes into a column named delta`,
     ],
-    ['42,,1.0', `2 delta: '1.0' is not a change: write 1, without decimals`],
-    ['42,,,five', `2 expected: 'five' is not a quantity: a quantity is a whole number such as 12`],
+    ['42,,1.0', `2 delta: "1.0" is not a change: write 1, without decimals`],
+    ['42,,,five', `2 expected: "five" is not a quantity: a quantity is a whole number such as 12`],
     ['42,5,5', '2: there is both a quantity and a delta: only one of them can be meant'],
     [
       '42,5,,,box of 1,800 pieces',
@@ -159,9 +159,9 @@ describe('a row', () => {
 
   it('has all of its faults reported', async () => {
     expect(await faultsOf('petId,quantity,expected\n1,x,y\n2,1.5,3\n')).toEqual([
-      `2 quantity: 'x' is not a quantity: a quantity is a whole number such as 12`,
-      `2 expected: 'y' is not a quantity: a quantity is a whole number such as 12`,
-      `3 quantity: '1.5' is not a quantity: a quantity is a whole number such as 12`,
+      `2 quantity: "x" is not a quantity: a quantity is a whole number such as 12`,
+      `2 expected: "y" is not a quantity: a quantity is a whole number such as 12`,
+      `3 quantity: "1.5" is not a quantity: a quantity is a whole number such as 12`,
     ]);
   });
 
@@ -172,7 +172,7 @@ describe('a row', () => {
 
   it('of a pet that has one already is refused, whatever else is wrong', async () => {
     expect(await faultsOf('petId,quantity\n42,x\n7,1\n042,5\n="7",1\n42,1\n8,1\n')).toEqual([
-      `2 quantity: 'x' is not a quantity: a quantity is a whole number such as 12`,
+      `2 quantity: "x" is not a quantity: a quantity is a whole number such as 12`,
       '4: pet 42 is on line 2 already',
       '5: pet 7 is on line 3 already',
       '6: pet 42 is on line 2 already',
@@ -196,7 +196,7 @@ describe('a row', () => {
 describe('a broken file', () => {
   it('has a quote that is never closed', async () => {
     expect(await faultsOf('id,qty,reason\n1,x,"a\nb"\n2,3,"c\n3,4,d\n')).toEqual([
-      `2 qty: 'x' is not a quantity: a quantity is a whole number such as 12`,
+      `2 qty: "x" is not a quantity: a quantity is a whole number such as 12`,
       '4: a quote opens here and is never closed: close it, or write a quote inside of a text twice',
     ]);
   });

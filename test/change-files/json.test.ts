@@ -99,22 +99,22 @@ describe('JSON', () => {
     ['[{"petId":1,"quantity":true}]', `1 quantity: true or false can't be here: ${here}`],
     ['[{"petId":1,"qty":{"a":[1]}}]', `1 qty: an object can't be here: ${here}`],
     ['[{"petId":1,"quantity":[2]}]', `1 quantity: a list can't be here: ${here}`],
-    ['[{"petId":1,"quantity":2,"quantity":2}]', `1 quantity: 'quantity' is there twice`],
-    ['[{"petId":1,"quantity":2,"QTY":3}]', `1 QTY: 'quantity' is there twice`],
+    ['[{"petId":1,"quantity":2,"quantity":2}]', `1 quantity: "quantity" is there twice`],
+    ['[{"petId":1,"quantity":2,"QTY":3}]', `1 QTY: "quantity" is there twice`],
     [
       '[{"petId":1,"quantity":2,"expectd":3}]',
-      `1 expectd: 'expectd' is not a field that petstock knows: did you mean expected?`,
+      `1 expectd: "expectd" is not a field that petstock knows: did you mean expected?`,
     ],
     [
       '[{"petId":1,"quantity":2,"__proto__":3}]',
-      `1 __proto__: '__proto__' is not a field that petstock knows: the fields are petId, quantity or delta, and if wanted expected, reason, ref, status`,
+      `1 __proto__: "__proto__" is not a field that petstock knows: the fields are petId, quantity or delta, and if wanted expected, reason, ref, status`,
     ],
     ['[{"quantity":2}]', '1 petId: the pet id is missing'],
     [
       '[{"petId":1.23E+18,"quantity":2}]',
       '1 petId: 1.23E+18 looks like an id that a spreadsheet rounded; format the column as text and export again',
     ],
-    ['[{"petId":1,"Qty":12.0}]', `1 Qty: '12.0' is not a quantity: write 12, without decimals`],
+    ['[{"petId":1,"Qty":12.0}]', `1 Qty: "12.0" is not a quantity: write 12, without decimals`],
     ['[{"petId":1,"quantity":2},\n{"id":"1","delta":1}]', '2: pet 1 is on line 1 already'],
   ])('refuses %j', async (content, fault) => {
     expect(await faultsOf(content)).toEqual([fault]);
@@ -129,7 +129,7 @@ describe('JSON', () => {
       '1: there has to be a name in double quotes here',
       '2: there has to be a value here: a number, a text in double quotes, or null',
       '3: there has to be an object here, such as {"petId":42,"quantity":7}',
-      `4 qty: 'y' is not a quantity: a quantity is a whole number such as 12`,
+      `4 qty: "y" is not a quantity: a quantity is a whole number such as 12`,
     ]);
   });
 
@@ -150,7 +150,7 @@ describe('JSON', () => {
   it('goes on after a line that is broken', async () => {
     expect(await faultsOf('{"id":1,"qty":2}\n{"id":2,"qty":\n{"id":3,"qty":"y"}\n')).toEqual([
       '2: there has to be a value here: a number, a text in double quotes, or null',
-      `3 qty: 'y' is not a quantity: a quantity is a whole number such as 12`,
+      `3 qty: "y" is not a quantity: a quantity is a whole number such as 12`,
     ]);
   });
 

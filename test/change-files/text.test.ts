@@ -33,7 +33,7 @@ describe('what is not UTF-8', () => {
   it('is told with the faults before it', async () => {
     const bytes = Buffer.concat([Buffer.from('id,qty,reason\r\n1,x,é\r\n2,3,'), Buffer.from('é\r\n', 'latin1')]);
     expect(await faultsOf(bytes)).toEqual([
-      `2 qty: 'x' is not a quantity: a quantity is a whole number such as 12`,
+      `2 qty: "x" is not a quantity: a quantity is a whole number such as 12`,
       `3: there are characters that are not UTF-8: ${saveAgain}`,
     ]);
   });

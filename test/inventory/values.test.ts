@@ -23,18 +23,18 @@ describe('parsePetId', () => {
   ])('%s', (text, value) => expect(parsePetId(text)).toEqual({ ok: true, value }));
 
   test.each([
-    ['1.5', `'1.5' is not a pet id: a pet id is a whole number such as 42`],
+    ['1.5', `"1.5" is not a pet id: a pet id is a whole number such as 42`],
     ['', 'the pet id is empty: a pet id is a whole number such as 42'],
     [' \t', 'the pet id is empty: a pet id is a whole number such as 42'],
-    ['0x10', `'0x10' is not a pet id: a pet id is a whole number such as 42`],
-    ['１', `'１' is not a pet id: use the digits 0 to 9`],
-    ['+7', `'+7' is not a pet id: leave out the plus sign, a pet id is a whole number such as 42`],
-    [' 7', `' 7' is not a pet id: leave out the white space around it`],
-    ['7\n', `'7\ufffd' is not a pet id: leave out the white space around it`],
-    ['-0', `'-0' is not a pet id: zero has no sign, write 0`],
-    ['--7', `'--7' is not a pet id: a pet id is a whole number such as 42`],
-    ['1e3', `'1e3' is not a pet id: write out every digit, a pet id is a whole number such as 42`],
-    ['1_000', `'1_000' is not a pet id: a pet id is a whole number such as 42`],
+    ['0x10', `"0x10" is not a pet id: a pet id is a whole number such as 42`],
+    ['１', `"１" is not a pet id: use the digits 0 to 9`],
+    ['+7', `"+7" is not a pet id: leave out the plus sign, a pet id is a whole number such as 42`],
+    [' 7', `" 7" is not a pet id: leave out the white space around it`],
+    ['7\n', `"7\ufffd" is not a pet id: leave out the white space around it`],
+    ['-0', `"-0" is not a pet id: zero has no sign, write 0`],
+    ['--7', `"--7" is not a pet id: a pet id is a whole number such as 42`],
+    ['1e3', `"1e3" is not a pet id: write out every digit, a pet id is a whole number such as 42`],
+    ['1_000', `"1_000" is not a pet id: a pet id is a whole number such as 42`],
   ])('refuses %j', (text, fault) => expect(parsePetId(text)).toEqual({ ok: false, fault }));
 
   test.each(['1.23E+18', '1,23E+18', '-1E+18'])('says that a spreadsheet probably rounded %s', (text) => {
@@ -92,7 +92,7 @@ describe('parseQuantity', () => {
 
   it('points from +5 to adjust', () => {
     expect(faultOf(parseQuantity('+5'))).toBe(
-      `'+5' is not a quantity: a quantity is the new stock and has no plus sign; to add to the stock, use petstock inventory adjust`,
+      `"+5" is not a quantity: a quantity is the new stock and has no plus sign; to add to the stock, use petstock inventory adjust`,
     );
   });
 });
@@ -154,12 +154,12 @@ describe('the integers', () => {
 
 describe('quoted', () => {
   test.each([
-    ['a', `'a'`],
-    ['', `''`],
-    ['\x1b[31m\r\n', `'\ufffd[31m\ufffd\ufffd'`],
-    ['\u202egnp', `'\ufffdgnp'`],
-    ['x'.repeat(40), `'${'x'.repeat(40)}'`],
-    ['x'.repeat(41), `'${'x'.repeat(39)}…'`],
-    ['😀'.repeat(41), `'${'😀'.repeat(39)}…'`],
+    ['a', '"a"'],
+    ['', '""'],
+    ['\x1b[31m\r\n', `"\ufffd[31m\ufffd\ufffd"`],
+    ['\u202egnp', `"\ufffdgnp"`],
+    ['x'.repeat(40), `"${'x'.repeat(40)}"`],
+    ['x'.repeat(41), `"${'x'.repeat(39)}…"`],
+    ['😀'.repeat(41), `"${'😀'.repeat(39)}…"`],
   ])('%j', (text, expected) => expect(quoted(text)).toBe(expected));
 });

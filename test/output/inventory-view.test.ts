@@ -13,12 +13,12 @@ describe('parseFields', () => {
   ])('%j', (text, value) => expect(parseFields(text)).toEqual({ ok: true, value }));
 
   test.each([
-    ['name', `'name' is not a field: the fields are petId, quantity, status`],
-    ['petid', `'petid' is not a field: the fields are petId, quantity, status`],
-    ['petId,petId', `'petId' is named twice: the fields are petId, quantity, status`],
+    ['name', `"name" is not a field: the fields are petId, quantity, status`],
+    ['petid', `"petid" is not a field: the fields are petId, quantity, status`],
+    ['petId,petId', `"petId" is named twice: the fields are petId, quantity, status`],
     ['', 'a field is empty: the fields are petId, quantity, status'],
     ['petId,', 'a field is empty: the fields are petId, quantity, status'],
-    ['\x1b[2J', `'\ufffd[2J' is not a field: the fields are petId, quantity, status`],
+    ['\x1b[2J', `"\ufffd[2J" is not a field: the fields are petId, quantity, status`],
   ])('refuses %j', (text, fault) => expect(parseFields(text)).toEqual({ ok: false, fault }));
 });
 

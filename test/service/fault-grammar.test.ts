@@ -35,8 +35,8 @@ test.each([
   ['GET:reset', 'it must begin with a path such as /inventory/*, or with *'],
   ['*', 'it does not say what goes wrong'],
   ['*:every=2', 'it does not say what goes wrong'],
-  ['*:explode', "there is no 'explode'"],
-  ['*:constructor', "there is no 'constructor'"],
+  ['*:explode', 'there is no "explode"'],
+  ['*:constructor', 'there is no "constructor"'],
   ['*:every=0:reset', 'every needs a whole number from 1'],
   ['*:first=x:reset', 'first needs a whole number from 1'],
   ['*:every:reset', 'every needs a whole number from 1'],
@@ -49,8 +49,8 @@ test.each([
   ['*:reset:retry-after=1', 'retry-after= goes with status='],
   ['*:reset=1', 'reset takes no value'],
   ['*:without=', 'without needs names of headers, with commas between'],
-  ['*:reset:hang', "'hang' does not go with what is before it"],
-  ['*:every=2:first=2:hang', "'first=2' does not go with what is before it"],
+  ['*:reset:hang', '"hang" does not go with what is before it'],
+  ['*:every=2:first=2:hang', '"first=2" does not go with what is before it'],
 ])('%j cannot be read: %s', (spec, reason) => {
-  expect(() => parseFault(spec)).toThrow(`Fault '${spec}': ${reason}.`);
+  expect(() => parseFault(spec)).toThrow(`Fault "${spec}": ${reason}.`);
 });

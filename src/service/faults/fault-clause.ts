@@ -6,7 +6,7 @@ export class FaultSpecError extends Error {
   readonly spec: string;
 
   constructor(spec: string, reason: string) {
-    super(`Fault '${spec}': ${reason}.`);
+    super(`Fault "${spec}": ${reason}.`);
     this.spec = spec;
   }
 }
@@ -24,7 +24,7 @@ export interface Parts {
 export function parsePart(spec: string, part: string): Parts {
   const [name = '', ...rest] = part.split('=');
   const read = Object.hasOwn(PARTS, name) ? PARTS[name] : undefined;
-  if (read === undefined) throw new FaultSpecError(spec, `there is no '${name}'`);
+  if (read === undefined) throw new FaultSpecError(spec, `there is no "${name}"`);
   const result = read(rest.length === 0 ? null : rest.join('='));
   if (typeof result === 'string') throw new FaultSpecError(spec, `${name} ${result}`);
   return result;

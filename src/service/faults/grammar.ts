@@ -56,7 +56,7 @@ function parseParts(spec: string, parts: readonly string[]): Parts {
   for (const text of parts) {
     const part = parsePart(spec, text);
     const repeated = Object.keys(part).some((name) => name in read);
-    if (repeated) throw new FaultSpecError(spec, `'${text}' does not go with what is before it`);
+    if (repeated) throw new FaultSpecError(spec, `"${text}" does not go with what is before it`);
     Object.assign(read, part);
   }
   return read;
