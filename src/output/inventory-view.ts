@@ -69,16 +69,17 @@ function inventoryColumns(lowStock: number): Readonly<Record<InventoryField, Col
       field: 'quantity',
       title: 'Quantity',
       align: 'right',
-      cell: (value, _row, paint) =>
-        typeof value === 'number' ? quantityCell(value, lowStock, paint) : `${value ?? ''}`,
+      cell: (value, { status }, paint) =>
+        typeof value === 'number' ? quantityCell(value, status === 'sold', lowStock, paint) : `${value ?? ''}`,
     },
     status: { field: 'status', title: 'Status', cell: (value, _row, paint) => statusCell(`${value ?? ''}`, paint) },
   };
 }
 
-/** The quantity and, after two spaces, a word for what needs attention. */
-function quantityCell(quantity: number, lowStock: number, paint: Paint): string {
+/** The quantity and, after two spaces, a word for what needs attention: that a sold pet is gone does not. */
+function quantityCell(quantity: number, isSold: boolean, lowStock: number, paint: Paint): string {
   if (quantity < 0) return `${paint.red(`${quantity}`)}  ${paint.red('below zero')}`;
+  if (isSold) return `${quantity}`;
   if (quantity === 0) return `${paint.red('0')}  ${paint.red('out of stock')}`;
   if (quantity <= lowStock) return `${paint.yellow(`${quantity}`)}  ${paint.yellow('low')}`;
   return `${quantity}`;

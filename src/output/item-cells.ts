@@ -48,24 +48,36 @@ export class StatusCells {
 /** Most stores have few different quantities; the memory must stay flat where they have many. */
 const mostQuantities = 10_000;
 
-/** What the quantities of a batch look like where they are more than digits. */
+/** What the quantities of a batch look like where they are more than digits: what a remark says hangs on the status. */
 export class QuantityCells {
   /** In bytes. */
   longest = 0;
-  readonly #known = new Map<number, Cell>();
+  #names: StatusNames | undefined;
+  /** By the code of a status, then by quantity. */
+  #known: Map<number, Cell>[] = [];
+  #remembered = 0;
 
-  constructor(readonly textOf: (quantity: number) => string) {}
+  constructor(readonly textOf: (quantity: number, status: string) => string) {}
 
-  of({ quantities, length }: ItemColumns): readonly Cell[] {
-    return Array.from({ length }, (_, index) => this.#cell(quantities[index] ?? 0));
+  of({ quantities, statuses, statusCodes, length }: ItemColumns): readonly Cell[] {
+    if (this.#names !== statuses) {
+      this.#names = statuses;
+      this.#known = [];
+      this.#remembered = 0;
+      this.longest = 0;
+    }
+    return Array.from({ length }, (_, index) => this.#cell(quantities[index] ?? 0, statusCodes[index] ?? 0, statuses));
   }
 
-  #cell(quantity: number): Cell {
-    const known = this.#known.get(quantity);
+  #cell(quantity: number, code: number, statuses: StatusNames): Cell {
+    const known = this.#known[code]?.get(quantity);
     if (known !== undefined) return known;
-    const cell = new Cell(this.textOf(quantity));
+    const cell = new Cell(this.textOf(quantity, statuses.textOf(code)));
     this.longest = Math.max(this.longest, cell.length);
-    if (this.#known.size < mostQuantities) this.#known.set(quantity, cell);
+    if (this.#remembered < mostQuantities) {
+      this.#remembered += 1;
+      (this.#known[code] ??= new Map()).set(quantity, cell);
+    }
     return cell;
   }
 }

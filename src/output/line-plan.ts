@@ -10,7 +10,7 @@ export interface ItemLineFormat {
   /** Ids are padded with spaces before them to so many characters. */
   readonly idWidth?: number;
   /** A quantity, where it is more than its digits. */
-  quantity?(quantity: number): string;
+  quantity?(quantity: number, status: string): string;
   status(status: string): string;
   /** Spaces before the line end are left out. */
   readonly trimmed?: boolean;

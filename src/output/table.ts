@@ -1,12 +1,12 @@
 import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { chunksOf } from './batches.ts';
-import { itemFields } from './inventory-view.ts';
+import { type InventoryField, itemFields } from './inventory-view.ts';
 import { type ItemLineFormat, ItemLines } from './item-lines.ts';
 import { rowToKeep, type TableCell, tableCells } from './table-cells.ts';
 import { drawTable } from './table-drawing.ts';
 import { isCramped, type Layout, layOut, layOutLong, measure } from './table-layout.ts';
 import { blanksBehindId, cellWriters, headerLine, lineWriter, recordLines } from './table-lines.ts';
-import type { Column, RenderOptions, Row, Scalar, View } from './view.ts';
+import type { Column, RenderOptions, Row, View } from './view.ts';
 
 /** Up to here cli-table3 draws the table; its time is quadratic, so that a longer one is streamed at fixed widths. */
 const drawnRows = 200;
@@ -117,9 +117,9 @@ function tableItemLine(view: View, layout: Layout, { paint, width }: RenderOptio
   const writers = cellWriters(layout);
   const idAt = fields.indexOf('petId');
   const idLane = layout.lanes[idAt];
-  const cellText = (field: string, value: Scalar): string => {
+  const cellText = (field: InventoryField, row: Row): string => {
     const index = view.columns.findIndex((column) => column.field === field);
-    const [cell] = tableCells(view.columns.slice(index, index + 1), { [field]: value }, paint, width);
+    const [cell] = tableCells(view.columns.slice(index, index + 1), row, paint, width);
     return cell === undefined ? '' : (writers[index]?.(cell) ?? '');
   };
   return {
@@ -129,8 +129,8 @@ function tableItemLine(view: View, layout: Layout, { paint, width }: RenderOptio
     })),
     end: '\n',
     idWidth: idLane?.number ?? 0,
-    quantity: (quantity) => cellText('quantity', quantity),
-    status: (status) => cellText('status', status),
+    quantity: (quantity, status) => cellText('quantity', { quantity, status }),
+    status: (status) => cellText('status', { status }),
     trimmed: true,
   };
 }

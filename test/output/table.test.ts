@@ -16,7 +16,7 @@ describe('a table', () => {
       "Pet ID  Quantity          Status
            1  12                available
           42   0  out of stock  pending
-           7   3  low           sold
+           7   3                sold
            8  -3  below zero    on_loan
       "
     `);
@@ -27,7 +27,7 @@ describe('a table', () => {
       "␛[1mPet ID␛[22m  ␛[1mQuantity␛[22m          ␛[1mStatus␛[22m
            1  12                ␛[32mavailable␛[39m
           42   ␛[31m0␛[39m  ␛[31mout of stock␛[39m  ␛[33mpending␛[39m
-           7   ␛[33m3␛[39m  ␛[33mlow␛[39m           ␛[2msold␛[22m
+           7   3                ␛[2msold␛[22m
            8  ␛[31m-3␛[39m  ␛[31mbelow zero␛[39m    on_loan
       "
     `);
@@ -73,7 +73,7 @@ describe('a table', () => {
     expect(await table(list(), { width: 80, header: false })).toMatchInlineSnapshot(`
       " 1  12                available
       42   0  out of stock  pending
-       7   3  low           sold
+       7   3                sold
        8  -3  below zero    on_loan
       "
     `);
@@ -207,11 +207,11 @@ describe('a table of more than 200 rows', () => {
 
   it('spells a remark out where no row before had one', async () => {
     const plenty = many.map((item) => ({ ...item, quantity: 99, status: 'a status of many words' }));
-    const lines = await table(list([...plenty, { ...plenty[0], petId: 1n, quantity: 0, status: 'sold' }]), {
+    const lines = await table(list([...plenty, { ...plenty[0], petId: 1n, quantity: 0, status: 'gone' }]), {
       width: 40,
     });
     expect(lines).toContain('99  a status of many words\n');
-    expect(lines).toContain('0  out of stock  sold\n');
+    expect(lines).toContain('0  out of stock  gone\n');
   });
 
   it('keeps a number in a left-aligned column whole', async () => {

@@ -101,3 +101,21 @@ test.each([
   expect(result.code).toBe(1);
   expect(result.stderr).toContain('"quantity" in item 10000 of the answer');
 });
+
+test('a sold pet at 0 is not out of stock, in a list of any length', async () => {
+  for (const length of [5, 900]) {
+    const items = Array.from({ length }, (_, index) => {
+      const status = index % 2 === 0 ? 'sold' : 'available';
+      return `{"petId":${index + 1},"quantity":${index % 3 === 0 ? 0 : 50},"status":"${status}"}`;
+    });
+    const { stdout } = await run(`[${items.join(',')}]`, 'inventory list', 80);
+    const lines = stdout.trimEnd().split('\n').slice(1);
+    expect(lines).toHaveLength(length);
+    for (const [index, line] of lines.entries()) {
+      expect(line.includes('out of stock')).toBe(index % 3 === 0 && index % 2 === 1);
+    }
+    // What is not shown counts too.
+    const noStatus = await run(`[${items.join(',')}]`, 'inventory list --fields petId,quantity', 80);
+    expect(noStatus.stdout.match(/out of stock/g)).toHaveLength(stdout.match(/out of stock/g)?.length ?? 0);
+  }
+});
