@@ -1,13 +1,13 @@
 import type { Change } from '../inventory/change.ts';
 import type { Parsed } from '../inventory/parsed.ts';
 import { bareNumber, readDelta, readPetId, readQuantity } from './cell-values.ts';
-import { FaultList, type FileFault } from './fault.ts';
+import { FaultList, type FileFault, type PlaceUnit } from './fault.ts';
 import type { RowField } from './fields.ts';
 import { SeenIds } from './seen-ids.ts';
 
 /** A row as text: blank is empty. */
 export interface RawRow {
-  /** The line on which it begins. */
+  /** The line on which it begins, or its number: as `FaultList.unit` says. */
   readonly line: number;
   readonly cells: Readonly<Record<RowField, string>>;
   /** How the file spells the names of the fields. */
@@ -16,9 +16,11 @@ export interface RawRow {
 
 /** What a change file holds: its changes in the order of lines, or what is wrong with it. */
 export type ChangeFile =
-  | { readonly ok: true; readonly changes: readonly Change[] }
+  | { readonly ok: true; readonly changes: readonly Change[]; readonly unit: PlaceUnit }
   | {
       readonly ok: false;
+      /** What `line` means in the faults. */
+      readonly unit: PlaceUnit;
       /** The first thousand, in the order of lines. */
       readonly faults: readonly FileFault[];
       /** How many there are in all. */
@@ -57,10 +59,11 @@ export class ChangeCollector {
 
   finish(): ChangeFile {
     const repeated = new FaultList();
-    this.#seen.reportRepeated(repeated);
+    const { unit } = this.faults;
+    this.#seen.reportRepeated(repeated, unit);
     const total = this.faults.total + repeated.total;
-    if (total === 0) return { ok: true, changes: this.#changes };
-    return { ok: false, faults: this.faults.inOrder(repeated), total };
+    if (total === 0) return { ok: true, changes: this.#changes, unit };
+    return { ok: false, unit, faults: this.faults.inOrder(repeated), total };
   }
 
   #petId(row: RawRow): bigint | undefined {

@@ -1,8 +1,11 @@
 import { quoted } from '../inventory/parsed.ts';
 
+/** What the places of a file count: its lines, or the items of a JSON list that is written on one line. */
+export type PlaceUnit = 'line' | 'item';
+
 /** What is wrong at one place of a file. */
 export interface FileFault {
-  /** From 1; every line of the file counts, blank ones too. */
+  /** From 1; every line of the file counts, blank ones too. Where the unit is `item`, the number of the item. */
   readonly line: number;
   /** The column of the header line, or the field of the JSON object, as the file spells it, but short and harmless. */
   readonly column?: string | undefined;
@@ -15,6 +18,8 @@ const mostKept = 1000;
 /** Counts every fault and keeps the first thousand: a file can have a million, more than anyone reads. */
 export class FaultList {
   total = 0;
+  /** What `line` means in each of them. */
+  unit: PlaceUnit = 'line';
   readonly #kept: FileFault[] = [];
 
   add({ line, column, message }: FileFault): void {

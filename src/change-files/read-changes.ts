@@ -8,7 +8,7 @@ import type { RowReader } from './row-reader.ts';
 import { decodeText } from './text.ts';
 
 export type { ChangeFile } from './collector.ts';
-export type { FileFault } from './fault.ts';
+export type { FileFault, PlaceUnit } from './fault.ts';
 export { type ChangeFormat, changeFormats } from './format.ts';
 
 export interface ReadOptions {

@@ -1,4 +1,4 @@
-import type { FaultList } from './fault.ts';
+import type { FaultList, PlaceUnit } from './fault.ts';
 
 /**
  * The pet of each row and its line, as two columns of 8 bytes: a million rows are 16 MB, where a Map would take
@@ -18,7 +18,7 @@ export class SeenIds {
   }
 
   /** A fault for each row whose pet an earlier one has. */
-  reportRepeated(faults: FaultList): void {
+  reportRepeated(faults: FaultList, unit: PlaceUnit): void {
     const repeated = this.#repeated();
     if (repeated.size === 0) return;
     const firstLines = new Map<bigint, number>();
@@ -28,7 +28,8 @@ export class SeenIds {
       const line = this.#lines[row] ?? 0;
       const firstLine = firstLines.get(petId);
       if (firstLine === undefined) firstLines.set(petId, line);
-      else faults.add({ line, message: `pet ${petId} is on line ${firstLine} already` });
+      else
+        faults.add({ line, message: `pet ${petId} is ${unit === 'line' ? 'on line' : 'item'} ${firstLine} already` });
     }
   }
 

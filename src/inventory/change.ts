@@ -1,6 +1,6 @@
 /** One row of a change file, valid by itself. Quantity and delta are never both there. */
 export interface Change {
-  /** The line of the file on which the row begins, from 1. */
+  /** The line of the file on which the row begins, from 1; in a JSON list on one line, the number of the item. */
   readonly line: number;
   readonly petId: bigint;
   /** The new stock. Without it and without `delta` the row is blank: it changes nothing. */

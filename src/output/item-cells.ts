@@ -76,7 +76,8 @@ export class QuantityCells {
     this.longest = Math.max(this.longest, cell.length);
     if (this.#remembered < mostQuantities) {
       this.#remembered += 1;
-      (this.#known[code] ??= new Map()).set(quantity, cell);
+      this.#known[code] ??= new Map();
+      this.#known[code].set(quantity, cell);
     }
     return cell;
   }

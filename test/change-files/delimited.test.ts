@@ -68,7 +68,7 @@ describe('a table', () => {
   });
 
   it('has no changes where it is a header alone', async () => {
-    expect(await read('petId,quantity\n')).toEqual({ ok: true, changes: [] });
+    expect(await read('petId,quantity\n')).toEqual({ ok: true, changes: [], unit: 'line' });
   });
 
   it.each(['', '\n\n', '\ufeff', ' \r\n,,\n'])('is empty: %j', async (content) => {

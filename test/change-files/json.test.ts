@@ -62,7 +62,7 @@ describe('JSON', () => {
   });
 
   it('has no changes where the array is empty', async () => {
-    expect(await read(' [ ] ')).toEqual({ ok: true, changes: [] });
+    expect(await read(' [ ] ')).toEqual({ ok: true, changes: [], unit: 'line' });
   });
 
   it('is empty', async () => {
@@ -124,6 +124,30 @@ describe('JSON', () => {
     expect(await faultsOf('{"id":1,"colour":1}\n{"id":2,"colour":1}\n{"id":3,"size":1}\n')).toHaveLength(2);
   });
 
+  it.each([
+    ['on one line', '[{"id":1,"qty":2},{"id":2,"qty":"x"},{"id":1,"qty":2},{"id":4,}]', 'item', [2, 3, 4]],
+    ['its first item is wrong', '[{"id":"x"},{"id":2,"qty":3}]', 'item', [1]],
+    ['it breaks off', '[{"id":1,"qty":2},{"id":2', 'item', [2]],
+    ['it is not closed', '[{"id":1,"qty":2},{"id":2,"qty":2}', 'item', [3]],
+    ['a comma is missing', '[{"id":1,"qty":2}{"id":2,"qty":2}]', 'item', [2]],
+    ['a comma too many', '[{"id":1,"qty":2},,{"id":2,"qty":2}]', 'item', [2]],
+    ['some on a line', '[\n{"id":1},{"id":"x"},\n{"id":"y"}]', 'item', [2, 3]],
+    ['an item a line', '[{"id":1},\n{"id":"x"},{"id":"y"}]', 'line', [2, 2]],
+    ['several lines an item', '[{\n"id":1}, {\n"id":"x"}, {"id":"y"}]', 'line', [2, 3]],
+    ['one item', '[{"id":"x"}]', 'line', [1]],
+    ['a fault before the first', '[\n,{"id":1},{"id":"x"}]', 'line', [2, 2]],
+  ])('names items where lines say nothing: %s', async (_, content, unit, places) => {
+    for (const pieceBytes of [1, 65_536]) {
+      const file = await read(content, { pieceBytes });
+      expect(file.unit).toBe(unit);
+      expect(file.ok ? [] : file.faults.map(({ line }) => line)).toEqual(places);
+    }
+  });
+
+  it('says which item had the pet before', async () => {
+    expect(await faultsOf('[{"id":1,"qty":2},{"id":1,"qty":3}]')).toEqual(['2: pet 1 is item 1 already']);
+  });
+
   it('goes on after an element that is broken', async () => {
     expect(await faultsOf('[{"id":1,},\n{"id":x},\n["}"],\n{"id":3,"qty":"y"}]')).toEqual([
       '1: there has to be a name in double quotes here',
@@ -135,8 +159,8 @@ describe('JSON', () => {
 
   it('tells what is after an object', async () => {
     expect(await faultsOf('{"id":1,"qty":2} x\n')).toEqual([
-      '1: a comma is missing before this',
-      '1: there has to be an object here, such as {"petId":42,"quantity":7}',
+      '2: a comma is missing before this',
+      '2: there has to be an object here, such as {"petId":42,"quantity":7}',
     ]);
   });
 

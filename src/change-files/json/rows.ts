@@ -40,7 +40,8 @@ class RowObjects {
       this.onRow(row);
     } catch (error) {
       if (!(error instanceof JsonFault)) throw error;
-      this.faults.add({ line: line + countLineEnds(text, 0, error.at), message: error.message });
+      const within = this.faults.unit === 'line' ? countLineEnds(text, 0, error.at) : 0;
+      this.faults.add({ line: line + within, message: error.message });
     }
   }
 

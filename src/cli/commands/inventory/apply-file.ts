@@ -1,6 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type ChangeFormat, changeFormats, type FileFault, readChanges } from '../../../change-files/read-changes.ts';
+import {
+  type ChangeFormat,
+  changeFormats,
+  type FileFault,
+  type PlaceUnit,
+  readChanges,
+} from '../../../change-files/read-changes.ts';
 import type { Change } from '../../../inventory/change.ts';
 import { grouped } from '../../../inventory/grouped.ts';
 import { planChanges } from '../../../inventory/plan.ts';
@@ -29,10 +35,10 @@ export async function runFile(invocation: Invocation, file: string, options: Fil
   const env = invocation.environment.value;
   const command = commandOf(file, env, options);
   const stdinIsTaken = file === '-';
-  const { changes, contentHash } = await read(invocation, file, formatOf(options.format));
+  const { changes, unit, contentHash } = await read(invocation, file, formatOf(options.format));
   const look = `${command} --dry-run`;
   if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken, look });
-  const content = { file, contentHash, changes, command, look, keepFailed };
+  const content = { file, contentHash, changes, unit, command, look, keepFailed };
   await withWayOn(command, () => applyChanges(invocation, content, options));
 }
 
@@ -40,6 +46,7 @@ interface FileChanges {
   readonly file: string;
   readonly contentHash: string;
   readonly changes: readonly Change[];
+  readonly unit: PlaceUnit;
   /** The command as it was given, and one that shows the plan alone. */
   readonly command: string;
   readonly look: string;
@@ -49,7 +56,7 @@ interface FileChanges {
 /** Plans the changes of a file against the stock, and has them written. */
 async function applyChanges(
   invocation: Invocation,
-  { file, contentHash, changes, command, look, keepFailed }: FileChanges,
+  { file, contentHash, changes, unit, command, look, keepFailed }: FileChanges,
   options: FileOptions,
 ): Promise<void> {
   const env = invocation.environment.value;
@@ -63,10 +70,14 @@ async function applyChanges(
   const { rows, faults } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown, env });
   if (faults.length > 0) {
     const isUnknown = changes.some(({ petId }) => !quantities.has(petId));
-    throw refusal(file, faults, faults.length, {
-      nothing: 'nothing was written',
-      hint: isUnknown ? `${command} --skip-unknown` : undefined,
-    });
+    throw refusal(
+      file,
+      { faults, total: faults.length, unit },
+      {
+        nothing: 'nothing was written',
+        hint: isUnknown ? `${command} --skip-unknown` : undefined,
+      },
+    );
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
   await performPlan(
@@ -133,7 +144,7 @@ async function read(
   { context }: Invocation,
   file: string,
   format: ChangeFormat | undefined,
-): Promise<{ readonly changes: readonly Change[]; readonly contentHash: string }> {
+): Promise<Pick<FileChanges, 'changes' | 'unit' | 'contentHash'>> {
   const { stdin, interrupted } = context;
   const chunks =
     file === '-' ? stdin.chunks : createReadStream(file, { highWaterMark: 256 * 1024, signal: interrupted });
@@ -142,8 +153,8 @@ async function read(
   const result = await readChanges(hashed(chunks, hash), { name, format }).catch((error) => {
     throw readFault(file, error);
   });
-  if (result.ok) return { changes: result.changes, contentHash: hash.digest('hex') };
-  throw refusal(file, result.faults, result.total, { nothing: 'nothing was sent' });
+  if (result.ok) return { changes: result.changes, unit: result.unit, contentHash: hash.digest('hex') };
+  throw refusal(file, result, { nothing: 'nothing was sent' });
 }
 
 async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
@@ -178,13 +189,12 @@ function readFault(file: string, error: NodeJS.ErrnoException): unknown {
 
 function refusal(
   file: string,
-  faults: readonly FileFault[],
-  total: number,
+  { faults, total, unit }: { readonly faults: readonly FileFault[]; readonly total: number; readonly unit: PlaceUnit },
   { nothing, hint }: { readonly nothing: string; readonly hint?: string | undefined },
 ): UsageError {
   const name = file === '-' ? 'stdin' : file;
   const count = total === 1 ? 'a fault' : `${grouped(total)} faults`;
-  const lines = faults.map(({ line, column, message }) => `line ${line}${column ? `, ${column}` : ''}: ${message}`);
+  const lines = faults.map(({ line, column, message }) => `${unit} ${line}${column ? `, ${column}` : ''}: ${message}`);
   if (total > faults.length) lines.push(`… and ${grouped(total - faults.length)} more`);
   return new UsageError(`${name} has ${count}; ${nothing}`, { lines, hint });
 }
