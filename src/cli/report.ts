@@ -53,10 +53,17 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   } else {
     const flag = globals.color === 'always' || globals.color === 'never' ? globals.color : 'auto';
     const paint = await createPaint(wantsColor({ flag, env, isTerminal: stderr.isTerminal }));
-    await stderr.write(errorText(facts, paint));
+    await stderr.write(errorText(facts, paint, await foldFor(stderr)));
   }
   if (globals.debug && error.cause instanceof Error) await stderr.write(`${error.cause.stack}\n`);
   return exitCode;
+}
+
+/** Breaks lines between words on a terminal; elsewhere a message is one line. */
+async function foldFor({ isTerminal, columns = 80 }: Context['stderr']) {
+  if (!isTerminal) return undefined;
+  const { messageLines } = await import('../output/message-lines.ts');
+  return (line: string): readonly string[] => messageLines(line, columns);
 }
 
 function wantsJson({ json, output }: GlobalOptions): boolean {

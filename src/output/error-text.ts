@@ -17,10 +17,21 @@ export interface ErrorFacts {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** `Error: …`, what is wrong one by one, and, where there is a hint, `Hint: …`; each on one line with its line end. */
-export function errorText(error: Pick<ErrorFacts, 'message' | 'lines' | 'hint'>, paint: Paint): string {
-  const lines = [`${paint.bold(paint.red('Error:'))} ${singleLine(error.message).trim()}\n`];
-  for (const line of error.lines ?? []) lines.push(`  ${singleLine(line).trim()}\n`);
+/**
+ * `Error: …`, what is wrong one by one, and, where there is a hint, `Hint: …`; each with its line end.
+ * @param fold breaks one of them into lines for a narrow terminal; the hint stays whole, so that it can be copied
+ */
+export function errorText(
+  error: Pick<ErrorFacts, 'message' | 'lines' | 'hint'>,
+  paint: Paint,
+  fold: (line: string) => readonly string[] = (line) => [line],
+): string {
+  const folded = (line: string): string => `${fold(line).join('\n')}\n`;
+  const label = 'Error:';
+  const lines = [
+    paint.bold(paint.red(label)) + folded(`${label} ${singleLine(error.message).trim()}`).slice(label.length),
+  ];
+  for (const line of error.lines ?? []) lines.push(folded(`  ${singleLine(line).trim()}`));
   if (error.hint !== undefined) lines.push(`${paint.bold(paint.cyan('Hint:'))} ${singleLine(error.hint).trim()}\n`);
   return lines.join('');
 }

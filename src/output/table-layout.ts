@@ -21,6 +21,8 @@ export interface Layout {
   readonly gap: number;
   /** Whether everything is within the width that there is. */
   readonly fits: boolean;
+  /** Whether lines are longer than the width all the same, since what must stay whole does not fit. */
+  readonly overflows: boolean;
   /** Whether text that is wider than its column is cut: only where there is a width to keep. */
   readonly cuts: boolean;
 }
@@ -73,23 +75,25 @@ export function measure(
  * where even that is not enough, lines are longer than the width.
  */
 export function layOut(needs: readonly Need[], width: number | undefined): Layout {
-  if (width === undefined) return { ...arrange(needs, Number.POSITIVE_INFINITY, 2), fits: true, cuts: false };
+  if (width === undefined)
+    return { ...arrange(needs, Number.POSITIVE_INFINITY, 2), fits: true, overflows: false, cuts: false };
   const whole = arrange(needs, Number.POSITIVE_INFINITY, 2);
-  if (total(whole) <= width) return { ...whole, fits: true, cuts: true };
+  if (total(whole) <= width) return { ...whole, fits: true, overflows: false, cuts: true };
   for (let cap = width; cap >= narrowest; cap -= 1) {
     for (const gap of [2, 1]) {
       const layout = arrange(needs, cap, gap);
-      if (total(layout) <= width) return { ...layout, fits: false, cuts: true };
+      if (total(layout) <= width) return { ...layout, fits: false, overflows: false, cuts: true };
     }
   }
-  return { ...arrange(needs, narrowest, 1), fits: false, cuts: true };
+  return { ...arrange(needs, narrowest, 1), fits: false, overflows: true, cuts: true };
 }
 
 /** Text that is cut to fewer characters than this says nothing. */
 const leastText = 10;
 
-/** Whether some text is cut so short that a line for each value is easier to read. */
-export function isCramped({ lanes }: Layout, needs: readonly Need[]): boolean {
+/** Whether lines are too long, or some text is cut so short, that a line for each value is easier to read. */
+export function isCramped({ lanes, overflows }: Layout, needs: readonly Need[]): boolean {
+  if (overflows) return true;
   return lanes.some(({ right, width }, index) => {
     const text = needs[index]?.text ?? 0;
     return !right && width < Math.min(text, leastText);

@@ -1,9 +1,7 @@
-import { singleLine } from '../shared/sanitize.ts';
 import type { Paint } from './paint.ts';
-import { shortened, splitRemark, type TableCell } from './table-cells.ts';
+import { splitRemark, type TableCell } from './table-cells.ts';
 import type { Lane, Layout } from './table-layout.ts';
-import { blanks, padEnd, padStart, truncate, visibleWidth, wrap } from './text-width.ts';
-import type { Column, RenderOptions } from './view.ts';
+import { blanks, padEnd, padStart, truncate } from './text-width.ts';
 
 /** The titles in bold, each where the values of its column are, as the first of the lines that `lineWriter` makes. */
 export function headerLine({ lanes, gap }: Layout, paint: Paint): string {
@@ -72,25 +70,3 @@ export function blanksBehindId(lane: Lane, { gap }: Layout): string {
 }
 
 const digits = /^-?\d+$/;
-
-/** Between a title and its value. */
-const recordGap = 2;
-
-/** One row with a line for each value, its title before it. Text is wrapped under itself; numbers and painted words are not. */
-export function recordLines(columns: readonly Column[], cells: readonly TableCell[], options: RenderOptions): string {
-  const widestTitle = options.width === undefined ? undefined : Math.max(10, options.width >> 1);
-  const titles = columns.map(({ title }) => {
-    const line = singleLine(title);
-    return widestTitle === undefined ? line : shortened(line, widestTitle);
-  });
-  const indent = Math.max(0, ...titles.map(visibleWidth)) + recordGap;
-  const room = options.width === undefined ? Number.POSITIVE_INFINITY : Math.max(10, options.width - indent);
-  return titles
-    .map((title, index) => {
-      const { text, kind } = cells[index] ?? { text: '', kind: 'text' };
-      const lines = kind !== 'text' || text.includes('\x1b') ? [text] : wrap(text, room);
-      return `${padEnd(options.paint.bold(title), indent)}${lines.join(`\n${blanks(indent)}`)}`.trimEnd();
-    })
-    .join('\n')
-    .concat('\n');
-}

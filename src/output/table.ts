@@ -2,11 +2,12 @@ import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { chunksOf } from './batches.ts';
 import { type InventoryField, itemFields } from './inventory-view.ts';
 import { type ItemLineFormat, ItemLines } from './item-lines.ts';
-import { rowToKeep, type TableCell, tableCells } from './table-cells.ts';
+import { rowToKeep, tableCells } from './table-cells.ts';
 import { drawTable } from './table-drawing.ts';
 import { isCramped, type Layout, layOut, layOutLong, measure } from './table-layout.ts';
-import { blanksBehindId, cellWriters, headerLine, lineWriter, recordLines } from './table-lines.ts';
-import type { Column, RenderOptions, Row, View } from './view.ts';
+import { blanksBehindId, cellWriters, headerLine, lineWriter } from './table-lines.ts';
+import { factLines, recordLines, recordWriter } from './table-records.ts';
+import type { RenderOptions, Row, View } from './view.ts';
 
 /** Up to here cli-table3 draws the table; its time is quadratic, so that a longer one is streamed at fixed widths. */
 const drawnRows = 200;
@@ -30,10 +31,9 @@ export async function* table(whole: View, options: RenderOptions): AsyncIterable
     if (line === undefined) {
       waiting = [...waiting, ...rowsToKeep(view, batch, options)];
       if (waiting.length <= drawnRows) continue;
-      const layout = longLayout(view, waiting.slice(0, drawnRows), options);
-      if (options.header ?? true) yield headerLine(layout, options.paint);
-      const write = lineWriter(layout);
-      line = (row) => write(tableCells(view.columns, row, options.paint, options.width));
+      const { layout, showsRecords } = longLayout(view, waiting.slice(0, drawnRows), options);
+      line = showsRecords ? recordWriter(view.columns, options) : rowWriter(view, layout, options);
+      if (!showsRecords) yield* longHeader(layout, options);
       rows = waiting;
       waiting = [];
     }
@@ -51,10 +51,9 @@ async function* itemTable(view: View, items: ColumnBatches, options: RenderOptio
       const missing = drawnRows + 1 - waiting.length;
       waiting.push(...rowsToKeep(view, batch.items(missing), options));
       if (waiting.length <= drawnRows) continue;
-      const layout = longLayout(view, waiting.slice(0, drawnRows), options);
-      if (options.header ?? true) yield headerLine(layout, options.paint);
-      const write = lineWriter(layout);
-      yield waiting.map((row) => write(tableCells(view.columns, row, options.paint, options.width))).join('');
+      const { layout } = longLayout(view, waiting.slice(0, drawnRows), options);
+      yield* longHeader(layout, options);
+      yield waiting.map(rowWriter(view, layout, options)).join('');
       lines = new ItemLines(tableItemLine(view, layout, options));
       batch.keep((index) => index >= missing);
     }
@@ -64,19 +63,31 @@ async function* itemTable(view: View, items: ColumnBatches, options: RenderOptio
   else if (waiting.length > 0) yield await wholeTable(view, waiting, options);
 }
 
-/** One row may be shown with a line for each value, and these are not cut. */
-function rowsToKeep({ columns, shape }: View, rows: readonly Row[], { width }: RenderOptions): readonly Row[] {
-  return width === undefined || shape === 'one' ? rows : rows.map((row) => rowToKeep(columns, row, width));
+/** Rows may be shown with a line for each value, and these are not cut. */
+function rowsToKeep({ columns, shape, isWordy }: View, rows: readonly Row[], { width }: RenderOptions): readonly Row[] {
+  return width === undefined || shape === 'one' || isWordy ? rows : rows.map((row) => rowToKeep(columns, row, width));
 }
 
-function longLayout({ columns }: View, rows: readonly Row[], { header, width, paint }: RenderOptions): Layout {
+/** How a long table begins, and whether its rows are better shown with a line for each value. */
+function longLayout({ columns, isWordy = false }: View, rows: readonly Row[], options: RenderOptions) {
+  const { header = true, width, paint } = options;
   const cells = rows.map((row) => tableCells(columns, row, paint, width));
-  return layOutLong(columns, cells, header ?? true, width);
+  const layout = layOutLong(columns, cells, header, width);
+  return { layout, showsRecords: header && isWordy && isCramped(layout, measure(columns, cells, header, width)) };
+}
+
+function* longHeader(layout: Layout, { header = true, paint }: RenderOptions): Generator<string> {
+  if (header) yield headerLine(layout, paint);
+}
+
+function rowWriter({ columns }: View, layout: Layout, { paint, width }: RenderOptions): (row: Row) => string {
+  const write = lineWriter(layout);
+  return (row) => write(tableCells(columns, row, paint, width));
 }
 
 /** What fits is drawn by cli-table3; what does not is laid out by us, which cuts text but never a number. */
 async function wholeTable(
-  { columns, shape, isWordy = false }: View,
+  { columns, shape, isWordy = false, isFacts = false }: View,
   rows: readonly Row[],
   options: RenderOptions,
 ): Promise<string> {
@@ -93,15 +104,14 @@ async function wholeTable(
   if (!layout.fits && header && first !== undefined && shape === 'one') {
     return recordLines(columns, tableCells(columns, first, paint), options);
   }
-  if (header && isWordy && isCramped(layout, needs))
-    return cells.map((row) => listRecord(columns, row, options)).join('\n');
+  if (!layout.fits && isFacts) {
+    return factLines(
+      rows.map((row) => tableCells(columns, row, paint)),
+      options,
+    );
+  }
+  if (header && isWordy && isCramped(layout, needs)) return rows.map(recordWriter(columns, options)).join('');
   return (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
-}
-
-/** A row of a list on a narrow terminal: only the fields that it has. */
-function listRecord(columns: readonly Column[], cells: readonly TableCell[], options: RenderOptions): string {
-  const filled = (_: unknown, index: number): boolean => (cells[index]?.text ?? '') !== '';
-  return recordLines(columns.filter(filled), cells.filter(filled), options);
 }
 
 /** Where nothing is cut a table may be of any width: cli-table3 takes quadratic time for a long cell. */

@@ -33,6 +33,8 @@ export interface View extends Grid {
   readonly shape: 'list' | 'one';
   /** Its text says nothing when it is cut short: on a narrow terminal a row is shown with a line for each field. */
   readonly isWordy?: boolean;
+  /** Each row is a name, its value, and perhaps a remark: where they do not fit beside each other, they are wrapped. */
+  readonly isFacts?: boolean;
   /** The value for JSON and NDJSON where it is not simply the rows. May hold bigint. */
   readonly json?: unknown;
   /** Where JSON is an object around the rows, or a row is more in JSON than its columns. Goes before `json`. */

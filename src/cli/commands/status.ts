@@ -156,6 +156,7 @@ function statusView(report: StatusReport): View {
   ];
   return {
     shape: 'list',
+    isFacts: true,
     columns: [
       { field: 'name', title: 'Name', whole: true },
       { field: 'value', title: 'Value', whole: true },

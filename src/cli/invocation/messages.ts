@@ -65,7 +65,11 @@ class StderrMessages implements Messages {
   }
 
   async alert(line: string, prefix = 'Warning: '): Promise<void> {
-    await this.debug(prefix + stripControls(line));
+    const text = prefix + stripControls(line);
+    const { isTerminal, columns = 80 } = this.#context.stderr;
+    if (!isTerminal || text.length <= columns) return this.debug(text);
+    const { messageLines } = await import('../../output/message-lines.ts');
+    await this.debug(messageLines(text, columns).join('\n'));
   }
 
   async show(lines: (paint: Paint, width: number) => readonly string[], { always } = { always: false }): Promise<void> {

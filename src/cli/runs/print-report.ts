@@ -7,6 +7,9 @@ import type { Invocation } from '../invocation/invocation.ts';
 /** What stands on a screen beside the table: counts, how to take it back, the rate limit, an error and its hint, a prompt. */
 const otherLines = 8;
 const usualRows = 24;
+/** On a terminal that is narrower than this, a row that failed takes a line for each of its fields. */
+const narrow = 60;
+const linesOfRecord = 7;
 
 /**
  * Prints what became of each row. On a terminal the rows that went wrong come last, and of a long run they are all that is
@@ -50,7 +53,9 @@ function isTableForPerson({ context, globals, config }: Invocation): boolean {
 function screenOf({ context }: Invocation, report: BulkReport): BulkReport | undefined {
   const changed = report.rows.filter(({ result }) => result !== 'unchanged');
   const wrong = changed.filter(isWrong);
-  const room = Math.max(5, (context.stdout.rows ?? usualRows) - otherLines);
+  const { rows = usualRows, columns = 80 } = context.stdout;
+  const lines = Math.max(5, rows - otherLines);
+  const room = columns < narrow && wrong.length > 0 ? Math.max(2, Math.floor(lines / linesOfRecord)) : lines;
   if (report.run === null || changed.length <= room) {
     return { ...report, rows: [...changed.filter((row) => !isWrong(row)), ...wrong] };
   }

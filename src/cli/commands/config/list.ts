@@ -26,7 +26,7 @@ async function listEntries(invocation: Invocation): Promise<void> {
   const warnings = describeShadows(context.env, config);
   const rows = entryNames.map((name) => ({ ...readOrWarn(name, invocation, warnings) }));
   for (const warning of new Set(warnings)) await invocation.messages.warn(warning);
-  await invocation.results.print({ columns: entryColumns, rows: [rows], shape: 'list' });
+  await invocation.results.print({ columns: entryColumns, rows: [rows], shape: 'list', isFacts: true });
 }
 
 /** A variable that cannot be used is worth a warning here, and no reason to hide the other values. */

@@ -70,6 +70,7 @@ function limitsView(keys: readonly NamedKey[], { context }: Invocation): View & 
   }));
   return {
     shape: 'list',
+    isWordy: true,
     columns: [
       { field: 'env', title: 'Environment', whole: true },
       { field: 'limit', title: 'Limit', align: 'right' },

@@ -58,6 +58,7 @@ function infoView(described: Described, processes: readonly PresentProcess[], no
   ];
   return {
     shape: 'list',
+    isFacts: true,
     columns: [
       { field: 'name', title: 'Name', whole: true },
       { field: 'value', title: 'Value', whole: true },

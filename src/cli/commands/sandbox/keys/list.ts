@@ -15,7 +15,7 @@ export function defineList(command: Command, run: Run): void {
       run<{ file?: string }>((invocation, { file }) =>
         withKeys(invocation, file, async ({ ring }) => {
           const records = await ring.list();
-          await invocation.results.print({ shape: 'list', columns, rows: [records.map(rowOf)] });
+          await invocation.results.print({ shape: 'list', isWordy: true, columns, rows: [records.map(rowOf)] });
         }),
       ),
     );

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { visibleWidth } from '../../../src/output/text-width.ts';
+import { changeFile } from '../../support/changes.ts';
+import { openShop, type Shop } from '../../support/shop.ts';
+
+const options = { terminal: 40, env: { NO_COLOR: '1' } };
+
+function expectNarrow(text: string): void {
+  for (const line of text.split('\n')) expect(visibleWidth(line), line).toBeLessThanOrEqual(40);
+}
+
+const rowsOf = (count: number) =>
+  `petId,quantity\n${Array.from({ length: count }, (_, index) => `${index + 1},${index % 7 === 3 ? 9999 : 500 + index}`).join('\n')}\n`;
+
+async function shopWithRun(rows: number): Promise<Shop> {
+  const shop = await openShop({ pets: 400, quantityBounds: { max: 1000n } });
+  await shop.run(['inventory', 'apply', changeFile(shop, rowsOf(rows)), '--yes']);
+  return shop;
+}
+
+test.each(['status', 'status --offline', 'config list', 'limits', 'state info', 'inventory list --limit 5'])(
+  '%s fits into 40 columns',
+  async (command) => {
+    const shop = await shopWithRun(1);
+    const { code, stdout } = await shop.run(command, options);
+    expect(code).toBe(0);
+    expect(stdout).not.toBe('');
+    expectNarrow(stdout);
+  },
+);
+
+test('status has each value beside its name, and wraps it', async () => {
+  const shop = await openShop();
+  const { stdout } = await shop.run('status', options);
+  expect(stdout).toMatch(/^environment {3}staging \(default\)\nurl {11}http:\S+\n {14}\(PETSTOCK_URL_STAGING\)\n/);
+});
+
+test('the report of a bulk change, and the history of a long one, are records', async () => {
+  const shop = await shopWithRun(250);
+  const short = await shop.run(
+    ['inventory', 'apply', changeFile(shop, rowsOf(4).replace('9999', '9998')), '--yes'],
+    options,
+  );
+  expect(short.code).toBe(10);
+  expect(short.stdout).toMatch(/^Line {4}5\nPet ID {2}4\nBefore {2}\d+\nAfter {3}9998\nResult {2}failed\nError {3}\S/m);
+  expectNarrow(short.stdout);
+  const run = (await shop.run('history list -o tsv')).stdout.trim().split('\n').at(-1)?.split('\t')[0] ?? '';
+  const { stdout } = await shop.run(`history show ${run}`, options);
+  const records = stdout.split('\n\n');
+  expect(records).toHaveLength(250);
+  expect(records[3]).toMatch(
+    /^Row {5}4\nLine {4}5\nPet ID {2}4\nBefore {2}\d+\nAfter {3}9999\nResult {2}failed\nError {3}\S/,
+  );
+  expectNarrow(stdout);
+});
+
+test('of many failures no more records are shown than a screen holds', async () => {
+  const shop = await openShop({ pets: 200, quantityBounds: { max: 1n } });
+  const result = await shop.run(['inventory', 'apply', changeFile(shop, rowsOf(30)), '--yes'], options);
+  expect(result.stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(17);
+  expectNarrow(result.stdout);
+});
+
+test('an error and a note are broken between words; a hint stays whole', async () => {
+  const shop = await openShop();
+  const file = changeFile(shop, 'petId,quantity\n4,12\n5,1.5\n');
+  const { stderr } = await shop.run(['inventory', 'apply', file], options);
+  expect(stderr).toMatch(/^Error: \S+/);
+  expect(stderr).toContain(
+    '  line 3, quantity: "1.5" is not a\n  quantity: a quantity is a whole number\n  such as 12\n',
+  );
+  const written = await shop.run(
+    ['inventory', 'apply', changeFile(shop, 'petId,quantity\n4,12\n'), '--yes', '--env', 'staging'],
+    options,
+  );
+  expect(written.stderr).toMatch(/\nTake it back:\npetstock undo \w{4} --env staging\n/);
+  expect(written.stderr).toMatch(/\nRate limit: \d+ of \d+ left, resets in\n\d+ \w+\n$/);
+});
