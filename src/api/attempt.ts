@@ -3,7 +3,8 @@ import { parseDate, parseRetryAfter } from '../rate-limit/headers.ts';
 import { longestGate } from '../rate-limit/key-state.ts';
 import { CertificateError, PetstockError, UnavailableError } from '../shared/errors.ts';
 import { errorOf } from './error-answer.ts';
-import { type Answer, type ExchangeOptions, exchange, NetworkFault } from './exchange.ts';
+import { type Answer, type ExchangeOptions, exchange } from './exchange.ts';
+import { NetworkFault } from './network-fault.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
 import type { HttpRequest } from './transport.ts';
 
@@ -46,7 +47,8 @@ export async function attempt<T>(
     return judge(request, answer, options, use);
   };
   try {
-    return await exchange({ ...request, leaving }, options, observe);
+    const { method, url, headers, body } = request;
+    return await exchange({ method, url, headers, body, leaving }, options, observe);
   } catch (error) {
     if (error instanceof OvertakenError || (error instanceof NetworkFault && error.unconnected)) hasLeft = false;
     if (error instanceof OvertakenError) return { kind: 'overtaken', error };

@@ -10,63 +10,73 @@ interface Source {
 }
 
 /** A body on its way from a connection to its reader. Read once only. */
-export interface BodyQueue extends AsyncIterable<Uint8Array> {
-  push(chunk: Uint8Array): void;
-  end(): void;
+export class BodyQueue implements AsyncIterable<Uint8Array> {
+  readonly #source: Source;
+  readonly #waiting = new WaitingChunks();
+  #isPaused = false;
+  #ending: { readonly error?: unknown } | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#waiting.add(chunk);
+    if (this.#waiting.bytes >= highWaterMark && !this.#isPaused) {
+      this.#isPaused = true;
+      this.#source.pause();
+    }
+    this.#wakeUp();
+  }
+
+  end(): void {
+    this.#ending ??= whole;
+    this.#wakeUp();
+  }
+
   /** The reader gets what has come, and then the error. */
-  fail(error: unknown): void;
-}
+  fail(error: unknown): void {
+    this.#ending ??= { error };
+    this.#wakeUp();
+  }
 
-export function createBodyQueue(source: Source): BodyQueue {
-  const waiting = new WaitingChunks();
-  let isPaused = false;
-  let ending: { readonly error?: unknown } | undefined;
-  let wake: (() => void) | undefined;
+  /** All of it, where it has come to its end; else undefined, and nothing is taken. */
+  takeWhole(): Uint8Array | undefined {
+    if (this.#ending !== whole) return undefined;
+    const [first, ...others] = this.#take();
+    return first !== undefined && others.length === 0 ? first : Buffer.concat(first ? [first, ...others] : []);
+  }
 
-  const take = (): readonly Uint8Array[] => {
-    const taken = waiting.take();
-    if (isPaused) {
-      isPaused = false;
-      source.resume();
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      if (this.#waiting.bytes > 0) {
+        yield* this.#take();
+      } else if (this.#ending !== undefined) {
+        if ('error' in this.#ending) throw this.#ending.error;
+        return;
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    }
+  }
+
+  #take(): readonly Uint8Array[] {
+    const taken = this.#waiting.take();
+    if (this.#isPaused) {
+      this.#isPaused = false;
+      this.#source.resume();
     }
     return taken;
-  };
-  const wakeUp = (): void => {
-    const waker = wake;
-    wake = undefined;
-    waker?.();
-  };
+  }
 
-  return {
-    push: (chunk) => {
-      waiting.add(chunk);
-      if (waiting.bytes >= highWaterMark && !isPaused) {
-        isPaused = true;
-        source.pause();
-      }
-      wakeUp();
-    },
-    end: () => {
-      ending ??= {};
-      wakeUp();
-    },
-    fail: (error) => {
-      ending ??= { error };
-      wakeUp();
-    },
-    async *[Symbol.asyncIterator]() {
-      for (;;) {
-        if (waiting.bytes > 0) {
-          yield* take();
-        } else if (ending !== undefined) {
-          if ('error' in ending) throw ending.error;
-          return;
-        } else {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-      }
-    },
-  };
+  #wakeUp(): void {
+    const waker = this.#wake;
+    this.#wake = undefined;
+    waker?.();
+  }
 }
+
+const whole: { readonly error?: unknown } = {};

@@ -23,15 +23,25 @@ export interface BodyBound {
  * The whole of a body. Its bytes are counted as they come, decoded, and nothing more is read once they are too many.
  * @throws FailureError where it is longer; else what reading it throws
  */
-export async function wholeBody(chunks: AsyncIterable<Uint8Array>, { most, of }: BodyBound): Promise<Uint8Array> {
+export async function wholeBody(chunks: AsyncIterable<Uint8Array>, bound: BodyBound): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of chunks) {
     length += chunk.length;
-    if (length > most) throw tooLong(`The answer to ${of}`, most);
+    requireWithin(length, bound);
     pieces.push(chunk);
   }
   return Buffer.concat(pieces);
+}
+
+/** A body that has come already. @throws FailureError where it is longer than the bound */
+export function withinBound(bytes: Uint8Array, bound: BodyBound): Uint8Array {
+  requireWithin(bytes.length, bound);
+  return bytes;
+}
+
+function requireWithin(length: number, { most, of }: BodyBound): void {
+  if (length > most) throw tooLong(`The answer to ${of}`, most);
 }
 
 /** @param what begins the sentence */

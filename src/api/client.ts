@@ -5,17 +5,19 @@ import type { Permit } from '../rate-limit/governor.ts';
 import { type PetstockError, UnavailableError } from '../shared/errors.ts';
 import { redactorOf } from '../shared/redact.ts';
 import { mostBytes } from './body.ts';
+import { Controllers } from './controllers.ts';
 import { decodeItem, decodeJson, type Operation } from './decode.ts';
 import { errorOf, errorOfAnswer } from './error-answer.ts';
-import { type Answer, NetworkFault } from './exchange.ts';
+import type { Answer, ExchangeOptions } from './exchange.ts';
 import { readInventory } from './inventory-body.ts';
 import type { Json } from './json.ts';
+import { NetworkFault } from './network-fault.ts';
 import { pushToPull } from './push-to-pull.ts';
 import { redactError } from './redact-error.ts';
 import { type SendOptions, send, sendOnce } from './send.ts';
 import type { HttpResponse } from './transport.ts';
 
-export interface ClientOptions extends SendOptions {
+export interface ClientOptions extends Omit<SendOptions, 'controllers' | 'redact'> {
   /** Ends in `/v1`, without a slash behind it. */
   readonly baseUrl: string;
   readonly key: string;
@@ -115,6 +117,11 @@ export function createClient(options: ClientOptions): Client {
   // Any number of requests may wait for one signal; Node would take more than ten for a leak, and say so on stderr.
   setMaxListeners(0, options.interrupted);
   const redact = redactorOf([options.key]);
+  const sending: SendOptions = { ...options, controllers: new Controllers(), redact };
+  /** For requests that no signal ends. */
+  const unending: ExchangeOptions = { ...sending, interrupted: undefined };
+  const headers = headersOf(options);
+  const headersOfBody = { ...headers, 'content-type': 'application/json' };
   const call = <T>(outgoing: Call, use: (answer: Answer) => Promise<T>): Promise<T> =>
     sendCall(outgoing, use).catch((error) => {
       throw redactError(error, redact);
@@ -123,13 +130,15 @@ export function createClient(options: ClientOptions): Client {
     { method, path, body, permit, signal }: Call,
     use: (answer: Answer) => Promise<T>,
   ): Promise<T> => {
-    const request = { method, url: options.baseUrl + path, headers: headersOf(options, body), body };
+    const url = options.baseUrl + path;
     const repeatable = repeatableMethods.has(method);
+    const sent = body === undefined ? headers : headersOfBody;
     if (permit !== undefined && !repeatable) {
-      return sendOnce({ ...request, repeatable, permit }, { ...options, interrupted: signal }, use);
+      const once = signal === undefined ? unending : { ...unending, interrupted: signal };
+      return sendOnce({ method, url, headers: sent, body, repeatable, permit }, once, use);
     }
-    const interrupted = signal ?? options.interrupted;
-    return send({ ...request, repeatable, permit }, { ...options, interrupted }, use);
+    const tried = signal === undefined ? sending : { ...sending, interrupted: signal };
+    return send({ method, url, headers: sent, body, repeatable, permit }, tried, use);
   };
   const callJson = (outgoing: Call, operation: Operation, most: number, isSuccess = succeeded): Promise<Payload> =>
     call(outgoing, async (answer) => {
@@ -175,14 +184,13 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-function headersOf({ key, userAgent }: ClientOptions, body: Call['body']): Record<string, string> {
-  const headers = {
+function headersOf({ key, userAgent }: ClientOptions): Readonly<Record<string, string>> {
+  return {
     authorization: `Bearer ${key}`,
     accept: 'application/json',
     'accept-encoding': 'gzip, deflate, br',
     'user-agent': userAgent,
   };
-  return body === undefined ? headers : { ...headers, 'content-type': 'application/json' };
 }
 
 async function rawAnswer(answer: Answer, of: string): Promise<RawAnswer> {

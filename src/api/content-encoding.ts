@@ -18,12 +18,22 @@ const decoders: Readonly<Record<string, (zlib: Zlib) => Decoder>> = {
  * The body of an answer as it comes, decoded as `content-encoding` says.
  * @throws FailureError for an encoding that was not asked for; later, whatever the network and zlib fail with
  */
-export function decodedChunks({ headers, body }: HttpResponse): AsyncIterable<Uint8Array> {
-  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
+export function decodedChunks(response: HttpResponse): AsyncIterable<Uint8Array> {
+  const { body } = response;
+  const encoding = encodingOf(response);
   if (encoding === 'identity') return body;
   const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
   if (decoder !== undefined) return decoded(body, decoder);
   throw new FailureError(`The service answered in an unknown content encoding, "${encoding}"`);
+}
+
+/** Whether the bytes of the body are those that came. */
+export function isPlain(response: HttpResponse): boolean {
+  return encodingOf(response) === 'identity';
+}
+
+function encodingOf({ headers }: HttpResponse): string {
+  return String(headers['content-encoding'] ?? 'identity').toLowerCase();
 }
 
 /** Nothing at all is not decoded: the answer to a HEAD, or a 204, names an encoding without a body. */

@@ -2,7 +2,8 @@ import { grouped } from '../inventory/grouped.ts';
 import type { ItemColumns } from '../inventory/item-columns.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { exactDecoder } from './decode.ts';
-import { type Answer, NetworkFault } from './exchange.ts';
+import type { Answer } from './exchange.ts';
+import { NetworkFault } from './network-fault.ts';
 import { InventoryScanner } from './scanner/scanner.ts';
 
 const operation = { name: 'GET /inventory' };

@@ -18,6 +18,8 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The bytes as they came, still encoded as `content-encoding` says. */
   readonly body: AsyncIterable<Uint8Array>;
+  /** The whole body, in place of `body`, where all of it has come; undefined where it has not, and nothing is taken then. */
+  takeWhole?(): Uint8Array | undefined;
   discard(): void;
 }
 

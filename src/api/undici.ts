@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers';
 import type { buildConnector, Dispatcher } from 'undici';
 import { mostBytes } from './body.ts';
 import type { HttpRequest, HttpResponse, Transport, TransportOptions } from './transport.ts';
@@ -24,24 +24,51 @@ export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Tra
     return new Agent({ ...timeouts, connect: connector.over(buildConnector({ timeout: 0, ...tls })) });
   };
   const load = async () => {
-    const [agent, { createAnswerHandler }] = await Promise.all([openAgent(), import('./undici-handler.ts')]);
-    return { agent, createAnswerHandler };
+    const [agent, { AnswerHandler }] = await Promise.all([openAgent(), import('./undici-handler.ts')]);
+    return { agent, AnswerHandler };
   };
   const undici = load();
   // The first request fails then.
   undici.catch(() => {});
+  const splitUrl = createUrlSplitter();
+  let turn: Promise<void> | undefined;
+  /** All that is sent within one turn waits for the same one. */
+  const nextTurn = (): Promise<void> => {
+    turn ??= new Promise((resolve) => {
+      setImmediate(() => {
+        turn = undefined;
+        resolve();
+      });
+    });
+    return turn;
+  };
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const { method, headers, body = null, signal } = request;
-    const { agent, createAnswerHandler } = await undici;
+    const { agent, AnswerHandler } = await undici;
     // undici takes a connection for free one turn after its answer has ended: without this, a request that follows on
     // another one would open a second connection.
     await nextTurn();
     signal.throwIfAborted();
-    const { origin, pathname, search } = new URL(request.url);
-    const options = { origin, path: pathname + search, method: method as 'GET', headers, body };
-    const { handler, answer } = createAnswerHandler(request);
+    const { origin, path } = splitUrl(request.url);
+    const handler = new AnswerHandler(request);
+    const options = { origin, path, method: method as 'GET', headers, body };
     connector.during(signal, () => agent.dispatch(options, handler));
-    return answer;
+    return handler.answer;
+  };
+}
+
+/** Nothing in such a path is written in another way by a URL: no dot, no character that it would encode. */
+const plainPath = /^(?:\/[\w-]+)+$/;
+
+/** Splits URLs as `URL` does. Most are of one service, so that its origin has to be looked at once. */
+function createUrlSplitter(): (url: string) => { readonly origin: string; readonly path: string } {
+  let start = '';
+  return (url) => {
+    const rest = start !== '' && url.startsWith(start) ? url.slice(start.length) : '';
+    if (plainPath.test(rest)) return { origin: start, path: rest };
+    const parsed = new URL(url);
+    if (url.startsWith(`${parsed.origin}/`)) start = parsed.origin;
+    return { origin: parsed.origin, path: parsed.pathname + parsed.search };
   };
 }
 

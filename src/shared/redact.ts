@@ -17,10 +17,14 @@ const invisible =
  * JSON (`\/`, `\u002f`), in percent encoding, once or twice over.
  */
 export function redactorOf(secrets: Iterable<string>): (text: string) => string {
-  const patterns = [...secrets].filter(({ length }) => length >= shortest).map(patternOf);
-  if (patterns.length === 0) return (text) => text;
-  const any = new RegExp(patterns.join('|'), 'g');
-  return (text) => text.replace(any, mask);
+  const known = [...secrets].filter(({ length }) => length >= shortest);
+  if (known.length === 0) return (text) => text;
+  // Made when there is something to look through: most commands see no such text.
+  let any: RegExp | undefined;
+  return (text) => {
+    any ??= new RegExp(known.map(patternOf).join('|'), 'g');
+    return text.replace(any, mask);
+  };
 }
 
 function patternOf(secret: string): string {

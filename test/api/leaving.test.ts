@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { Controllers } from '../../src/api/controllers.ts';
 import { send } from '../../src/api/send.ts';
 import type { HttpRequest } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
@@ -91,6 +92,8 @@ test('a request that is overtaken on its way is admitted anew, and counts as nev
     clock: createTestClock(),
     timeout: 1000,
     interrupted: signal,
+    controllers: new Controllers(),
+    redact: (text: string) => text,
     random: () => 0,
   };
   const text = await send({ method: 'PATCH', url, headers: {}, repeatable: false }, options, (answer) =>

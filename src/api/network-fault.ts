@@ -1,0 +1,46 @@
+/** No answer, or half of one: the connection failed, broke, or took too long. */
+export class NetworkFault extends Error {
+  override readonly name = 'NetworkFault';
+  /** The head of an answer had come. */
+  readonly answered: boolean;
+
+  constructor(
+    message: string,
+    { cause, answered = false }: { readonly cause?: unknown; readonly answered?: boolean } = {},
+  ) {
+    super(message, { cause });
+    this.answered = answered;
+  }
+
+  /** There was not even a connection, or none that can be trusted, so nothing was sent. */
+  get unconnected(): boolean {
+    return unconnectedCodes.has(this.#code) || this.untrusted;
+  }
+
+  /** The certificate of the service was refused. */
+  get untrusted(): boolean {
+    return untrusted.test(this.#code);
+  }
+
+  /** As Node and OpenSSL name it: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
+  get code(): string {
+    return this.#code;
+  }
+
+  get #code(): string {
+    const { code = '' } = (this.cause ?? {}) as NodeJS.ErrnoException;
+    return code;
+  }
+}
+
+const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EPROXY']);
+/** What is wrong with a certificate is found before anything is sent. */
+const untrusted =
+  /^(?:CERT_|ERR_TLS_CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$)/;
+
+/** Node's and undici's network errors in a few words: `connect ECONNREFUSED 127.0.0.1:4010`. */
+export function describe(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0]);
+  const { message, code } = error as { message?: string; code?: string };
+  return message || code || String(error);
+}
