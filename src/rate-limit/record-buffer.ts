@@ -20,6 +20,8 @@ export interface RecordBufferOptions {
 export class RecordBuffer {
   readonly #options: RecordBufferOptions;
   readonly #records: LimitRecord[] = [];
+  /** How many of them close the gate. */
+  #gates = 0;
   #last: Promise<unknown> = Promise.resolve();
   #deadline: Deadline | undefined;
 
@@ -33,11 +35,12 @@ export class RecordBuffer {
 
   /** Whether an answer that closes the gate is not yet in the store. */
   get hasGate(): boolean {
-    return this.#records.some((record) => record.type === 'answer' && asksToWait(record));
+    return this.#gates > 0;
   }
 
   add(record: LimitRecord): void {
     this.#records.push(record);
+    if (closesGate(record)) this.#gates += 1;
     // What fails here fails again, where somebody waits for it.
     this.#deadline ??= this.#options.clock.deadline(longestDelay, () => void this.flush().catch(() => {}));
   }
@@ -61,6 +64,11 @@ export class RecordBuffer {
     if (buffered + more.length === 0) return store.peek(scope);
     const state = await store.fold(scope, [...this.#records, ...more]);
     this.#records.splice(0, buffered);
+    this.#gates = this.#records.filter(closesGate).length;
     return state;
   }
+}
+
+function closesGate(record: LimitRecord): boolean {
+  return record.type === 'answer' && asksToWait(record);
 }

@@ -2,7 +2,9 @@ import type { Permit } from '../rate-limit/governor.ts';
 import { OvertakenError } from '../rate-limit/governor.ts';
 import type { Grant } from '../state/history.ts';
 import type { Place } from '../state/pets.ts';
+import { GroupSize } from './group-size.ts';
 import type { Outcomes } from './outcomes.ts';
+import { PreparedPermit } from './prepared-permit.ts';
 import type { QueuedRow, WriteOptions } from './row-write.ts';
 
 /** A row with its admission, its lease and its intent on disk. */
@@ -41,6 +43,7 @@ export class Dispatch {
   #queue: QueuedRow[];
   #next = 0;
   #reserved: WriteOptions['reserved'];
+  readonly #groupSize: GroupSize;
   #prepared: PreparedRow[] = [];
   #preparing: Promise<void> | undefined;
   /** Why no more rows can be prepared. Those that are prepared already still leave. */
@@ -58,6 +61,7 @@ export class Dispatch {
     this.#options = options;
     this.#outcomes = outcomes;
     this.#reserved = reserved;
+    this.#groupSize = new GroupSize(options.concurrency);
   }
 
   /** Resolves when nothing is in flight and nothing more is to be sent. Never rejects: what stops it is the run's cause. */
@@ -81,11 +85,11 @@ export class Dispatch {
   }
 
   async #take(): Promise<PreparedRow | undefined> {
-    const size = this.#options.concurrency * 4;
+    const { concurrency } = this.#options;
     for (;;) {
-      const isLow = this.#prepared.length <= size / 2 && this.#next < this.#queue.length;
+      const isLow = this.#prepared.length <= concurrency && this.#next < this.#queue.length;
       if (isLow && this.#preparing === undefined && this.#goesOn && this.#exhausted === undefined) {
-        this.#preparing = this.#prepare(size).catch((cause) => {
+        this.#preparing = this.#prepare().catch((cause) => {
           this.#exhausted = { cause };
         });
       }
@@ -101,9 +105,10 @@ export class Dispatch {
   }
 
   /** Admits, leases and writes down the next rows. */
-  async #prepare(size: number): Promise<void> {
+  async #prepare(): Promise<void> {
     try {
-      const permits = await this.#admit(Math.min(size - this.#prepared.length, this.#queue.length - this.#next));
+      const size = this.#groupSize.next(this.#options.clock.monotonic());
+      const permits = await this.#admit(Math.min(size, this.#queue.length - this.#next));
       const rows = this.#queue.slice(this.#next, this.#next + permits.length);
       this.#next += rows.length;
       for (const permit of permits.splice(rows.length)) await permit.unsent();
@@ -176,13 +181,10 @@ export class Dispatch {
   async #send({ queued, permit, leaveBy }: PreparedRow): Promise<void> {
     const { client, clock, presence, timeout } = this.#options;
     const { write } = queued;
-    // The process may have been stopped since, and others have taken what it held.
-    const leave = (): void => {
-      if (clock.monotonic() > leaveBy || !presence.isCurrent) throw new OvertakenError();
-      permit.leave();
-    };
+    this.#groupSize.noteSent();
     try {
-      const item = await client.updateInventory(write.petId, write.after, { permit: withLeave(permit, leave) });
+      const prepared = new PreparedPermit(permit, { clock, presence, leaveBy });
+      const item = await client.updateInventory(write.petId, write.after, { permit: prepared });
       this.#outcomes.answered(write, item);
     } catch (error) {
       if (error instanceof OvertakenError) this.#outcomes.notSent(write);
@@ -197,16 +199,6 @@ export class Dispatch {
     this.#unsent.push(queued);
     await permit.unsent();
   }
-}
-
-/** The same permit with another last look. */
-function withLeave(permit: Permit, leave: () => void): Permit {
-  return {
-    leave,
-    answered: (answer) => permit.answered(answer),
-    lost: () => permit.lost(),
-    unsent: () => permit.unsent(),
-  };
 }
 
 /** Rows that rely on the same moment, side by side. */

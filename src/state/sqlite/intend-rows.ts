@@ -22,17 +22,55 @@ export function intendRows(
   next: () => number,
 ): Grant[] {
   return rows.map((row) => {
-    const grant = grantOf(shared, row, intending);
-    if (grant.kind === 'granted') writeIntent(shared, row, intending, counts, next());
+    const known = lookAt(shared, row, intending);
+    const grant = grantOf(shared, row, intending, known);
+    if (grant.kind === 'granted') writeIntent(shared, row, intending, next());
+    if (grant.kind === 'granted' && known !== undefined) counts.move(known.result, 'unknown');
     return grant;
   });
 }
 
-function grantOf(shared: Shared, { petId }: Intent, { run, holder, since, place }: Intending): Grant {
+/** What one look says of a row and its pet. Of most there is nothing else to know. */
+interface Known {
+  readonly result: string;
+  /** Somebody has a lease on the pet. */
+  readonly isLeased: boolean;
+  /** Another run has a write of the pet that may count. */
+  readonly isContested: boolean;
+}
+
+const possibleWrites = "('applied', 'differs', 'unknown')";
+const isLeased = 'EXISTS (SELECT 1 FROM leases WHERE pet_id = own.pet_id AND service = own.service) AS is_leased';
+const isContested = `(EXISTS (SELECT 1 FROM rows WHERE pet_id = own.pet_id AND service = own.service AND touched > ?
+      AND run <> own.run AND result IN ${possibleWrites})
+    OR EXISTS (SELECT 1 FROM rows WHERE pet_id = own.pet_id AND service = own.service AND result = 'unknown'
+      AND run <> own.run)) AS is_contested`;
+const lookAtPlain = `SELECT result, ${isLeased} FROM rows AS own WHERE run = ? AND row = ?`;
+const lookAtRelying = `SELECT result, ${isLeased}, ${isContested} FROM rows AS own WHERE run = ? AND row = ?`;
+
+/** @returns undefined for a row that the run does not have */
+function lookAt({ connection }: Shared, { row }: Intent, { run, since }: Intending): Known | undefined {
+  const known =
+    since === undefined
+      ? connection.get(lookAtPlain, run.id, row)
+      : connection.get(lookAtRelying, since.sequence, run.id, row);
+  if (known === undefined) return undefined;
+  return { result: String(known.result), isLeased: known.is_leased === 1, isContested: known.is_contested === 1 };
+}
+
+function grantOf(
+  shared: Shared,
+  { petId }: Intent,
+  { run, holder, since, place }: Intending,
+  known: Known | undefined,
+): Grant {
   const pet = { service: run.service, petId };
-  const busy = busyWith(shared, pet, holder, place === undefined ? [run.run] : [run.run, place]);
-  if (busy !== undefined) return { kind: 'busy', ...busy };
-  const writer = since && writerSince(shared, pet, run.id, since);
+  if (known?.isLeased !== false) {
+    const busy = busyWith(shared, pet, holder, place === undefined ? [run.run] : [run.run, place]);
+    if (busy !== undefined) return { kind: 'busy', ...busy };
+  }
+  if (since === undefined || known?.isContested === false) return { kind: 'granted' };
+  const writer = writerSince(shared, pet, run.id, since);
   return writer === undefined ? { kind: 'granted' } : { kind: 'overtaken', ...writer };
 }
 
@@ -46,7 +84,7 @@ function writerSince(
   const later = connection.get(
     `SELECT runs.run, runs.command FROM rows JOIN runs ON runs.id = rows.run
      WHERE rows.pet_id = ? AND rows.service = ? AND rows.touched > ? AND rows.run <> ?
-       AND rows.result IN ('applied', 'differs', 'unknown') ORDER BY rows.touched DESC LIMIT 1`,
+       AND rows.result IN ${possibleWrites} ORDER BY rows.touched DESC LIMIT 1`,
     petId,
     service,
     since.sequence,
@@ -68,11 +106,9 @@ function writeIntent(
   shared: Shared,
   { row, petId, expires }: Intent,
   { run, holder }: Intending,
-  counts: CountChanges,
   sequence: number,
 ): void {
   const { connection, clock } = shared;
-  const known = connection.get('SELECT result FROM rows WHERE run = ? AND row = ?', run.id, row);
   takeLease(shared, { service: run.service, petId }, { owner: run.run, run: run.run, holder, expires });
   connection.run(
     `UPDATE rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, sequence = ?, touched = ?
@@ -85,5 +121,4 @@ function writeIntent(
     run.id,
     row,
   );
-  if (known !== undefined) counts.move(String(known.result), 'unknown');
 }

@@ -11,7 +11,7 @@ import { SqlitePlace } from './sqlite-pets.ts';
 
 /** Outcomes wait for the next intent for so long, and no more than so many of them. */
 const longestWait = 50;
-const mostWaiting = 64;
+const mostWaiting = 512;
 
 export class SqliteRunLog implements RunLog {
   readonly #shared: Shared;

@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { GroupSize } from '../../src/writes/group-size.ts';
+import { writeRows } from '../../src/writes/write-rows.ts';
+import { rowsOf, simulatedShop } from './simulated-shop.ts';
+
+test('a group has as many rows as leave in 100 ms', () => {
+  const size = new GroupSize(16);
+  const after = (rows: number, at: number) => {
+    for (let row = 0; row < rows; row += 1) size.noteSent();
+    return size.next(at);
+  };
+  expect(size.next(0)).toBe(64);
+  expect([after(64, 64), after(100, 114), after(200, 214)]).toEqual([100, 200, 200]);
+  expect(after(100, 220)).toBe(256);
+  expect(after(256, 60_000)).toBe(64);
+});
+
+test('whatever the clock does, a group has rows for every request in flight, and is bounded', () => {
+  const step = fc.record({ rows: fc.nat(1000), elapsed: fc.integer({ min: -10, max: 100_000 }) });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 64 }), fc.array(step), (concurrency, steps) => {
+      const size = new GroupSize(concurrency);
+      let now = 0;
+      for (const { rows, elapsed } of steps) {
+        for (let row = 0; row < rows; row += 1) size.noteSent();
+        now += elapsed;
+        const next = size.next(now);
+        expect(next).toBeGreaterThanOrEqual(concurrency * 4);
+        expect(next).toBeLessThanOrEqual(256);
+      }
+    }),
+  );
+});
+
+test('a fast service gets few transactions, and a run ends though the clock stands still', async () => {
+  const rows = rowsOf(2000);
+  for (const msPerGroup of [0, 5]) {
+    const shop = simulatedShop(rows);
+    const groups: number[] = [];
+    const { admitSeveral } = shop.options.governor;
+    const progression = await writeRows(rows, {
+      ...shop.options,
+      concurrency: 16,
+      governor: {
+        admitSeveral: async ({ least, most }, signal) => {
+          const [first] = await admitSeveral({ least, most }, signal);
+          return [first, ...Array.from({ length: most - 1 }, () => first)];
+        },
+      },
+      log: {
+        ...shop.options.log,
+        intend: async (intents, ...others) => {
+          groups.push(intents.length);
+          shop.clock.advance(msPerGroup);
+          return shop.options.log.intend(intents, ...others);
+        },
+      },
+    });
+    expect(progression.settled.size).toBe(rows.length);
+    expect(shop.faults).toEqual([]);
+    expect(groups.length).toBeLessThan(msPerGroup === 0 ? 33 : 12);
+  }
+});
