@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { redactorOf } from '../../src/shared/redact.ts';
+
+const keys = ['psk_live_7Fq2', 'a\\b/c', '50% off', 'ключ-1234', 'x\u200by\u0007zw'] as const;
+
+test.each([
+  ['as it is', 'the key psk_live_7Fq2.', 'the key [key].'],
+  ['with a line end within', 'psk_\nlive_7Fq2', '[key]'],
+  ['with an invisible character within', 'psk\u200b_live_7Fq2', '[key]'],
+  ['with an escape', '"\\u0070sk_live_7Fq2"', '"[key]"'],
+  ['with an escape that has lost its backslash', 'u0070sk_live_7Fq2', '[key]'],
+  ['in percent encoding', 'a=%70sk_live_7Fq2', 'a=[key]'],
+  ['not at all', '24 pets, 50 % of them sold', '24 pets, 50 % of them sold'],
+])('a key goes from text that has it %s', (_how, text, shown) => {
+  expect(redactorOf(['psk_live_7Fq2'])(text)).toBe(shown);
+});
+
+/** A character of a key as a service may write it, or something else. */
+const piece = fc.oneof(
+  fc.constantFrom('\n', '\u200b', '\\', '\\\\', '%', '%25', 'u00', '\\u200b', '\x1b[31m', ' '),
+  fc.string({ maxLength: 3, unit: 'binary' }),
+);
+const written = (character: string) =>
+  fc.oneof(
+    { weight: 6, arbitrary: fc.constant(character) },
+    fc.constant(`\\${character}`),
+    fc.constant(`\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    fc.constant(encodeURIComponent(character)),
+    piece.map((added) => added + character),
+  );
+const anyText = fc
+  .array(
+    fc.oneof(
+      piece,
+      fc.constantFrom(...keys).chain((key) => fc.tuple(...[...key].map(written)).map((all) => all.join(''))),
+    ),
+  )
+  .map((pieces) => pieces.join(''));
+
+test('a text that is passed quickly is one in which the whole pattern finds nothing', () => {
+  fc.assert(
+    fc.property(anyText, fc.subarray([...keys], { minLength: 1 }), (text, secrets) => {
+      const redact = redactorOf(secrets);
+      // Behind a percent sign nothing is passed quickly, and with the space it begins no form of anything.
+      expect(`% ${redact(text)}`).toBe(redact(`% ${text}`));
+    }),
+    { numRuns: 2000 },
+  );
+});
