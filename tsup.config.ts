@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
+import { allHelp } from './src/cli/help-texts.ts';
 
 type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 
@@ -64,6 +65,25 @@ const unused: EsbuildPlugin = {
     leaveOut(/^node:child_process$/, /[\\/]node_modules[\\/]commander[\\/]/);
     leaveOut(/\/client-h2\.js$|^node:http$|\/web\/fetch\/body\.js$/, /[\\/]node_modules[\\/]undici[\\/]/);
     onLoad({ filter: /./, namespace: 'unused' }, () => ({ contents: 'module.exports = {};' }));
+  },
+};
+
+/**
+ * Help as text, for the widths of what is no terminal and of a wide one, in a file each: without Commander `--help` takes
+ * 16 ms less.
+ */
+const quickHelp: EsbuildPlugin = {
+  name: 'quick-help',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'built-help';
+    const load = (width: number) => `${width}: () => import('${namespace}:${width}')`;
+    onLoad({ filter: /[\\/]bin[\\/]built-help\.ts$/ }, () => ({
+      contents: `export const builtHelp = { ${[80, 100].map(load).join(', ')} };`,
+    }));
+    onResolve({ filter: /^built-help:/ }, ({ path }) => ({ path: path.replace(/^.*:/, ''), namespace }));
+    onLoad({ filter: /./, namespace }, async ({ path }) => ({
+      contents: `export const texts = ${JSON.stringify(await allHelp(Number(path)))};`,
+    }));
   },
 };
 
@@ -206,7 +226,7 @@ export default defineConfig([
     name: 'program',
     entry: { petstock: 'bin/petstock.ts' },
     outExtension: () => ({ js: '.cjs' }),
-    esbuildPlugins: [unused, commonJs, licences],
+    esbuildPlugins: [unused, quickHelp, commonJs, licences],
   },
   {
     ...both,

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 import { writeSync } from 'node:fs';
 import { version } from '../src/shared/version.ts';
+import { showQuickHelp } from './quick-help.ts';
 
-if (!tellsVersion(process.argv.slice(2))) {
-  void import('./run.ts').then(async ({ run }) => {
-    process.exitCode = await run();
-  });
+void start(process.argv.slice(2));
+
+async function start(words: readonly string[]): Promise<void> {
+  if (tellsVersion(words) || (await showQuickHelp(words))) return;
+  const { run } = await import('./run.ts');
+  process.exitCode = await run();
 }
 
 /** Scripts ask for the version alone, and often; the rest of the program would take longer to load than Node to start. */

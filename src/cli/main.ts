@@ -1,10 +1,9 @@
-import { type Command, CommanderError } from 'commander';
 import { exitCodes } from '../shared/exit-codes.ts';
 import type { Context } from './context.ts';
 import { guardedContext } from './guarded-context.ts';
 import { createRunner } from './invocation/run.ts';
 import { withLineAfterInterrupt } from './own-line.ts';
-import { createProgram } from './program.ts';
+import { createProgram, parse } from './program.ts';
 
 /**
  * Runs one command line.
@@ -36,13 +35,4 @@ export async function main(given: Context): Promise<number> {
 async function writeHelp({ stdout }: Context, text: string, width: number): Promise<void> {
   const { wrapLong } = await import('../output/help-text.ts');
   await stdout.write(wrapLong(text, width));
-}
-
-/** Commander ends `--help`, `--version` and a noun without a verb with an error, though nothing failed. */
-async function parse(program: Command, argv: readonly string[]): Promise<void> {
-  try {
-    await program.parseAsync(argv, { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-  }
 }

@@ -58,6 +58,15 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
   return program;
 }
 
+/** Commander ends `--help`, `--version` and a noun without a verb with an error, though nothing failed. */
+export async function parse(program: Command, argv: readonly string[]): Promise<void> {
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+  }
+}
+
 const firstSteps = `
 First steps:
   # try it: no key, no address, nothing to install

@@ -13,12 +13,13 @@ interface Budget {
 
 const streams = ['diagnostics_channel', 'net', 'stream', 'stream/promises', 'string_decoder'];
 const version: Budget = { packages: [], builtins: [], kilobytes: 10 };
-const help: Budget = {
+/** Text of the build. */
+const help: Budget = { ...version, kilobytes: 110 };
+const settings: Budget = {
   packages: ['commander'],
   builtins: [...streams, 'fs/promises', 'os', 'process', 'timers', 'timers/promises'],
-  kilobytes: 270,
+  kilobytes: 320,
 };
-const settings: Budget = { ...help, kilobytes: 320 };
 /** The state, whose engine is Node's own where it has one. */
 const state: Budget = {
   packages: [...settings.packages, '@photostructure/sqlite', 'node-gyp-build'],
@@ -36,7 +37,8 @@ test.each([
   ['--help', help],
   ['inventory --help', help],
   ['help output', help],
-  ['inventory list --help', settings],
+  ['help inventory list', help],
+  ['inventory list --help', help],
   ['inventory lst', settings],
   ['config path', settings],
   ['config get low-stock', settings],
@@ -105,7 +107,9 @@ async function start(command: string, env = {}): Promise<Budget & { code: number
 function packagesIn(file: string): string[] {
   const [, names] = /^\/\/ Of: (.*)$/m.exec(readFileSync(file, 'utf8').slice(-20_000)) ?? [];
   if (names === undefined) return [packageOf(file) ?? file];
-  return names.split(' ').filter((name) => name !== '' && !/^(unused:|src\/|bin\/|package\.json$)/.test(name));
+  return names
+    .split(' ')
+    .filter((name) => name !== '' && !/^(unused:|built-help:|src\/|bin\/|package\.json$)/.test(name));
 }
 
 function packageOf(file: string): string | undefined {
