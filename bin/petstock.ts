@@ -3,10 +3,14 @@ import { writeSync } from 'node:fs';
 import { version } from '../src/shared/version.ts';
 import { showQuickHelp } from './quick-help.ts';
 
+/** Node 20 keeps nothing that it compiles. */
+const cachesCode = !process.versions.node.startsWith('20.');
+
 void start(process.argv.slice(2));
 
 async function start(words: readonly string[]): Promise<void> {
   if (tellsVersion(words) || (await showQuickHelp(words))) return;
+  if (cachesCode) await (await import('./compile-cache.ts')).useCompileCache();
   const { run } = await import('./run.ts');
   process.exitCode = await run();
 }

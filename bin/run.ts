@@ -1,15 +1,13 @@
-import { homedir, userInfo } from 'node:os';
-import { isAbsolute } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Transport, TransportOptions } from '../src/api/transport.ts';
 import { createUndiciTransport } from '../src/api/undici.ts';
 import type { Context, Input, Output } from '../src/cli/context.ts';
 import { main } from '../src/cli/main.ts';
-import { resolveFolders } from '../src/settings/folders.ts';
 import { ClosedPipeError, InterruptedError } from '../src/shared/errors.ts';
 import type { Processes } from '../src/shared/processes.ts';
 import { createSystemClock } from '../src/shared/system-clock.ts';
 import { createSystemProcesses } from '../src/shared/system-processes.ts';
+import { foldersOf } from './folders.ts';
 
 /** Runs the command line of this process. @returns the exit code */
 export function run(): Promise<number> {
@@ -54,12 +52,6 @@ function interruption(): AbortSignal {
     process.once(signal, () => controller.abort(new InterruptedError('Interrupted')));
   }
   return controller.signal;
-}
-
-function foldersOf(env: Context['env']): Context['folders'] {
-  // An empty or relative HOME would put keys into whatever folder this is.
-  const home = isAbsolute(homedir()) ? homedir() : userInfo().homedir;
-  return resolveFolders({ env, platform: process.platform, home });
 }
 
 /** Most commands ask nothing. */

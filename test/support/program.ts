@@ -120,6 +120,8 @@ function environment({ home = temporaryHome(), env }: ProgramOptions): NodeJS.Pr
     HOME: home.folder,
     PETSTOCK_CONFIG_DIR: home.config,
     PETSTOCK_STATE_DIR: home.state,
+    // What a fresh home would be filled with, at every first start.
+    NODE_DISABLE_COMPILE_CACHE: '1',
     ...env,
   };
 }

@@ -102,6 +102,7 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
         ],
         ['sandbox.db', 'the stock of the sandbox'],
         ['sandbox.key', 'the key of the sandbox'],
+        ['compiled', 'what Node 22 and later keep for a quicker start; may be removed'],
       ],
     },
     'All are of mode 0600. Keys are in the configuration and in sandbox.key only; elsewhere a hash stands for them. The ' +
