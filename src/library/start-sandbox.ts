@@ -64,12 +64,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     requests: () => service.journal(),
     setFaults: (faults) => {
       try {
-        service.setFaults(faults);
+        void service.setFaults(faults);
       } catch (error) {
         throw worded(error);
       }
     },
-    advanceClock: (seconds) => service.advanceClock(countOf(seconds, 'seconds') ?? 0),
+    advanceClock: (seconds) => void service.advanceClock(countOf(seconds, 'seconds') ?? 0),
     close: () => service.close(),
   };
 }

@@ -16,11 +16,6 @@ export class MovableClock implements Clock {
     return Math.floor(this.#source.now()) + this.#ahead;
   }
 
-  /** The time of the clock behind this one, in whole milliseconds: for durations. */
-  unmoved(): number {
-    return Math.floor(this.#source.now());
-  }
-
   advance(milliseconds: number): void {
     this.#ahead += milliseconds;
   }

@@ -6,6 +6,6 @@ export { type Grant, type KeyRing, openKeyRing } from './keys/key-ring.ts';
 export { openApiDocument } from './openapi/document.ts';
 export type { RunningService, ServiceOptions } from './options.ts';
 export { startService } from './start.ts';
-export { inspectDatabase } from './store/inspect.ts';
-export { reseedDatabase } from './store/reseed.ts';
+export { inspectDatabase } from './store/sqlite/inspect.ts';
+export { reseedDatabase } from './store/sqlite/reseed.ts';
 export { type KeyRecord, StorageError } from './store/store.ts';

@@ -13,7 +13,9 @@ export interface JournalEntry {
   readonly status: number | null;
 }
 
-const KEPT = 10_000;
+/** How many requests are remembered. */
+export const KEPT = 10_000;
+
 const CHARACTERS_KEPT = 1024;
 
 type Unfinished = { -readonly [Field in keyof JournalEntry]: JournalEntry[Field] };
@@ -24,11 +26,27 @@ export interface OpenEntry {
   readonly status: number | null;
   read(body: string): void;
   answered(status: number): void;
+  /** No more comes: the answer has been sent, or the connection has ended. */
+  over(): void;
 }
 
 /** The last requests, oldest first. Bounded: the oldest are forgotten. */
-export class Journal {
+export interface Journal {
+  open(time: number, method: string, path: string): OpenEntry;
+  /** Those that this process has seen. */
+  entries(): readonly JournalEntry[];
+  /** Those that all services on this store have seen. */
+  all(): Promise<readonly JournalEntry[]>;
+}
+
+/** The journal of one process. @param over called with each entry that is complete */
+export class LocalJournal implements Journal {
   readonly #entries: Unfinished[] = [];
+  readonly #over: ((entry: JournalEntry) => void) | undefined;
+
+  constructor(over?: (entry: JournalEntry) => void) {
+    this.#over = over;
+  }
 
   open(time: number, method: string, path: string): OpenEntry {
     const entry: Unfinished = { time, method, path: beginningOf(loggedPath(path)), body: null, status: null };
@@ -44,11 +62,16 @@ export class Journal {
       answered: (status) => {
         entry.status = status;
       },
+      over: () => this.#over?.(entry),
     };
   }
 
   entries(): readonly JournalEntry[] {
     return this.#entries.slice(-KEPT).map((entry) => ({ ...entry }));
+  }
+
+  all(): Promise<readonly JournalEntry[]> {
+    return Promise.resolve(this.entries());
   }
 }
 

@@ -4,6 +4,7 @@ import type { Patience } from './http/server.ts';
 import type { JournalEntry } from './journal.ts';
 import type { BanRule } from './limits/ban.ts';
 import type { Plan } from './limits/plans.ts';
+import type { Ids, Stock } from './seed/stock.ts';
 
 export interface ServiceOptions {
   /** Path of the database file, or ':memory:'. Created and seeded when new. */
@@ -14,10 +15,14 @@ export interface ServiceOptions {
   readonly host?: string;
   /** Port to listen at; 0, the default, takes a free one. */
   readonly port?: number;
+  /** What a new database is filled with, in place of what `pets`, `seed` and `ids` make. */
+  readonly stock?: Stock;
   /** Pets in a new database: 24. */
   readonly pets?: number;
   /** Seed of the stock in a new database: 1. */
   readonly seed?: number;
+  /** Whether some ids of a new database are beyond 2^53: large, they are. */
+  readonly ids?: Ids;
   /** Plan of the key: business, unless the key is known and has one. */
   readonly plan?: Plan;
   /** Limits of the key's own, as an enterprise key has them; they go before `plan`. */
@@ -53,10 +58,10 @@ export interface RunningService {
   readonly key: string;
   /** The last requests seen, oldest first. */
   journal(): readonly JournalEntry[];
-  /** Puts these faults in the place of all others. @throws FaultSpecError */
-  setFaults(specs: readonly string[]): void;
+  /** Puts these faults in the place of all others. @throws FaultSpecError at once */
+  setFaults(specs: readonly string[]): Promise<void>;
   /** Moves the clock of this service ahead. */
-  advanceClock(seconds: number): void;
+  advanceClock(seconds: number): Promise<void>;
   /** Stops listening, answers what is in flight, closes the database. */
   close(): Promise<void>;
 }
@@ -64,8 +69,6 @@ export interface RunningService {
 export const DEFAULTS = {
   host: '127.0.0.1',
   port: 0,
-  pets: 24,
-  seed: 1,
   plan: 'business',
   windowSeconds: 60,
   ban: { strikes: 10, seconds: 300 },

@@ -1,9 +1,7 @@
-import type { MovableClock } from './clock.ts';
-import type { FaultSet } from './faults/fault-set.ts';
+import type { Clock } from './clock.ts';
 import type { Exchange } from './http/exchange.ts';
 import { commonHeaders, HttpDates } from './http/headers.ts';
 import type { Log } from './http/log.ts';
-import type { Journal } from './journal.ts';
 import type { AddressBuckets } from './limits/addresses.ts';
 import type { LimitRules, ShownLimit } from './limits/admission.ts';
 import type { QuantityBounds } from './routes/route.ts';
@@ -11,24 +9,22 @@ import type { Store } from './store/store.ts';
 
 interface Parts {
   readonly store: Store;
-  readonly clock: MovableClock;
+  /** For durations alone: the time of the service is the store's. */
+  readonly clock: Clock;
   readonly rules: LimitRules;
   readonly addresses: AddressBuckets;
   readonly bounds: QuantityBounds;
-  readonly faults: FaultSet;
-  readonly journal: Journal;
   readonly log: Log | undefined;
 }
 
 /** All that the work on a request needs. */
 export class Service implements Parts {
   readonly store: Store;
-  readonly clock: MovableClock;
+  /** For durations alone: the time of the service is the store's. */
+  readonly clock: Clock;
   readonly rules: LimitRules;
   readonly addresses: AddressBuckets;
   readonly bounds: QuantityBounds;
-  readonly faults: FaultSet;
-  readonly journal: Journal;
   readonly log: Log | undefined;
   readonly #dates = new HttpDates();
 
@@ -38,23 +34,21 @@ export class Service implements Parts {
     this.rules = parts.rules;
     this.addresses = parts.addresses;
     this.bounds = parts.bounds;
-    this.faults = parts.faults;
-    this.journal = parts.journal;
     this.log = parts.log;
   }
 
   /** The headers that every answer to this exchange carries, as of now. */
   headersOf(exchange: Exchange): Record<string, string> {
-    const shown = exchange.shown ?? this.addresses.peek(exchange.address, this.clock.now());
+    const shown = exchange.shown ?? this.addresses.peek(exchange.address, this.store.now());
     return { ...this.headers(exchange.id, shown), ...exchange.pathHeaders };
   }
 
   /** The same for what never became an exchange: it is charged to the address. */
   headersOfAddress(address: string, requestId: string): Record<string, string> {
-    return this.headers(requestId, this.addresses.admit(address, this.clock.now()).shown);
+    return this.headers(requestId, this.addresses.admit(address, this.store.now()).shown);
   }
 
   private headers(requestId: string, shown: ShownLimit): Record<string, string> {
-    return commonHeaders(this.#dates.at(this.clock.now()), requestId, shown);
+    return commonHeaders(this.#dates.at(this.store.now()), requestId, shown);
   }
 }

@@ -1,15 +1,15 @@
 import { isLoopback } from './admin/host.ts';
 import { AdminServer } from './admin/server.ts';
-import { MovableClock } from './clock.ts';
-import { FaultSet } from './faults/fault-set.ts';
+import { parseFault } from './faults/grammar.ts';
 import { ApiServer } from './http/server.ts';
-import { Journal } from './journal.ts';
 import { generateAdminToken, generateKey } from './keys/key.ts';
 import { type Grant, KeyRing } from './keys/key-ring.ts';
 import { AddressBuckets } from './limits/addresses.ts';
 import { DEFAULTS, type RunningService, type ServiceOptions } from './options.ts';
+import { seededStock } from './seed/stock.ts';
 import { Service } from './service.ts';
-import { SqliteStore } from './store/sqlite-store.ts';
+import { SqliteStore } from './store/sqlite/sqlite-store.ts';
+import type { Store } from './store/store.ts';
 
 /**
  * Starts the service. Any number of them, in any number of processes, may serve one file.
@@ -19,31 +19,34 @@ import { SqliteStore } from './store/sqlite-store.ts';
  * @throws what the system says when it cannot listen, for example EADDRINUSE
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const faults = new FaultSet();
-  faults.add(options.faults ?? []);
+  for (const spec of options.faults ?? []) parseFault(spec);
   const key = options.key ?? generateKey();
-  const store = await SqliteStore.open(options.file, options.pets ?? DEFAULTS.pets, options.seed ?? DEFAULTS.seed);
+  const store = await openStore(options);
   try {
     const grant = grantOf(options);
-    await new KeyRing(store, options.clock).adopt(key, grant ?? DEFAULTS.plan, { keepsKnown: grant === undefined });
-    return await serve(assemble(options, store, faults), options, key);
+    await store.faults.add(options.faults ?? []);
+    await new KeyRing(store).adopt(key, grant ?? DEFAULTS.plan, { keepsKnown: grant === undefined });
+    return await serve(assemble(options, store), options, key);
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-function assemble(options: ServiceOptions, store: SqliteStore, faults: FaultSet): Service {
+function openStore({ file, stock, pets, seed, ids, clock }: ServiceOptions): Promise<Store> {
+  const seeded = { ...(pets === undefined ? {} : { pets }), ...(seed === undefined ? {} : { seed }) };
+  return SqliteStore.open(file, stock ?? seededStock({ ...seeded, ids: ids ?? 'large' }), clock);
+}
+
+function assemble(options: ServiceOptions, store: Store): Service {
   const minuteMs = (options.windowSeconds ?? DEFAULTS.windowSeconds) * 1000;
   const ban = options.ban ?? DEFAULTS.ban;
   return new Service({
     store,
-    faults,
-    clock: new MovableClock(options.clock),
+    clock: options.clock,
     rules: { minuteMs, ban: ban === false ? null : ban },
     addresses: new AddressBuckets(minuteMs),
     bounds: { min: options.quantityBounds?.min ?? null, max: options.quantityBounds?.max ?? null },
-    journal: new Journal(),
     log: options.log,
   });
 }
@@ -65,9 +68,9 @@ async function serve(service: Service, options: ServiceOptions, key: string): Pr
     adminToken,
     adminUrl: adminPort === undefined ? null : origin(adminHost, adminPort),
     key,
-    journal: () => service.journal.entries(),
-    setFaults: (specs) => service.faults.replace(specs),
-    advanceClock: (seconds) => service.clock.advance(seconds * 1000),
+    journal: () => service.store.journal.entries(),
+    setFaults: (specs) => service.store.faults.replace(specs),
+    advanceClock: (seconds) => service.store.advance(seconds * 1000),
     close: () => {
       closing ??= Promise.all([api.stop(), admin?.stop()]).then(() => service.store.close());
       return closing;

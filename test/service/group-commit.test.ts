@@ -1,8 +1,8 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { patiently } from '../../src/service/store/busy-retry.ts';
-import { openDatabase } from '../../src/service/store/database.ts';
-import { GroupCommit, type Participant } from '../../src/service/store/group-commit.ts';
+import { patiently } from '../../src/service/store/sqlite/busy-retry.ts';
+import { openDatabase } from '../../src/service/store/sqlite/database.ts';
+import { GroupCommit, type Participant } from '../../src/service/store/sqlite/group-commit.ts';
 import { start, temporaryFile } from './support.ts';
 
 const NOBODY: Participant = { flush: () => {}, forget: () => {} };

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { Journal } from '../../src/service/journal.ts';
+import { LocalJournal } from '../../src/service/journal.ts';
 import { NOON } from './support.ts';
 
 setFlagsFromString('--expose-gc');
@@ -15,7 +15,7 @@ function heapMb(): number {
 const long = (length: number) => Buffer.alloc(length, 'a').toString();
 
 test('an entry has what was cut off, and holds no more than that in memory', () => {
-  const journal = new Journal();
+  const journal = new LocalJournal();
   const before = heapMb();
   for (let count = 0; count < 2_000; count++) {
     const entry = journal.open(NOON, 'PATCH', `/v1/${long(15_000)}`);
@@ -33,7 +33,7 @@ test('an entry has what was cut off, and holds no more than that in memory', () 
 });
 
 test('the last 10,000 are kept, in order', () => {
-  const journal = new Journal();
+  const journal = new LocalJournal();
   for (let count = 0; count < 25_000; count++) journal.open(count, 'GET', '/v1/inventory').answered(200);
   const times = journal.entries().map(({ time }) => time);
   expect([times.length, times[0], times.at(-1)]).toEqual([10_000, 15_000, 24_999]);

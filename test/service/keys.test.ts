@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Grant, openKeyRing } from '../../src/service/index.ts';
 import { idOfKey } from '../../src/service/keys/key.ts';
+import { UNUSED } from '../../src/service/limits/admission.ts';
 import { NOON, outcome, rate, start, TestClock, temporaryFile } from './support.ts';
 
 async function keyRing(file: string, clock = new TestClock()) {
@@ -19,7 +20,7 @@ test.each<[name: string, Grant, object, shown: string]>([
   const file = temporaryFile();
   const service = await start({ file });
   const { key, record } = await (await keyRing(file)).create(grant);
-  expect(record).toEqual({ id: idOfKey(key), createdAt: NOON, revokedAt: null, ...entitlement });
+  expect(record).toEqual({ usage: UNUSED, id: idOfKey(key), createdAt: NOON, revokedAt: null, ...entitlement });
   expect(rate(await service.get('/inventory', { key }))).toContain(shown);
 });
 

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { reseedDatabase } from '../../src/service/index.ts';
-import { SqliteStore } from '../../src/service/store/sqlite-store.ts';
+import { seededStock } from '../../src/service/seed/stock.ts';
+import { SqliteStore } from '../../src/service/store/sqlite/sqlite-store.ts';
 import { outcomes, rate, start, temporaryFile } from './support.ts';
 
 test('a fresh stock, all at once, for a service that goes on; what was used is forgotten', async () => {
@@ -15,7 +16,7 @@ test('a fresh stock, all at once, for a service that goes on; what was used is f
   await reseedDatabase(file);
   const after = await service.get('/inventory');
   expect([after.text, rate(after).slice(0, 4)]).toEqual([before, '4/3/']);
-  await reseedDatabase(file, 30, 2);
+  await reseedDatabase(file, { pets: 30, seed: 2 });
   expect((await service.get('/inventory')).json).toHaveLength(30);
 });
 
@@ -40,11 +41,11 @@ test('it waits for whoever is writing', async () => {
 
 test('it does not wait for whoever is reading, who goes on with the stock of before', async () => {
   const file = temporaryFile();
-  const store = await SqliteStore.open(file, 5_000, 1);
+  const store = await SqliteStore.open(file, seededStock({ pets: 5_000 }), Date);
   onTestFinished(() => store.close());
   const slow = store.inventory();
   const pages = [(await slow.next()).value];
-  await reseedDatabase(file, 10, 1);
+  await reseedDatabase(file, { pets: 10 });
   for await (const page of slow) pages.push(page);
   expect(JSON.parse(`[${pages.join(',')}]`)).toHaveLength(5_000);
   for await (const page of store.inventory()) expect(JSON.parse(`[${page}]`)).toHaveLength(10);

@@ -3,21 +3,30 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { generateKey } from '../../src/service/index.ts';
 import { idOfKey } from '../../src/service/keys/key.ts';
 import { admit, type LimitRules, UNUSED } from '../../src/service/limits/admission.ts';
+import { seededStock } from '../../src/service/seed/stock.ts';
 import type { Entitlement, Store } from '../../src/service/store/store.ts';
-import { NOON, TestClock } from './support.ts';
 
 /** A kind of store, and how to come by one. */
 export interface Kind {
   readonly name: string;
   /** A new store with this many pets, and how to open the same one again; null where it can be open only once. */
   open(pets: number): Promise<{ store: Store; again: (() => Promise<Store>) | null }>;
+  /** Whether faults, journal and a moved clock are of all who have it open, or of one process. */
+  readonly sharesControl: boolean;
 }
 
-const RULES: LimitRules = { minuteMs: 60_000, ban: { strikes: 2, seconds: 300 } };
-const AT_NOON = { at: NOON, keepsKnown: false };
+const MINUTE = 60_000;
+const RULES: LimitRules = { minuteMs: MINUTE, ban: { strikes: 2, seconds: 300 } };
+const NEW = { keepsKnown: false };
 
 function allowing(minute: bigint, day = 1_000n): Entitlement {
   return { plan: 'enterprise', limits: { minute, day } };
+}
+
+/** To the beginning of a minute of the store, so that none ends in the middle of a test. */
+async function toMinute(store: Store): Promise<void> {
+  await store.check();
+  await store.advance(MINUTE - (store.now() % MINUTE));
 }
 
 /** What every store must do, whatever is behind it: call it once for each kind. */
@@ -38,58 +47,66 @@ export function describeStore(kind: Kind): void {
   describe(kind.name, () => {
     describe('keys', () => {
       test('an unknown one is not admitted', async () => {
-        expect(await (await open()).store.admit(generateKey(), RULES, new TestClock())).toBeNull();
+        expect(await (await open()).store.admit(generateKey(), RULES)).toBeNull();
       });
 
       test('a known one has what it is entitled to, exact beyond 2^53', async () => {
         const { store } = await open();
         const key = generateKey();
-        await store.register(key, allowing(2n ** 63n - 2n, 2n ** 63n - 1n), AT_NOON);
-        const admission = await store.admit(key, RULES, new TestClock());
+        await store.register(key, allowing(2n ** 63n - 2n, 2n ** 63n - 1n), NEW);
+        const admission = await store.admit(key, RULES);
         expect(admission?.shown).toMatchObject({ limit: 2n ** 63n - 2n, remaining: 2n ** 63n - 3n });
       });
 
       test('registering again changes the entitlement, or keeps it, and never what was used', async () => {
         const { store } = await open();
         const key = generateKey();
-        const remaining = async () => (await store.admit(key, RULES, new TestClock()))?.shown.remaining;
-        await store.register(key, allowing(10n), AT_NOON);
+        await toMinute(store);
+        const remaining = async () => (await store.admit(key, RULES))?.shown.remaining;
+        await store.register(key, allowing(10n), NEW);
         expect(await remaining()).toBe(9n);
-        await store.register(key, allowing(20n), { at: NOON + 1, keepsKnown: true });
+        await store.register(key, allowing(20n), { keepsKnown: true });
         expect(await remaining()).toBe(8n);
-        await store.register(key, allowing(20n), { at: NOON + 2, keepsKnown: false });
+        await store.register(key, allowing(20n), NEW);
         expect(await remaining()).toBe(17n);
-        expect(await store.keys()).toMatchObject([{ createdAt: NOON, limits: { minute: 20n } }]);
+        expect(await store.keys()).toMatchObject([{ limits: { minute: 20n }, usage: { minute: { used: 3n } } }]);
       });
 
       test('a revoked one is not admitted, however often it is registered', async () => {
         const { store } = await open();
         const key = generateKey();
-        await store.register(key, allowing(10n), AT_NOON);
-        expect(await store.revoke(idOfKey(key), NOON + 5)).toMatchObject({ id: idOfKey(key), revokedAt: NOON + 5 });
-        await store.register(key, allowing(10n), { at: NOON + 6, keepsKnown: false });
-        expect(await store.admit(key, RULES, new TestClock())).toBeNull();
-        expect(await store.revoke(idOfKey(key), NOON + 9)).toMatchObject({ revokedAt: NOON + 5 });
+        await store.register(key, allowing(10n), NEW);
+        const revoked = await store.revoke(idOfKey(key));
+        expect(revoked).toMatchObject({ id: idOfKey(key), revokedAt: expect.any(Number) });
+        await store.register(key, allowing(10n), NEW);
+        expect(await store.admit(key, RULES)).toBeNull();
+        await store.advance(5_000);
+        expect(await store.revoke(idOfKey(key))).toMatchObject({ revokedAt: revoked?.revokedAt });
       });
 
       test('one that is not there cannot be revoked', async () => {
-        expect(await (await open()).store.revoke('000000000000', NOON)).toBeNull();
+        expect(await (await open()).store.revoke('000000000000')).toBeNull();
       });
 
       test('all are listed, oldest first, each by its id alone', async () => {
         const { store } = await open();
         const keys = [generateKey(), generateKey(), generateKey()];
         for (const [index, key] of keys.entries()) {
-          await store.register(key, allowing(BigInt(index)), { at: NOON + index, keepsKnown: false });
+          await store.register(key, allowing(BigInt(index)), NEW);
+          await store.advance(1_000);
         }
-        expect(await store.keys()).toEqual(
+        const listed = await store.keys();
+        expect(listed).toEqual(
           keys.map((key, index) => ({
             id: idOfKey(key),
             ...allowing(BigInt(index)),
-            createdAt: NOON + index,
+            createdAt: expect.any(Number),
             revokedAt: null,
+            usage: UNUSED,
           })),
         );
+        const times = listed.map(({ createdAt }) => createdAt);
+        expect(times).toEqual([...times].sort((one, other) => one - other));
       });
     });
 
@@ -97,9 +114,9 @@ export function describeStore(kind: Kind): void {
       test('of requests at once: exactly the limit', async () => {
         const { store } = await open();
         const key = generateKey();
-        await store.register(key, allowing(20n), AT_NOON);
-        const clock = new TestClock();
-        const all = await Promise.all(Array.from({ length: 50 }, () => store.admit(key, RULES, clock)));
+        await store.register(key, allowing(20n), NEW);
+        await toMinute(store);
+        const all = await Promise.all(Array.from({ length: 50 }, () => store.admit(key, RULES)));
         expect(all.filter((admission) => admission?.outcome === 'admitted')).toHaveLength(20);
         expect(all.map((admission) => admission?.shown.remaining).slice(0, 20)).toEqual(
           Array.from({ length: 20 }, (_, index) => BigInt(19 - index)),
@@ -114,24 +131,145 @@ export function describeStore(kind: Kind): void {
         );
         const property = fc.asyncProperty(steps, async (taken) => {
           const keys = [generateKey(), generateKey()];
-          for (const key of keys) await store.register(key, allowing(3n, 12n), AT_NOON);
-          const clock = new TestClock();
+          for (const key of keys) await store.register(key, allowing(3n, 12n), NEW);
           const model = keys.map(() => UNUSED);
+          let before = 0;
           for (const { wait, together } of taken) {
-            clock.advance(wait);
+            await store.advance(wait);
             const asked = Array.from({ length: together + 1 }, (_, index) => index % 2);
-            const seen = await Promise.all(asked.map((which) => store.admit(keys[which] ?? '', RULES, clock)));
-            const expected = asked.map((which) => {
+            const seen = await Promise.all(asked.map((which) => store.admit(keys[which] ?? '', RULES)));
+            const expected = asked.map((which, index) => {
               const limits = { minute: 3n, day: 12n };
-              const admission = admit(model[which] ?? UNUSED, limits, RULES, clock.now());
+              const admission = admit(model[which] ?? UNUSED, limits, RULES, seen[index]?.at ?? Number.NaN);
               model[which] = admission.usage;
               return admission;
             });
             expect(seen).toEqual(expected);
+            const times = [before, ...seen.map((admission) => admission?.at ?? 0)];
+            expect(times).toEqual([...times].sort((one, other) => one - other));
+            before = times.at(-1) ?? 0;
           }
         });
         await fc.assert(property, { numRuns: 20 });
       });
+    });
+
+    describe('usage', () => {
+      test('can be changed by administrators, and is listed', async () => {
+        const { store } = await open();
+        const key = generateKey();
+        await store.register(key, allowing(10n), NEW);
+        await toMinute(store);
+        await store.admit(key, RULES);
+        const ban = (now: number) => ({ firstRefusalAt: null, strikes: 0, bannedUntil: now + 300_000 });
+        const changed = await store.changeUsage(idOfKey(key), (usage, now) => ({
+          ...usage,
+          minute: { ...usage.minute, used: 7n },
+          conduct: ban(now),
+        }));
+        expect(changed?.usage.minute.used).toBe(7n);
+        expect(await store.keys()).toEqual([changed]);
+        expect((await store.admit(key, RULES))?.outcome).toBe('banned');
+        await store.changeUsage(idOfKey(key), (usage) => ({ ...usage, conduct: UNUSED.conduct }));
+        expect(await store.admit(key, RULES)).toMatchObject({ outcome: 'admitted', shown: { remaining: 2n } });
+        expect(await store.changeUsage('000000000000', () => UNUSED)).toBeNull();
+      });
+    });
+
+    describe('the stock', () => {
+      const huge = 9_223_372_036_854_775_807n;
+
+      test('is put in, changed and taken out, pet by pet', async () => {
+        const { store } = await open(3);
+        const rex = { petId: huge, quantity: 3n, status: 'pending' as const, record: '{"name":"Rex"}' };
+        await store.put([rex, { petId: 1n, quantity: 4n, status: 'sold' }]);
+        expect(await store.find(huge)).toEqual(rex);
+        expect(await store.find(1n)).toMatchObject({ quantity: 4n, status: 'sold' });
+        await store.put([{ petId: huge, quantity: 2n, status: 'sold' }]);
+        expect(await store.find(huge)).toEqual({ ...rex, quantity: 2n, status: 'sold' });
+        expect(await store.records()).toEqual(['{"name":"Rex"}']);
+        expect([await store.remove(huge), await store.remove(huge)]).toEqual([true, false]);
+        expect(await store.records()).toEqual([]);
+      });
+
+      test('is replaced as a whole, with its orders; usage is forgotten if that is asked for, keys never', async () => {
+        const { store } = await open(5_000);
+        const key = generateKey();
+        await store.register(key, allowing(10n), NEW);
+        await store.admit(key, RULES);
+        const items = [{ petId: -5n, quantity: 1n, status: 'sold' as const }];
+        await store.replace({ items, orders: ['{"id":2}', '{"id":1}'] }, { forgetsUsage: false });
+        const pages: string[] = [];
+        for await (const page of store.inventory()) pages.push(page);
+        expect(pages).toEqual(['{"petId":-5,"quantity":1,"status":"sold"}']);
+        expect(await store.orders()).toEqual(['{"id":2}', '{"id":1}']);
+        expect((await store.keys())[0]?.usage.day.used).toBe(1n);
+        await store.replace(seededStock({ pets: 30 }), { forgetsUsage: true });
+        expect(await store.orders()).toEqual([]);
+        expect(await store.keys()).toMatchObject([{ id: idOfKey(key), usage: UNUSED }]);
+      });
+
+      test('that fails to be replaced stays as it is', async () => {
+        const { store } = await open(2);
+        const twice = { petId: 7n, quantity: 1n, status: 'lost' as 'sold' };
+        await expect(store.replace({ items: [twice], orders: [] }, { forgetsUsage: true })).rejects.toThrow();
+        expect(await store.find(1n)).not.toBeNull();
+        await store.check();
+      });
+    });
+
+    describe('faults', () => {
+      const three = async (stores: readonly Store[]) => {
+        const seen: boolean[] = [];
+        for (const store of stores) seen.push((await store.faults.draw('GET', '/inventory')).harm !== null);
+        return seen;
+      };
+
+      test('count the requests that they match', async () => {
+        const { store, again } = await open();
+        await store.faults.add(['GET /inventory:every=2:reset', 'GET /pets/*:reset']);
+        expect(await three([store, store, store, store])).toEqual([false, true, false, true]);
+        const other = await again();
+        if (other === null || !kind.sharesControl) return;
+        await other.admit(generateKey(), RULES);
+        expect(await other.faults.specs()).toEqual(['GET /inventory:every=2:reset', 'GET /pets/*:reset']);
+        expect(await three([other, store, other])).toEqual([false, true, false]);
+        await store.faults.replace([]);
+        await other.admit(generateKey(), RULES);
+        expect(await three([other, other])).toEqual([false, false]);
+      });
+
+      test('that cannot be read change nothing', async () => {
+        const { store } = await open();
+        await store.faults.add(['*:reset']);
+        expect(() => store.faults.replace(['*:nonsense'])).toThrow(/nonsense/);
+        expect(await store.faults.specs()).toEqual(['*:reset']);
+      });
+    });
+
+    test('the journal has what was answered', async () => {
+      const { store, again } = await open();
+      const other = await again();
+      for (const [index, one] of [store, kind.sharesControl && other !== null ? other : store].entries()) {
+        const entry = one.journal.open(1_000 + index, 'GET', `/v1/pets/${index}`);
+        entry.answered(200);
+        entry.over();
+      }
+      expect(await store.journal.all()).toMatchObject([
+        { time: 1_000, path: '/v1/pets/0', status: 200 },
+        { time: 1_001, path: '/v1/pets/1', status: 200 },
+      ]);
+    });
+
+    test('time goes ahead, for all who share it', async () => {
+      const { store, again } = await open();
+      const other = await again();
+      const before = store.now();
+      await store.advance(86_400_000);
+      expect(store.now()).toBeGreaterThanOrEqual(before + 86_400_000);
+      if (other === null || !kind.sharesControl) return;
+      await other.admit(generateKey(), RULES);
+      expect(other.now()).toBeGreaterThanOrEqual(before + 86_400_000);
     });
 
     describe('the inventory', () => {
@@ -220,16 +358,17 @@ export function describeStore(kind: Kind): void {
       const other = await again();
       if (other === null) return;
       const key = generateKey();
-      const clock = new TestClock();
-      await store.register(key, allowing(25n), AT_NOON);
+      await store.register(key, allowing(25n), NEW);
+      await toMinute(store);
+      if (!kind.sharesControl) await other.advance(MINUTE);
       await store.setQuantity(1n, 4_711n);
       expect((await other.find(1n))?.quantity).toBe(4_711n);
       const both = await Promise.all(
-        Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? store : other).admit(key, RULES, clock)),
+        Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? store : other).admit(key, RULES)),
       );
       expect(both.filter((admission) => admission?.outcome === 'admitted')).toHaveLength(25);
-      await other.revoke(idOfKey(key), NOON);
-      expect(await store.admit(key, RULES, clock)).toBeNull();
+      await other.revoke(idOfKey(key));
+      expect(await store.admit(key, RULES)).toBeNull();
     });
   });
 }

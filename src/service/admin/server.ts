@@ -64,25 +64,26 @@ export class AdminServer {
     if (!isLocalName(request.headers.host)) return [403, 'The Host header must name this machine by its address.'];
     if (!this.#isAuthorized(request))
       return [401, 'The administration token is required: Authorization: Bearer <token>.'];
-    const { clock, faults, journal } = this.#service;
+    const { store } = this.#service;
+    const { faults } = store;
     switch (`${request.method} ${request.url}`) {
       case 'GET /health':
         return [200, { status: 'ok' }];
       case 'GET /openapi.json':
         return [200, openApiDocument(this.#baseUrl)];
       case 'GET /journal':
-        return [200, journal.entries()];
+        return [200, await store.journal.all()];
       case 'GET /faults':
-        return [200, { faults: faults.specs }];
+        return [200, { faults: await faults.specs() }];
       case 'DELETE /faults':
-        faults.replace([]);
-        return [200, { faults: faults.specs }];
+        await faults.replace([]);
+        return [200, { faults: await faults.specs() }];
       case 'POST /faults':
-        faults.add(specsOf(await readJson(request)));
-        return [200, { faults: faults.specs }];
+        await faults.add(specsOf(await readJson(request)));
+        return [200, { faults: await faults.specs() }];
       case 'POST /clock':
-        clock.advance(secondsOf(await readJson(request)) * 1000);
-        return [200, { now: new Date(clock.now()).toISOString() }];
+        await store.advance(secondsOf(await readJson(request)) * 1000);
+        return [200, { now: new Date(store.now()).toISOString() }];
       default:
         return [404, 'There is nothing at this address.'];
     }

@@ -1,4 +1,4 @@
-import { seededRandom } from '../seed/random.ts';
+import { randomAt } from '../seed/random.ts';
 import type { Delay, Fault, Harm, Occurrence } from './fault.ts';
 import { parseFault } from './grammar.ts';
 
@@ -8,77 +8,94 @@ export interface Injection {
   readonly harm: Harm | null;
 }
 
-const NOTHING: Injection = { delayMs: 0, harm: null };
+export const NOTHING: Injection = { delayMs: 0, harm: null };
 
-/** The faults in force. Each counts the requests that it matches, in this process. */
-export class FaultSet {
-  #armed: readonly ArmedFault[] = [];
+/** The faults in force. Each counts the requests that it matches. */
+export interface Faults {
+  specs(): Promise<readonly string[]>;
 
-  get specs(): readonly string[] {
-    return this.#armed.map(({ fault }) => fault.spec);
-  }
+  /** @throws FaultSpecError at once; then nothing has been added */
+  add(specs: readonly string[]): Promise<void>;
 
-  /** @throws FaultSpecError; then nothing has been added */
-  add(specs: readonly string[]): void {
-    this.#armed = [...this.#armed, ...specs.map((spec) => new ArmedFault(parseFault(spec)))];
-  }
-
-  /** Puts these in the place of all others. @throws FaultSpecError; then all is as before */
-  replace(specs: readonly string[]): void {
-    this.#armed = specs.map((spec) => new ArmedFault(parseFault(spec)));
-  }
+  /** Puts these in the place of all others. @throws FaultSpecError at once; then all is as before */
+  replace(specs: readonly string[]): Promise<void>;
 
   /** What strikes this request: the delays of all that do, the harm of the first that does any. */
-  draw(method: string, path: string): Injection {
-    if (this.#armed.length === 0) return NOTHING;
-    const struck = this.#armed.filter((armed) => armed.strikes(method, path));
-    return {
-      delayMs: struck.reduce((sum, armed) => sum + armed.delayMs(), 0),
-      harm: struck.find(({ fault }) => fault.harm !== null)?.fault.harm ?? null,
-    };
+  draw(method: string, path: string): Promise<Injection>;
+}
+
+/** The faults of one process. */
+export class FaultSet implements Faults {
+  #armed: readonly { readonly fault: Fault; matched: bigint }[] = [];
+
+  specs(): Promise<readonly string[]> {
+    return Promise.resolve(this.#armed.map(({ fault }) => fault.spec));
+  }
+
+  add(specs: readonly string[]): Promise<void> {
+    this.#armed = [...this.#armed, ...armed(specs)];
+    return Promise.resolve();
+  }
+
+  replace(specs: readonly string[]): Promise<void> {
+    this.#armed = armed(specs);
+    return Promise.resolve();
+  }
+
+  draw(method: string, path: string): Promise<Injection> {
+    if (this.#armed.length === 0) return Promise.resolve(NOTHING);
+    const matching = this.#armed.filter(({ fault }) => matches(fault, method, path));
+    for (const one of matching) one.matched++;
+    return Promise.resolve(injectionOf(matching));
   }
 }
 
-class ArmedFault {
-  readonly fault: Fault;
-  readonly #random: () => number;
-  #matched = 0;
-
-  constructor(fault: Fault) {
-    this.fault = fault;
-    this.#random = seededRandom(fault.occurrence.kind === 'probability' ? fault.occurrence.seed : 1);
-  }
-
-  /** Counts the request if it matches. */
-  strikes(method: string, path: string): boolean {
-    if (!matches(this.fault, method, path)) return false;
-    this.#matched++;
-    return isDue(this.fault.occurrence, this.#matched, this.#random);
-  }
-
-  delayMs(): number {
-    return this.fault.delay === null ? 0 : within(this.fault.delay, this.#random());
-  }
+function armed(specs: readonly string[]) {
+  return specs.map((spec) => ({ fault: parseFault(spec), matched: 0n }));
 }
 
-function matches({ method, path }: Fault, ofRequest: string, target: string): boolean {
+/** True for a request that the fault counts. */
+export function matches({ method, path }: Fault, ofRequest: string, target: string): boolean {
   if (method !== null && method !== ofRequest) return false;
   if (path === null) return true;
   const segments = target.slice(1).split('/');
   return segments.length === path.length && path.every((part, at) => part === '*' || part === segments[at]);
 }
 
-function isDue(occurrence: Occurrence, matched: number, random: () => number): boolean {
+/** A fault that a request matches, which is the `matched`-th to do so, from 1. */
+export interface Match {
+  readonly fault: Fault;
+  readonly matched: bigint;
+}
+
+/** What these faults do to the request that all of them match. */
+export function injectionOf(matching: readonly Match[]): Injection {
+  const struck = matching.filter(({ fault, matched }) => isDue(fault.occurrence, matched));
+  return {
+    delayMs: struck.reduce((sum, match) => sum + delayMs(match), 0),
+    harm: struck.find(({ fault }) => fault.harm !== null)?.fault.harm ?? null,
+  };
+}
+
+function isDue(occurrence: Occurrence, matched: bigint): boolean {
   switch (occurrence.kind) {
     case 'always':
       return true;
     case 'every':
-      return matched % occurrence.n === 0;
+      return matched % BigInt(occurrence.n) === 0n;
     case 'first':
-      return matched <= occurrence.n;
+      return matched <= BigInt(occurrence.n);
     case 'probability':
-      return random() < occurrence.p;
+      return randomAt(occurrence.seed, matched) < occurrence.p;
   }
+}
+
+/** Of a sequence of its own, so that which requests are struck does not hang on how long they are held up. */
+const DELAY_SEED = 0x5eed;
+
+function delayMs({ fault: { delay, occurrence }, matched }: Match): number {
+  const seed = occurrence.kind === 'probability' ? occurrence.seed : 1;
+  return delay === null ? 0 : within(delay, randomAt(seed ^ DELAY_SEED, matched));
 }
 
 function within({ least, most }: Delay, share: number): number {

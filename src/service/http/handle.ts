@@ -29,18 +29,18 @@ export async function handle(exchange: Exchange, service: Service): Promise<void
 }
 
 /** @throws Refusal 401 without a valid key, 429 when the limit is reached or the key is banned */
-async function admitOrRefuse(exchange: Exchange, { store, addresses, rules, clock }: Service): Promise<void> {
+async function admitOrRefuse(exchange: Exchange, { store, addresses, rules }: Service): Promise<void> {
   const token = bearerToken(exchange.request.headers.authorization);
-  const ofKey = token === null ? null : await store.admit(token, rules, clock);
-  const admission = ofKey ?? addresses.admit(exchange.address, clock.now());
+  const ofKey = token === null ? null : await store.admit(token, rules);
+  const admission = ofKey ?? addresses.admit(exchange.address, store.now());
   exchange.shown = admission.shown;
   exchange.validKey = ofKey === null ? null : token;
-  if (admission.outcome !== 'admitted') throw tooMany(admission, clock.now());
+  if (admission.outcome !== 'admitted') throw tooMany(admission);
   if (ofKey === null) throw unauthorized(token);
 }
 
-function tooMany(admission: Exclude<Admission, { outcome: 'admitted' }>, now: number): Refusal {
-  const seconds = retryAfter(admission.retryAt, now);
+function tooMany(admission: Exclude<Admission, { outcome: 'admitted' }>): Refusal {
+  const seconds = retryAfter(admission.retryAt, admission.at);
   const headers = { 'Retry-After': seconds };
   return admission.outcome === 'banned'
     ? new Refusal(429, 'key_banned', `The key is banned for ${seconds} s for going on after a 429.`, headers)

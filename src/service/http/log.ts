@@ -1,4 +1,4 @@
-import type { MovableClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { idOfKey } from '../keys/key.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -24,10 +24,9 @@ export interface LogEntry {
 /** What to do with each entry. */
 export type Log = (entry: LogEntry) => void;
 
-/** Arranges for the exchange to be logged when it is over. */
-export function logWhenOver(log: Log, exchange: Exchange, clock: MovableClock): void {
-  const time = clock.now();
-  const began = clock.unmoved();
+/** Arranges for the exchange to be logged when it is over. @param time when it came @param clock for the duration */
+export function logWhenOver(log: Log, exchange: Exchange, time: number, clock: Clock): void {
+  const began = clock.now();
   exchange.response.once('close', () => {
     const { id, address, validKey, method, target } = exchange;
     log({
@@ -38,7 +37,7 @@ export function logWhenOver(log: Log, exchange: Exchange, clock: MovableClock): 
       method,
       path: loggedPath(target),
       status: exchange.entry.status,
-      ms: clock.unmoved() - began,
+      ms: Math.floor(clock.now() - began),
     });
   });
 }

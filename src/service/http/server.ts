@@ -59,13 +59,15 @@ export class ApiServer {
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
-    const { clock, journal, log } = this.#service;
+    const { clock, store, log } = this.#service;
+    const time = store.now();
     response.sendDate = false;
     response.on('error', () => {}); // A client that has gone away is no failure.
-    const entry = journal.open(clock.now(), request.method ?? '', request.url ?? '');
+    const entry = store.journal.open(time, request.method ?? '', request.url ?? '');
+    response.once('close', () => entry.over());
     const exchange = new Exchange(request, response, entry, this.#readMs);
     this.#connections.begin(exchange);
-    if (log !== undefined) logWhenOver(log, exchange, clock);
+    if (log !== undefined) logWhenOver(log, exchange, time, clock);
     handle(exchange, this.#service).catch(() => response.destroy());
   }
 
@@ -96,10 +98,10 @@ export class ApiServer {
 
   /** Refuses what never became an exchange. */
   #refuseUnread(socket: Duplex, refusal: Refusal, address: string): void {
-    const { clock, log } = this.#service;
+    const { store, log } = this.#service;
     const id = randomUUID();
     refuseConnection(socket, refusal, this.#service.headersOfAddress(address, id));
-    const time = new Date(clock.now()).toISOString();
+    const time = new Date(store.now()).toISOString();
     log?.({ time, id, address, key: null, method: null, path: null, status: refusal.status, ms: 0 });
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { type Limits, PLANS, type Plan } from '../limits/plans.ts';
-import { DEFAULTS } from '../options.ts';
-import { SqliteStore } from '../store/sqlite-store.ts';
+import { seededStock } from '../seed/stock.ts';
+import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Entitlement, KeyRecord, Store } from '../store/store.ts';
 import { generateKey, idOfKey } from './key.ts';
 
@@ -10,17 +10,15 @@ export type Grant = Plan | Limits;
 
 /** Opens the keys of a database file, whether it is being served or not. A new file is created and seeded. */
 export async function openKeyRing(file: string, clock: Clock): Promise<KeyRing> {
-  return new KeyRing(await SqliteStore.open(file, DEFAULTS.pets, DEFAULTS.seed), clock);
+  return new KeyRing(await SqliteStore.open(file, seededStock(), clock));
 }
 
 /** The keys of one store. @throws StorageError from every method, as the store does */
 export class KeyRing {
   readonly #store: Store;
-  readonly #clock: Clock;
 
-  constructor(store: Store, clock: Clock) {
+  constructor(store: Store) {
     this.#store = store;
-    this.#clock = clock;
   }
 
   /** Issues a key. This is the only time that it can be seen: the store keeps its digest. */
@@ -31,11 +29,11 @@ export class KeyRing {
 
   /** Makes `key` known. @param keepsKnown a known key keeps what it was granted before */
   async adopt(key: string, grant: Grant, { keepsKnown }: { keepsKnown: boolean }): Promise<KeyRecord> {
-    const at = Math.floor(this.#clock.now());
-    await this.#store.register(key, entitlementTo(grant), { at, keepsKnown });
+    await this.#store.register(key, entitlementTo(grant), { keepsKnown });
     const id = idOfKey(key);
     const record = (await this.list()).find((known) => known.id === id);
-    return record ?? { id, ...entitlementTo(grant), createdAt: at, revokedAt: null };
+    if (record === undefined) throw new Error('A key that was registered is not among the keys.');
+    return record;
   }
 
   /** All keys, revoked ones too, oldest first. */
@@ -45,7 +43,7 @@ export class KeyRing {
 
   /** Ends the validity of a key, for services that run too. Null: there is no key of that id. */
   revoke(id: string): Promise<KeyRecord | null> {
-    return this.#store.revoke(id, Math.floor(this.#clock.now()));
+    return this.#store.revoke(id);
   }
 
   close(): Promise<void> {

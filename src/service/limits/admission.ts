@@ -27,7 +27,8 @@ export interface ShownLimit {
   readonly resetAt: number;
 }
 
-export type Admission = { readonly usage: Usage; readonly shown: ShownLimit } & (
+/** `at`: when it was decided, in milliseconds since the Unix epoch. */
+export type Admission = { readonly usage: Usage; readonly shown: ShownLimit; readonly at: number } & (
   | { readonly outcome: 'admitted' }
   /** `retryAt`: the first moment at which a request can be admitted again, in milliseconds since the Unix epoch. */
   | { readonly outcome: 'limited' | 'banned'; readonly retryAt: number }
@@ -43,7 +44,7 @@ export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: numb
 
   if (banEnd === null && minuteEnd === 0 && dayEnd === 0) {
     const charged = { ...usage, minute: charge(minute), day: charge(day) };
-    return { outcome: 'admitted', usage: charged, shown: shownLimit(charged, limits) };
+    return { outcome: 'admitted', at: now, usage: charged, shown: shownLimit(charged, limits) };
   }
 
   const conduct =
@@ -52,6 +53,7 @@ export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: numb
   const refused = { minute, day, conduct };
   return {
     outcome: ban === null ? 'limited' : 'banned',
+    at: now,
     usage: refused,
     shown: shownLimit(refused, limits),
     retryAt: Math.max(minuteEnd, dayEnd, ban ?? 0),

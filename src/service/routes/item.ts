@@ -1,5 +1,5 @@
 import { type Answer, Refusal } from '../http/answer.ts';
-import type { InventoryItem } from '../store/store.ts';
+import type { InventoryItem } from '../seed/stock.ts';
 
 /** An InventoryItem as an answer; its numbers are written from bigints, digit by digit. */
 export function itemAnswer({ petId, quantity, status }: InventoryItem): Answer {

@@ -1,5 +1,42 @@
-import type { InventoryItem, PetStatus } from '../store/store.ts';
 import { seededRandom } from './random.ts';
+
+export type PetStatus = 'available' | 'pending' | 'sold';
+
+/** One entry of the inventory. Both numbers are exact int64. */
+export interface InventoryItem {
+  readonly petId: bigint;
+  readonly quantity: bigint;
+  readonly status: PetStatus;
+}
+
+/** An entry, with what `GET /pets/{petId}` answers. */
+export interface StockItem extends InventoryItem {
+  /** The JSON text of an object. Absent: what the inventory knows of the pet. */
+  readonly record?: string | undefined;
+}
+
+/** All that a store sells and has sold. */
+export interface Stock {
+  /** With ids that differ. May be iterated more than once. */
+  readonly items: Iterable<StockItem>;
+  /** What `GET /store/orders` answers: JSON texts. */
+  readonly orders: readonly string[];
+}
+
+/** `large`: the last three are beyond 2^53. `small`: none is, for tools that read numbers as doubles. */
+export type Ids = 'large' | 'small';
+
+export interface Seed {
+  /** How many pets: 24. */
+  readonly pets?: number;
+  /** The same one gives the same stock: 1. */
+  readonly seed?: number;
+  /** Large. */
+  readonly ids?: Ids;
+}
+
+/** Pets in a stock of which nothing is said. */
+export const DEFAULT_PETS = 24;
 
 /**
  * Ids that a client which reads numbers as doubles gets wrong, most telling first: the smallest that a double cannot
@@ -24,12 +61,16 @@ const PROFILES: readonly Profile[] = [
   { status: 'available', atLeast: 0, atMost: 0 },
 ];
 
-/** The stock that a new store opens with: `pets` of them in the order of their ids, the same for the same seed. */
-export function* openingStock(pets: number, seed: number): Generator<InventoryItem> {
+/** The stock that a new store opens with, in the order of ids, the same for the same seed. */
+export function seededStock({ pets = DEFAULT_PETS, seed = 1, ids = 'large' }: Seed = {}): Stock {
+  return { items: { [Symbol.iterator]: () => seededItems(pets, seed, ids) }, orders: [] };
+}
+
+function* seededItems(pets: number, seed: number, ids: Ids): Generator<InventoryItem> {
   const random = seededRandom(seed);
   const between = (low: number, high: number) => low + Math.floor(random() * (high - low + 1));
   let turn = between(0, PROFILES.length - 1);
-  for (const petId of openingIds(pets)) {
+  for (const petId of openingIds(pets, ids)) {
     const profile = PROFILES[turn++ % PROFILES.length];
     if (profile === undefined) continue;
     yield { petId, quantity: BigInt(between(profile.atLeast, profile.atMost)), status: profile.status };
@@ -37,8 +78,8 @@ export function* openingStock(pets: number, seed: number): Generator<InventoryIt
 }
 
 /** 1, 2, 3, … and last the large ones; a single pet has the id 1. */
-function* openingIds(pets: number): Generator<bigint> {
-  const large = LARGE_IDS.slice(0, Math.max(0, Math.min(LARGE_IDS.length, pets - 1)));
+function* openingIds(pets: number, ids: Ids): Generator<bigint> {
+  const large = ids === 'small' ? [] : LARGE_IDS.slice(0, Math.max(0, Math.min(LARGE_IDS.length, pets - 1)));
   for (let id = 1n; id <= pets - large.length; id++) yield id;
   yield* large.sort((one, other) => (one < other ? -1 : 1));
 }

@@ -1,15 +1,8 @@
-import type { Clock } from '../clock.ts';
-import type { Admission, LimitRules } from '../limits/admission.ts';
+import type { Faults } from '../faults/fault-set.ts';
+import type { Journal } from '../journal.ts';
+import type { Admission, LimitRules, Usage } from '../limits/admission.ts';
 import type { Limits } from '../limits/plans.ts';
-
-export type PetStatus = 'available' | 'pending' | 'sold';
-
-/** One entry of the inventory. Both numbers are exact int64. */
-export interface InventoryItem {
-  readonly petId: bigint;
-  readonly quantity: bigint;
-  readonly status: PetStatus;
-}
+import type { InventoryItem, Stock, StockItem } from '../seed/stock.ts';
 
 /** What a key is entitled to. `plan` is a name for people; the limits decide. */
 export interface Entitlement {
@@ -25,37 +18,54 @@ export interface KeyRecord extends Entitlement {
   readonly createdAt: number;
   /** Null while the key is valid. */
   readonly revokedAt: number | null;
+  readonly usage: Usage;
 }
 
 export interface Registration {
-  /** Milliseconds since the Unix epoch. */
-  readonly at: number;
   /** A known key keeps the entitlement that it has. */
   readonly keepsKnown: boolean;
 }
 
 /**
- * Where everything that outlives a request is kept. Several processes may have the same store open, and each method is
- * atomic among all of them: a result is told when it is durable. `test/service/store-contract.ts` is what any store has
- * to pass; docs/service.md says what one for several machines has to mind.
+ * Where everything is kept that outlives a request, and on which all services that share it have to agree. Several
+ * processes may have the same store open, and each method is atomic among all of them: a result is handed out when it is
+ * durable. `test/service/store-contract.ts` is what any store has to pass.
  *
- * @throws StorageError from every method when the store cannot be read or written; then nothing has been changed
+ * Time is the store's: every window, ban and date goes by `now`, whatever the clocks of the machines say.
+ *
+ * @throws StorageError from every method when the store cannot be read or written; then nothing has been changed, unless
+ * it says that the outcome is unknown
  */
 export interface Store {
+  /** Milliseconds since the Unix epoch. Between two calls of an engine on another machine, an estimate. */
+  now(): number;
+
+  /** Moves the time ahead. */
+  advance(milliseconds: number): Promise<void>;
+
+  /** Looks whether the store can be used. */
+  check(): Promise<void>;
+
+  /** The faults in force. In SQLite they are this process's own. */
+  readonly faults: Faults;
+
+  /** The requests seen. In SQLite they are this process's own. */
+  readonly journal: Journal;
+
   /** Makes `key` known. What it has used stays, and once revoked it stays so. */
   register(key: string, entitlement: Entitlement, registration: Registration): Promise<void>;
 
   /** Ends the validity of a key. What comes next is refused, in every process. Null: no such key. */
-  revoke(id: string, at: number): Promise<KeyRecord | null>;
+  revoke(id: string): Promise<KeyRecord | null>;
 
   /** All keys, valid or revoked, oldest first. */
   keys(): Promise<readonly KeyRecord[]>;
 
-  /**
-   * Charges or refuses one request of `key`, at the time that the clock shows once it is its turn.
-   * Null: no such key, or a revoked one.
-   */
-  admit(key: string, rules: LimitRules, clock: Clock): Promise<Admission | null>;
+  /** Charges or refuses one request of `key`, at the time that it is once it is its turn. Null: no such key, or a revoked one. */
+  admit(key: string, rules: LimitRules): Promise<Admission | null>;
+
+  /** Puts what `change` makes of the usage of a key in its place. Null: no such key. @param change may be called again */
+  changeUsage(id: string, change: (usage: Usage, now: number) => Usage): Promise<KeyRecord | null>;
 
   /**
    * The inventory in the order of ids, as it was at one moment, in pages of bounded size.
@@ -64,10 +74,25 @@ export interface Store {
    */
   inventory(): AsyncGenerator<string, void>;
 
-  find(petId: bigint): Promise<InventoryItem | null>;
+  find(petId: bigint): Promise<StockItem | null>;
 
   /** Sets the quantity and returns the item as it is then. Null: no such pet. */
   setQuantity(petId: bigint, quantity: bigint): Promise<InventoryItem | null>;
+
+  /** The orders, each a JSON text, in the order in which they were put in. */
+  orders(): Promise<readonly string[]>;
+
+  /** The JSON texts of the pets that have one, in the order of ids. */
+  records(): Promise<readonly string[]>;
+
+  /** Adds pets, or puts them in the place of those with the same ids. A quantity and a status are always given; a record stays where none is. */
+  put(items: Iterable<StockItem>): Promise<void>;
+
+  /** Takes a pet out. False: no such pet. */
+  remove(petId: bigint): Promise<boolean>;
+
+  /** Puts this stock in the place of all that is there, and forgets what keys have used if `forgetsUsage`. All at once. */
+  replace(stock: Stock, options: { readonly forgetsUsage: boolean }): Promise<void>;
 
   /** Completes what has been asked for, and lets go of the store. Once more does nothing. */
   close(): Promise<void>;
@@ -78,9 +103,19 @@ export class StorageError extends Error {
   override readonly name = 'StorageError';
   /** True when trying again will not help: the file is damaged, or something else than a store of this version. */
   readonly isUnusable: boolean;
+  /** True when the change may have been made: the connection was lost before its answer. */
+  readonly isUncertain: boolean;
 
-  constructor(message: string, { isUnusable = false, ...options }: ErrorOptions & { isUnusable?: boolean } = {}) {
+  constructor(
+    message: string,
+    {
+      isUnusable = false,
+      isUncertain = false,
+      ...options
+    }: ErrorOptions & { isUnusable?: boolean; isUncertain?: boolean } = {},
+  ) {
     super(message, options);
     this.isUnusable = isUnusable;
+    this.isUncertain = isUncertain;
   }
 }

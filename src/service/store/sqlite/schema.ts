@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openingStock } from '../seed/stock.ts';
+import type { Stock, StockItem } from '../../seed/stock.ts';
+import { StorageError } from '../store.ts';
 import { type Database, guarded, inSnapshot, inTransaction, isSqliteError } from './database.ts';
-import { StorageError } from './store.ts';
 
 /** Marks a file as ours: 'pets' in ASCII. */
 const APPLICATION_ID = 0x70657473n;
-const VERSION = 2n;
 
 /** Seeding a million pets holds the write lock for seconds; another process that starts meanwhile waits this long. */
 export const STARTING_MS = 60_000;
 
-const TABLES = `
+const FIRST = `
   CREATE TABLE pets (
     id INTEGER PRIMARY KEY,
     quantity INTEGER NOT NULL,
@@ -33,22 +32,38 @@ const TABLES = `
     banned_until INTEGER
   ) STRICT, WITHOUT ROWID;
   PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${VERSION};
 `;
 
-/** Readies a database that was opened with the timeout STARTING_MS: creates and seeds it if it is new, once. */
-export async function prepareDatabase(database: Database, pets: number, seed: number): Promise<void> {
-  const wasPrepared = isPrepared(database);
+/** The versions of the schema, by `user_version`, with what makes each of the one before it. A version is never changed. */
+const MIGRATIONS: ReadonlyMap<bigint, string> = new Map([
+  [2n, FIRST],
+  [
+    3n,
+    `ALTER TABLE pets ADD COLUMN record TEXT;
+     CREATE INDEX pets_with_record ON pets (id) WHERE record IS NOT NULL;
+     CREATE TABLE orders (position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;`,
+  ],
+]);
+
+const CURRENT = 3n;
+
+/**
+ * Readies a database that was opened with the timeout STARTING_MS: creates and fills it if it is new, and brings the schema
+ * of an earlier version to this one, once.
+ */
+export async function prepareDatabase(database: Database, stock: Stock): Promise<void> {
+  const before = versionOf(database);
   await useWriteAheadLog(database);
   database.exec('PRAGMA synchronous = NORMAL');
-  if (!wasPrepared) {
-    inTransaction(database, () => {
-      if (isPrepared(database)) return;
-      database.exec(TABLES);
-      fillStock(database, pets, seed);
-    });
-    settle(database);
-  }
+  if (before === CURRENT) return;
+  inTransaction(database, () => {
+    const from = versionOf(database);
+    for (const [version, statements] of MIGRATIONS) {
+      if (version > from) database.exec(`${statements} PRAGMA user_version = ${version}`);
+    }
+    if (from === 0n) fillStock(database, stock);
+  });
+  settle(database);
 }
 
 /** Moves a large transaction from the log to the file now, rather than in the middle of a request. Waits for no reader. */
@@ -57,25 +72,39 @@ export function settle(database: Database): void {
 }
 
 /**
- * True when the tables are there, false in an empty file.
+ * The version of the schema; 0 for an empty file.
  * @throws StorageError when the file is no database, another program's, or of a version that this one does not know
  */
-export function isPrepared(database: Database): boolean {
+export function versionOf(database: Database): bigint {
   // Of one moment: another process may be creating the tables just now.
   const { application, version, count } = inSnapshot(database, () => ({
     application: database.prepare('PRAGMA application_id').get().application_id,
     version: database.prepare('PRAGMA user_version').get().user_version,
     count: database.prepare('SELECT count(*) AS count FROM sqlite_schema').get().count,
   }));
-  if (application === APPLICATION_ID && version === VERSION) return true;
-  if (count === 0n) return false;
+  if (application === APPLICATION_ID && MIGRATIONS.has(version)) return version;
+  if (count === 0n) return 0n;
   const name = database.location() ?? 'the database';
-  throw new StorageError(`${name} is not a database of this version of the service`, { isUnusable: true });
+  const newer = application === APPLICATION_ID && version > CURRENT;
+  const message = newer
+    ? `${name} is of a later version of petstock (schema ${version}; this one knows ${CURRENT})`
+    : `${name} is not a database of the service`;
+  throw new StorageError(message, { isUnusable: !newer });
 }
 
-export function fillStock(database: Database, pets: number, seed: number): void {
-  const insert = database.prepare('INSERT INTO pets (id, quantity, status) VALUES (?, ?, ?)');
-  for (const { petId, quantity, status } of openingStock(pets, seed)) insert.run(petId, quantity, status);
+/** Puts all of a stock into tables that are empty. */
+export function fillStock(database: Database, { items, orders }: Stock): void {
+  putItems(database, items);
+  const insert = database.prepare('INSERT INTO orders (body) VALUES (?)');
+  for (const body of orders) insert.run(body);
+}
+
+export function putItems(database: Database, items: Iterable<StockItem>): void {
+  const put = database.prepare(
+    `INSERT INTO pets (id, quantity, status, record) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
+     SET quantity = excluded.quantity, status = excluded.status, record = coalesce(excluded.record, record)`,
+  );
+  for (const { petId, quantity, status, record } of items) put.run(petId, quantity, status, record ?? null);
 }
 
 /** Turning it on needs the file for oneself for a moment, and SQLite does not always wait for that. */

@@ -1,7 +1,7 @@
-import { keyIdOf } from '../keys/key.ts';
-import type { Usage } from '../limits/admission.ts';
-import { DAY_MS, NEVER } from '../limits/window.ts';
-import type { KeyRecord } from './store.ts';
+import { keyIdOf } from '../../keys/key.ts';
+import type { Usage } from '../../limits/admission.ts';
+import { DAY_MS, NEVER } from '../../limits/window.ts';
+import type { KeyRecord } from '../store.ts';
 
 /** A row of the table of keys: every integer is a bigint. */
 export interface KeyRow {
@@ -32,6 +32,7 @@ export function recordOf(row: KeyRow): KeyRecord {
     limits: { minute: row.minute_limit, day: row.day_limit },
     createdAt: Number(row.created_at),
     revokedAt: numberOf(row.revoked_at),
+    usage: usageOf(row),
   };
 }
 

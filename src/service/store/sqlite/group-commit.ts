@@ -29,10 +29,13 @@ export class GroupCommit {
   readonly #participant: Participant;
   readonly #begin: Statement;
   readonly #commit: Statement;
+  readonly #ready: () => void;
   #waiting: Job[] = [];
   #turn: Promise<void> | null = null;
 
-  constructor(database: Database, participant: Participant) {
+  /** @param ready called before each transaction; what it throws is what all its work fails with */
+  constructor(database: Database, participant: Participant, ready: () => void = () => {}) {
+    this.#ready = ready;
     this.#database = database;
     this.#participant = participant;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
@@ -86,6 +89,7 @@ export class GroupCommit {
   }
 
   #together(jobs: readonly Job[]) {
+    this.#ready();
     this.#begin.run();
     try {
       const outcomes = jobs.map((job) => {

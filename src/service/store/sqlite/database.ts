@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
-import { StorageError } from './store.ts';
+import { StorageError } from '../store.ts';
 
 export type Database = DatabaseSyncInstance;
 export type Statement = ReturnType<Database['prepare']>;

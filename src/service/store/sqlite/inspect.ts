@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { guarded, IN_MEMORY, openDatabase } from './database.ts';
-import { isPrepared, STARTING_MS } from './schema.ts';
+import { STARTING_MS, versionOf } from './schema.ts';
 
 /**
  * What is in a database file, without serving it. Null if there is none, or nothing in it yet.
@@ -10,7 +10,7 @@ export function inspectDatabase(file: string): { pets: number } | null {
   if (file === IN_MEMORY || !existsSync(file)) return null;
   const database = guarded(() => openDatabase(file, { readOnly: true, timeout: STARTING_MS }));
   try {
-    if (!isPrepared(database)) return null;
+    if (versionOf(database) === 0n) return null;
     return { pets: Number(guarded(() => database.prepare('SELECT count(*) AS pets FROM pets').get().pets)) };
   } finally {
     database.close();

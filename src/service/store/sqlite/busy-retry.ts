@@ -4,6 +4,9 @@ import { guarded, isBusy } from './database.ts';
 /** Milliseconds between attempts, some five seconds in all: the rhythm of SQLite's own waiting. */
 const PAUSES: readonly number[] = [1, 2, 5, 10, 15, 20, ...Array<number>(200).fill(25)];
 
+/** The same for a minute: for a whole stock, while another process may be putting in a million pets. */
+export const VERY_PATIENT: readonly number[] = [...PAUSES, ...Array<number>(2_200).fill(25)];
+
 /**
  * Does `work` once no other process holds the lock that it needs. SQLite would wait for that itself, but hold up the
  * event loop meanwhile: here other requests go on.

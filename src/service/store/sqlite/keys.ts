@@ -1,12 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../clock.ts';
-import { digestOf } from '../keys/key.ts';
-import { type Admission, admit, type LimitRules, type Usage } from '../limits/admission.ts';
-import type { Limits } from '../limits/plans.ts';
+import { digestOf } from '../../keys/key.ts';
+import { type Admission, admit, type LimitRules, type Usage } from '../../limits/admission.ts';
+import type { Limits } from '../../limits/plans.ts';
+import type { Entitlement, KeyRecord, Registration } from '../store.ts';
 import type { Database, Statement } from './database.ts';
 import type { Participant } from './group-commit.ts';
 import { idOf, type KeyRow, recordOf, usageOf } from './key-row.ts';
-import type { Entitlement, KeyRecord, Registration } from './store.ts';
 
 /** A key that has made requests in the transaction under way. */
 interface Account {
@@ -42,7 +41,7 @@ export class Keys implements Participant {
     );
   }
 
-  register(key: string, { plan, limits }: Entitlement, { at, keepsKnown }: Registration): void {
+  register(key: string, { plan, limits }: Entitlement, { keepsKnown }: Registration, at: number): void {
     this.#settle();
     const row = this.#row(digestOf(key));
     if (row === undefined) this.#insert.run(bytesOf(digestOf(key)), plan, limits.minute, limits.day, at);
@@ -51,33 +50,37 @@ export class Keys implements Participant {
 
   revoke(id: string, at: number): KeyRecord | null {
     this.#settle();
-    const row = this.#rows().find((known) => idOf(known) === id);
+    const row = this.#byId(id);
     if (row === undefined) return null;
     this.#revoke.run(at, row.digest);
     const record = recordOf(row);
     return { ...record, revokedAt: record.revokedAt ?? at };
   }
 
+  changeUsage(id: string, change: (usage: Usage) => Usage): KeyRecord | null {
+    this.#settle();
+    const row = this.#byId(id);
+    if (row === undefined) return null;
+    const usage = change(usageOf(row));
+    this.#write(row.digest, usage);
+    return { ...recordOf(row), usage };
+  }
+
   list(): readonly KeyRecord[] {
     return this.#rows().map(recordOf);
   }
 
-  /** The clock is read under the lock: then the order of the times is the order of the charges. */
-  admit(key: string, rules: LimitRules, clock: Clock): Admission | null {
+  /** @param now read under the lock: then the order of the times is the order of the charges */
+  admit(key: string, rules: LimitRules, now: number): Admission | null {
     const account = this.#account(digestOf(key));
     if (account === null) return null;
-    const admission = admit(account.usage, account.limits, rules, clock.now());
+    const admission = admit(account.usage, account.limits, rules, now);
     account.usage = admission.usage;
     return admission;
   }
 
   flush(): void {
-    for (const { digest, usage } of this.#accounts.values()) {
-      const { minute, day, conduct } = usage;
-      const { firstRefusalAt, strikes, bannedUntil } = conduct;
-      const windows = [minute.start, minute.length, minute.used, day.start, day.used];
-      this.#use.run(...windows, firstRefusalAt, strikes, bannedUntil, digest);
-    }
+    for (const { digest, usage } of this.#accounts.values()) this.#write(digest, usage);
   }
 
   forget(): void {
@@ -88,6 +91,16 @@ export class Keys implements Participant {
   #settle(): void {
     this.flush();
     this.forget();
+  }
+
+  #write(digest: Uint8Array, { minute, day, conduct }: Usage): void {
+    const { firstRefusalAt, strikes, bannedUntil } = conduct;
+    const windows = [minute.start, minute.length, minute.used, day.start, day.used];
+    this.#use.run(...windows, firstRefusalAt, strikes, bannedUntil, digest);
+  }
+
+  #byId(id: string): KeyRow | undefined {
+    return this.#rows().find((known) => idOf(known) === id);
   }
 
   #account(digest: string): Account | null {
