@@ -33,6 +33,10 @@ export interface ServiceOptions {
   readonly windowSeconds?: number;
   /** When going on after a 429 bans the key: after 10 strikes for 300 s. False: never. */
   readonly ban?: BanRule | false;
+  /** Requests without a valid key that an address may make in a minute before they get 429 in place of 401: 600. False: any number. */
+  readonly addressLimit?: number | false;
+  /** Origins of web pages that may call the service from a browser, `*` for all. None by default. */
+  readonly cors?: readonly string[];
   /** Bounds of the quantities that may be set. None by default. */
   readonly quantityBounds?: { readonly min?: bigint; readonly max?: bigint };
   /** Faults to inject; the grammar is at `parseFault`. */
@@ -71,6 +75,7 @@ export const DEFAULTS = {
   port: 0,
   plan: 'business',
   windowSeconds: 60,
+  addressLimit: 600,
   ban: { strikes: 10, seconds: 300 },
   patience: { headersMs: 60_000, requestMs: 300_000 },
 } as const;

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import type { Cors } from './http/cors.ts';
 import type { Exchange } from './http/exchange.ts';
 import { commonHeaders, HttpDates } from './http/headers.ts';
 import type { Log } from './http/log.ts';
@@ -13,6 +14,7 @@ interface Parts {
   readonly clock: Clock;
   readonly rules: LimitRules;
   readonly addresses: AddressBuckets;
+  readonly cors: Cors;
   readonly bounds: QuantityBounds;
   readonly log: Log | undefined;
 }
@@ -24,6 +26,7 @@ export class Service implements Parts {
   readonly clock: Clock;
   readonly rules: LimitRules;
   readonly addresses: AddressBuckets;
+  readonly cors: Cors;
   readonly bounds: QuantityBounds;
   readonly log: Log | undefined;
   readonly #dates = new HttpDates();
@@ -33,6 +36,7 @@ export class Service implements Parts {
     this.clock = parts.clock;
     this.rules = parts.rules;
     this.addresses = parts.addresses;
+    this.cors = parts.cors;
     this.bounds = parts.bounds;
     this.log = parts.log;
   }
@@ -40,7 +44,11 @@ export class Service implements Parts {
   /** The headers that every answer to this exchange carries, as of now. */
   headersOf(exchange: Exchange): Record<string, string> {
     const shown = exchange.shown ?? this.addresses.peek(exchange.address, this.store.now());
-    return { ...this.headers(exchange.id, shown), ...exchange.pathHeaders };
+    return {
+      ...this.headers(exchange.id, shown),
+      ...exchange.pathHeaders,
+      ...this.cors.headers(exchange.request.headers),
+    };
   }
 
   /** The same for what never became an exchange: it is charged to the address. */

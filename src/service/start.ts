@@ -1,6 +1,7 @@
 import { isLoopback } from './admin/host.ts';
 import { AdminServer } from './admin/server.ts';
 import { parseFault } from './faults/grammar.ts';
+import { Cors } from './http/cors.ts';
 import { ApiServer } from './http/server.ts';
 import { generateAdminToken, generateKey } from './keys/key.ts';
 import { type Grant, KeyRing } from './keys/key-ring.ts';
@@ -45,7 +46,8 @@ function assemble(options: ServiceOptions, store: Store): Service {
     store,
     clock: options.clock,
     rules: { minuteMs, ban: ban === false ? null : ban },
-    addresses: new AddressBuckets(minuteMs),
+    addresses: new AddressBuckets(minuteMs, addressLimitOf(options)),
+    cors: new Cors(options.cors ?? []),
     bounds: { min: options.quantityBounds?.min ?? null, max: options.quantityBounds?.max ?? null },
     log: options.log,
   });
@@ -80,6 +82,10 @@ async function serve(service: Service, options: ServiceOptions, key: string): Pr
 
 function origin(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function addressLimitOf({ addressLimit = DEFAULTS.addressLimit }: ServiceOptions): bigint | null {
+  return addressLimit === false ? null : BigInt(addressLimit);
 }
 
 /** What the options say about the key; undefined when they say nothing. */

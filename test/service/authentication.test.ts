@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { generateKey } from '../../src/service/index.ts';
-import { outcome, rate, start, temporaryFile } from './support.ts';
+import { NOON, outcome, rate, start, temporaryFile } from './support.ts';
 
 test('401 without a key asks for one', async () => {
   const answer = await (await start()).get('/inventory', { key: null });
@@ -37,14 +37,31 @@ test('an unknown address needs a key like any other', async () => {
   expect(outcome(await service.call('OPTIONS', '/inventory', { key: null }))).toBe('401 missing_api_key');
 });
 
-test('requests without a valid key use up the bucket of the address, never the quota of a key', async () => {
+test('without a valid key it is 401 for as long as anybody asks, and never the quota of a key', async () => {
   const service = await start({ plan: 'free' });
   expect(rate(await service.get('/inventory'))).toMatch(/^60\/59\//);
-  for (let sent = 0; sent < 60; sent++) await service.get('/inventory', { key: sent % 2 === 0 ? null : 'psk_wrong' });
-  const refused = await service.get('/inventory', { key: null });
-  expect(outcome(refused)).toBe('429 rate_limited');
-  expect(refused.headers['retry-after']).toBe('60');
+  const seen = new Set<string>();
+  for (let sent = 0; sent < 600; sent++) {
+    seen.add(outcome(await service.get('/store/orders', { key: sent % 2 === 0 ? null : 'psk_wrong' })));
+  }
+  expect(seen).toEqual(new Set(['401 missing_api_key', '401 invalid_api_key']));
+  const flood = await service.get('/inventory', { key: null });
+  expect([outcome(flood), flood.headers['retry-after']]).toEqual(['429 address_rate_limited', '60']);
+  expect(rate(flood)).toBe(`600/0/${(NOON + 60_000) / 1000}`);
   expect(rate(await service.get('/inventory'))).toMatch(/^60\/58\//);
+  service.clock.advance(60_000);
+  expect(outcome(await service.get('/inventory', { key: null }))).toBe('401 missing_api_key');
+});
+
+test.each([
+  [3, ['401', '401', '401', '429', '429']],
+  [0, ['429', '429', '429', '429', '429']],
+  [false, ['401', '401', '401', '401', '401']],
+] as const)('with the limit of an address at %s, five answers are %j', async (addressLimit, expected) => {
+  const service = await start({ addressLimit });
+  const seen: string[] = [];
+  for (let sent = 0; sent < 5; sent++) seen.push(String((await service.get('/inventory', { key: null })).status));
+  expect(seen).toEqual(expected);
 });
 
 test('nothing is written for a request without a valid key', async () => {

@@ -57,3 +57,40 @@ test('every status that it has is among the cases of the conformance suite', () 
   const shown = new Set(CASES.map(({ outcome }) => outcome.slice(0, 3)));
   expect([...documented].filter((status) => !shown.has(status))).toEqual([]);
 });
+
+test('its examples name a pet that is there, as it is', async () => {
+  const small = {
+    items: [
+      { petId: 2n ** 60n, quantity: 1n, status: 'sold' as const },
+      { petId: 2n ** 61n, quantity: 0n, status: 'sold' as const },
+    ],
+    orders: [],
+  };
+  const stock = { ...small, items: [...small.items, { petId: 77n, quantity: 3n, status: 'pending' as const }] };
+  for (const [options, expected] of [
+    [{}, { petId: 1, quantity: 12, status: 'available' }],
+    [{ stock }, { petId: 77, quantity: 3, status: 'pending' }],
+  ] as const) {
+    const service = await start({ ...options, adminPort: 0 });
+    const headers = { Authorization: `Bearer ${service.adminToken}` };
+    const document = (await (await fetch(`${service.adminUrl}/openapi.json`, { headers })).json()) as Document;
+    const { InventoryItem } = document.components.schemas;
+    expect(InventoryItem?.examples).toEqual([expected]);
+    const parameters = Object.values(document.paths)
+      .flatMap((path) => Object.values(path))
+      .flatMap((operation) => operation.parameters ?? []);
+    expect(parameters.map(({ example }) => example)).toEqual([expected.petId, expected.petId]);
+  }
+});
+
+interface Document {
+  readonly paths: Record<string, Record<string, { readonly parameters?: readonly { readonly example: number }[] }>>;
+  readonly components: { readonly schemas: Record<string, { readonly examples: readonly unknown[] }> };
+}
+
+test('with small ids none is beyond 2^53, and there are as many pets', async () => {
+  const { json } = await (await start({ ids: 'small', pets: 30 })).get('/inventory');
+  expect((json as { petId: number }[]).map(({ petId }) => petId)).toEqual(
+    Array.from({ length: 30 }, (_, at) => at + 1),
+  );
+});

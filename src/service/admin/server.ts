@@ -5,6 +5,7 @@ import { listen } from '../http/server.ts';
 import { bearerToken } from '../keys/bearer.ts';
 import { digestOf } from '../keys/key.ts';
 import { openApiDocument } from '../openapi/document.ts';
+import { examplePet } from '../openapi/example-pet.ts';
 import type { Service } from '../service.ts';
 import { isLocalName } from './host.ts';
 import { BadRequest, readJson } from './read-json.ts';
@@ -70,7 +71,7 @@ export class AdminServer {
       case 'GET /health':
         return [200, { status: 'ok' }];
       case 'GET /openapi.json':
-        return [200, openApiDocument(this.#baseUrl)];
+        return [200, openApiDocument(this.#baseUrl, await examplePet(store))];
       case 'GET /journal':
         return [200, await store.journal.all()];
       case 'GET /faults':

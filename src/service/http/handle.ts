@@ -21,6 +21,8 @@ export async function handle(exchange: Exchange, service: Service): Promise<void
   const match = target.segments === null ? null : matchRoute(target.segments);
   exchange.pathHeaders = match?.route.headers ?? {};
   try {
+    const preflight = preflightAnswer(exchange, service, match);
+    if (preflight !== null) return await send(exchange, preflight, service.headersOf(exchange));
     await admitOrRefuse(exchange, service);
     await answerFaulty(exchange, service, target.path, () => operation(exchange, service, target, match));
   } catch (error) {
@@ -28,23 +30,38 @@ export async function handle(exchange: Exchange, service: Service): Promise<void
   }
 }
 
+/** A browser asks without a key, and uses up nothing. */
+function preflightAnswer({ method, request }: Exchange, { cors }: Service, match: Match | null): Answer | null {
+  const allowed = match === null ? 'OPTIONS' : allowedMethods(match.route);
+  const headers = cors.preflight(method, request.headers, allowed);
+  return headers === null ? null : { status: 204, headers };
+}
+
 /** @throws Refusal 401 without a valid key, 429 when the limit is reached or the key is banned */
 async function admitOrRefuse(exchange: Exchange, { store, addresses, rules }: Service): Promise<void> {
   const token = bearerToken(exchange.request.headers.authorization);
   const ofKey = token === null ? null : await store.admit(token, rules);
+  exchange.validKey = ofKey === null ? null : token;
   const admission = ofKey ?? addresses.admit(exchange.address, store.now());
   exchange.shown = admission.shown;
-  exchange.validKey = ofKey === null ? null : token;
-  if (admission.outcome !== 'admitted') throw tooMany(admission);
+  if (admission.outcome !== 'admitted') throw ofKey === null ? flood(admission) : tooMany(admission);
   if (ofKey === null) throw unauthorized(token);
 }
 
-function tooMany(admission: Exclude<Admission, { outcome: 'admitted' }>): Refusal {
+type Refused = Exclude<Admission, { outcome: 'admitted' }>;
+
+function tooMany(admission: Refused): Refusal {
   const seconds = retryAfter(admission.retryAt, admission.at);
   const headers = { 'Retry-After': seconds };
   return admission.outcome === 'banned'
     ? new Refusal(429, 'key_banned', `The key is banned for ${seconds} s for going on after a 429.`, headers)
     : new Refusal(429, 'rate_limited', `Too many requests. Retry in ${seconds} s.`, headers);
+}
+
+function flood({ retryAt, at }: Refused): Refusal {
+  const seconds = retryAfter(retryAt, at);
+  const message = `Too many requests without a valid API key from this address. Retry in ${seconds} s, with a key.`;
+  return new Refusal(429, 'address_rate_limited', message, { 'Retry-After': seconds });
 }
 
 function unauthorized(token: string | null): Refusal {

@@ -1,16 +1,17 @@
 import { responses } from './responses.ts';
-import { type Json, ref } from './schemas.ts';
+import { type Example, type Json, ref } from './schemas.ts';
 
-const PET_ID: Json = {
+const petIdParameter = ({ petId }: Example): Json => ({
   name: 'petId',
   in: 'path',
   required: true,
   description: 'The ID of the pet.',
   schema: { type: 'integer', format: 'int64' },
-};
+  example: petId,
+});
 
 /** The operations of the specification. Where it shows no payload, any JSON is one. */
-export const PATHS: Json = {
+export const pathsWith = (pet: Example): Json => ({
   '/inventory': {
     get: {
       operationId: 'listInventory',
@@ -30,7 +31,7 @@ export const PATHS: Json = {
       summary: 'Set the stock of one pet',
       description: 'Experimental: the request shape may change before it becomes stable.',
       'x-stability': 'experimental',
-      parameters: [PET_ID],
+      parameters: [petIdParameter(pet)],
       requestBody: {
         required: true,
         content: { 'application/json': { schema: ref('schemas/InventoryUpdate') } },
@@ -49,7 +50,7 @@ export const PATHS: Json = {
       summary: 'One pet',
       description: 'Deprecated. Its payload is not specified.',
       deprecated: true,
-      parameters: [PET_ID],
+      parameters: [petIdParameter(pet)],
       responses: responses({
         describes: 'What is known of the pet.',
         ok: {},
@@ -67,4 +68,4 @@ export const PATHS: Json = {
       responses: responses({ describes: 'The orders.', ok: {} }),
     },
   },
-};
+});

@@ -1,8 +1,18 @@
 /** A value of JSON: what an OpenAPI document is made of. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
+/** A pet that the examples name: one that the service has. */
+export interface Example {
+  readonly petId: number;
+  readonly quantity: number;
+  readonly status: string;
+}
+
+/** The first pet of the default stock, as it is at first. */
+export const FIRST_PET: Example = { petId: 1, quantity: 12, status: 'available' };
+
 /** The schemas of the specification, field by field. */
-export const SCHEMAS: Readonly<Record<string, Json>> = {
+export const schemasWith = (pet: Example): Readonly<Record<string, Json>> => ({
   PetStatus: { type: 'string', enum: ['available', 'pending', 'sold'] },
   InventoryItem: {
     type: 'object',
@@ -12,13 +22,13 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       quantity: { type: 'integer', description: 'Current stock count.' },
       status: ref('schemas/PetStatus'),
     },
-    examples: [{ petId: 42, quantity: 12, status: 'available' }],
+    examples: [{ ...pet }],
   },
   InventoryUpdate: {
     type: 'object',
     required: ['quantity'],
     properties: { quantity: { type: 'integer', description: 'The new stock count.' } },
-    examples: [{ quantity: 12 }],
+    examples: [{ quantity: pet.quantity }],
   },
   Error: {
     type: 'object',
@@ -28,9 +38,9 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       message: { type: 'string', description: 'Human-readable description of the error.' },
       status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status code of the answer.' },
     },
-    examples: [{ code: 'pet_not_found', message: 'There is no pet 42.', status: 404 }],
+    examples: [{ code: 'missing_quantity', message: 'The field quantity is required.', status: 400 }],
   },
-};
+});
 
 /** A reference to a component: `schemas/Error`. */
 export function ref(component: string): Json {

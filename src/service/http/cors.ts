@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Refusal } from './answer.ts';
+
+/** What a page may read of an answer, besides what every page may. */
+const EXPOSED = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+  'Retry-After',
+  'Allow',
+  'Date',
+  'Deprecation',
+  'Sunset',
+  'WWW-Authenticate',
+].join(', ');
+
+/** Which web pages may call the service from a browser (the Fetch Standard's CORS protocol). */
+export class Cors {
+  readonly #origins: ReadonlySet<string>;
+
+  /** @param origins as browsers send them: `https://shop.example`; `*` for all */
+  constructor(origins: readonly string[]) {
+    this.#origins = new Set(origins);
+  }
+
+  /** The headers of an answer to this request. */
+  headers({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> {
+    if (this.#origins.size === 0) return {};
+    if (this.#origins.has('*')) return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
+    if (origin === undefined || !this.#origins.has(origin)) return { Vary: 'Origin' };
+    return { Vary: 'Origin', 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED };
+  }
+
+  /**
+   * What a browser asks before it sends a request with a key; it can't send the key with that. Null for any other request.
+   * @param allowed the methods of the address, as `Allow` lists them
+   * @throws Refusal 403 for a page that may not call the service
+   */
+  preflight(method: string, headers: IncomingHttpHeaders, allowed: string): Readonly<Record<string, string>> | null {
+    if (this.#origins.size === 0 || method !== 'OPTIONS') return null;
+    if (headers.origin === undefined || headers['access-control-request-method'] === undefined) return null;
+    if (!this.#origins.has('*') && !this.#origins.has(headers.origin)) {
+      throw new Refusal(
+        403,
+        'origin_not_allowed',
+        `Pages of ${headers.origin.slice(0, 200)} may not call this service.`,
+      );
+    }
+    return {
+      Allow: allowed,
+      'Access-Control-Allow-Methods': allowed,
+      'Access-Control-Allow-Headers': 'Authorization, Content-Type',
+      'Access-Control-Max-Age': '600',
+    };
+  }
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { type Answer, outcome, rate, start } from './support.ts';
+
+const SHOP = 'https://shop.example';
+const ASK = {
+  Origin: SHOP,
+  'Access-Control-Request-Method': 'PATCH',
+  'Access-Control-Request-Headers': 'authorization',
+};
+
+function cors({ headers }: Answer) {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => /^(access-control-|vary)/.test(name)));
+}
+
+test('without --cors no answer has a CORS header, and a preflight needs a key like any OPTIONS', async () => {
+  const service = await start();
+  const answer = await service.call('OPTIONS', '/inventory/1', { key: null, headers: ASK });
+  expect([outcome(answer), cors(answer)]).toEqual(['401 missing_api_key', {}]);
+  expect(cors(await service.get('/inventory', { headers: { Origin: SHOP } }))).toEqual({});
+});
+
+test('a preflight is answered without a key, and is charged to none', async () => {
+  const service = await start({ cors: [SHOP], plan: 'free' });
+  const answer = await service.call('OPTIONS', '/inventory/1', { key: null, headers: ASK });
+  expect(answer.status).toBe(204);
+  expect(cors(answer)).toMatchObject({
+    'access-control-allow-origin': SHOP,
+    'access-control-allow-methods': 'PATCH, OPTIONS',
+    'access-control-allow-headers': 'Authorization, Content-Type',
+    vary: 'Origin',
+  });
+  expect(rate(answer)).toMatch(/^600\/600\//);
+  expect(rate(await service.get('/inventory'))).toMatch(/^60\/59\//);
+});
+
+test('answers can be read by that page, errors too, with the headers that count', async () => {
+  const service = await start({ cors: [SHOP, 'https://till.example'] });
+  for (const key of [service.key, 'psk_wrong']) {
+    const answer = await service.get('/inventory', { key, headers: { Origin: SHOP } });
+    expect(cors(answer)['access-control-allow-origin']).toBe(SHOP);
+    expect(cors(answer)['access-control-expose-headers']).toContain('X-RateLimit-Remaining');
+  }
+});
+
+test.each([[{ Origin: 'https://evil.example' }], [{}]])('another page gets nothing: %j', async (origin) => {
+  const service = await start({ cors: [SHOP] });
+  expect(cors(await service.get('/inventory', { headers: origin }))).toEqual({ vary: 'Origin' });
+});
+
+test('a preflight of another page: 403', async () => {
+  const service = await start({ cors: [SHOP] });
+  const answer = await service.call('OPTIONS', '/inventory', {
+    key: null,
+    headers: { ...ASK, Origin: 'https://shop.example.evil' },
+  });
+  expect([outcome(answer), cors(answer)]).toEqual(['403 origin_not_allowed', { vary: 'Origin' }]);
+});
+
+test('* is every page', async () => {
+  const service = await start({ cors: ['*'] });
+  const answer = await service.call('OPTIONS', '/inventory', { key: null, headers: { ...ASK, Origin: 'null' } });
+  expect([answer.status, cors(answer)['access-control-allow-origin']]).toEqual([204, '*']);
+});
