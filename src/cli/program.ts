@@ -37,6 +37,7 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
     .option('-e, --env <name>', 'staging, production or sandbox (default: staging)')
     .option('-o, --output <format>', 'table, json, ndjson, csv or tsv (default: table on a terminal, else tsv)')
     .option('--json', 'the same as -o json')
+    .option('--string-ids', 'pet ids as strings in JSON, for readers that keep 53 bits (jq 1.6, JavaScript)')
     .option('--header', 'with a header line, in tsv too')
     .option('--no-header', 'without a header line, in table and csv too')
     .option('-y, --yes', 'answer every confirmation with yes')

@@ -48,7 +48,7 @@ function objectJson(value: object): string {
 }
 
 /** Recognised by its symbol, so that the library need not be loaded; no data has it, since no text has symbols for keys. */
-function isLosslessNumber(value: object): value is { readonly value: string } {
+export function isLosslessNumber(value: object): value is { readonly value: string } {
   return losslessNumber in value;
 }
 

@@ -1,6 +1,5 @@
 import { grouped } from '../inventory/grouped.ts';
 import { batchesOf } from './batches.ts';
-import { exactJson } from './exact-json.ts';
 import { type RowFacts, type RunFacts, runCounts, runIdentity, runJson } from './history-facts.ts';
 import { localMinute } from './time.ts';
 import type { Column, Row, View } from './view.ts';
@@ -20,7 +19,7 @@ export function historyListView(
     isWordy: true,
     columns: listColumns,
     rows: batchesOf(runs, toListRow),
-    document: { head: undefined, rows: batchesOf(runs, (facts) => exactJson(runJson(facts))) },
+    document: { head: undefined, rows: batchesOf(runs, runJson) },
     table: { columns: listTableColumns, rows: listTableRows(runs, onlyRow) },
   };
 }

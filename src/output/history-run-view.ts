@@ -3,7 +3,6 @@ import { singleLine } from '../shared/sanitize.ts';
 import { shellWord } from '../shared/shell-word.ts';
 import { batchesOf } from './batches.ts';
 import { counted, faultText, numberColumn as number, resultCell } from './change-rows.ts';
-import { exactJson } from './exact-json.ts';
 import { type RowFacts, type RunFacts, rowJson, runJson } from './history-facts.ts';
 import { unitsText } from './history-list-view.ts';
 import { localMinute } from './time.ts';
@@ -56,7 +55,7 @@ export function historyRunView(facts: RunFacts, rows: () => AsyncIterable<RowFac
     isWordy: true,
     columns: rowColumns,
     rows: batchesOf(rows, toRow),
-    document: { head: runJson(facts), rows: batchesOf(rows, (row) => exactJson(rowJson(row))) },
+    document: { head: runJson(facts), rows: batchesOf(rows, rowJson) },
     table: () => runTable(rows),
   };
 }

@@ -1,47 +1,58 @@
 import { type Batches, chunksOf } from './batches.ts';
 import { exactJson, jsonNumber, jsonString } from './exact-json.ts';
-import { itemFields } from './inventory-view.ts';
+import { type InventoryField, itemFields } from './inventory-view.ts';
 import { type ItemLineFormat, itemPieces } from './item-lines.ts';
+import { withStringIds } from './string-ids.ts';
 import type { Column, RenderOptions, Row, Scalar, View } from './view.ts';
 
 /**
  * A list is an array with one item per line, so that it streams and can be read by lines; one row is an object on one
  * line. Ids are numbers, as in the API, with every digit.
  */
-export async function* json(view: View, _options: RenderOptions): AsyncIterable<string | Uint8Array> {
+export async function* json(view: View, { stringIds = false }: RenderOptions): AsyncIterable<string | Uint8Array> {
   const { document } = view;
   if (document !== undefined) {
-    yield* jsonArray(document.rows, (line) => line, around(document.head));
+    const write = jsonWriter(stringIds);
+    yield* jsonArray(document.rows, write, around(document.head, write));
   } else if (view.items !== undefined) {
-    yield* jsonItems(itemPieces(view.items, jsonItemLine(view, separator)));
+    yield* jsonItems(itemPieces(view.items, jsonItemLine(view, separator, stringIds)));
   } else if (view.json !== undefined) {
-    yield `${exactJson(view.json)}\n`;
+    yield `${jsonWriter(stringIds)(view.json)}\n`;
   } else {
-    const write = jsonRowWriter(view.columns);
+    const write = jsonRowWriter(view.columns, stringIds);
     if (view.shape === 'one') yield* chunksOf(view.rows, (row) => `${write(row)}\n`);
     else yield* jsonArray(view.rows, write);
   }
 }
 
 /** One JSON value a line: the rows, or the items of the view's own value, or that value. An empty list prints nothing. */
-export async function* ndjson(view: View, _options: RenderOptions): AsyncIterable<string | Uint8Array> {
+export async function* ndjson(view: View, { stringIds = false }: RenderOptions): AsyncIterable<string | Uint8Array> {
   if (view.document !== undefined) {
-    yield* chunksOf(view.document.rows, (line) => `${line}\n`);
+    const write = jsonWriter(stringIds);
+    yield* chunksOf(view.document.rows, (row) => `${write(row)}\n`);
   } else if (view.items !== undefined) {
-    yield* itemPieces(view.items, jsonItemLine(view, '\n'));
+    yield* itemPieces(view.items, jsonItemLine(view, '\n', stringIds));
   } else if (view.json !== undefined) {
     const values: readonly unknown[] = Array.isArray(view.json) ? view.json : [view.json];
-    for (const value of values) yield `${exactJson(value)}\n`;
+    for (const value of values) yield `${jsonWriter(stringIds)(value)}\n`;
   } else {
-    const write = jsonRowWriter(view.columns);
+    const write = jsonRowWriter(view.columns, stringIds);
     yield* chunksOf(view.rows, (row) => `${write(row)}\n`);
   }
 }
 
+/** Writes a value as JSON on one line. @param stringIds pet ids are strings */
+export function jsonWriter(stringIds: boolean): (value: unknown) => string {
+  return stringIds ? (value) => exactJson(withStringIds(value)) : exactJson;
+}
+
 /** What stands before and after the rows of a document. */
-function around(head: Readonly<Record<string, unknown>> | undefined): [string, string] {
+function around(
+  head: Readonly<Record<string, unknown>> | undefined,
+  write: (value: unknown) => string,
+): [string, string] {
   if (head === undefined) return ['[', ']'];
-  const members = exactJson(head).slice(0, -1);
+  const members = write(head).slice(0, -1);
   return [`${members}${members === '{' ? '' : ','}"rows":[`, ']}'];
 }
 
@@ -77,20 +88,30 @@ async function* jsonItems(pieces: AsyncIterable<Uint8Array>): AsyncIterable<stri
 }
 
 /** An item on one line, as `jsonRowWriter` writes it, and what follows it. */
-function jsonItemLine(view: View, end: string): ItemLineFormat {
-  const cells = itemFields(view).map((field, index) => ({ field, before: `${index === 0 ? '{' : ','}"${field}":` }));
-  return { cells, end: `}${end}`, status: jsonString };
+function jsonItemLine(view: View, end: string, stringIds: boolean): ItemLineFormat {
+  const fields = itemFields(view);
+  // The quotes of an id stand in what is around it, so that it is written no slower for them.
+  const quote = (field: InventoryField | undefined) => (stringIds && field === 'petId' ? '"' : '');
+  const cells = fields.map((field, index) => {
+    const start = index === 0 ? '{' : `${quote(fields[index - 1])},`;
+    return { field, before: `${start}"${field}":${quote(field)}` };
+  });
+  return { cells, end: `${quote(fields.at(-1))}}${end}`, status: jsonString };
 }
 
 /** Makes a row an object on one line, with the columns as its members, in their order; absent values are null. */
-function jsonRowWriter(columns: readonly Column[]): (row: Row) => string {
+function jsonRowWriter(columns: readonly Column[], stringIds: boolean): (row: Row) => string {
   const members = columns.map(({ field }, index) => ({
     field,
     name: `${index === 0 ? '' : ','}${jsonString(field)}:`,
+    isQuoted: stringIds && field === 'petId',
   }));
   return (row) => {
     let text = '{';
-    for (const { field, name } of members) text += name + jsonScalar(row[field]);
+    for (const { field, name, isQuoted } of members) {
+      const value = jsonScalar(row[field]);
+      text += name + (isQuoted && typeof row[field] !== 'string' && value !== 'null' ? `"${value}"` : value);
+    }
     return `${text}}`;
   };
 }

@@ -8,7 +8,6 @@ import {
   numberColumn as number,
   resultCell,
 } from './change-rows.ts';
-import { exactJson } from './exact-json.ts';
 import type { Column, Grid, Row, View } from './view.ts';
 
 /**
@@ -35,9 +34,9 @@ export function reportSummary({ dryRun, rows }: Pick<BulkReport, 'dryRun' | 'row
   return dryRun ? `Dry run: ${countsText(rows)}; nothing was written.` : countsSentence(rows);
 }
 
-function rowJson(row: BulkRow): string {
+function rowJson(row: BulkRow): object {
   const { line, petId, before = null, after = null, result, quantity, error } = row;
-  return exactJson({ line, petId, before, after, result, quantity, error: errorJsonOf(error) });
+  return { line, petId, before, after, result, quantity, error: errorJsonOf(error) };
 }
 
 function toRow(row: BulkRow): Row {

@@ -47,8 +47,8 @@ export interface View extends Grid {
 export interface JsonDocument {
   /** The members before `rows`. May hold bigint. */
   readonly head: Readonly<Record<string, unknown>> | undefined;
-  /** Each row as JSON text on one line. */
-  readonly rows: Batches<string>;
+  /** Each row as it is written. May hold bigint. */
+  readonly rows: Batches<object>;
 }
 
 export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;
@@ -64,6 +64,8 @@ export interface RenderOptions {
   /** Characters that fit on a line; undefined: no limit. */
   readonly width: number | undefined;
   readonly paint: Paint;
+  /** Pet ids are strings in JSON and NDJSON; default: numbers. */
+  readonly stringIds?: boolean;
 }
 
 /** Gives the text, or its UTF-8 bytes, in pieces of any size; every piece is whole lines. */

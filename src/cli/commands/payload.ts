@@ -1,10 +1,12 @@
 import type { Json } from '../../api/json.ts';
-import { exactJson } from '../../output/exact-json.ts';
+import { jsonWriter } from '../../output/json.ts';
 import { payloadView } from '../../output/payload-view.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 
 /** Prints an answer of unspecified shape: in columns where it has them, else as JSON. */
 export async function printPayload(invocation: Invocation, value: Json): Promise<void> {
   const view = payloadView(value);
-  await (view ? invocation.results.print(view) : invocation.results.write(`${exactJson(value)}\n`));
+  await (view
+    ? invocation.results.print(view)
+    : invocation.results.write(`${jsonWriter(invocation.globals.stringIds === true)(value)}\n`));
 }

@@ -11,6 +11,7 @@ export interface GlobalOptions {
   readonly output?: string;
   readonly header?: boolean;
   readonly json?: boolean;
+  readonly stringIds?: boolean;
   readonly yes?: boolean;
   readonly quiet?: boolean;
   readonly debug?: boolean;

@@ -42,8 +42,15 @@ export async function openInvocation(
     createPaint(wantsColor({ flag, env: context.env, isTerminal: output.isTerminal }));
 
   const messages = createMessages(context, { quiet: globals.quiet === true, paint: () => paintFor(stderr) });
-  const { header } = globals;
-  const results = createResults({ format, header, stdout, interrupted, messages, paint: () => paintFor(stdout) });
+  const results = createResults({
+    format,
+    header: globals.header,
+    stringIds: globals.stringIds === true,
+    stdout,
+    interrupted,
+    messages,
+    paint: () => paintFor(stdout),
+  });
   const questions = createQuestions(context, globals);
   if (found.warning !== undefined) await messages.warn(found.warning);
 

@@ -21,7 +21,7 @@ export interface Results {
 
 export interface PrintOptions {
   /** It is the report of what was done until then. */
-  readonly inSpiteOfInterruption: boolean;
+  readonly inSpiteOfInterruption?: boolean;
   /** Whether an empty table is said to be one; default: yes. */
   readonly sayWhenEmpty?: boolean;
 }
@@ -29,6 +29,7 @@ export interface PrintOptions {
 export interface ResultsOptions {
   readonly format: Format;
   readonly header: boolean | undefined;
+  readonly stringIds: boolean;
   readonly stdout: Output;
   /** Ends it between two pieces. */
   readonly interrupted: AbortSignal;
@@ -37,7 +38,7 @@ export interface ResultsOptions {
 }
 
 export function createResults(options: ResultsOptions): Results {
-  const { format, header, stdout, messages, paint } = options;
+  const { format, header, stringIds, stdout, messages, paint } = options;
   // A terminal whose width is not known is one all the same: nothing harmful may reach it.
   const width = () => (stdout.isTerminal ? (stdout.columns ?? 80) : undefined);
   const write = async (chunk: string | Uint8Array): Promise<void> => {
@@ -50,7 +51,7 @@ export function createResults(options: ResultsOptions): Results {
     // The next piece is made while this one is being written.
     let writing = Promise.resolve();
     try {
-      for await (const piece of renderers[format](view, { header, width: width(), paint: await paint() })) {
+      for await (const piece of renderers[format](view, { header, stringIds, width: width(), paint: await paint() })) {
         // Making and writing pieces may never wait for anything: Ctrl-C comes with a turn of the event loop.
         await nextTurn();
         interrupted?.throwIfAborted();

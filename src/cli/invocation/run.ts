@@ -16,9 +16,9 @@ export function createRunner(context: Context): Runner {
   const run: Run =
     <Options extends object>(action: Action<Options>) =>
     async (...args: unknown[]) => {
-      // Commander passes the operands, then the options of this command, then the command.
+      // Commander passes the operands, those that may be several as an array, then the options of this command, then the command.
       const command = args.at(-1) as Command;
-      const operands = args.slice(0, -2) as string[];
+      const operands = args.slice(0, -2).flat() as string[];
       refuseTypedKey(operands, nameOf(command));
       // Late, since help and version do without it.
       const { openInvocation } = await import('./open.ts');

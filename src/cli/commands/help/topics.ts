@@ -70,6 +70,7 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
         ['-o csv', 'with a header, quoted as in RFC 4180, lines end in LF'],
         ['-o json', 'one array or object; ids are numbers with every digit: read them with a parser that keeps int64'],
         ['-o ndjson', 'one object a line'],
+        ['--string-ids', 'pet ids as strings in json and ndjson, for readers that keep 53 bits (jq 1.6, JavaScript)'],
       ],
     },
     '--header and --no-header apply to csv, tsv and table. --fields chooses the columns. stdout carries the result and ' +

@@ -40,7 +40,13 @@ async function exportHistory(invocation: Invocation, options: ExportOptions, fil
     until: parseDate('--until', options.until, now, 'end'),
   };
   await withExistingState(invocation, 'history export', async (state) => {
-    const text = state === undefined ? [] : exportText(state.history, filter, context.interrupted);
+    const text =
+      state === undefined
+        ? []
+        : exportText(state.history, filter, {
+            interrupted: context.interrupted,
+            stringIds: globals.stringIds === true,
+          });
     if (file === undefined || file === '-') {
       for await (const piece of text) await invocation.results.write(piece);
       return;
@@ -54,12 +60,16 @@ async function exportHistory(invocation: Invocation, options: ExportOptions, fil
 const pieceSize = 64 * 1024;
 
 /** Whole lines. Only the ids of the runs are held in memory: the history gives the newest first. */
-async function* exportText(history: History, filter: RunFilter, interrupted: AbortSignal): AsyncGenerator<string> {
+async function* exportText(
+  history: History,
+  filter: RunFilter,
+  { interrupted, stringIds }: { readonly interrupted: AbortSignal; readonly stringIds: boolean },
+): AsyncGenerator<string> {
   const ids: string[] = [];
   for await (const { run } of history.runs(filter)) ids.push(run);
   let piece = '';
   for (const id of ids.reverse()) {
-    const lineOf = exportWriter(await history.run(id));
+    const lineOf = exportWriter(await history.run(id), stringIds);
     for await (const row of history.rows(id)) {
       piece += lineOf(row);
       if (piece.length < pieceSize) continue;

@@ -11,13 +11,13 @@ export const inventoryOutline: NounOutline = {
       load: async () => (await import('./list.ts')).defineList,
     },
     {
-      usage: 'get <petId>',
-      summary: 'show the stock level of one pet',
+      usage: 'get <petId...>',
+      summary: 'show the stock level of one pet or several',
       load: async () => (await import('./get.ts')).defineGet,
     },
     {
       usage: 'set <petId> <quantity>',
-      summary: 'set the stock of one pet',
+      summary: 'set the stock of one pet or several',
       load: async () => (await import('./set.ts')).defineSet,
     },
     {

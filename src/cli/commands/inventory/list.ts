@@ -23,6 +23,7 @@ interface ListOptions {
   readonly limit?: string;
   readonly fields?: string;
   readonly summary?: boolean;
+  readonly low?: boolean;
 }
 
 export function defineList(command: Command, run: Run): void {
@@ -32,6 +33,7 @@ export function defineList(command: Command, run: Run): void {
     .option('--pet <id,…>', 'only these pets; exit 9 where one of them is not in the list', collect)
     .option('--min-quantity <n>', 'only a stock of n or more')
     .option('--max-quantity <n>', 'only a stock of n or less')
+    .option('--low', 'only what is running out: available, and at or below the setting low-stock')
     .option('--sort <field>', sortKeys.join(', '))
     .option('--desc', 'sort from the highest to the lowest')
     .option('--limit <n>', 'at most n pets')
@@ -41,7 +43,7 @@ export function defineList(command: Command, run: Run): void {
       'after',
       examples([
         ['petstock inventory list'],
-        ['petstock inventory list --status available --max-quantity 5 --sort quantity', 'what to order'],
+        ['petstock inventory list --low --sort quantity', 'what to order'],
         ['petstock inventory list -o csv > stock.csv'],
         ['petstock inventory list --summary --json'],
       ]),
@@ -51,7 +53,8 @@ export function defineList(command: Command, run: Run): void {
         const selection = parseSelection(options);
         const { client } = await invocation.service.connect();
         const missing = watchMissing(scanStock(invocation, client), selection.petIds);
-        const found = filtered(missing, selection.filter);
+        const filters = options.low ? [selection.filter, lowFilter(invocation)] : [selection.filter];
+        const found = filtered(missing, filters);
         if (options.summary) {
           await invocation.results.print(summaryView(await summarize(found)));
         } else {
@@ -62,6 +65,11 @@ export function defineList(command: Command, run: Run): void {
         requireNoneMissing(invocation, missing);
       }),
     );
+}
+
+/** What has to be ordered: what can be sold, and is nearly gone. */
+function lowFilter(invocation: Invocation): ItemFilter {
+  return createFilter({ statuses: new Set(['available']), maxQuantity: lowStockOf(invocation) });
 }
 
 /** @throws NotFoundError with the pets that --pet names and the service does not have */
@@ -113,9 +121,9 @@ function parseLimit(text: string): Parsed<number> {
   return { ok: false, fault: `--limit takes a whole number from 0, such as 10; not "${text}"` };
 }
 
-async function* filtered(batches: ColumnBatches, filter: ItemFilter): AsyncGenerator<ItemColumns> {
+async function* filtered(batches: ColumnBatches, filters: readonly ItemFilter[]): AsyncGenerator<ItemColumns> {
   for await (const batch of batches) {
-    filter(batch);
+    for (const filter of filters) filter(batch);
     if (batch.length > 0) yield batch;
   }
 }

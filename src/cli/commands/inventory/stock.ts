@@ -1,15 +1,20 @@
 import type { Client } from '../../../api/client.ts';
-import { createFilter } from '../../../inventory/filter.ts';
+import { createFilter, type ItemFilter } from '../../../inventory/filter.ts';
 import type { ItemColumns } from '../../../inventory/item-columns.ts';
 import { type InventoryItem, isPetStatus } from '../../../inventory/items.ts';
 import { settingDefinitions } from '../../../settings/names.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
-/** The stock levels as the service lists them. The first status that the specification does not name is warned about. */
-export async function* scanStock(invocation: Invocation, client: Client): AsyncGenerator<ItemColumns> {
+/** The stock levels as the service lists them, or those that a filter lets through. The first status that the specification does not name is warned about. */
+export async function* scanStock(
+  invocation: Invocation,
+  client: Client,
+  filter: ItemFilter = () => {},
+): AsyncGenerator<ItemColumns> {
   let warned = false;
   for await (const batch of client.scanInventory()) {
+    filter(batch);
     const unknown = warned ? undefined : itemOfUnknownStatus(batch);
     if (unknown) {
       warned = true;
@@ -40,17 +45,19 @@ export async function warnOfStatus(invocation: Invocation, { petId, status }: In
   );
 }
 
-/** One GET. @throws NotFoundError where the list has no such pet */
-export async function findItem(invocation: Invocation, client: Client, petId: bigint): Promise<InventoryItem> {
-  const only = createFilter({ petIds: new Set([petId]) });
-  for await (const batch of client.scanInventory()) {
-    only(batch);
-    if (batch.length === 0) continue;
-    const item = batch.itemAt(0);
-    await warnOfStatus(invocation, item);
-    return item;
+/** One GET, which ends as soon as all of them are found. A pet that the list does not have is missing. */
+export async function findItems(
+  invocation: Invocation,
+  client: Client,
+  petIds: ReadonlySet<bigint>,
+): Promise<ReadonlyMap<bigint, InventoryItem>> {
+  const only = createFilter({ petIds });
+  const found = new Map<bigint, InventoryItem>();
+  for await (const batch of scanStock(invocation, client, only)) {
+    for (const item of batch.items()) found.set(item.petId, item);
+    if (found.size === petIds.size) break;
   }
-  throw noSuchPet(invocation, petId);
+  return found;
 }
 
 export function noSuchPet({ environment }: Invocation, petId: bigint, cause?: NotFoundError): NotFoundError {

@@ -1,0 +1,60 @@
+import type { Change } from '../../../inventory/change.ts';
+import { planChanges } from '../../../inventory/plan.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { type PlanOptions, performPlan } from '../../runs/perform-plan.ts';
+import { beginRun } from '../../runs/run-log.ts';
+import { openSession, type Session } from '../../runs/session.ts';
+import { withWayOn } from '../../runs/way-on.ts';
+import { noSuchPets } from './stock.ts';
+
+/**
+ * Sets the stock of several pets as one run, as `apply` does: read, plan, preview, guards, question, write, report.
+ *
+ * @param changes with a quantity each, and no pet twice
+ * @throws UsageError where a question can't be asked, NotFoundError where a pet is not in the list; nothing was written then
+ */
+export async function runSet(
+  invocation: Invocation,
+  changes: readonly Change[],
+  options: Omit<PlanOptions, 'stdinIsTaken'>,
+): Promise<void> {
+  const env = invocation.environment.value;
+  const assignments = changes.map(({ petId, quantity }) => `${petId}=${quantity}`).join(' ');
+  const command = `petstock inventory set ${assignments} --env ${env}`;
+  const look = `${command} --dry-run`;
+  if (!options.dryRun) invocation.questions.requireAnswer({ look });
+  await withWayOn(command, async () => {
+    const session = await openSession(invocation);
+    await invocation.service.announce();
+    await performChanges(session, changes, look, options);
+  });
+}
+
+async function performChanges(
+  session: Session,
+  changes: readonly Change[],
+  look: string,
+  options: Omit<PlanOptions, 'stdinIsTaken'>,
+): Promise<void> {
+  const { invocation, connection } = session;
+  const { quantities, mark, readAt } = await session.readSettledStock(new Set(changes.map(({ petId }) => petId)));
+  const missing = changes.map(({ petId }) => petId).filter((petId) => !quantities.has(petId));
+  if (missing.length > 0) {
+    const error = noSuchPets(invocation, missing);
+    throw error.with({ message: `${error.message}; nothing was written` });
+  }
+  const env = invocation.environment.value;
+  const { rows } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown: false, env });
+  await performPlan(
+    session,
+    {
+      rows,
+      mark,
+      readAt,
+      verb: 'Write',
+      look,
+      begin: (plan, numbers) => beginRun(invocation, connection, { command: 'inventory set' }, { rows: plan, numbers }),
+    },
+    { ...options, stdinIsTaken: false },
+  );
+}
