@@ -10,6 +10,8 @@ export interface RawRow {
   /** The line on which it begins, or its number: as `FaultList.unit` says. */
   readonly line: number;
   readonly cells: Readonly<Record<RowField, string>>;
+  /** No part of a change; a list of stock has it. */
+  readonly status: string;
   /** How the file spells the names of the fields. */
   readonly names: Readonly<Record<RowField, string>>;
 }

@@ -1,13 +1,14 @@
 import { quoted } from '../inventory/parsed.ts';
 import type { FaultList } from './fault.ts';
-import { type Field, fieldOf, nearestField, ownNames, type RowField, unknownName } from './fields.ts';
+import type { FieldNames } from './field-names.ts';
+import { type Field, nearestField, ownNames, type RowField } from './fields.ts';
 
 /** Where in a row each field is. */
 export interface Columns {
   /** How many cells the header line has. */
   readonly count: number;
   /** Index of the cell of each field that the file has. */
-  readonly indexes: Readonly<Partial<Record<RowField, number>>>;
+  readonly indexes: Readonly<Partial<Record<Field, number>>>;
   /** The names as the header line spells them; of what it doesn't have, as petstock does. */
   readonly names: Readonly<Record<RowField, string>>;
   /** Indexes of columns without a name, which have to be empty. */
@@ -21,24 +22,22 @@ const noChangeFile = 'this is no change file: the first line has to name the col
  * lost without a word.
  * @returns undefined, with faults, where rows make no sense without the columns that are missing
  */
-export function readHeader(cells: readonly string[], line: number, faults: FaultList): Columns | undefined {
+export function readHeader(
+  { cells, line }: { readonly cells: readonly string[]; readonly line: number },
+  naming: FieldNames,
+  faults: FaultList,
+): Columns | undefined {
   const names = cells.map((cell) => cell.trim());
-  if (!names.some((name) => fieldOf(name) !== undefined || nearestField(name) !== undefined)) {
+  if (!names.some((name) => naming.knows(name) || nearestField(name) !== undefined)) {
     // Whatever it is, such as a file of keys: none of it is repeated.
     faults.add({ line, message: noChangeFile });
     return undefined;
   }
-  const found = new Map<Field, { readonly index: number; readonly name: string }>();
-  const unnamed: number[] = [];
   const total = faults.total;
-  for (const [index, name] of names.entries()) {
-    const field = fieldOf(name);
-    const other = field === undefined ? undefined : found.get(field);
-    if (name === '') unnamed.push(index);
-    else if (field === undefined) faults.add({ line, column: name, message: unknownName(name, 'column') });
-    else if (other === undefined) found.set(field, { index, name });
-    else faults.add({ line, column: name, message: twice(other.name, name) });
-  }
+  const { found, unnamed } = findColumns(names, line, naming, faults);
+  for (const message of naming.missing('column')) faults.add({ line, message });
+  // One that was named and is missing is reported already.
+  if (faults.total > total && !found.has('petId')) return undefined;
   if (!found.has('petId')) {
     const message = 'there is no column petId: the first line has to name the columns, such as petId,quantity,reason';
     faults.add({ line, message });
@@ -52,6 +51,27 @@ export function readHeader(cells: readonly string[], line: number, faults: Fault
   const indexes = Object.fromEntries([...found].map(([field, { index }]) => [field, index]));
   const spelled = Object.fromEntries([...found].map(([field, { name }]) => [field, name]));
   return { count: cells.length, indexes, names: { ...ownNames, ...spelled }, unnamed };
+}
+
+interface FoundColumns {
+  readonly found: ReadonlyMap<Field, { readonly index: number; readonly name: string }>;
+  readonly unnamed: readonly number[];
+}
+
+function findColumns(names: readonly string[], line: number, naming: FieldNames, faults: FaultList): FoundColumns {
+  const found = new Map<Field, { readonly index: number; readonly name: string }>();
+  const unnamed: number[] = [];
+  for (const [index, name] of names.entries()) {
+    const field = naming.fieldOf(name);
+    const other = field === undefined ? undefined : found.get(field);
+    const unknown = field === undefined && name !== '' ? naming.faultOf(name, 'column') : undefined;
+    if (name === '') unnamed.push(index);
+    else if (unknown !== undefined) faults.add({ line, column: name, message: unknown });
+    else if (field === undefined) continue;
+    else if (other === undefined) found.set(field, { index, name });
+    else faults.add({ line, column: name, message: twice(other.name, name) });
+  }
+  return { found, unnamed };
 }
 
 function twice(first: string, second: string): string {

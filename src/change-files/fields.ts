@@ -7,6 +7,8 @@ export type Field = (typeof fields)[number];
 /** What of a row is read: the status is there for people. */
 export type RowField = Exclude<Field, 'status'>;
 
+export const rowFields: readonly RowField[] = ['petId', 'quantity', 'delta', 'expected', 'reason', 'ref'];
+
 /** A row in which nothing is filled in. */
 export const blankCells: Readonly<Record<RowField, string>> = {
   petId: '',
@@ -27,7 +29,7 @@ export const ownNames: Readonly<Record<RowField, string>> = {
   ref: 'ref',
 };
 
-/** By name as `plain` has it. */
+/** By name as `plainName` has it. */
 const byName: ReadonlyMap<string, Field> = new Map<string, Field>([
   ...fields.map((field) => [field.toLowerCase(), field] as const),
   ['id', 'petId'],
@@ -56,12 +58,18 @@ const synonyms: ReadonlyMap<string, Field> = new Map<string, Field>([
 
 /** The field of a column or a JSON member, whatever its case, spaces, `_` and `-`; undefined for an unknown one. */
 export function fieldOf(name: string): Field | undefined {
-  return byName.get(name) ?? byName.get(plain(name));
+  return byName.get(name) ?? byName.get(plainName(name));
+}
+
+/** The field of that name that a row is read from; undefined for another name. */
+export function rowFieldOf(name: string): RowField | undefined {
+  const field = fieldOf(name.trim());
+  return field === 'status' ? undefined : field;
 }
 
 /** The field that an unknown name was probably meant to be. */
 export function nearestField(name: string): Field | undefined {
-  const typed = plain(name);
+  const typed = plainName(name);
   const synonym = synonyms.get(typed);
   // No name is more than a few letters long, so neither is anything near one.
   if (synonym !== undefined || typed.length < 3 || typed.length > 12) return synonym;
@@ -84,6 +92,7 @@ export function unknownName(name: string, kind: 'column' | 'field'): string {
   return `${quoted(name)} is not a ${kind} that petstock knows: ${nearest === undefined ? known : `did you mean ${nearest}?`}`;
 }
 
-function plain(name: string): string {
+/** A name without regard to case, white space, `_` and `-`. */
+export function plainName(name: string): string {
   return name.replace(/[\s_-]/g, '').toLowerCase();
 }

@@ -1,4 +1,5 @@
-import { type ChangeFile, type ReadOptions, readChanges } from '../../src/change-files/read-changes.ts';
+import { type ChangeFile, readChanges } from '../../src/change-files/read-changes.ts';
+import type { ReadOptions } from '../../src/change-files/read-rows.ts';
 
 /** Reads a file whose whole content is given. */
 export function read(content: string | Uint8Array, options: Partial<ReadOptions> = {}): Promise<ChangeFile> {

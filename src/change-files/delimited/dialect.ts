@@ -1,4 +1,4 @@
-import { fieldOf } from '../fields.ts';
+import type { FieldNames } from '../field-names.ts';
 import { scanRecord } from './record.ts';
 
 /** What may stand between two cells, and its name. The order decides where the header line leaves it open. */
@@ -20,14 +20,18 @@ export function delimiterName(delimiter: string): string {
  * @param last whether the text is all there is
  * @returns undefined where the header line may go on after the text
  */
-export function delimiterOf(text: string, start: number, last: boolean): string | undefined {
+export function delimiterOf(
+  text: string,
+  start: number,
+  { last, names }: { readonly last: boolean; readonly names: Pick<FieldNames, 'knows'> },
+): string | undefined {
   let best = ',';
   let bestScore = -1;
   for (const delimiter of delimiters.keys()) {
     const header = scanRecord(text, start, delimiter);
     if (header.kind === 'open' && !last) return undefined;
     const cells = header.kind === 'record' ? header.cells : [];
-    const known = cells.filter((cell) => fieldOf(cell) !== undefined).length;
+    const known = cells.filter((cell) => names.knows(cell)).length;
     // No header line has a million columns.
     const score = known * 1_000_000 + cells.length;
     if (score > bestScore) {

@@ -1,4 +1,5 @@
 import { broken } from '../fault.ts';
+import { FieldNames } from '../field-names.ts';
 import { countLineEnds, longestRow } from '../lines.ts';
 import { declaredDelimiter, delimiterOf } from './dialect.ts';
 import { lineEndLength, scanRecord } from './record.ts';
@@ -28,7 +29,10 @@ export class RecordScanner {
   readonly #lf = new Finder('\n');
   readonly #cr = new Finder('\r');
 
-  constructor(private readonly onRow: (row: DelimitedRow) => void) {}
+  constructor(
+    private readonly onRow: (row: DelimitedRow) => void,
+    private readonly names: Pick<FieldNames, 'knows'> = new FieldNames(),
+  ) {}
 
   /**
    * @param text the next piece, which doesn't end between CR and LF
@@ -64,7 +68,7 @@ export class RecordScanner {
       this.#advance(end + lineEndLength(this.#text, end), 1);
       return true;
     }
-    this.#delimiter ??= delimiterOf(this.#text, start, last);
+    this.#delimiter ??= delimiterOf(this.#text, start, { last, names: this.names });
     if (this.#delimiter === undefined) return false;
     if (this.#quote.from(this.#text, start) < end) return this.#nextQuoted(this.#delimiter, last);
     const delimiter = this.#delimiter;

@@ -1,6 +1,7 @@
 import type { RawRow } from '../collector.ts';
 import { type Columns, readHeader } from '../columns.ts';
 import type { FaultList } from '../fault.ts';
+import type { FieldNames } from '../field-names.ts';
 import type { RowReader } from '../row-reader.ts';
 import { delimiterName } from './dialect.ts';
 import { type DelimitedRow, RecordScanner } from './record-scanner.ts';
@@ -11,12 +12,15 @@ const guarded = /^'+[=+\-@\t\r＝＋－＠]/;
 /** Reads CSV, TSV and their kin. */
 export class DelimitedRows implements RowReader {
   #header: 'awaited' | 'useless' | Columns = 'awaited';
-  readonly #scanner = new RecordScanner((row) => this.#read(row));
+  readonly #scanner: RecordScanner;
 
   constructor(
     private readonly faults: FaultList,
     private readonly onRow: (row: RawRow) => void,
-  ) {}
+    private readonly names: FieldNames,
+  ) {
+    this.#scanner = new RecordScanner((row) => this.#read(row), names);
+  }
 
   write(text: string): void {
     this.#scanner.write(text);
@@ -29,7 +33,7 @@ export class DelimitedRows implements RowReader {
 
   #read(row: DelimitedRow): void {
     if (row.cells.every(isBlank)) return;
-    if (this.#header === 'awaited') this.#header = readHeader(row.cells, row.line, this.faults) ?? 'useless';
+    if (this.#header === 'awaited') this.#header = readHeader(row, this.names, this.faults) ?? 'useless';
     else if (this.#header !== 'useless') this.#readCells(row, this.#header);
   }
 
@@ -45,6 +49,7 @@ export class DelimitedRows implements RowReader {
     this.onRow({
       line,
       names,
+      status: cell(indexes.status),
       cells: {
         petId: cell(indexes.petId),
         quantity: cell(indexes.quantity),

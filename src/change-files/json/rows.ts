@@ -1,7 +1,8 @@
 import { quoted } from '../../inventory/parsed.ts';
 import type { RawRow } from '../collector.ts';
 import type { FaultList } from '../fault.ts';
-import { blankCells, type Field, fieldOf, ownNames, unknownName } from '../fields.ts';
+import type { FieldNames } from '../field-names.ts';
+import { blankCells, type Field, ownNames } from '../fields.ts';
 import { countLineEnds } from '../lines.ts';
 import type { RowReader } from '../row-reader.ts';
 import { ArrayElements } from './elements.ts';
@@ -11,12 +12,22 @@ import { JsonLines } from './lines.ts';
 /** An array of objects, an object on each line, or one object on several. */
 export type JsonKind = 'array' | 'lines' | 'object';
 
-export function createJsonRows(kind: JsonKind, faults: FaultList, onRow: (row: RawRow) => void): RowReader {
-  const objects = new RowObjects(faults, onRow);
+export function createJsonRows(
+  kind: JsonKind,
+  { faults, names }: { readonly faults: FaultList; readonly names: FieldNames },
+  onRow: (row: RawRow) => void,
+): RowReader {
+  const objects = new RowObjects(faults, names, onRow);
   const onElement = (text: string, line: number): void => objects.read(text, line);
-  if (kind === 'lines') return new JsonLines(onElement);
   // One object is a list of one.
-  return new ArrayElements(faults, onElement, kind === 'object');
+  const reader = kind === 'lines' ? new JsonLines(onElement) : new ArrayElements(faults, onElement, kind === 'object');
+  return {
+    write: (text) => reader.write(text),
+    end: () => {
+      reader.end();
+      for (const message of names.missing('field')) faults.add({ line: 1, message });
+    },
+  };
 }
 
 /** Makes rows of JSON objects. */
@@ -26,6 +37,7 @@ class RowObjects {
 
   constructor(
     private readonly faults: FaultList,
+    private readonly names: FieldNames,
     private readonly onRow: (row: RawRow) => void,
   ) {}
 
@@ -33,7 +45,7 @@ class RowObjects {
     const row = new ObjectRow(line, this.faults);
     try {
       readFlatObject(text, (name, value, unfit) => {
-        const field = fieldOf(name);
+        const field = this.names.fieldOf(name);
         if (field === undefined) this.#unknown(name, line);
         else row.set(field, name, value, unfit);
       });
@@ -49,12 +61,14 @@ class RowObjects {
     if (this.#unknownNames.has(name)) return;
     // Bounded, whatever the file: past the thousandth name each one is reported again.
     if (this.#unknownNames.size < 1000) this.#unknownNames.add(name);
-    this.faults.add({ line, column: name, message: unknownName(name, 'field') });
+    const message = this.names.faultOf(name, 'field');
+    if (message !== undefined) this.faults.add({ line, column: name, message });
   }
 }
 
 class ObjectRow implements RawRow {
   readonly cells = { ...blankCells };
+  status = '';
   names = ownNames;
   readonly #found: Field[] = [];
 
@@ -66,7 +80,10 @@ class ObjectRow implements RawRow {
   set(field: Field, name: string, value: string | undefined, unfit: Unfit | undefined): void {
     if (this.#found.includes(field)) this.#fault(name, `${quoted(field)} is there twice`);
     this.#found.push(field);
-    if (field === 'status') return;
+    if (field === 'status') {
+      this.status = value ?? '';
+      return;
+    }
     if (name !== field) this.names = { ...this.names, [field]: name };
     this.cells[field] = value ?? '';
     if (unfit !== undefined) this.#fault(name, `${unfit} can't be here: a number or a text in quotes can`);

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import type { RowField } from '../../../change-files/fields.ts';
 import {
   type ChangeFormat,
   changeFormats,
@@ -21,6 +22,10 @@ import { failedRowsWriter } from './failed-out.ts';
 
 export interface FileOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'> {
   readonly format: string | undefined;
+  /** The names that the file has for fields. */
+  readonly columns: ReadonlyMap<RowField, string>;
+  /** Columns that petstock does not know are passed over. */
+  readonly ignoreColumns: boolean;
   readonly skipUnknown: boolean;
   /** A file with deltas may be applied though a run of it has finished. */
   readonly again: boolean;
@@ -35,7 +40,7 @@ export async function runFile(invocation: Invocation, file: string, options: Fil
   const env = invocation.environment.value;
   const command = commandOf(file, env, options);
   const stdinIsTaken = file === '-';
-  const { changes, unit, contentHash } = await read(invocation, file, formatOf(options.format));
+  const { changes, unit, contentHash } = await read(invocation, file, options);
   const look = `${command} --dry-run`;
   if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken, look });
   const content = { file, contentHash, changes, unit, command, look, keepFailed };
@@ -143,14 +148,19 @@ function formatOf(text: string | undefined): ChangeFormat | undefined {
 async function read(
   { context }: Invocation,
   file: string,
-  format: ChangeFormat | undefined,
+  { format, columns, ignoreColumns }: FileOptions,
 ): Promise<Pick<FileChanges, 'changes' | 'unit' | 'contentHash'>> {
   const { stdin, interrupted } = context;
   const chunks =
     file === '-' ? stdin.chunks : createReadStream(file, { highWaterMark: 256 * 1024, signal: interrupted });
   const hash = createHash('sha256');
   const name = file === '-' ? undefined : file;
-  const result = await readChanges(hashed(chunks, hash), { name, format }).catch((error) => {
+  const result = await readChanges(hashed(chunks, hash), {
+    name,
+    format: formatOf(format),
+    columns,
+    ignoreColumns,
+  }).catch((error) => {
     throw readFault(file, error);
   });
   if (result.ok) return { changes: result.changes, unit: result.unit, contentHash: hash.digest('hex') };
@@ -165,8 +175,13 @@ async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGene
 }
 
 /** The command as it was given, as far as it says what the plan is. */
-function commandOf(file: string, env: string, { format, skipUnknown }: FileOptions): string {
-  const flags = [...(format === undefined ? [] : [`--format ${format}`]), ...(skipUnknown ? ['--skip-unknown'] : [])];
+function commandOf(file: string, env: string, { format, columns, ignoreColumns, skipUnknown }: FileOptions): string {
+  const flags = [
+    ...(format === undefined ? [] : [`--format ${format}`]),
+    ...Array.from(columns, ([field, name]) => `--column ${shellWord(`${field}=${name}`)}`),
+    ...(ignoreColumns ? ['--ignore-columns'] : []),
+    ...(skipUnknown ? ['--skip-unknown'] : []),
+  ];
   return ['petstock inventory apply', shellWord(file), ...flags, `--env ${env}`].join(' ');
 }
 

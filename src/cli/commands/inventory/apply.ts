@@ -4,9 +4,13 @@ import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { type BulkFlags, bulkFlags, parseBulkFlags } from '../bulk-flags.ts';
 import { examples } from '../command.ts';
+import { collect } from '../values.ts';
+import { parseColumns } from './column-names.ts';
 
 interface ApplyOptions extends BulkFlags {
   readonly format?: string;
+  readonly column?: readonly string[];
+  readonly ignoreColumns?: boolean;
   readonly skipUnknown?: boolean;
   readonly failedOut?: string;
   readonly force?: boolean;
@@ -26,6 +30,12 @@ export function defineApply(command: Command, run: Run): void {
         'conflict, and is not written.',
     )
     .option('--format <format>', 'csv, tsv, json or ndjson; otherwise by the name of the file, or by its content')
+    .option(
+      '--column <field=name>',
+      'the column that has a field, such as petId=SKU; may be given several times',
+      collect,
+    )
+    .option('--ignore-columns', 'pass over unknown columns, but for what may be meant for `expected`')
     .option('--skip-unknown', 'leave out pets that the service does not have, rather than refuse the file')
     .option('--failed-out <file>', 'write the rows that were not written to a file that apply takes again')
     .option('--force', 'let --failed-out replace a file that petstock did not write, or that was changed since')
@@ -39,6 +49,10 @@ export function defineApply(command: Command, run: Run): void {
         ['petstock inventory apply counts.csv --dry-run', 'see what it would do'],
         ['petstock inventory apply counts.csv'],
         ['petstock inventory apply counts.csv --yes --max-changes 500 --failed-out failed.csv', 'in a script'],
+        [
+          'petstock inventory apply delivery.csv --column petId=SKU --column delta=Pieces --ignore-columns',
+          'as a supplier sends it',
+        ],
         ['petstock inventory apply --resume <run>', 'after Ctrl-C, or a crash'],
         ['petstock undo --last', 'take it all back'],
       ]),
@@ -55,10 +69,11 @@ export function defineApply(command: Command, run: Run): void {
 }
 
 async function applyFile(invocation: Invocation, file: string, options: ApplyOptions): Promise<void> {
-  const { format, skipUnknown = false, again = false, force = false, failedOut } = options;
+  const { format, ignoreColumns = false, skipUnknown = false, again = false, force = false, failedOut } = options;
+  const columns = parseColumns(options.column);
   const bulk = parseBulkFlags(invocation, options);
   const { runFile } = await import('./apply-file.ts');
-  await runFile(invocation, file, { ...bulk, format, skipUnknown, again, failedOut, force });
+  await runFile(invocation, file, { ...bulk, format, columns, ignoreColumns, skipUnknown, again, failedOut, force });
 }
 
 async function resume(
@@ -67,9 +82,10 @@ async function resume(
   options: ApplyOptions,
   file: string | undefined,
 ): Promise<void> {
-  if (file !== undefined || options.format !== undefined || options.skipUnknown || options.again) {
+  const { format, column, ignoreColumns, skipUnknown, again } = options;
+  if ([file, format, column, ignoreColumns, skipUnknown, again].some((given) => given !== undefined)) {
     throw new UsageError(
-      '--resume takes the rows from the history: leave out the file, --format, --skip-unknown and --again',
+      '--resume takes the rows from the history: leave out the file and all that says how it is read',
       { hint: `petstock inventory apply --resume ${shellWord(run)}` },
     );
   }

@@ -1,0 +1,68 @@
+import { quoted } from '../inventory/parsed.ts';
+import { type Field, fieldOf, nearestField, plainName, type RowField, unknownName } from './fields.ts';
+
+/** How a file names its columns, where it does so in its own way. */
+export interface NamingOptions {
+  /** The names that the file has for fields. Of such a field, petstock's own name counts no more. */
+  readonly columns?: ReadonlyMap<RowField, string> | undefined;
+  /** Unknown columns are passed over, but for those that may be meant for `expected`: a precondition is never lost. */
+  readonly ignoreColumns?: boolean | undefined;
+}
+
+/** What the columns of a table, or the members of JSON objects, stand for. */
+export class FieldNames {
+  readonly #chosen: ReadonlyMap<string, RowField>;
+  readonly #columns: ReadonlyMap<RowField, string>;
+  readonly #ignoresUnknown: boolean;
+  readonly #found = new Set<Field>();
+
+  constructor({ columns = new Map(), ignoreColumns = false }: NamingOptions = {}) {
+    this.#columns = columns;
+    this.#chosen = new Map([...columns].map(([field, name]) => [plainName(name), field]));
+    this.#ignoresUnknown = ignoreColumns;
+  }
+
+  /** The field that a name of the file stands for; undefined for an unknown name. */
+  fieldOf(name: string): Field | undefined {
+    if (this.#chosen.size === 0) return fieldOf(name);
+    const field = this.#chosen.get(plainName(name)) ?? this.#ownField(name);
+    if (field !== undefined) this.#found.add(field);
+    return field;
+  }
+
+  /** Whether a name would stand for a field, if the file had it. */
+  knows(name: string): boolean {
+    return (this.#chosen.get(plainName(name)) ?? this.#ownField(name)) !== undefined;
+  }
+
+  /** Why an unknown name can't be there; undefined where it is passed over. */
+  faultOf(name: string, kind: 'column' | 'field'): string | undefined {
+    const meant = fieldOf(name);
+    const column = meant === undefined || meant === 'status' ? undefined : this.#columns.get(meant);
+    const isPrecondition = meant === 'expected' || mayMeanExpected(name);
+    if (this.#ignoresUnknown && !isPrecondition) return undefined;
+    if (column !== undefined) {
+      return `${meant} is read from ${quoted(column)}, so that there can be no ${kind} ${quoted(name)} beside it`;
+    }
+    const ignored = this.#ignoresUnknown ? ', and what may be a precondition is never ignored' : '';
+    return `${unknownName(name, kind)}${ignored}`;
+  }
+
+  /** For each column that was named and has not been found in the file: that it is missing. */
+  missing(kind: 'column' | 'field'): string[] {
+    return [...this.#columns]
+      .filter(([field]) => !this.#found.has(field))
+      .map(([field, name]) => `there is no ${kind} ${quoted(name)}, which was named for ${field}`);
+  }
+
+  #ownField(name: string): Field | undefined {
+    const field = fieldOf(name);
+    return field !== undefined && field !== 'status' && this.#columns.has(field) ? undefined : field;
+  }
+}
+
+/** Whether a name, or a word of it, may be a misspelt `expected`. */
+function mayMeanExpected(name: string): boolean {
+  const words = name.split(/[^\p{L}\p{N}]+|_|(?<=\p{Ll})(?=\p{Lu})/u);
+  return /exp(?:e?ct|ekt)/.test(plainName(name)) || [name, ...words].some((word) => nearestField(word) === 'expected');
+}

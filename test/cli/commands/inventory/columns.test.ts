@@ -1,0 +1,117 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { sent } from '../../../support/requests.ts';
+import { openShop, type Shop } from '../../../support/shop.ts';
+
+async function shopWith(name: string, text: string): Promise<Shop & { readonly file: string }> {
+  const shop = await openShop();
+  const file = join(shop.folders.config, '..', name);
+  writeFileSync(file, text);
+  return { ...shop, file };
+}
+
+const supplier = 'SKU;Name;Stock on hand;id\n4;"Rex; the dog";12;77\n9007199254740993;Tweety;3;78\n';
+
+test('--column names columns, --ignore-columns passes over the others', async () => {
+  const shop = await shopWith('delivery.csv', supplier);
+  const columns = ['--column', 'petId=sku', '--column', 'quantity=stock-on-hand', '--ignore-columns'];
+  const result = await shop.run(['inventory', 'apply', shop.file, ...columns, '--yes']);
+  expect(result.code).toBe(0);
+  expect(sent(result).slice(1).sort()).toEqual([
+    'PATCH /v1/inventory/4 {"quantity":12}',
+    'PATCH /v1/inventory/9007199254740993 {"quantity":3}',
+  ]);
+});
+
+test('the same of JSON', async () => {
+  const shop = await shopWith('delivery.ndjson', '{"SKU":"4","Name":null,"Pieces":-2}\n{"sku":5,"pieces":3}\n');
+  const columns = '--column petId=SKU --column delta=Pieces --ignore-columns';
+  const result = await shop.run(`inventory apply ${shop.file} ${columns} --yes`);
+  expect(sent(result).slice(1).sort()).toEqual([
+    'PATCH /v1/inventory/4 {"quantity":37}',
+    'PATCH /v1/inventory/5 {"quantity":4}',
+  ]);
+});
+
+test('without --ignore-columns each unknown column is a fault, and so is the name that was taken from a field', async () => {
+  const shop = await shopWith('delivery.csv', supplier);
+  const result = await shop.run(`inventory apply ${shop.file} --column petId=SKU --column quantity=Name --yes`);
+  expect(result).toMatchObject({ code: 2, requests: [] });
+  expect(result.stderr).toContain("'Stock on hand' is not a column");
+  expect(result.stderr).toContain("petId is read from 'SKU', so that there can be no column 'id' beside it");
+});
+
+describe('what may be a precondition is never ignored', () => {
+  test.each([
+    'expcted',
+    'Expected stock',
+    'expected_quantity',
+    'oldQuantity',
+    'stock (expected)',
+    'Expectation',
+    'expekted',
+    'expectedQty',
+  ])('%s', async (name) => {
+    for (const [extension, text] of [
+      ['csv', `petId,quantity,${name},Colour\n4,12,39,red\n`],
+      ['json', JSON.stringify([{ petId: 4, quantity: 12, [name]: 39, Colour: 'red' }])],
+    ] as const) {
+      const shop = await shopWith(`stock.${extension}`, text);
+      const result = await shop.run(`inventory apply ${shop.file} --ignore-columns --yes`);
+      expect(result).toMatchObject({ code: 2, requests: [] });
+      expect(result.stderr).toContain(name);
+      expect(result.stderr).not.toContain('Colour');
+    }
+  });
+
+  test('nor a column of that name when another is read for it', async () => {
+    const shop = await shopWith('stock.csv', 'petId,quantity,expected,Seen\n4,12,39,1\n');
+    const result = await shop.run(`inventory apply ${shop.file} --column expected=Seen --ignore-columns --yes`);
+    expect(result).toMatchObject({ code: 2, requests: [] });
+    expect(result.stderr).toContain("expected is read from 'Seen'");
+  });
+});
+
+test.each([
+  ['csv', 'petId,quantity\n4,12\n', "there is no column 'Seen', which was named for expected"],
+  ['json', '[{"petId":4,"quantity":12}]', "there is no field 'Seen', which was named for expected"],
+])('a column that was named and is not in the %s file is a fault', async (extension, text, said) => {
+  const shop = await shopWith(`stock.${extension}`, text);
+  const result = await shop.run(`inventory apply ${shop.file} --column expected=Seen --yes`);
+  expect(result).toMatchObject({ code: 2, requests: [] });
+  expect(result.stderr).toContain(said);
+});
+
+test('a cell that has slipped into a column without a name is a fault all the same', async () => {
+  const shop = await shopWith('stock.csv', 'petId,quantity,\n4,1,200\n');
+  expect(await shop.run(`inventory apply ${shop.file} --ignore-columns --yes`)).toMatchObject({
+    code: 2,
+    requests: [],
+  });
+});
+
+test('the hints have the options, so that they run as they stand', async () => {
+  const shop = await shopWith('delivery.csv', supplier);
+  const columns = ['--column', 'petId=SKU', '--column', 'quantity=Stock on hand', '--ignore-columns'];
+  const { stderr } = await shop.run(['inventory', 'apply', shop.file, ...columns]);
+  expect(stderr).toContain(
+    `Hint: petstock inventory apply ${shop.file} --column petId=SKU --column 'quantity=Stock on hand' --ignore-columns --env staging --dry-run\n`,
+  );
+});
+
+test.each([
+  ['--column SKU', '"SKU"'],
+  ['--column colour=SKU', 'The fields are petId'],
+  ['--column status=SKU', 'The fields are petId'],
+  ['--column petId=', 'such as petId=SKU'],
+  ['--column petId=a --column id=b', '--column names petId twice'],
+  ['--column petId=a --column quantity=a', 'for two fields'],
+  ['--resume 20260101T000000Z-abcd --column petId=a', '--resume takes the rows from the history'],
+])('%s is exit 2, with nothing sent', async (options, said) => {
+  const shop = await shopWith('stock.csv', 'petId,quantity\n4,12\n');
+  const file = options.includes('--resume') ? '' : `${shop.file} `;
+  const result = await shop.run(`inventory apply ${file}${options}`);
+  expect(result).toMatchObject({ code: 2, requests: [] });
+  expect(result.stderr).toContain(said);
+});
