@@ -35,6 +35,7 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
     .option('-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')
     .option('-e, --env <name>', 'staging, production or sandbox (default: staging)')
+    .option('-s, --store <name>', 'one of several stores, each with its own addresses and keys')
     .option('-o, --output <format>', 'table, json, ndjson, csv or tsv (default: table on a terminal, else tsv)')
     .option('--json', 'the same as -o json')
     .option('--string-ids', 'pet ids as strings in JSON, for readers that keep 53 bits (jq 1.6, JavaScript)')

@@ -15,6 +15,7 @@ import {
   UsageError,
 } from '../shared/errors.ts';
 import { exitCodes } from '../shared/exit-codes.ts';
+import { whereOptions } from '../shared/where.ts';
 import type { Context } from './context.ts';
 import type { GlobalOptions } from './invocation/invocation.ts';
 import type { OpenInvocation } from './invocation/open.ts';
@@ -103,14 +104,16 @@ function keySource({ environment, context, config }: OpenInvocation): string | u
 }
 
 function defaultHint(error: PetstockError, { invocation }: ReportOptions): string | undefined {
-  const env = invocation?.environment.value ?? 'staging';
+  const where = invocation?.where ?? { env: 'staging' };
+  const options = whereOptions(where);
   if (error instanceof InterruptedError) return undefined;
   if (error instanceof RateLimitedError) return 'petstock limits';
-  if (error instanceof NotFoundError) return `petstock inventory list --env ${env}`;
-  if (error instanceof UnavailableError) return env === 'sandbox' ? undefined : `petstock config get url --env ${env}`;
+  if (error instanceof NotFoundError) return `petstock inventory list ${options}`;
+  if (error instanceof UnavailableError)
+    return where.env === 'sandbox' ? undefined : `petstock config get url ${options}`;
   if (error instanceof AuthError) {
     const stored = invocation !== undefined && keySource(invocation) === 'config file';
-    return stored ? `petstock config set-key --env ${env}` : 'petstock config list';
+    return stored ? `petstock config set-key ${options}` : 'petstock config list';
   }
   return undefined;
 }

@@ -118,7 +118,7 @@ async function perform(context: RunContext, plan: PlannedRun, options: ApplyOpti
   const dryRun = options.dryRun ?? false;
   if (dryRun || !rows.some(({ result }) => result === 'planned')) {
     const report = { run: null, env, dryRun, rows };
-    return reportOf(report, runErrorOf({ report, progression: undefined, cause: undefined, env }));
+    return reportOf(report, runErrorOf({ report, progression: undefined, cause: undefined, where: { env } }));
   }
   const numbers = numberRows(rows);
   const log = await state.history.begin(headOf(context, plan), plannedRows(rows, numbers));
@@ -132,7 +132,7 @@ async function perform(context: RunContext, plan: PlannedRun, options: ApplyOpti
     rows: rows.map((row, index) => rowAfter(row, numbers[index], progression)),
   };
   const cause = progression.stoppedBy ?? unclosed?.error;
-  return reportOf(report, runErrorOf({ report, progression, cause, env }));
+  return reportOf(report, runErrorOf({ report, progression, cause, where: { env } }));
 }
 
 function engineOptions({ connection, client, signal }: RunContext, plan: PlannedRun, options: ApplyOptions) {

@@ -1,4 +1,5 @@
 import { grouped } from '../inventory/grouped.ts';
+import { whereName } from '../shared/where.ts';
 import { batchesOf } from './batches.ts';
 import { type RowFacts, type RunFacts, runCounts, runIdentity, runJson } from './history-facts.ts';
 import { localMinute } from './time.ts';
@@ -56,7 +57,7 @@ async function* listTableRows(
   for await (const facts of runs()) {
     const { run, at, env, store } = facts;
     const row = facts.changes === 1 ? await onlyRow(run) : undefined;
-    const where = store === undefined ? env : `${store}/${env}`;
+    const where = whereName({ store, env });
     yield [{ run, at: localMinute(at), env: where, change: changeText(facts, row), ...resultOf(facts) }];
   }
 }

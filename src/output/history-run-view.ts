@@ -1,6 +1,6 @@
 import { grouped } from '../inventory/grouped.ts';
 import { singleLine } from '../shared/sanitize.ts';
-import { shellWord } from '../shared/shell-word.ts';
+import { whereName, whereOptions } from '../shared/where.ts';
 import { batchesOf } from './batches.ts';
 import { counted, faultText, numberColumn as number, resultCell } from './change-rows.ts';
 import { type RowFacts, type RunFacts, rowJson, runJson } from './history-facts.ts';
@@ -12,7 +12,7 @@ import type { Column, Grid, Row, View } from './view.ts';
 export function historyRunLines(facts: RunFacts): string[] {
   const { run, at, env, store, baseUrl, command, user, host, file, reason, undoes, undoneBy } = facts;
   const from = file === undefined ? '' : `, from ${file === '-' ? 'stdin' : file}`;
-  const where = store === undefined ? env : `${store}/${env}`;
+  const where = whereName({ store, env });
   const lines = [
     `Run ${run}: ${command}${from}`,
     `${localMinute(at)} by ${user === undefined ? '' : `${user} on `}${host}, ${where} (${baseUrl})`,
@@ -36,7 +36,7 @@ function writtenRows({ applied, differs, unknown }: RunFacts['counts']): number 
 /** How to go on with a run, and how to take it back: sentences with a command, where there is something to do. */
 export function historyRunHints({ run, env, store, state, counts, undone }: RunFacts): string[] {
   if (state === 'running') return [];
-  const where = `${store === undefined ? '' : ` --store ${shellWord(store)}`} --env ${shellWord(env)}`;
+  const where = ` ${whereOptions({ store, env })}`;
   const open = counts.pending + counts.unknown;
   const written = counts.applied + counts.differs;
   return [

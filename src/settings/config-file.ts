@@ -3,13 +3,13 @@ import { FailureError, UsageError } from '../shared/errors.ts';
 import { type PrivateFile, readPrivateFile } from '../shared/private-file.ts';
 import { requirePrivateFolder } from '../shared/private-folder.ts';
 import { decodeConfig } from './config-format.ts';
-import type { StoredConfig } from './settings.ts';
+import type { ConfigFile } from './settings.ts';
 
 /** What a missing file means. */
-export const emptyConfig: StoredConfig = { settings: {}, keys: {}, urls: {} };
+export const emptyConfig: ConfigFile = { settings: {}, keys: {}, urls: {}, stores: {} };
 
 export interface ReadConfig {
-  readonly config: StoredConfig;
+  readonly config: ConfigFile;
   /** A line to be shown, where others could read the file. */
   readonly warning: string | undefined;
 }

@@ -1,35 +1,53 @@
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { UsageError } from '../shared/errors.ts';
 import { parseBaseUrl } from './base-url.ts';
+import { parseCommandLine } from './command-line.ts';
 import { parseKey } from './keys.ts';
 import { type SettingName, type SettingValue, settingDefinitions, settingNames } from './names.ts';
 import type { Parsed } from './parsed.ts';
 import {
+  type ConfigFile,
+  type KeyCommand,
   type RemoteEnvironmentName,
   remoteEnvironmentNames,
-  type StoredConfig,
   type StoredSettings,
+  type StoredStore,
 } from './settings.ts';
+import { parseStoreName } from './stores.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Checks what the configuration file holds: `{"settings":{…},"keys":{…},"urls":{…},"keyOrigins":{…}}`, each part
- * optional. Other parts
- * are left alone, so that a newer petstock may add some. An unknown setting is a fault: a misspelt guard that silently
- * does nothing would be worse than an error.
+ * Checks what the configuration file holds: `{"settings":{…},"keys":{…},"urls":{…},"keyOrigins":{…},"keyCommands":{…},
+ * "stores":{"north":{…}}}`, each part optional, and a store has the same parts but `stores`. Other parts are left alone, so
+ * that a newer petstock may add some. An unknown setting is a fault: a misspelt guard that silently does nothing would be
+ * worse than an error.
  *
  * @throws UsageError that names the file and the fault, and never repeats a key
  */
-export function decodeConfig(value: unknown, file: string): StoredConfig {
+export function decodeConfig(value: unknown, file: string): ConfigFile {
   const content = object(value, 'the file', file);
-  const origins = object(content.keyOrigins ?? {}, '"keyOrigins"', file);
-  const keyOrigins = decodeByEnvironment(origins, 'keyOrigins', parseOrigin, file);
+  const stores: Record<string, StoredStore> = {};
+  for (const [name, stored] of Object.entries(object(content.stores ?? {}, '"stores"', file))) {
+    const parsed = parseStoreName(name);
+    if (!parsed.ok) throw fault(file, `"stores" has a name that cannot be used: ${parsed.fault}.`);
+    stores[name] = decodeStore(object(stored, `"stores"."${name}"`, file), file);
+  }
+  return { ...decodeStore(content, file), stores };
+}
+
+function decodeStore(content: JsonObject, file: string): StoredStore {
+  const part = <Value>(name: string, decode: (value: unknown) => Parsed<Value>) =>
+    decodeByEnvironment(object(content[name] ?? {}, `"${name}"`, file), name, decode, file);
+  const keys = part('keys', text(parseKey));
+  const keyOrigins = part('keyOrigins', text(parseOrigin));
+  const keyCommands = part('keyCommands', parseKeyCommand);
   return {
     settings: decodeSettings(object(content.settings ?? {}, '"settings"', file), file),
-    keys: decodeByEnvironment(object(content.keys ?? {}, '"keys"', file), 'keys', parseKey, file),
-    urls: decodeByEnvironment(object(content.urls ?? {}, '"urls"', file), 'urls', parseBaseUrl, file),
+    keys,
+    urls: part('urls', text(parseBaseUrl)),
     ...(Object.keys(keyOrigins).length > 0 && { keyOrigins }),
+    ...(Object.keys(keyCommands).length > 0 && { keyCommands }),
   };
 }
 
@@ -48,21 +66,34 @@ function decodeSettings(stored: JsonObject, file: string): StoredSettings {
   return decoded;
 }
 
-function decodeByEnvironment(
+function decodeByEnvironment<Value>(
   stored: JsonObject,
-  part: 'keys' | 'urls' | 'keyOrigins',
-  parse: (text: string) => Parsed<string>,
+  part: string,
+  decode: (value: unknown) => Parsed<Value>,
   file: string,
-): Partial<Record<RemoteEnvironmentName, string>> {
-  const decoded: Partial<Record<RemoteEnvironmentName, string>> = {};
+): Partial<Record<RemoteEnvironmentName, Value>> {
+  const decoded: Partial<Record<RemoteEnvironmentName, Value>> = {};
   for (const name of remoteEnvironmentNames) {
     const value = stored[name];
     if (value === undefined) continue;
-    const parsed: Parsed<string> = typeof value === 'string' ? parse(value) : { ok: false, fault: 'it must be a text' };
+    const parsed = decode(value);
     if (!parsed.ok) throw fault(file, `"${part}"."${name}" cannot be used: ${parsed.fault}.`);
     decoded[name] = parsed.value;
   }
   return decoded;
+}
+
+function text(parse: (text: string) => Parsed<string>): (value: unknown) => Parsed<string> {
+  return (value) => (typeof value === 'string' ? parse(value) : { ok: false, fault: 'it must be a text' });
+}
+
+function parseKeyCommand(value: unknown): Parsed<KeyCommand> {
+  if (typeof value === 'object' && value !== null && 'command' in value && typeof value.command === 'string') {
+    const shell = 'shell' in value && value.shell === true;
+    const words = shell ? { ok: true as const } : parseCommandLine(value.command);
+    return words.ok ? { ok: true, value: { command: value.command, shell } } : words;
+  }
+  return { ok: false, fault: 'it must be an object with a "command"' };
 }
 
 function parseOrigin(text: string): Parsed<string> {

@@ -3,6 +3,7 @@ import { didYouMean } from '../shared/did-you-mean.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { Parsed } from './parsed.ts';
 import { environmentNames, remoteEnvironmentNames, type StoredSettings } from './settings.ts';
+import { parseStoreName } from './stores.ts';
 
 export type SettingName = keyof StoredSettings;
 export type SettingValue<Name extends SettingName = SettingName> = NonNullable<StoredSettings[Name]>;
@@ -26,6 +27,7 @@ export interface SettingDefinition<Name extends SettingName = SettingName> {
 /** Every setting, in the order in which they are listed. */
 export const settingDefinitions: { readonly [Name in SettingName]: SettingDefinition<Name> } = {
   'default-env': oneOf(environmentNames, 'staging', 'the environment where neither --env nor PETSTOCK_ENV names one'),
+  'default-store': storeName('the store where neither --store nor PETSTOCK_STORE names one'),
   confirm: oneOf(['bulk', 'always'], 'bulk', 'which writes ask first: bulk ones, or single ones too'),
   'low-stock': wholeNumber(5, 'at or below it a quantity is marked'),
   'max-changes': wholeNumber(undefined, 'a bulk write that would change more rows is refused'),
@@ -97,6 +99,21 @@ function file(meaning: string) {
     accepts,
     parse: (text: string): Parsed<string> =>
       text === '' ? { ok: false, fault: 'it must be the path of a file.' } : { ok: true, value: path.resolve(text) },
+  };
+}
+
+function storeName(meaning: string) {
+  const accepts = (value: unknown): value is string => typeof value === 'string' && parseStoreName(value).ok;
+  return {
+    meaning,
+    values: '<name>',
+    rule: 'the name of a store',
+    defaultValue: undefined,
+    accepts,
+    parse: (text: string): Parsed<string> => {
+      const parsed = parseStoreName(text);
+      return parsed.ok ? parsed : { ok: false, fault: `${parsed.fault}.` };
+    },
   };
 }
 

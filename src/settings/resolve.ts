@@ -1,11 +1,13 @@
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { UsageError } from '../shared/errors.ts';
+import { whereName } from '../shared/where.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { parseKey } from './keys.ts';
 import { quoted } from './names.ts';
 import {
   type EnvironmentName,
   environmentNames,
+  type KeyCommand,
   type RemoteEnvironmentName,
   remoteEnvironmentNames,
   type Sourced,
@@ -20,8 +22,16 @@ export interface Resolved extends Sourced<string> {
   readonly shadows: boolean;
 }
 
+/** A key that is not known yet: it is what a command prints. */
+export interface PrintedKey {
+  readonly command: KeyCommand;
+  readonly source: typeof fromCommand;
+}
+
 /** What `source` says of a value from the configuration file. */
 export const fromFile = 'config file';
+/** The same of a key that a stored command prints. */
+export const fromCommand = 'key command';
 
 /**
  * Which environment a command talks to: the flag, `PETSTOCK_ENV`, the setting `default-env`, staging.
@@ -51,11 +61,24 @@ function environmentName(text: string, source: string): EnvironmentName {
 }
 
 /**
- * The key of an environment: `PETSTOCK_API_KEY_<ENV>`, `PETSTOCK_API_KEY`, the stored one. Undefined where there is none.
+ * The key of an environment: that of a variable, the command that prints it, the stored one. Undefined where there is none.
  * @throws UsageError where a variable holds something that cannot be a key; the text is not repeated
  */
-export function resolveKey(name: RemoteEnvironmentName, env: Environment, config: StoredConfig): Resolved | undefined {
-  return resolved(env, keySource(name, env), config.keys[name], parseKey);
+export function resolveKey(
+  name: RemoteEnvironmentName,
+  env: Environment,
+  config: StoredConfig,
+): Resolved | PrintedKey | undefined {
+  const source = keySource(name, env, config.store);
+  const command = config.keyCommands?.[name];
+  if (source === undefined && command !== undefined) return { command, source: fromCommand };
+  const hides = command !== undefined || config.keys[name] !== undefined;
+  return resolved(env, source, source === undefined ? config.keys[name] : undefined, hides, parseKey);
+}
+
+/** The key itself, where it is known without running a command. */
+export function knownKey(key: Resolved | PrintedKey | undefined): Resolved | undefined {
+  return key === undefined || 'command' in key ? undefined : key;
 }
 
 /**
@@ -67,46 +90,75 @@ export function resolveBaseUrl(
   env: Environment,
   config: StoredConfig,
 ): Resolved | undefined {
-  const source = urlVariable(name);
-  return resolved(env, variable(env, source) === undefined ? undefined : source, config.urls[name], parseBaseUrl);
+  const source = urlVariable(name, config.store);
+  const stored = config.urls[name];
+  return resolved(
+    env,
+    variable(env, source) === undefined ? undefined : source,
+    stored,
+    stored !== undefined,
+    parseBaseUrl,
+  );
 }
 
 function resolved(
   env: Environment,
   source: string | undefined,
   stored: string | undefined,
+  hides: boolean,
   parse: typeof parseKey,
 ): Resolved | undefined {
   if (source === undefined)
     return stored === undefined ? undefined : { value: stored, source: fromFile, shadows: false };
   const parsed = parse(env[source] ?? '');
   if (!parsed.ok) throw new UsageError(`${source} cannot be used: ${parsed.fault}.`);
-  return { value: parsed.value, source, shadows: stored !== undefined };
+  return { value: parsed.value, source, shadows: hides };
 }
 
 /** The variable that gives the key of an environment, usable or not; undefined where none is set. */
-export function keySource(name: RemoteEnvironmentName, env: Environment): string | undefined {
-  return keyVariables(name).find((candidate) => variable(env, candidate) !== undefined);
+export function keySource(
+  name: RemoteEnvironmentName,
+  env: Environment,
+  store: string | undefined,
+): string | undefined {
+  return keyVariables(name, store).find((candidate) => variable(env, candidate) !== undefined);
 }
 
 /** Says that a variable hides the stored key of an environment; undefined where none is set. */
-export function describeKeyShadow(name: RemoteEnvironmentName, env: Environment): string | undefined {
-  const source = keySource(name, env);
-  return source === undefined ? undefined : `${source} is set, so the stored key of ${name} is not used`;
+export function describeKeyShadow(
+  name: RemoteEnvironmentName,
+  env: Environment,
+  store: string | undefined,
+): string | undefined {
+  const source = keySource(name, env, store);
+  const where = whereName({ store, env: name });
+  return source === undefined ? undefined : `${source} is set, so the stored key of ${where} is not used`;
 }
 
 /** Says that a variable hides the stored URL of an environment; undefined where it is not set. */
-export function describeUrlShadow(name: RemoteEnvironmentName, env: Environment): string | undefined {
-  const source = urlVariable(name);
-  return variable(env, source) === undefined ? undefined : `${source} is set, so the stored URL of ${name} is not used`;
+export function describeUrlShadow(
+  name: RemoteEnvironmentName,
+  env: Environment,
+  store: string | undefined,
+): string | undefined {
+  const source = urlVariable(name, store);
+  const where = whereName({ store, env: name });
+  return variable(env, source) === undefined
+    ? undefined
+    : `${source} is set, so the stored URL of ${where} is not used`;
 }
 
-/** One line for each environment variable that hides a key or URL in the configuration file. No line shows a value. */
+/**
+ * One line for each environment variable that hides a key or URL of a store in the configuration file. No line shows a value.
+ */
 export function describeShadows(env: Environment, config: StoredConfig): string[] {
+  const { store } = config;
   return remoteEnvironmentNames
     .flatMap((name) => [
-      config.urls[name] === undefined ? undefined : describeUrlShadow(name, env),
-      config.keys[name] === undefined ? undefined : describeKeyShadow(name, env),
+      config.urls[name] === undefined ? undefined : describeUrlShadow(name, env, store),
+      config.keys[name] === undefined && config.keyCommands?.[name] === undefined
+        ? undefined
+        : describeKeyShadow(name, env, store),
     ])
     .filter((line) => line !== undefined);
 }

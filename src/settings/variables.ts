@@ -9,12 +9,18 @@ export function variable(env: Environment, name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** The variables that can hold the key of an environment, the first that is set wins. */
-export function keyVariables(name: RemoteEnvironmentName): readonly string[] {
-  return [`PETSTOCK_API_KEY_${name.toUpperCase()}`, 'PETSTOCK_API_KEY'];
+/** The variables that can hold the key of an environment, the first that is set wins. A named store has one of its own. */
+export function keyVariables(name: RemoteEnvironmentName, store: string | undefined): readonly string[] {
+  const own = `PETSTOCK_${prefix(store)}API_KEY_${name.toUpperCase()}`;
+  return store === undefined ? [own, 'PETSTOCK_API_KEY'] : [own];
 }
 
 /** The variable that can hold the base URL of an environment. */
-export function urlVariable(name: RemoteEnvironmentName): string {
-  return `PETSTOCK_URL_${name.toUpperCase()}`;
+export function urlVariable(name: RemoteEnvironmentName, store: string | undefined): string {
+  return `PETSTOCK_${prefix(store)}URL_${name.toUpperCase()}`;
+}
+
+/** `NORTH_SIDE_` for the store `north-side`. */
+function prefix(store: string | undefined): string {
+  return store === undefined ? '' : `${store.toUpperCase().replaceAll('-', '_')}_`;
 }

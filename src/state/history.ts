@@ -195,6 +195,8 @@ export interface RunRecord extends RunHead {
 
 export interface RunFilter {
   readonly env?: string | undefined;
+  /** null: only those of the store without a name. */
+  readonly store?: string | null | undefined;
   /** Runs that have a row for this pet. */
   readonly petId?: bigint | undefined;
   /** Milliseconds since the Unix epoch; runs that began then or later. */

@@ -9,6 +9,7 @@ import {
   PetstockError,
   RejectedError,
 } from '../shared/errors.ts';
+import { type Where, whereOptions } from '../shared/where.ts';
 import { rowErrorOf } from './classify-failure.ts';
 import type { Progression } from './row-write.ts';
 
@@ -19,8 +20,8 @@ export interface RunEnd {
   readonly progression: Progression | undefined;
   /** Why it ended before all rows were settled, where a failure ended it. */
   readonly cause: unknown;
-  /** `staging`, for hints. */
-  readonly env: string;
+  /** For hints. */
+  readonly where: Where;
   /** A write of one pet, which is worded as such and is not resumed. */
   readonly isSingle?: boolean;
 }
@@ -138,17 +139,18 @@ function lackingText(report: BulkReport): string[] {
   return parts.length === 0 ? [] : [parts.join(', ')];
 }
 
-function hintOf({ report: { run, rows }, progression, env, isSingle }: RunEnd): string | undefined {
-  if (run === null) return `petstock inventory list --env ${env}`;
+function hintOf({ report: { run, rows }, progression, where, isSingle }: RunEnd): string | undefined {
+  const options = whereOptions(where);
+  if (run === null) return `petstock inventory list ${options}`;
   const { failed, notAttempted, unknown, conflict, differs } = countRows(rows);
   const goesOn = notAttempted > 0 || unknown > 0;
   if (isSingle && !goesOn && conflict + differs === 0) {
     const isExposed = failed > 0 && (progression?.exposed.size ?? 0) > 0;
-    return isExposed ? `petstock inventory get ${rows[0]?.petId} --env ${env}` : undefined;
+    return isExposed ? `petstock inventory get ${rows[0]?.petId} ${options}` : undefined;
   }
-  if (goesOn) return `petstock inventory apply --resume ${run} --env ${env}`;
+  if (goesOn) return `petstock inventory apply --resume ${run} ${options}`;
   return progression === undefined && rows.every(({ before }) => before === undefined)
-    ? `petstock inventory list --env ${env}`
+    ? `petstock inventory list ${options}`
     : `petstock history show ${run}`;
 }
 

@@ -79,8 +79,8 @@ describe('config set-key', () => {
 describe('config unset-key', () => {
   test('removes one, and says so', async () => {
     const folder = tempFolder();
-    await setKey(folder, 'staging', secret);
-    await setKey(folder, 'production', secret);
+    await setKey({ folder, store: undefined, environment: 'staging' }, secret);
+    await setKey({ folder, store: undefined, environment: 'production' }, secret);
     const outcome = await runConfig(['config', 'unset-key', '-e', 'production'], { folder });
     expect(outcome).toMatchObject({
       code: 0,
@@ -177,9 +177,9 @@ describe('config get', () => {
     ['low-stock', ['--json'], '{"name":"low-stock","value":5,"source":"default"}\n'],
   ])('%s %j', async (name, args, stdout) => {
     const folder = tempFolder();
-    await setSetting(folder, 'max-zero', 0);
-    await setUrl(folder, 'production', 'https://a.example/v1');
-    await setKey(folder, 'staging', secret);
+    await setSetting({ folder, store: undefined }, 'max-zero', 0);
+    await setUrl({ folder, store: undefined, environment: 'production' }, 'https://a.example/v1');
+    await setKey({ folder, store: undefined, environment: 'staging' }, secret);
     expect(await runConfig(['config', 'get', name, ...args], { folder })).toMatchObject({ code: 0, stdout });
   });
 
@@ -196,7 +196,7 @@ describe('config get', () => {
 describe('config unset', () => {
   test('a setting', async () => {
     const folder = tempFolder();
-    await setSetting(folder, 'low-stock', 9);
+    await setSetting({ folder, store: undefined }, 'low-stock', 9);
     const outcome = await runConfig(['config', 'unset', 'low-stock'], { folder });
     expect(outcome.stderr).toBe(`Removed low-stock from ${configFile(folder)}; the default is 5\n`);
     expect(read(folder).settings).toEqual({});
@@ -206,8 +206,8 @@ describe('config unset', () => {
 
   test.each([[['url.staging']], [['url', '--env', 'staging']]])('a URL: %j', async (args) => {
     const folder = tempFolder();
-    await setUrl(folder, 'staging', 'https://a.example/v1');
-    await setUrl(folder, 'production', 'https://b.example/v1');
+    await setUrl({ folder, store: undefined, environment: 'staging' }, 'https://a.example/v1');
+    await setUrl({ folder, store: undefined, environment: 'production' }, 'https://b.example/v1');
     expect(await runConfig(['config', 'unset', ...args], { folder })).toMatchObject({ code: 0, stdout: '' });
     expect(read(folder).urls).toEqual({ production: 'https://b.example/v1' });
   });
@@ -222,12 +222,13 @@ describe('config unset', () => {
 describe('config list', () => {
   test('shows every name; keys masked; what is hidden on stderr', async () => {
     const folder = tempFolder();
-    await setSetting(folder, 'low-stock', 3);
-    await setKey(folder, 'staging', secret);
+    await setSetting({ folder, store: undefined }, 'low-stock', 3);
+    await setKey({ folder, store: undefined, environment: 'staging' }, secret);
     const env = { PETSTOCK_API_KEY_STAGING: 'psk_0therWXYZ', PETSTOCK_URL_PRODUCTION: 'http://me:s3cret@x/v1' };
     const outcome = await runConfig(['config', 'list', '--json'], { folder, env });
     expect(JSON.parse(outcome.stdout)).toEqual([
       { name: 'default-env', value: 'staging', source: 'default' },
+      { name: 'default-store', value: null, source: 'not set' },
       { name: 'confirm', value: 'bulk', source: 'default' },
       { name: 'low-stock', value: 3, source: 'config file' },
       { name: 'max-changes', value: null, source: 'not set' },

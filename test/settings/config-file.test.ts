@@ -16,13 +16,13 @@ const read = (folder: string) => readConfig(folder).config;
 describe('reading', () => {
   test.each(['', 'not-there-yet'])('a missing file is an empty one (%j)', (inner) => {
     const answer = readConfig(path.join(tempFolder(), inner));
-    expect(answer).toEqual({ config: { settings: {}, keys: {}, urls: {} }, warning: undefined });
+    expect(answer).toEqual({ config: { settings: {}, keys: {}, urls: {}, stores: {} }, warning: undefined });
   });
 
   test('parts may be missing, and unknown parts are left alone', () => {
     const folder = tempFolder();
     write(folder, '\uFEFF{"keys":{"staging":"psk_abcdef","elsewhere":1},"later":true}');
-    expect(read(folder)).toEqual({ settings: {}, keys: { staging: 'psk_abcdef' }, urls: {} });
+    expect(read(folder)).toEqual({ settings: {}, keys: { staging: 'psk_abcdef' }, urls: {}, stores: {} });
   });
 
   test('a file that others can read is narrowed with a warning, once', () => {
@@ -51,7 +51,7 @@ describe('reading', () => {
   ])('%j is refused, and stays', async (text, reason) => {
     const folder = tempFolder();
     write(folder, text);
-    const error = await setSetting(folder, 'low-stock', 1).catch((thrown: unknown) => thrown);
+    const error = await setSetting({ folder, store: undefined }, 'low-stock', 1).catch((thrown: unknown) => thrown);
     expect(() => readConfig(folder)).toThrow(UsageError);
     expect(error).toBeInstanceOf(UsageError);
     expect(error).toMatchObject({ message: expect.stringMatching(reason) });
@@ -72,7 +72,7 @@ test('a folder that others can write to is neither read nor changed', async () =
   write(folder, '{"settings":{"low-stock":3}}');
   chmodSync(folder, 0o1777);
   expect(() => readConfig(folder)).toThrow(FailureError);
-  await expect(setSetting(folder, 'low-stock', 4)).rejects.toThrow(`such as ${folder}/petstock`);
+  await expect(setSetting({ folder, store: undefined }, 'low-stock', 4)).rejects.toThrow(`such as ${folder}/petstock`);
   expect(readFileSync(configFile(folder), 'utf8')).toBe('{"settings":{"low-stock":3}}');
   expect(statSync(folder).mode & 0o7777).toBe(0o1777);
 });
@@ -80,7 +80,7 @@ test('a folder that others can write to is neither read nor changed', async () =
 describe('writing', () => {
   test('makes the folder and the file, for us alone', async () => {
     const folder = path.join(tempFolder(), 'new', 'petstock');
-    await setKey(folder, 'staging', 'psk_abcdef');
+    await setKey({ folder, store: undefined, environment: 'staging' }, 'psk_abcdef');
     expect([modeOf(folder), modeOf(configFile(folder))]).toEqual([0o700, 0o600]);
     expect(readdirSync(folder)).toEqual(['config.json']);
   });
@@ -88,9 +88,9 @@ describe('writing', () => {
   test('changes one value and keeps the others, unknown ones too', async () => {
     const folder = tempFolder();
     write(folder, '{"later":{"a.b":1},"settings":{"low-stock":3},"keys":{"production":"psk_abcdef"}}');
-    await setSetting(folder, 'default-env', 'production');
-    await setUrl(folder, 'staging', 'https://a.example/v1');
-    await unsetKey(folder, 'production');
+    await setSetting({ folder, store: undefined }, 'default-env', 'production');
+    await setUrl({ folder, store: undefined, environment: 'staging' }, 'https://a.example/v1');
+    await unsetKey({ folder, store: undefined, environment: 'production' });
     expect(JSON.parse(readFileSync(configFile(folder), 'utf8'))).toEqual({
       later: { 'a.b': 1 },
       settings: { 'low-stock': 3, 'default-env': 'production' },
@@ -101,7 +101,7 @@ describe('writing', () => {
 
   test('taking back what is not there writes no file', async () => {
     const folder = tempFolder();
-    await unsetSetting(folder, 'output');
+    await unsetSetting({ folder, store: undefined }, 'output');
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -110,14 +110,17 @@ describe('writing', () => {
     const target = path.join(tempFolder(), 'dotfile.json');
     writeFileSync(target, '{}', { mode: 0o600 });
     symlinkSync(target, configFile(folder));
-    await expect(setSetting(folder, 'low-stock', 0)).rejects.toThrow(FailureError);
+    await expect(setSetting({ folder, store: undefined }, 'low-stock', 0)).rejects.toThrow(FailureError);
     expect(readFileSync(target, 'utf8')).toBe('{}');
   });
 
   test('a folder that cannot be made is a failure that names it', async () => {
     const file = path.join(tempFolder(), 'occupied');
     writeFileSync(file, '');
-    const error = await setKey(path.join(file, 'in'), 'staging', 'psk_secret').catch((thrown: unknown) => thrown);
+    const error = await setKey(
+      { folder: path.join(file, 'in'), store: undefined, environment: 'staging' },
+      'psk_secret',
+    ).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(FailureError);
     expect(error).toMatchObject({ message: expect.stringContaining(path.join(file, 'in')) });
     expect(String(error)).not.toContain('psk_secret');
@@ -134,15 +137,15 @@ describe('writing', () => {
         async (secret, name, number, host) => {
           const folder = tempFolder();
           const url = `https://${host}/v1`;
-          await setKey(folder, name, secret);
-          await setSetting(folder, 'max-changes', number);
-          await setUrl(folder, name, url);
+          await setKey({ folder, store: undefined, environment: name }, secret);
+          await setSetting({ folder, store: undefined }, 'max-changes', number);
+          await setUrl({ folder, store: undefined, environment: name }, url);
           expect(read(folder).keys).toEqual({ [name]: secret });
           expect(read(folder).settings).toEqual({ 'max-changes': number });
-          await unsetKey(folder, name);
-          await unsetUrl(folder, name);
-          await unsetSetting(folder, 'max-changes');
-          expect(read(folder)).toEqual({ settings: {}, keys: {}, urls: {} });
+          await unsetKey({ folder, store: undefined, environment: name });
+          await unsetUrl({ folder, store: undefined, environment: name });
+          await unsetSetting({ folder, store: undefined }, 'max-changes');
+          expect(read(folder)).toEqual({ settings: {}, keys: {}, urls: {}, stores: {} });
         },
       ),
       { numRuns: 30 },
@@ -155,7 +158,7 @@ test('writers at once never leave a broken file, and readers never see one', { t
   const module = JSON.stringify(path.resolve('src/settings/write-config.ts'));
   const script = `
     const { setSetting } = await import(${module});
-    for (let n = 0; n < 40; n++) await setSetting(process.argv[1], 'low-stock', n);`;
+    for (let n = 0; n < 40; n++) await setSetting({ folder: process.argv[1], store: undefined }, 'low-stock', n);`;
   const writers = [1, 2, 3].map(() =>
     spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, folder], { stdio: 'pipe' }),
   );

@@ -43,7 +43,12 @@ describe('whatever the service does', () => {
             if (progression.stoppedBy === undefined && !failFast) expect(progression.settled.size).toBe(rows.length);
             for (const { row } of rows) expectTruth(row, progression, shop);
             const cause = progression.stoppedBy;
-            const error = runErrorOf({ report: reportOf(rows, progression), progression, cause, env: 'staging' });
+            const error = runErrorOf({
+              report: reportOf(rows, progression),
+              progression,
+              cause,
+              where: { env: 'staging' },
+            });
             if (error?.message.startsWith('Nothing was written')) expect([...shop.commits.keys()]).toEqual([]);
           },
         ),

@@ -3,7 +3,7 @@ import { isoTime } from '../../output/time.ts';
 import type { Row, Scalar, View } from '../../output/view.ts';
 import { maskKey } from '../../settings/keys.ts';
 import { resolveProxy } from '../../settings/proxy.ts';
-import { describeShadows, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
+import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
@@ -39,6 +39,9 @@ export function defineStatus(command: Command, run: Run): void {
 }
 
 interface StatusReport {
+  /** null: the store without a name. */
+  readonly store: string | null;
+  readonly storeSource: string | null;
   readonly env: string;
   readonly envSource: string;
   readonly url: string | null;
@@ -61,9 +64,10 @@ interface StatusReport {
 
 const noProxy = { proxy: null, proxySource: null };
 
-function describeSettings({ environment, context, config }: Invocation) {
+function describeSettings({ environment, store, context, config }: Invocation) {
   const env = environment.value;
-  const where = { env, envSource: environment.source };
+  const stores = { store: store?.value ?? null, storeSource: store?.source ?? null };
+  const where = { ...stores, env, envSource: environment.source };
   if (env === 'sandbox') {
     const source = 'made by the sandbox';
     return { ...where, url: null, urlSource: 'a free port for each command', key: null, keySource: source, ...noProxy };
@@ -75,10 +79,16 @@ function describeSettings({ environment, context, config }: Invocation) {
     ...where,
     url: url?.value ?? null,
     urlSource: url?.source ?? null,
-    key: key ? maskKey(key.value) : null,
+    key: shownKey(key),
     keySource: key?.source ?? null,
     ...(proxy === undefined ? noProxy : { proxy: proxy.shown, proxySource: proxy.source }),
   };
+}
+
+/** Of a key that a command prints nothing is known until it is asked for. */
+function shownKey(key: ReturnType<typeof resolveKey>): string | null {
+  if (key === undefined) return null;
+  return 'command' in key ? `printed by: ${key.command.command}` : maskKey(key.value);
 }
 
 /** What the service last said of this key, without a request. */
@@ -86,7 +96,7 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
   const { environment, context, config } = invocation;
   if (environment.value === 'sandbox') return null;
   const url = resolveBaseUrl(environment.value, context.env, config);
-  const key = resolveKey(environment.value, context.env, config);
+  const key = knownKey(resolveKey(environment.value, context.env, config));
   if (url === undefined || key === undefined) return null;
   const [{ knownLimits }, { scopeOf }, { serviceOf }] = await Promise.all([
     import('../../rate-limit/known-limits.ts'),
@@ -146,6 +156,7 @@ function statusView(report: StatusReport): View {
   const { rateLimit } = report;
   const limits = rateLimit && `${rateLimit.remaining} of ${rateLimit.limit} left, resets at ${rateLimit.resetAt}`;
   const rows: Row[] = [
+    ...(report.store === null ? [] : [row('store', report.store, report.storeSource)]),
     row('environment', report.env, report.envSource),
     row('url', report.url ?? 'not set', report.urlSource),
     row('key', report.key ?? (report.env === 'sandbox' ? 'set' : 'not set'), report.keySource),

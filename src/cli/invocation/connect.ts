@@ -5,10 +5,18 @@ import type { Governor } from '../../rate-limit/governor.ts';
 import { scopeOf } from '../../rate-limit/scope.ts';
 import { requireKeyOfOrigin } from '../../settings/key-origin.ts';
 import { maskKey } from '../../settings/keys.ts';
-import { resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
-import type { EnvironmentName, RemoteEnvironmentName, StoredConfig } from '../../settings/settings.ts';
+import { type PrintedKey, type Resolved, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
+import type {
+  ConfigFile,
+  EnvironmentName,
+  RemoteEnvironmentName,
+  Sourced,
+  StoredConfig,
+} from '../../settings/settings.ts';
+import { requireKnownStore } from '../../settings/stores.ts';
 import { AuthError, UsageError } from '../../shared/errors.ts';
 import { version } from '../../shared/version.ts';
+import { whereName, whereOptions } from '../../shared/where.ts';
 import { serviceOf } from '../../state/service-of.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
@@ -29,6 +37,8 @@ export interface ConnectionUse {
 export interface Connection {
   readonly client: Client;
   readonly environment: EnvironmentName;
+  /** One of several stores; undefined: the one without a name. */
+  readonly store: string | undefined;
   readonly baseUrl: string;
   readonly governor: Governor;
   readonly state: State;
@@ -46,7 +56,9 @@ export interface Connection {
 export interface ConnectOptions {
   readonly context: Context;
   readonly environment: EnvironmentName;
+  readonly store: Sourced<string> | undefined;
   readonly config: StoredConfig;
+  readonly configFile: ConfigFile;
   /** `inventory apply`, for other processes. */
   readonly command: string;
   /** In milliseconds, for one request. */
@@ -87,7 +99,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       random,
       store: state.limits,
       scope,
-      env: environment,
+      env: whereName({ store: options.store?.value, env: environment }),
       maxWait: options.maxWait,
       maxWaitFor: options.maxWaitFor,
       bulk: options.bulk,
@@ -104,7 +116,9 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     const sending = { transport, governor, clock, interrupted, random, timeout, onRetry };
     const client = createClient({ baseUrl, key, userAgent, ...sending });
     const close = () => closeAll([() => governor.flush(), () => state.close(), () => target.close()]);
-    return { client, environment, baseUrl, governor, state, maskedKey: maskKey(key), scope, service, timeout, close };
+    const store = options.store?.value;
+    const maskedKey = maskKey(key);
+    return { client, environment, store, baseUrl, governor, state, maskedKey, scope, service, timeout, close };
   } catch (error) {
     await target.close();
     throw error;
@@ -127,22 +141,34 @@ async function sandboxTarget({ context, messages }: ConnectOptions): Promise<Tar
 }
 
 async function remoteTarget(environment: RemoteEnvironmentName, options: ConnectOptions): Promise<Target> {
-  const { context, config, messages, writes } = options;
+  const { context, config, messages, writes, store } = options;
+  const where = { store: store?.value, env: environment };
   const url = resolveBaseUrl(environment, context.env, config);
   if (url === undefined) {
-    throw new UsageError(`No address is known for ${environment}`, {
-      hint: `petstock config set-url https://<your-store>/v1 --env ${environment}`,
+    if (store !== undefined) requireKnownStore(store, context.env, options.configFile);
+    throw new UsageError(`No address is known for ${whereName(where)}`, {
+      hint: `petstock config set-url https://<your-store>/v1 ${whereOptions(where)}`,
     });
   }
-  const key = resolveKey(environment, context.env, config);
-  if (key === undefined) {
-    throw new AuthError(`No API key is known for ${environment}`, {
-      hint: `petstock config set-key --env ${environment}`,
+  const found = resolveKey(environment, context.env, config);
+  if (found === undefined) {
+    throw new AuthError(`No API key is known for ${whereName(where)}`, {
+      hint: `petstock config set-key ${whereOptions(where)}`,
     });
   }
-  requireKeyOfOrigin(environment, key, url, config);
+  requireKeyOfOrigin(environment, found, url, config);
   const service = serviceOf(url.value);
   const network = await networkFor(url.value, { context, settings: config.settings, messages, writes });
+  const key = await keyOf(found, context, `petstock config set-key ${whereOptions(where)}`);
   const { origin } = new URL(service);
-  return { baseUrl: url.value, key: key.value, service, origin, network, close: async () => {} };
+  return { baseUrl: url.value, key, service, origin, network, close: async () => {} };
+}
+
+/** The key itself. A command that prints it is run once a command, since a connection is made once. */
+async function keyOf(key: Resolved | PrintedKey, context: Context, hint: string): Promise<string> {
+  if (!('command' in key)) return key.value;
+  // Late: few keys come from a command.
+  const { runKeyCommand } = await import('../../settings/run-key-command.ts');
+  const { env, clock, interrupted } = context;
+  return runKeyCommand(key.command, { env, clock, interrupted, hint });
 }

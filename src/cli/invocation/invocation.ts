@@ -1,4 +1,5 @@
-import type { EnvironmentName, Sourced, StoredConfig } from '../../settings/settings.ts';
+import type { ConfigFile, EnvironmentName, Sourced, StoredConfig } from '../../settings/settings.ts';
+import type { Where } from '../../shared/where.ts';
 import type { Context } from '../context.ts';
 import type { Messages } from './messages.ts';
 import type { Questions } from './questions.ts';
@@ -8,6 +9,7 @@ import type { ServiceAccess } from './service-access.ts';
 /** The global options as Commander parsed them; not yet validated against settings. */
 export interface GlobalOptions {
   readonly env?: string;
+  readonly store?: string;
   readonly output?: string;
   readonly header?: boolean;
   readonly json?: boolean;
@@ -25,8 +27,14 @@ export interface Invocation {
   readonly context: Context;
   readonly globals: GlobalOptions;
   readonly environment: Sourced<EnvironmentName>;
-  /** The configuration file as it was when the command began. */
+  /** One of several stores; undefined: the one without a name. */
+  readonly store: Sourced<string> | undefined;
+  /** The store and the environment, for messages and hints. */
+  readonly where: Where;
+  /** The configuration file as it was when the command began, as far as it counts for the store. */
   readonly config: StoredConfig;
+  /** All of it. Only what shows or changes the file itself looks there. */
+  readonly configFile: ConfigFile;
   /** What is said to the person, on stderr. */
   readonly messages: Messages;
   /** What the command is for, on stdout. */

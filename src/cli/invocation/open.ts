@@ -1,6 +1,9 @@
 import { createPaint, type Paint, wantsColor } from '../../output/paint.ts';
 import { readConfig } from '../../settings/config-file.ts';
 import { resolveEnvironment } from '../../settings/resolve.ts';
+import type { ConfigFile, EnvironmentName, Sourced, StoredConfig } from '../../settings/settings.ts';
+import { configOf, resolveStore } from '../../settings/stores.ts';
+import { UsageError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import type { Context, Output } from '../context.ts';
 import type { ConnectionUse } from './connect.ts';
@@ -32,8 +35,7 @@ export async function openInvocation(
   const { stdout, stderr, interrupted } = context;
   refuseSudoInHome(context.folders, context.env);
   const found = readConfig(context.folders.config);
-  const { config } = found;
-  const environment = resolveEnvironment(globals.env, context.env, config.settings);
+  const { store, config, environment } = resolvePlace(context, globals, found.config);
   const format = resolveFormat(globals, config, stdout.isTerminal);
   const timeout = resolveTimeout(globals.timeout);
   const maxWait = resolveMaxWait(globals.maxWait);
@@ -60,7 +62,9 @@ export async function openInvocation(
     return connect({
       context,
       environment: environment.value,
+      store,
       config,
+      configFile: found.config,
       command,
       timeout,
       maxWait,
@@ -77,5 +81,27 @@ export async function openInvocation(
   };
   const confirmsAlways = config.settings.confirm === 'always';
   const service = createServiceAccess({ context, messages, questions, confirmsAlways, open });
-  return { context, globals, environment, config, messages, results, questions, service };
+  const where = { store: store?.value, env: environment.value };
+  const configFile = found.config;
+  return { context, globals, environment, store, where, config, configFile, messages, results, questions, service };
+}
+
+interface Place {
+  readonly store: Sourced<string> | undefined;
+  readonly environment: Sourced<EnvironmentName>;
+  readonly config: StoredConfig;
+}
+
+/** @throws UsageError for a store or an environment that can't be */
+function resolvePlace({ env }: Context, globals: GlobalOptions, file: ConfigFile): Place {
+  const store = resolveStore(globals.store, env, file);
+  const config = configOf(file, store?.value);
+  const environment = resolveEnvironment(globals.env, env, config.settings);
+  if (environment.value !== 'sandbox' || store === undefined) return { store, environment, config };
+  if (globals.store !== undefined) {
+    throw new UsageError(`The sandbox belongs to no store; leave out --store ${globals.store}, or name another --env`, {
+      hint: 'petstock help environment',
+    });
+  }
+  return { store: undefined, environment, config: configOf(file, undefined) };
 }

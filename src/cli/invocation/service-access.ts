@@ -1,6 +1,7 @@
 import type { Paint } from '../../output/paint.ts';
 import { rateLimitLine } from '../../output/rate-limit-text.ts';
 import { stripControls } from '../../shared/sanitize.ts';
+import { whereName } from '../../shared/where.ts';
 import type { Context } from '../context.ts';
 import type { Connection, ConnectionUse } from './connect.ts';
 import type { Messages } from './messages.ts';
@@ -84,7 +85,8 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
   };
 }
 
-function banner({ environment, baseUrl }: Connection, paint: Paint): string {
-  const name = environment === 'production' ? paint.bold(paint.red(environment)) : paint.bold(environment);
+function banner({ environment, store, baseUrl }: Connection, paint: Paint): string {
+  const where = whereName({ store, env: environment });
+  const name = environment === 'production' ? paint.bold(paint.red(where)) : paint.bold(where);
   return `▸ ${name} · ${stripControls(baseUrl)}`;
 }

@@ -4,6 +4,7 @@ import { type Guards, guardFaults } from '../../inventory/plan.ts';
 import { previewedRows } from '../../output/preview.ts';
 import { reportSummary } from '../../output/report-view.ts';
 import { ChangesFound, UsageError } from '../../shared/errors.ts';
+import { type Where, whereName, whereOptions } from '../../shared/where.ts';
 import type { RunLog } from '../../state/history.ts';
 import type { Mark } from '../../state/pets.ts';
 import { numberRows } from '../../writes/planned-rows.ts';
@@ -57,7 +58,8 @@ const longestAge = 5000;
  */
 export async function performPlan(session: Session, job: PlanJob, options: PlanOptions): Promise<void> {
   const { invocation, connection } = session;
-  const env = invocation.environment.value;
+  const { env } = invocation.where;
+  const place = whereName(invocation.where);
   const planned = job.rows.filter(({ result }) => result === 'planned');
   const asks = !options.dryRun && planned.length > 0 && invocation.questions.willAsk(options.stdinIsTaken);
   const estimator = createEstimator(invocation, connection, options.concurrency);
@@ -72,8 +74,8 @@ export async function performPlan(session: Session, job: PlanJob, options: PlanO
   if (options.dryRun) return;
   const what = `${grouped(planned.length)} ${planned.length === 1 ? 'change' : 'changes'}`;
   await invocation.questions.confirmBulk({
-    question: `${job.verb} ${what} ${job.verb === 'Write' ? 'to' : 'in'} ${env}?`,
-    typed: env === 'production' ? env : undefined,
+    question: `${job.verb} ${what} ${job.verb === 'Write' ? 'to' : 'in'} ${place}?`,
+    typed: env === 'production' ? place : undefined,
     stdinIsTaken: options.stdinIsTaken,
     look: job.look,
   });
@@ -103,7 +105,7 @@ async function reportWithoutWriting(
   report: BulkReport,
   { dryRun, keepFailed }: PlanOptions,
 ): Promise<void> {
-  const error = runErrorOf({ report, progression: undefined, cause: undefined, env: report.env });
+  const error = runErrorOf({ report, progression: undefined, cause: undefined, where: invocation.where });
   if (!dryRun) {
     await invocation.messages.note('Nothing to write.');
     await keepFailed?.(notWritten(report.rows));
@@ -129,13 +131,13 @@ async function writeAndReport(
   estimator: Estimator,
 ): Promise<void> {
   const { invocation } = session;
-  const env = invocation.environment.value;
+  const { where } = invocation;
   const numbers = job.resumed?.numbers ?? numberRows(job.rows);
   const log = await job.begin(job.rows, numbers);
   const { progression, cause } = await write(session, { job, options, log, numbers, estimator });
   const rows = job.rows.map((row, index) => rowAfter(row, numbers[index], progression));
-  const report = { run: log.run, env, dryRun: false, rows };
-  const error = runErrorOf({ report, progression, cause, env });
+  const report = { run: log.run, env: where.env, dryRun: false, rows };
+  const error = runErrorOf({ report, progression, cause, where });
   await invocation.messages.note(reportSummary(report));
   // Where the file can't be written, that is said once the report is.
   const unkept = await options.keepFailed?.(notWritten(rows)).catch((reason: unknown) => ({ reason }));
@@ -161,7 +163,7 @@ async function write(
   const writes = job.rows.flatMap((row, index) => rowWrite(row, numbers[index]) ?? []);
   const progress = await invocation.messages.startProgress(writes.length, (requests) => estimator(requests).seconds);
   let [done, failed] = [0, 0];
-  const onInterrupt = () => void invocation.messages.note(stoppingText(log.run, invocation.environment.value));
+  const onInterrupt = () => void invocation.messages.note(stoppingText(log.run, invocation.where));
   interrupted.addEventListener('abort', onInterrupt, { once: true });
   const progression = await writeRows(writes, {
     client: connection.client,
@@ -191,8 +193,8 @@ async function write(
 }
 
 /** Said at once, since a second Ctrl-C ends the process without another word. */
-function stoppingText(run: string, env: string): string {
-  const resume = `petstock inventory apply --resume ${run} --env ${env}`;
+function stoppingText(run: string, where: Where): string {
+  const resume = `petstock inventory apply --resume ${run} ${whereOptions(where)}`;
   return `Stopping after the requests in flight. To resume later: ${resume}`;
 }
 

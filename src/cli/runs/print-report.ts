@@ -37,10 +37,14 @@ export async function printReportBefore(
 const printOptions = { inSpiteOfInterruption: true, sayWhenEmpty: false };
 
 /** How a run that has written something is taken back. */
-export async function noteUndo({ messages, environment }: Invocation, { run, rows }: BulkReport): Promise<void> {
+export async function noteUndo(
+  { messages, globals, environment }: Invocation,
+  { run, rows }: BulkReport,
+): Promise<void> {
   const { applied, differs, unknown } = countRows(rows);
   if (run === null || applied + differs + unknown === 0) return;
-  const where = environment.source === '--env' ? ` --env ${environment.value}` : '';
+  const store = globals.store === undefined ? '' : ` --store ${globals.store}`;
+  const where = environment.source === '--env' ? `${store} --env ${environment.value}` : store;
   await messages.note(`Take it back: petstock undo ${run.slice(-4)}${where}`);
 }
 

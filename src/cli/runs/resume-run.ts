@@ -1,12 +1,13 @@
 import type { BulkRow } from '../../inventory/change.ts';
 import { shellWord } from '../../shared/shell-word.ts';
+import { whereOptions } from '../../shared/where.ts';
 import type { RecordedRow, RunLog, RunRecord } from '../../state/history.ts';
 import { isUnanswered, resumeRow } from '../../writes/resume-rows.ts';
 import type { PlanStock } from '../../writes/stock-reader.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform-plan.ts';
 import { requireRun } from './require-run.ts';
-import { requireSameEnvironment, requireSameService } from './same-service.ts';
+import { requireSamePlace, requireSameService } from './same-service.ts';
 import { openSession, type Session } from './session.ts';
 import { withWayOn } from './way-on.ts';
 
@@ -14,9 +15,9 @@ import { withWayOn } from './way-on.ts';
 export async function resumeRun(invocation: Invocation, text: string, options: PlanOptions): Promise<void> {
   const run = await requireRun(invocation, 'inventory apply', text);
   const command = `petstock inventory apply --resume ${shellWord(run.run)}`;
-  requireSameEnvironment(run, invocation.environment.value, command);
-  if (!options.dryRun) invocation.questions.requireAnswer({ look: `${command} --env ${run.env} --dry-run` });
-  await withWayOn(`${command} --env ${run.env}`, async () => {
+  requireSamePlace(run, invocation.where, command);
+  if (!options.dryRun) invocation.questions.requireAnswer({ look: `${command} ${whereOptions(run)} --dry-run` });
+  await withWayOn(`${command} ${whereOptions(run)}`, async () => {
     const session = await openSession(invocation);
     requireSameService(run, session.connection, command);
     await invocation.service.announce();
@@ -53,7 +54,7 @@ async function planOf(session: Session, run: RunRecord, log: RunLog | undefined)
     mark: stock.mark,
     readAt: stock.readAt,
     verb: 'Write',
-    look: `petstock inventory apply --resume ${shellWord(run.run)} --env ${shellWord(run.env)} --dry-run`,
+    look: `petstock inventory apply --resume ${shellWord(run.run)} ${whereOptions(run)} --dry-run`,
     resumed: { run: run.run, numbers },
     begin: async () => log ?? Promise.reject(new Error('a dry run has no log')),
   };

@@ -11,7 +11,7 @@ export type RunSubject = Pick<RunHead, 'command' | 'file' | 'contentHash' | 'has
 /** Begins a run in the history, with all rows that are to be written or known not to be. */
 export function beginRun(
   invocation: Invocation,
-  { environment, baseUrl, service, scope, state }: Connection,
+  { environment, store, baseUrl, service, scope, state }: Connection,
   subject: RunSubject,
   { rows, numbers }: { readonly rows: readonly BulkRow[]; readonly numbers: readonly (number | undefined)[] },
 ): Promise<RunLog> {
@@ -19,7 +19,7 @@ export function beginRun(
   const head: RunHead = {
     ...subject,
     env: environment,
-    store: undefined,
+    store,
     baseUrl,
     service,
     scope,

@@ -1,25 +1,28 @@
+import { urlVariable } from '../../settings/variables.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
+import { type Where, whereName, whereOptions } from '../../shared/where.ts';
 import type { RunRecord } from '../../state/history.ts';
 import type { Connection } from '../invocation/connect.ts';
 
-/** To be called before anything else is asked of an environment that may not even be set up. @throws UsageError */
-export function requireSameEnvironment(run: RunRecord, environment: string, command: string): void {
-  if (run.env === environment) return;
-  throw new UsageError(`Run ${run.run} was made in ${run.env}, not in ${environment}; nothing was sent`, {
-    hint: `${command} --env ${shellWord(run.env)}`,
+/** To be called before anything else is asked of a place that may not even be set up. @throws UsageError */
+export function requireSamePlace(run: RunRecord, where: Where, command: string): void {
+  if (run.env === where.env && run.store === where.store) return;
+  throw new UsageError(`Run ${run.run} was made in ${whereName(run)}, not in ${whereName(where)}; nothing was sent`, {
+    hint: `${command} ${whereOptions(run)}`,
   });
 }
 
 /** @throws UsageError where a run was made at another service */
 export function requireSameService(
   run: RunRecord,
-  { environment, baseUrl, service }: Connection,
+  { environment, store, ...connection }: Connection,
   command: string,
 ): void {
-  if (run.service === service) return;
-  throw new UsageError(
-    `Run ${run.run} was made at ${run.baseUrl}, and ${environment} is now ${baseUrl}; nothing was sent`,
-    { hint: `PETSTOCK_URL_${run.env.toUpperCase()}=${shellWord(run.baseUrl)} ${command} --env ${shellWord(run.env)}` },
-  );
+  if (run.service === connection.service) return;
+  const now = `${whereName({ store, env: environment })} is now ${connection.baseUrl}`;
+  const variable = environment === 'sandbox' ? '' : `${urlVariable(environment, store)}=${shellWord(run.baseUrl)} `;
+  throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, and ${now}; nothing was sent`, {
+    hint: `${variable}${command} ${whereOptions(run)}`,
+  });
 }

@@ -4,6 +4,7 @@ import { createFilter } from '../../inventory/filter.ts';
 import type { InventoryItem } from '../../inventory/items.ts';
 import type { Permit } from '../../rate-limit/governor.ts';
 import { NotFoundError, type PetstockError } from '../../shared/errors.ts';
+import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Mark } from '../../state/pets.ts';
 import { rowErrorOf } from '../../writes/classify-failure.ts';
 import { longestGap, type ReadStockItem, readFirst } from '../../writes/read-first.ts';
@@ -118,9 +119,9 @@ class SinglePetRun {
       await log.settle([{ row: 1, petId, result: 'failed', error: row.error }]).catch(() => {});
     const unclosed = await log.end().catch((error: unknown) => ({ error }));
     const cause = progression.stoppedBy ?? unclosed?.error;
-    const env = this.#invocation.environment.value;
-    const report = { run: log.run, env, dryRun: false, rows: [row] };
-    const error = runErrorOf({ report, progression, cause, env, isSingle: true });
+    const { where } = this.#invocation;
+    const report = { run: log.run, env: where.env, dryRun: false, rows: [row] };
+    const error = runErrorOf({ report, progression, cause, where, isSingle: true });
     return { item: this.#writtenItem(progression), before, error: error && this.#worded(error) };
   }
 
@@ -191,12 +192,12 @@ class SinglePetRun {
   }
 
   #noSuchPet(cause?: NotFoundError): NotFoundError {
-    const env = this.#invocation.environment.value;
-    return new NotFoundError(`There is no pet ${this.#write.petId} in ${env}`, {
+    const { where } = this.#invocation;
+    return new NotFoundError(`There is no pet ${this.#write.petId} in ${whereName(where)}`, {
       status: cause?.status,
       service: cause?.service,
       cause,
-      hint: `petstock inventory list --env ${env}`,
+      hint: `petstock inventory list ${whereOptions(where)}`,
     });
   }
 }

@@ -1,6 +1,7 @@
 import { historyRunLines } from '../../output/history-run-view.ts';
 import { ConflictError, UsageError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
+import { whereName, whereOptions } from '../../shared/where.ts';
 import type { RunRecord } from '../../state/history.ts';
 import { planUndo, undoableRows } from '../../writes/plan-undo.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -8,7 +9,7 @@ import { withExistingState } from '../invocation/state.ts';
 import { type PlanOptions, performPlan } from './perform-plan.ts';
 import { requireRun } from './require-run.ts';
 import { beginRun } from './run-log.ts';
-import { requireSameEnvironment, requireSameService } from './same-service.ts';
+import { requireSamePlace, requireSameService } from './same-service.ts';
 import { openSession } from './session.ts';
 import { withWayOn } from './way-on.ts';
 
@@ -17,13 +18,14 @@ import { withWayOn } from './way-on.ts';
  * @throws UsageError where no run has written anything that is still there
  */
 export async function undoLastRun(invocation: Invocation, options: PlanOptions): Promise<void> {
-  const env = invocation.environment.value;
+  const { where } = invocation;
+  const filter = { env: where.env, store: where.store ?? null };
   const last = await withExistingState(invocation, 'undo', async (state) => {
-    for await (const run of state?.history.runs({ env }) ?? []) if (isLast(run)) return run;
+    for await (const run of state?.history.runs(filter) ?? []) if (isLast(run)) return run;
     return undefined;
   });
   if (last === undefined) {
-    throw new UsageError(`There is nothing to take back in ${env}`, { hint: 'petstock history list' });
+    throw new UsageError(`There is nothing to take back in ${whereName(where)}`, { hint: 'petstock history list' });
   }
   const always = !options.dryRun && invocation.questions.willAsk();
   await invocation.messages.show(() => historyRunLines(last), { always });
@@ -43,8 +45,8 @@ export async function undoRun(invocation: Invocation, text: string, options: Pla
     throw new ConflictError(`Run ${run.run} is still running; nothing was sent`, { hint: 'petstock history list' });
   }
   const command = `petstock undo ${shellWord(run.run)}`;
-  requireSameEnvironment(run, invocation.environment.value, command);
-  await withWayOn(`${command} --env ${run.env}`, () => takeBack(invocation, run, options));
+  requireSamePlace(run, invocation.where, command);
+  await withWayOn(`${command} ${whereOptions(run)}`, () => takeBack(invocation, run, options));
 }
 
 async function takeBack(invocation: Invocation, run: RunRecord, options: PlanOptions): Promise<void> {
@@ -52,7 +54,7 @@ async function takeBack(invocation: Invocation, run: RunRecord, options: PlanOpt
   const session = await openSession(invocation);
   requireSameService(run, session.connection, command);
   const undoable = await undoableRows(session.connection.state.history, run);
-  const look = `${command} --env ${run.env} --dry-run`;
+  const look = `${command} ${whereOptions(run)} --dry-run`;
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();
   const stock = await session.readSettledStock(new Set(undoable.map(({ recorded }) => recorded.petId)));

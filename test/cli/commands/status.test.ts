@@ -9,6 +9,8 @@ test('tells environment, address, key, and that the service accepts it', async (
   expect(result.code).toBe(0);
   expect(sent(result)).toEqual(['GET /v1/inventory']);
   expect(JSON.parse(result.stdout)).toEqual({
+    store: null,
+    storeSource: null,
     env: 'staging',
     envSource: 'default',
     url: shop.service.url,

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { FailureError } from '../../../shared/errors.ts';
+import { whereOptions } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { type EntryName, entryColumns, entryName, entryNames, readEntry } from './entries.ts';
+import { type EntryRef, entryColumns, entryName, entryNames, readEntry } from './entries.ts';
 
 const shown = examples([
   ['petstock config get default-env'],
@@ -26,23 +27,25 @@ export function defineGet(command: Command, run: Run): void {
 }
 
 async function printEntry(invocation: Invocation, text: string): Promise<void> {
-  const { context, config, environment, results } = invocation;
-  const entry = readEntry(entryName(text, environment.value), context.env, config);
+  const { context, configFile, environment, store, results } = invocation;
+  const ref = { store: store?.value, name: entryName(text, environment.value) };
+  const entry = readEntry(ref, context.env, configFile);
   if (results.wantsJson) {
     await invocation.results.print({ columns: entryColumns, rows: [[{ ...entry }]], shape: 'one' });
   } else if (entry.value !== null) {
     await invocation.results.write(`${entry.value}\n`);
   }
-  if (entry.value === null) throw notSet(entry.name);
+  if (entry.value === null) throw notSet(ref);
 }
 
-function notSet(name: EntryName): FailureError {
-  const [kind, environment] = name.split('.');
+function notSet({ store, name }: EntryRef): FailureError {
+  const [kind, env = ''] = name.split('.');
+  const where = whereOptions({ store, env });
   const hint =
     kind === 'url'
-      ? `petstock config set-url https://<your-store>/v1 --env ${environment}`
+      ? `petstock config set-url https://<your-store>/v1 ${where}`
       : kind === 'key'
-        ? `petstock config set-key --env ${environment}`
+        ? `petstock config set-key ${where}`
         : `petstock config set ${name} <value>`;
-  return new FailureError(`${name} is not set`, { hint });
+  return new FailureError(`${store === undefined ? '' : `${store}/`}${name} is not set`, { hint });
 }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { describeShadows } from '../../../settings/resolve.ts';
+import { configOf } from '../../../settings/stores.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { type Entry, type EntryName, entryColumns, entryNames, readEntry } from './entries.ts';
+import { type Entry, type EntryRef, entryColumns, entryNames, listedEntries, readEntry } from './entries.ts';
 
 const help = examples([
   ['petstock config list'],
@@ -13,8 +14,8 @@ const help = examples([
 export function defineList(command: Command, run: Run): void {
   command
     .description(
-      'Shows each setting, URL and key, and where it comes from: an environment variable, the configuration file or the ' +
-        'default. Of a key, only the last 4 characters are shown. An environment variable that hides a stored key or URL is ' +
+      'Shows each setting, URL and key, of all stores unless --store names one, and where it comes from: an environment ' +
+        'variable, the configuration file or the default. Of a key, only the last 4 characters are shown. An environment variable that hides a stored key or URL is ' +
         'named on stderr.',
     )
     .addHelpText('after', help)
@@ -22,20 +23,24 @@ export function defineList(command: Command, run: Run): void {
 }
 
 async function listEntries(invocation: Invocation): Promise<void> {
-  const { context, config } = invocation;
-  const warnings = describeShadows(context.env, config);
-  const rows = entryNames.map((name) => ({ ...readOrWarn(name, invocation, warnings) }));
+  const { context, configFile, globals, store } = invocation;
+  const shown =
+    globals.store === undefined ? listedEntries(configFile) : entryNames.map((name) => ({ store: store?.value, name }));
+  const warnings = [...new Set(shown.map((entry) => entry.store))].flatMap((name) =>
+    describeShadows(context.env, configOf(configFile, name)),
+  );
+  const rows = shown.map((entry) => ({ ...readOrWarn(entry, invocation, warnings) }));
   for (const warning of new Set(warnings)) await invocation.messages.warn(warning);
   await invocation.results.print({ columns: entryColumns, rows: [rows], shape: 'list', isFacts: true });
 }
 
 /** A variable that cannot be used is worth a warning here, and no reason to hide the other values. */
-function readOrWarn(name: EntryName, { context, config }: Invocation, warnings: string[]): Entry {
+function readOrWarn(ref: EntryRef, { context, configFile }: Invocation, warnings: string[]): Entry {
   try {
-    return readEntry(name, context.env, config);
+    return readEntry(ref, context.env, configFile);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     warnings.push(error.message);
-    return { name, value: null, source: 'cannot be used' };
+    return { name: ref.name, value: null, source: 'cannot be used' };
   }
 }

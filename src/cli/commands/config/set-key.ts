@@ -1,25 +1,41 @@
 import type { Command } from 'commander';
+import { parseCommandLine } from '../../../settings/command-line.ts';
 import { configFile } from '../../../settings/config-file.ts';
 import { maskKey, parseKey } from '../../../settings/keys.ts';
 import { describeKeyShadow, describeUrlShadow, resolveBaseUrl } from '../../../settings/resolve.ts';
-import { setKey, setKeyAndUrl } from '../../../settings/write-config.ts';
+import { type Credential, type RemotePlace, setKey, setKeyAndUrl } from '../../../settings/write-config.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
+import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { GlobalOptions, Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { readKeyText } from './read-key.ts';
-import { remoteEnvironment, requireBaseUrl } from './remote.ts';
+import { remotePlace, requireBaseUrl } from './remote.ts';
 
 interface SetKeyOptions {
   readonly url?: string;
+  readonly command?: string;
+  readonly shell?: boolean;
 }
 
-const help = examples([
+const help = `${examples([
   ['petstock config set-key --env staging', 'asks, and shows nothing of what you type'],
   ['petstock config set-key --env production < key.txt', 'takes all of stdin where that is not a terminal'],
   ['petstock config set-key -e production --url https://stock.example.com/v1', 'a key and the address it belongs to'],
-  ['pass show petstock | petstock config set-key -e production'],
-]);
+  [
+    "petstock config set-key -e production --command 'pass show petstock'",
+    'stores no key: each command asks pass for it',
+  ],
+])}
+
+Commands that print a key (its name is of your choice):
+  secret-tool lookup service petstock             libsecret: GNOME Keyring, KWallet
+  security find-generic-password -s petstock -w   Keychain of macOS
+  op read op://Private/petstock/credential        1Password
+  pass show petstock                              pass
+  vault kv get -field=key secret/petstock         HashiCorp Vault
+  powershell -NoProfile -Command "(Get-StoredCredential -Target petstock).GetNetworkCredential().Password"
+                                                  Windows Credential Manager (module CredentialManager)`;
 
 export function defineSetKey(command: Command, run: Run): void {
   const store = run<SetKeyOptions>(storeKey);
@@ -27,9 +43,12 @@ export function defineSetKey(command: Command, run: Run): void {
     .description(
       'Stores the API key of one environment, in a file that only you can read. It is asked for on a terminal and read from ' +
         'stdin elsewhere, never taken as an argument: the command line is kept in the history of the shell and can be seen ' +
-        'by every process. The key is sent to the address in force when it is stored, and to no other origin.',
+        'by every process. The key is sent to the address in force when it is stored, and to no other origin. With --command ' +
+        'no key is stored, but what prints it: each petstock command that needs the key runs it once.',
     )
     .option('--url <url>', 'store this address too: it is the one that the key belongs to')
+    .option('--command <command>', 'store a command that prints the key; it is run without a shell')
+    .option('--shell', 'have the shell of the system run that command: pipes and variables work')
     .addHelpText('after', help)
     // Everything unexpected may be a key. Commander would repeat it in its message, so we look ourselves.
     .allowExcessArguments(true)
@@ -40,31 +59,55 @@ export function defineSetKey(command: Command, run: Run): void {
     });
 }
 
-async function storeKey(invocation: Invocation, { url }: SetKeyOptions): Promise<void> {
-  const { context, environment } = invocation;
-  const name = remoteEnvironment(environment.value, 'key');
-  const address = url === undefined ? undefined : requireBaseUrl(url, name);
-  const parsed = parseKey(await readKeyText(context, `API key for ${name}`));
-  if (!parsed.ok) {
-    throw new UsageError(`Nothing was stored: ${parsed.fault}.`, { hint: `petstock config set-key --env ${name}` });
-  }
-  const { config: folder } = context.folders;
-  const inForce = address ?? resolveBaseUrl(name, context.env, invocation.config)?.value;
-  if (address === undefined) await setKey(folder, name, parsed.value, inForce);
-  else await setKeyAndUrl(folder, name, parsed.value, address);
+async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise<void> {
+  const { context, config, messages } = invocation;
+  const place = remotePlace(invocation, 'key');
+  const { store, environment } = place;
+  const address = options.url === undefined ? undefined : requireBaseUrl(options.url, place);
+  const credential = commandOf(options) ?? (await typedKey(invocation, place));
+  const inForce = address ?? resolveBaseUrl(environment, context.env, config)?.value;
+  if (address === undefined) await setKey(place, credential, inForce);
+  else await setKeyAndUrl(place, credential, address);
+  const what = typeof credential === 'string' ? `the key ${maskKey(credential)}` : 'the key command';
   const whose = inForce === undefined ? '' : `, for ${new URL(inForce).origin}`;
-  await invocation.messages.note(`Stored the key ${maskKey(parsed.value)} of ${name} in ${configFile(folder)}${whose}`);
-  const urlShadow = address === undefined ? undefined : describeUrlShadow(name, context.env);
-  if (urlShadow !== undefined) await invocation.messages.warn(urlShadow);
-  const shadow = describeKeyShadow(name, context.env);
-  if (shadow !== undefined) await invocation.messages.warn(shadow);
+  const where = whereName({ store, env: environment });
+  await messages.note(`Stored ${what} of ${where} in ${configFile(place.folder)}${whose}`);
+  const urlShadow = address === undefined ? undefined : describeUrlShadow(environment, context.env, store);
+  if (urlShadow !== undefined) await messages.warn(urlShadow);
+  const shadow = describeKeyShadow(environment, context.env, store);
+  if (shadow !== undefined) await messages.warn(shadow);
+}
+
+/** @throws UsageError for a command that can't be run as it stands; undefined where none was given */
+function commandOf({ command, shell = false }: SetKeyOptions): Credential | undefined {
+  if (command === undefined) {
+    if (shell) throw new UsageError('--shell says how --command is run: give both. Nothing was stored');
+    return undefined;
+  }
+  const words = shell ? undefined : parseCommandLine(command);
+  if (words?.ok !== false && command.trim() !== '') return { command, shell };
+  const fault = words?.ok === false ? words.fault : 'it is empty';
+  throw new UsageError(`This command cannot be stored: ${fault}. Nothing was stored`, {
+    hint: 'petstock config set-key --help',
+  });
+}
+
+async function typedKey({ context }: Invocation, { store, environment }: RemotePlace): Promise<string> {
+  const where = { store, env: environment };
+  const parsed = parseKey(await readKeyText(context, `API key for ${whereName(where)}`));
+  if (parsed.ok) return parsed.value;
+  throw new UsageError(`Nothing was stored: ${parsed.fault}.`, {
+    hint: `petstock config set-key ${whereOptions(where)}`,
+  });
 }
 
 function keyAsArgument(command: Command): UsageError {
-  const { env } = command.optsWithGlobals<GlobalOptions>();
+  const { env, store } = command.optsWithGlobals<GlobalOptions>();
+  const stores = store === undefined ? '' : ` --store ${shellWord(store)}`;
+  const environments = env === undefined ? '' : ` --env ${shellWord(env)}`;
   return new UsageError(
-    'config set-key takes no argument and no option of its own: a key on the command line stays in the history of the ' +
+    'config set-key takes no key as an argument: a key on the command line stays in the history of the ' +
       'shell. Nothing was stored. If that was a real key, remove it there.',
-    { hint: env === undefined ? 'petstock config set-key' : `petstock config set-key --env ${shellWord(env)}` },
+    { hint: `petstock config set-key${stores}${environments}` },
   );
 }

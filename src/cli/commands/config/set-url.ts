@@ -2,13 +2,15 @@ import type { Command } from 'commander';
 import { configFile } from '../../../settings/config-file.ts';
 import { describeUrlShadow } from '../../../settings/resolve.ts';
 import { setUrl } from '../../../settings/write-config.ts';
+import { whereName } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { remoteEnvironment, requireBaseUrl } from './remote.ts';
+import { remotePlace, requireBaseUrl } from './remote.ts';
 
 const help = examples([
   ['petstock config set-url https://stock.example.com/v1 --env production'],
   ['petstock config set-url http://127.0.0.1:4010/v1 --env staging', 'http: on this machine only'],
+  ['petstock config set-url https://north.example.com/v1 --store north -e production', 'of one of several stores'],
   ['petstock config unset url --env staging', 'takes it back'],
 ]);
 
@@ -24,11 +26,12 @@ export function defineSetUrl(command: Command, run: Run): void {
 }
 
 async function storeUrl(invocation: Invocation, text: string): Promise<void> {
-  const { context, environment } = invocation;
-  const name = remoteEnvironment(environment.value, 'URL');
-  const url = requireBaseUrl(text, name);
-  await setUrl(context.folders.config, name, url);
-  await invocation.messages.note(`Stored the URL ${url} of ${name} in ${configFile(context.folders.config)}`);
-  const shadow = describeUrlShadow(name, context.env);
+  const place = remotePlace(invocation, 'URL');
+  const { folder, store, environment } = place;
+  const url = requireBaseUrl(text, place);
+  await setUrl(place, url);
+  const where = whereName({ store, env: environment });
+  await invocation.messages.note(`Stored the URL ${url} of ${where} in ${configFile(folder)}`);
+  const shadow = describeUrlShadow(environment, invocation.context.env, store);
   if (shadow !== undefined) await invocation.messages.warn(shadow);
 }

@@ -2,10 +2,12 @@ import type { Command } from 'commander';
 import { configFile } from '../../../settings/config-file.ts';
 import { type SettingName, type SettingValue, settingDefinitions, settingName } from '../../../settings/names.ts';
 import { variable } from '../../../settings/variables.ts';
-import { setSetting } from '../../../settings/write-config.ts';
+import { type ConfigPlace, setSetting } from '../../../settings/write-config.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
+import { settingsPlace } from './remote.ts';
 import { settingsHelp } from './settings-help.ts';
 
 const shown = examples([
@@ -22,7 +24,7 @@ export function defineSet(command: Command, run: Run): void {
   command
     .argument('<name>', 'the setting')
     .argument('<value>', 'its value')
-    .description('Changes a setting of petstock on this machine.')
+    .description('Changes a setting of petstock on this machine; with --store, for that store alone.')
     .addHelpText('after', `${settingsHelp()}${help}`)
     .action(run((invocation, _options, name, value) => storeSetting(invocation, name, value)));
 }
@@ -30,19 +32,31 @@ export function defineSet(command: Command, run: Run): void {
 async function storeSetting(invocation: Invocation, name: string, text: string): Promise<void> {
   const { context, environment } = invocation;
   const known = settingName(name, environment.value);
-  const value = await store(context.folders.config, known, text);
-  await invocation.messages.note(`Set ${known} to ${value} in ${configFile(context.folders.config)}`);
-  if (known === 'default-env' && variable(context.env, 'PETSTOCK_ENV') !== undefined) {
-    await invocation.messages.warn('PETSTOCK_ENV is set, so default-env is not used');
+  const place = settingsPlace(invocation);
+  if (known === 'default-store' && place.store !== undefined) {
+    throw new UsageError('default-store is a setting of all stores; leave out --store', {
+      hint: `petstock config set default-store ${shellWord(text)}`,
+    });
+  }
+  const value = await store(place, known, text);
+  const whose = place.store === undefined ? '' : ` for the store ${place.store}`;
+  await invocation.messages.note(`Set ${known} to ${value}${whose} in ${configFile(place.folder)}`);
+  const shadow = known === 'default-env' ? 'PETSTOCK_ENV' : known === 'default-store' ? 'PETSTOCK_STORE' : undefined;
+  if (shadow !== undefined && variable(context.env, shadow) !== undefined) {
+    await invocation.messages.warn(`${shadow} is set, so ${known} is not used`);
   }
 }
 
-async function store<Name extends SettingName>(folder: string, name: Name, text: string): Promise<SettingValue<Name>> {
+async function store<Name extends SettingName>(
+  place: ConfigPlace,
+  name: Name,
+  text: string,
+): Promise<SettingValue<Name>> {
   const parsed = settingDefinitions[name].parse(text);
   if (!parsed.ok) throw new UsageError(`${name} was not changed: ${parsed.fault}`);
   // A file that can't be used would make every later command fail.
   if (name === 'ca-file') await requireAuthorities(String(parsed.value));
-  await setSetting(folder, name, parsed.value);
+  await setSetting(place, name, parsed.value);
   return parsed.value;
 }
 

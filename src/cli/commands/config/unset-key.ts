@@ -3,9 +3,10 @@ import { configFile } from '../../../settings/config-file.ts';
 import { maskKey } from '../../../settings/keys.ts';
 import { keySource } from '../../../settings/resolve.ts';
 import { unsetKey } from '../../../settings/write-config.ts';
+import { whereName } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { remoteEnvironment } from './remote.ts';
+import { remotePlace } from './remote.ts';
 
 const help = examples([['petstock config unset-key --env production']]);
 
@@ -19,16 +20,19 @@ export function defineUnsetKey(command: Command, run: Run): void {
 }
 
 async function forgetKey(invocation: Invocation): Promise<void> {
-  const { context, config, environment } = invocation;
-  const name = remoteEnvironment(environment.value, 'key');
-  const stored = config.keys[name];
-  const file = configFile(context.folders.config);
-  if (stored === undefined) {
-    await invocation.messages.note(`No key of ${name} is stored in ${file}`);
+  const { context, config } = invocation;
+  const place = remotePlace(invocation, 'key');
+  const { store, environment } = place;
+  const where = whereName({ store, env: environment });
+  const [key, command] = [config.keys[environment], config.keyCommands?.[environment]];
+  const file = configFile(place.folder);
+  if (key === undefined && command === undefined) {
+    await invocation.messages.note(`No key of ${where} is stored in ${file}`);
   } else {
-    await unsetKey(context.folders.config, name);
-    await invocation.messages.note(`Removed the key ${maskKey(stored)} of ${name} from ${file}`);
+    await unsetKey(place);
+    const what = command === undefined ? `the key ${maskKey(key ?? '')}` : 'the key command';
+    await invocation.messages.note(`Removed ${what} of ${where} from ${file}`);
   }
-  const source = keySource(name, context.env);
-  if (source !== undefined) await invocation.messages.warn(`${source} is set, so ${name} still has a key`);
+  const source = keySource(environment, context.env, store);
+  if (source !== undefined) await invocation.messages.warn(`${source} is set, so ${where} still has a key`);
 }

@@ -42,7 +42,12 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
     {
       terms: [
         ['environment', '--env, PETSTOCK_ENV, the setting default-env, staging'],
-        ['key', 'PETSTOCK_API_KEY_STAGING or _PRODUCTION, PETSTOCK_API_KEY, the stored key (petstock config set-key)'],
+        ['store', '--store, PETSTOCK_STORE, the setting default-store, the one without a name (--store default)'],
+        [
+          'key',
+          'PETSTOCK_API_KEY_STAGING or _PRODUCTION, PETSTOCK_API_KEY, the stored key command, the stored key (petstock ' +
+            'config set-key)',
+        ],
         [
           'address',
           'PETSTOCK_URL_STAGING or _PRODUCTION, the stored one (petstock config set-url). There is no default',
@@ -59,6 +64,8 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
     'The first that is set counts. An address is https, or http on this machine (loopback), and ends in /v1.',
     'A stored key belongs to the origin that it was stored for: with another address it is not sent (exit 4) until it is ' +
       'stored again. A key from a variable goes with whatever address is in force.',
+    'A named store has variables of its own and no others: PETSTOCK_NORTH_API_KEY_STAGING and PETSTOCK_NORTH_URL_STAGING ' +
+      'for --store north. Settings that are made with --store go before those of all stores.',
     '--env sandbox needs neither key nor address: it is a real service on this machine, started for one command.',
   ],
   output: [

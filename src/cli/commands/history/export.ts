@@ -5,6 +5,7 @@ import type { History, RunFilter } from '../../../state/history.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
+import { chosenPlace } from './chosen-place.ts';
 import { parseDate } from './parse-date.ts';
 
 interface ExportOptions {
@@ -32,10 +33,10 @@ export function defineHistoryExport(command: Command, run: Run): void {
 }
 
 async function exportHistory(invocation: Invocation, options: ExportOptions, file?: string): Promise<void> {
-  const { context, globals, environment } = invocation;
+  const { context, globals } = invocation;
   const now = context.clock.now();
   const filter = {
-    env: globals.env === undefined ? undefined : environment.value,
+    ...chosenPlace(invocation),
     since: parseDate('--since', options.since, now, 'start'),
     until: parseDate('--until', options.until, now, 'end'),
   };

@@ -5,6 +5,7 @@ import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
 import { oneOf, petIdOf, wholeNumberOf } from '../values.ts';
+import { chosenPlace } from './chosen-place.ts';
 import { parseDate } from './parse-date.ts';
 
 interface ListOptions {
@@ -57,10 +58,10 @@ async function list(invocation: Invocation, options: ListOptions): Promise<void>
   });
 }
 
-function filterOf({ context, globals, environment }: Invocation, options: ListOptions): RunFilter {
-  const now = context.clock.now();
+function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
+  const now = invocation.context.clock.now();
   return {
-    env: globals.env === undefined ? undefined : environment.value,
+    ...chosenPlace(invocation),
     petId: options.pet === undefined ? undefined : petIdOf(options.pet),
     since: parseDate('--since', options.since, now, 'start'),
     until: parseDate('--until', options.until, now, 'end'),

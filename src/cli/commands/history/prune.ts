@@ -6,6 +6,7 @@ import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
 import { wholeNumberOf } from '../values.ts';
+import { chosenPlace, chosenPlaceText } from './chosen-place.ts';
 import { parseDate } from './parse-date.ts';
 import { type PrunableRun, type PruneBounds, runsToPrune } from './runs-to-prune.ts';
 
@@ -45,16 +46,15 @@ async function prune(invocation: Invocation, { before, keep, incomplete = false 
   };
   await withExistingState(invocation, 'history prune', async (state) => {
     const removed = state === undefined ? 0 : await removeRuns(invocation, state.history, bounds);
-    const env = invocation.globals.env === undefined ? '' : ` of ${invocation.environment.value}`;
-    await invocation.messages.note(`${runsText(removed)}${env} removed.`);
+    await invocation.messages.note(`${runsText(removed)}${chosenPlaceText(invocation)} removed.`);
   });
 }
 
 /** @returns how many */
 async function removeRuns(invocation: Invocation, history: History, bounds: PruneBounds): Promise<number> {
-  const env = invocation.globals.env === undefined ? undefined : invocation.environment.value;
   const all: PrunableRun[] = [];
-  for await (const { run, at, state, undoes } of history.runs({ env })) all.push({ run, at, state, undoes });
+  for await (const { run, at, state, undoes } of history.runs(chosenPlace(invocation)))
+    all.push({ run, at, state, undoes });
   const { runs, kept } = runsToPrune(all, bounds);
   if (kept > 0) await invocation.messages.note(keptText(kept));
   if (runs.length === 0) return 0;

@@ -13,6 +13,7 @@ import { grouped } from '../../../inventory/grouped.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { InterruptedError, UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
+import { type Where, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type PlanOptions, performPlan } from '../../runs/perform-plan.ts';
 import { beginRun } from '../../runs/run-log.ts';
@@ -37,8 +38,7 @@ export interface FileOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFai
 /** Reads a change file, plans it, and has it written. @throws UsageError with every fault that the file has */
 export async function runFile(invocation: Invocation, file: string, options: FileOptions): Promise<void> {
   const keepFailed = await failedRowsWriter(invocation, options.failedOut, options.force);
-  const env = invocation.environment.value;
-  const command = commandOf(file, env, options);
+  const command = commandOf(file, invocation.where, options);
   const stdinIsTaken = file === '-';
   const { changes, unit, contentHash } = await read(invocation, file, options);
   const look = `${command} --dry-run`;
@@ -64,7 +64,7 @@ async function applyChanges(
   { file, contentHash, changes, unit, command, look, keepFailed }: FileChanges,
   options: FileOptions,
 ): Promise<void> {
-  const env = invocation.environment.value;
+  const env = whereName(invocation.where);
   const stdinIsTaken = file === '-';
   const session = await openSession(invocation);
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
@@ -125,7 +125,7 @@ async function refuseRepetition(
   }
   if (state !== 'done') {
     throw new UsageError(`${name} was applied already, and run ${run} of it is not finished; nothing was sent`, {
-      hint: `petstock inventory apply --resume ${run} --env ${shellWord(earlier.env)}`,
+      hint: `petstock inventory apply --resume ${run} ${whereOptions(earlier)}`,
     });
   }
   const written = counts.applied + counts.differs;
@@ -175,14 +175,14 @@ async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGene
 }
 
 /** The command as it was given, as far as it says what the plan is. */
-function commandOf(file: string, env: string, { format, columns, ignoreColumns, skipUnknown }: FileOptions): string {
+function commandOf(file: string, where: Where, { format, columns, ignoreColumns, skipUnknown }: FileOptions): string {
   const flags = [
     ...(format === undefined ? [] : [`--format ${format}`]),
     ...Array.from(columns, ([field, name]) => `--column ${shellWord(`${field}=${name}`)}`),
     ...(ignoreColumns ? ['--ignore-columns'] : []),
     ...(skipUnknown ? ['--skip-unknown'] : []),
   ];
-  return ['petstock inventory apply', shellWord(file), ...flags, `--env ${env}`].join(' ');
+  return ['petstock inventory apply', shellWord(file), ...flags, whereOptions(where)].join(' ');
 }
 
 /** Why a file can't even be read, in words. */

@@ -1,5 +1,6 @@
 import type { Change } from '../../../inventory/change.ts';
 import { planChanges } from '../../../inventory/plan.ts';
+import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type PlanOptions, performPlan } from '../../runs/perform-plan.ts';
 import { beginRun } from '../../runs/run-log.ts';
@@ -18,9 +19,8 @@ export async function runSet(
   changes: readonly Change[],
   options: Omit<PlanOptions, 'stdinIsTaken'>,
 ): Promise<void> {
-  const env = invocation.environment.value;
   const assignments = changes.map(({ petId, quantity }) => `${petId}=${quantity}`).join(' ');
-  const command = `petstock inventory set ${assignments} --env ${env}`;
+  const command = `petstock inventory set ${assignments} ${whereOptions(invocation.where)}`;
   const look = `${command} --dry-run`;
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await withWayOn(command, async () => {
@@ -43,7 +43,7 @@ async function performChanges(
     const error = noSuchPets(invocation, missing);
     throw error.with({ message: `${error.message}; nothing was written` });
   }
-  const env = invocation.environment.value;
+  const env = whereName(invocation.where);
   const { rows } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown: false, env });
   await performPlan(
     session,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { ConflictError, UsageError } from '../../../shared/errors.ts';
+import { whereOptions } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { readAndSetStock, type SingleWrite, setStock } from '../../runs/single-write.ts';
 import { type BulkFlags, bulkFlags, parseBulkFlags } from '../bulk-flags.ts';
@@ -101,8 +102,8 @@ async function setOne(invocation: Invocation, { petId, quantity }: Assignment, o
   await finishWrite(invocation, write, readsFirst ? written : { ...written, before: undefined });
 }
 
-function unexpected({ environment }: Invocation, petId: bigint, stock: number, expected: number): ConflictError {
+function unexpected({ where }: Invocation, petId: bigint, stock: number, expected: number): ConflictError {
   return new ConflictError(`The stock of pet ${petId} is ${stock}, not ${expected}; nothing was written`, {
-    hint: `petstock inventory get ${petId} --env ${environment.value}`,
+    hint: `petstock inventory get ${petId} ${whereOptions(where)}`,
   });
 }

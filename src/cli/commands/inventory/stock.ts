@@ -4,6 +4,7 @@ import type { ItemColumns } from '../../../inventory/item-columns.ts';
 import { type InventoryItem, isPetStatus } from '../../../inventory/items.ts';
 import { settingDefinitions } from '../../../settings/names.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
+import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
 /** The stock levels as the service lists them, or those that a filter lets through. The first status that the specification does not name is warned about. */
@@ -60,12 +61,12 @@ export async function findItems(
   return found;
 }
 
-export function noSuchPet({ environment }: Invocation, petId: bigint, cause?: NotFoundError): NotFoundError {
-  return new NotFoundError(`There is no pet ${petId} in ${environment.value}`, {
+export function noSuchPet({ where }: Invocation, petId: bigint, cause?: NotFoundError): NotFoundError {
+  return new NotFoundError(`There is no pet ${petId} in ${whereName(where)}`, {
     status: cause?.status,
     service: cause?.service,
     cause,
-    hint: `petstock inventory list --env ${environment.value}`,
+    hint: `petstock inventory list ${whereOptions(where)}`,
   });
 }
 
@@ -75,9 +76,9 @@ export function noSuchPets(invocation: Invocation, petIds: readonly bigint[]): N
   if (first !== undefined && others.length === 0) return noSuchPet(invocation, first);
   const shown = petIds.slice(0, mostNamed);
   const last = petIds.length > mostNamed ? `${petIds.length - mostNamed} more` : shown.pop();
-  const env = invocation.environment.value;
-  return new NotFoundError(`There are no pets ${shown.join(', ')} and ${last} in ${env}`, {
-    hint: `petstock inventory list --env ${env}`,
+  const { where } = invocation;
+  return new NotFoundError(`There are no pets ${shown.join(', ')} and ${last} in ${whereName(where)}`, {
+    hint: `petstock inventory list ${whereOptions(where)}`,
   });
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { localTime } from '../../../output/time.ts';
 import { currentLimits, knownGates } from '../../../rate-limit/known-limits.ts';
 import type { Clock } from '../../../shared/clock.ts';
+import { whereName } from '../../../shared/where.ts';
 import type { Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
@@ -16,7 +17,7 @@ export function defineLimitsClear(command: Command, run: Run): void {
     .addHelpText('after', examples([['petstock limits clear'], ['petstock limits clear --env production --yes']]))
     .action(
       run(async (invocation) => {
-        const { messages, questions, globals, environment, context } = invocation;
+        const { messages, questions, globals, where: place, context } = invocation;
         await withExistingState(
           invocation,
           'limits clear',
@@ -25,7 +26,7 @@ export function defineLimitsClear(command: Command, run: Run): void {
             const keys = known.map((key) => ({ ...key, facts: factsOf(key, context.clock) }));
             const chosen = keys.filter(({ facts }) => facts.length > 0);
             if (state === undefined || chosen.length === 0) {
-              const where = globals.env === undefined ? '' : ` for ${environment.value}`;
+              const where = globals.env === undefined && globals.store === undefined ? '' : ` for ${whereName(place)}`;
               return messages.note(`There is nothing to forget${where}.`);
             }
             const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);

@@ -3,7 +3,10 @@ import type { KnownGate } from '../../../rate-limit/known-limits.ts';
 import type { KnownKey } from '../../../rate-limit/limits-store.ts';
 import { scopeOf } from '../../../rate-limit/scope.ts';
 import { maskKey } from '../../../settings/keys.ts';
-import { resolveBaseUrl, resolveKey } from '../../../settings/resolve.ts';
+import { knownKey, resolveBaseUrl, resolveKey } from '../../../settings/resolve.ts';
+import { remoteEnvironmentNames } from '../../../settings/settings.ts';
+import { configOf } from '../../../settings/stores.ts';
+import { whereName } from '../../../shared/where.ts';
 import { serviceOf } from '../../../state/service-of.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
@@ -16,18 +19,20 @@ export interface NamedKey extends KnownKey {
   readonly name: string;
 }
 
-/** Those of the environment that `--env` names; all where it names none. */
+/** Those of the store and the environment that `--store` and `--env` name; all where neither is given. */
 export function nameKeys(invocation: Invocation, known: readonly KnownKey[]): NamedKey[] {
-  const { globals, environment } = invocation;
+  const { globals, where } = invocation;
   const configured = configuredKeys(invocation);
   const keys = known.map(({ scope, state }) => {
     const key = configured.get(scope)?.key ?? `#${scope.slice(0, 8)}`;
     return { scope, state, env: state.env, key };
   });
+  const isMeant = (place: string) => {
+    const [env, store] = place.split('/').reverse();
+    return (globals.env === undefined || env === where.env) && (globals.store === undefined || store === where.store);
+  };
   const isChosen = ({ scope, env }: (typeof keys)[number]) =>
-    globals.env === undefined ||
-    env === environment.value ||
-    configured.get(scope)?.environments.includes(environment.value) === true;
+    isMeant(env) || configured.get(scope)?.places.some(isMeant) === true;
   return keys.filter(isChosen).map((one) => {
     const isAlone = keys.every(({ env, scope }) => env !== one.env || scope === one.scope);
     return { ...one, name: isAlone ? one.env : `${one.env} ${one.key}` };
@@ -36,20 +41,24 @@ export function nameKeys(invocation: Invocation, known: readonly KnownKey[]): Na
 
 interface ConfiguredKey {
   readonly key: string;
-  /** Two environments may be one service with one key. */
-  readonly environments: string[];
+  /** `north/staging`. Two of them may be one service with one key. */
+  readonly places: string[];
 }
 
-function configuredKeys({ context, config }: Invocation): Map<string, ConfiguredKey> {
+/** Keys that a command prints are not known: nothing is run for a look. */
+function configuredKeys({ context, configFile, store }: Invocation): Map<string, ConfiguredKey> {
   const found = new Map<string, ConfiguredKey>();
-  for (const environment of ['staging', 'production'] as const) {
-    const url = resolveBaseUrl(environment, context.env, config);
-    const key = resolveKey(environment, context.env, config);
-    if (url === undefined || key === undefined) continue;
-    const scope = scopeOf(new URL(serviceOf(url.value)).origin, key.value);
-    const entry = found.get(scope) ?? { key: maskKey(key.value), environments: [] };
-    entry.environments.push(environment);
-    found.set(scope, entry);
+  for (const name of new Set([undefined, store?.value, ...Object.keys(configFile.stores)])) {
+    const config = configOf(configFile, name);
+    for (const environment of remoteEnvironmentNames) {
+      const url = resolveBaseUrl(environment, context.env, config);
+      const key = knownKey(resolveKey(environment, context.env, config));
+      if (url === undefined || key === undefined) continue;
+      const scope = scopeOf(new URL(serviceOf(url.value)).origin, key.value);
+      const entry = found.get(scope) ?? { key: maskKey(key.value), places: [] };
+      entry.places.push(whereName({ store: name, env: environment }));
+      found.set(scope, entry);
+    }
   }
   return found;
 }

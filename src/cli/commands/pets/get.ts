@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { NotFoundError } from '../../../shared/errors.ts';
+import { whereName } from '../../../shared/where.ts';
 import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { printPayload } from '../payload.ts';
@@ -17,7 +18,7 @@ export function defineGet(command: Command, run: Run): void {
         const { value, headers } = await client.getPet(petId).catch((error) => {
           if (!(error instanceof NotFoundError && error.service)) throw error;
           const { status, service } = error;
-          const message = `There is no pet ${petId} in ${invocation.environment.value}`;
+          const message = `There is no pet ${petId} in ${whereName(invocation.where)}`;
           throw new NotFoundError(message, { status, service, cause: error });
         });
         const sunset = typeof headers.sunset === 'string' ? ` and goes away on ${headers.sunset}` : '';

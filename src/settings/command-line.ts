@@ -1,0 +1,44 @@
+import type { Parsed } from './parsed.ts';
+
+/**
+ * Splits a command into words as a shell does, with quotes and backslashes and nothing else: `~`, `$NAME` and `*` are not
+ * expanded. A backslash before a letter stays, for the paths of Windows.
+ *
+ * @returns a fault where a quote is not closed, there is no word, or a character stands outside of quotes that only a shell
+ * understands: what was meant would not happen
+ */
+export function parseCommandLine(text: string): Parsed<readonly string[]> {
+  const words: string[] = [];
+  let rest = text.trimStart();
+  while (rest !== '') {
+    let word = '';
+    if (/^[~#]/.test(rest)) return forShell(rest);
+    for (;;) {
+      const part = partPattern.exec(rest);
+      if (part === null) break;
+      rest = rest.slice(part[0].length);
+      word += unquoted(part[0]);
+    }
+    if (/^["']/.test(rest)) return { ok: false, fault: `a quote is not closed: ${rest.slice(0, 1)}` };
+    if (/^\S/.test(rest)) return forShell(rest);
+    words.push(word);
+    rest = rest.trimStart();
+  }
+  return words[0] === undefined || words[0] === ''
+    ? { ok: false, fault: 'it names no program' }
+    : { ok: true, value: words };
+}
+
+function forShell(rest: string): Parsed<never> {
+  const fault = `"${rest.charAt(0)}" is for a shell: put it in quotes, or pass --shell to have one run the command`;
+  return { ok: false, fault };
+}
+
+/** In single quotes; in double quotes; a backslash and what it protects; anything that no shell interprets. */
+const partPattern = /^(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\[\s"'\\|&;<>()$`*?[\]#~{}!]|\\|[^\s"'\\|&;<>()$`*?[\]{}!]+)/;
+
+function unquoted(part: string): string {
+  if (part.startsWith("'")) return part.slice(1, -1);
+  if (part.startsWith('"')) return part.slice(1, -1).replace(/\\(["\\$`])/g, '$1');
+  return part.length === 2 && part.startsWith('\\') ? part.slice(1) : part;
+}
