@@ -11,7 +11,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/bench/**'],
+          exclude: ['test/e2e/**', 'test/system/**', 'test/bench/**'],
           globalSetup: ['test/support/postgres.ts'],
         },
       },
@@ -21,6 +21,17 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/support/build.ts', 'test/support/postgres.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        // With programs of the system beside Node: shells, a keyring, a manual. `.ci/packages` names those of Debian.
+        extends: true,
+        test: {
+          name: 'system',
+          include: ['test/system/**/*.test.ts'],
+          globalSetup: ['test/support/build.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },

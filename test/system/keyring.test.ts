@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runProgram, serve, temporaryHome } from '../support/program.ts';
+
+/** Unlocks a keyring of this session's own, puts the key into it, and runs what follows. */
+const session = `
+set -e
+printf 'password' | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
+printf %s "$KEY" | secret-tool store --label=petstock service petstock env staging
+unset KEY
+"$@"
+`;
+
+test('a key stays in the keyring of the desktop, and is asked for there', async () => {
+  const home = temporaryHome();
+  const service = await serve();
+  const script = join(home.folder, 'session.sh');
+  writeFileSync(script, session);
+  const options = {
+    home,
+    env: { PETSTOCK_URL_STAGING: service.url, KEY: service.key, XDG_RUNTIME_DIR: undefined },
+    through: ['dbus-run-session', '--', 'bash', script],
+  };
+  const command = 'secret-tool lookup service petstock env staging';
+  expect(await runProgram(['config', 'set-key', '--command', command], { ...options, through: [] })).toMatchObject({
+    code: 0,
+  });
+  expect(await runProgram('inventory get 1 --json', options)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('"petId":1'),
+  });
+  const unreachable = await runProgram('inventory get 1', { ...options, through: [] });
+  expect(unreachable).toMatchObject({ code: 4, stdout: '' });
+  expect(unreachable.stderr).toContain(command);
+});
