@@ -12,6 +12,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**', 'test/system/**', 'test/bench/**'],
+          // Some do real work on a real disk; a machine that is busy with other things is no fault of theirs.
+          testTimeout: 20_000,
           globalSetup: ['test/support/postgres.ts'],
         },
       },
