@@ -46,7 +46,8 @@ export function runErrorOf(end: RunEnd): PetstockError | undefined {
   if (missing === 0) return new FailureError(`All changes were written, but${why}`, { cause });
   if (applied > 0 || mayBeWritten(end)) {
     const retryAfterSeconds = cause instanceof PetstockError ? cause.retryAfterSeconds : undefined;
-    return new PartialError(partialText(end, why), { hint, cause, retryAfterSeconds, ...answerOf(cause) });
+    const message = partialText(end, why);
+    return new PartialError(message, { hint, cause, retryAfterSeconds, ...answerOf(cause, message) });
   }
   const first = cause ?? progression?.firstFailure;
   if (end.isSingle && first instanceof PetstockError) return first;
@@ -154,9 +155,11 @@ function hintOf({ report: { run, rows }, progression, where, isSingle }: RunEnd)
     : `petstock history show ${run}`;
 }
 
-/** What the service itself said, for programs. */
-function answerOf(cause: unknown): Pick<PetstockError, 'status' | 'service'> | undefined {
-  return cause instanceof PetstockError ? { status: cause.status, service: cause.service } : undefined;
+/** What the service itself said, for programs; but for its words, which don't say what was written. */
+function answerOf(cause: unknown, message: string): Pick<PetstockError, 'status' | 'service'> | undefined {
+  if (!(cause instanceof PetstockError)) return undefined;
+  const { status, service } = cause;
+  return { status, service: service === undefined ? undefined : { ...service, message } };
 }
 
 function recordedError({ code, status }: RowError, message: string, hint: string | undefined): PetstockError {

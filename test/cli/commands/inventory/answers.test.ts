@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answering as answeringService } from '../../../support/answering.ts';
 import { errorJson } from '../../../support/error-json.ts';
-import { answers } from '../../../support/scripted-actions.ts';
+import { answers, normally } from '../../../support/scripted-actions.ts';
 import { type Action, scriptedService } from '../../../support/scripted-service.ts';
 import { openShop, type Shop } from '../../../support/shop.ts';
 
@@ -90,6 +90,36 @@ test('a plain set that is refused after an attempt without an outcome is unknown
   expect(code).toBe(8);
   expect(stderr).toContain('Error: It is not known whether the stock of pet 1 was set to 50');
   expect(stderr).toMatch(/\nHint: petstock inventory apply --resume \S+ --env staging\n/);
+});
+
+describe('with --json the message of exit 8 says what was written, beside the words of the service', () => {
+  test('in a run that the service ended', async () => {
+    const service = await scriptedService();
+    const shop = await openShop();
+    service.next('PATCH', normally, answers(401));
+    const stdin = 'petId,quantity\n1,5\n2,6\n3,7\n';
+    const { code, stderr } = await shop.run('inventory apply - --yes --json --concurrency 1', {
+      env: service.env,
+      stdin,
+    });
+    expect(code).toBe(8);
+    expect(errorJson(stderr).error).toMatchObject({
+      code: 'scripted',
+      status: 401,
+      message: '1 of 3 changes were written; 2 were not attempted: scripted: scripted',
+    });
+  });
+
+  test('of a single write', async () => {
+    const service = await scriptedService();
+    const shop = await openShop();
+    service.next('PATCH', answers(503), answers(403));
+    const { code, stderr } = await shop.run('inventory set 1 50 --json', { env: service.env });
+    expect(code).toBe(8);
+    expect(errorJson(stderr).error.message).toMatch(
+      /^It is not known whether the stock of pet 1 was set to 50: scripted/,
+    );
+  });
 });
 
 describe('a redirect is no proof that nothing was written', () => {

@@ -3,7 +3,7 @@ import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { apply, changeFile, stockOf, withReport } from '../../../support/changes.ts';
 import { errorJson } from '../../../support/error-json.ts';
 import { sent } from '../../../support/requests.ts';
-import { openShop } from '../../../support/shop.ts';
+import { openShop, temporaryFolders } from '../../../support/shop.ts';
 
 const petIds = Array.from({ length: 21 }, (_, index) => index + 1);
 /** Another stock for each of the first 21 pets. */
@@ -36,13 +36,14 @@ describe('a row whose outcome is not known is looked at', () => {
 
   test('and a conflict, where somebody else has changed it meanwhile', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:reset'] });
+    const elsewhere = await temporaryFolders();
     let others = 0;
     const result = await apply(shop, 'petId,quantity\n5,7\n', [], {
       onSent: ({ method }) => {
         if (method !== 'PATCH' || others > 0) return;
         others += 1;
         // The next request is answered after this one has been: both are in this process.
-        void shop.run('inventory set 5 55', { folders: { config: '/nowhere', state: '/nowhere-either' } });
+        void shop.run('inventory set 5 55', { folders: elsewhere });
       },
     });
     expect(others).toBe(1);
