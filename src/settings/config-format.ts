@@ -17,16 +17,20 @@ import { parseStoreName } from './stores.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
+/** A later petstock that changes what the parts mean gives its files a later version. A file without one is of this one. */
+const knownVersion = 1;
+
 /**
  * Checks what the configuration file holds: `{"settings":{…},"keys":{…},"urls":{…},"keyOrigins":{…},"keyCommands":{…},
  * "stores":{"north":{…}}}`, each part optional, and a store has the same parts but `stores`. Other parts are left alone, so
- * that a newer petstock may add some. An unknown setting is a fault: a misspelt guard that silently does nothing would be
+ * that a newer petstock may add some; a file of a later version is refused. An unknown setting is a fault: a misspelt guard that silently does nothing would be
  * worse than an error.
  *
  * @throws UsageError that names the file and the fault, and never repeats a key
  */
 export function decodeConfig(value: unknown, file: string): ConfigFile {
   const content = object(value, 'the file', file);
+  requireKnownVersion(content.version, file);
   const stores: Record<string, StoredStore> = {};
   for (const [name, stored] of Object.entries(object(content.stores ?? {}, '"stores"', file))) {
     const parsed = parseStoreName(name);
@@ -49,6 +53,15 @@ function decodeStore(content: JsonObject, file: string): StoredStore {
     ...(Object.keys(keyOrigins).length > 0 && { keyOrigins }),
     ...(Object.keys(keyCommands).length > 0 && { keyCommands }),
   };
+}
+
+function requireKnownVersion(version: unknown, file: string): void {
+  if (version === undefined || version === knownVersion) return;
+  const which = typeof version === 'number' ? ` (version ${version}, and this one knows ${knownVersion})` : '';
+  throw new UsageError(
+    `The configuration file ${file} was written by a later petstock${which}. Install that, or move the file away and set up ` +
+      'again; petstock did not change it.',
+  );
 }
 
 function decodeSettings(stored: JsonObject, file: string): StoredSettings {

@@ -25,6 +25,21 @@ describe('reading', () => {
     expect(read(folder)).toEqual({ settings: {}, keys: { staging: 'psk_abcdef' }, urls: {}, stores: {} });
   });
 
+  test('a file of a later version is refused, and not written to', async () => {
+    const folder = tempFolder();
+    const text = '{"version":2,"stores":{"north":{"keys":{"staging":"psk_abcdef"}}}}';
+    write(folder, text);
+    expect(() => read(folder)).toThrow(/was written by a later petstock \(version 2, and this one knows 1\)/);
+    await expect(setKey({ folder, store: undefined, environment: 'staging' }, 'psk_other_key')).rejects.toThrow(
+      UsageError,
+    );
+    expect(readFileSync(configFile(folder), 'utf8')).toBe(text);
+    write(folder, '{"version":"next"}');
+    expect(() => read(folder)).toThrow(/was written by a later petstock\. Install that/);
+    write(folder, '{"version":1,"urls":{}}');
+    expect(read(folder).urls).toEqual({});
+  });
+
   test('a file that others can read is narrowed with a warning, once', () => {
     const folder = tempFolder();
     write(folder, '{}');

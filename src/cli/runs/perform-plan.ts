@@ -3,7 +3,7 @@ import { grouped } from '../../inventory/grouped.ts';
 import { type Guards, guardFaults } from '../../inventory/plan.ts';
 import { previewedRows } from '../../output/preview.ts';
 import { reportSummary } from '../../output/report-view.ts';
-import { ChangesFound, UsageError } from '../../shared/errors.ts';
+import { ChangesFound, type PetstockError, UsageError } from '../../shared/errors.ts';
 import { type Where, whereName, whereOptions } from '../../shared/where.ts';
 import type { RunLog } from '../../state/history.ts';
 import type { Mark } from '../../state/pets.ts';
@@ -108,10 +108,27 @@ async function reportWithoutWriting(
   const error = runErrorOf({ report, progression: undefined, cause: undefined, where: invocation.where });
   if (!dryRun) {
     await invocation.messages.note('Nothing to write.');
-    await keepFailed?.(notWritten(report.rows));
-    await printReportBefore(error, invocation, report);
+    const fault = await errorAfterKeeping(error, report.rows, keepFailed);
+    await printReportBefore(fault, invocation, report);
+    if (fault) throw fault;
   }
   if (error) throw error;
+}
+
+/** Where the file can't be written, that is said once the report is. @returns what the run ends with */
+async function errorAfterKeeping(
+  error: PetstockError | undefined,
+  rows: readonly BulkRow[],
+  keepFailed: PlanOptions['keepFailed'],
+): Promise<PetstockError | undefined> {
+  const unwritten = notWritten(rows);
+  try {
+    await keepFailed?.(unwritten);
+    return error;
+  } catch (reason) {
+    const { withUnkeptRows } = await import('./unkept-rows.ts');
+    return withUnkeptRows(error, unwritten, reason);
+  }
 }
 
 function notWritten(rows: readonly BulkRow[]): readonly BulkRow[] {
@@ -137,13 +154,10 @@ async function writeAndReport(
   const { progression, cause } = await write(session, { job, options, log, numbers, estimator });
   const rows = job.rows.map((row, index) => rowAfter(row, numbers[index], progression));
   const report = { run: log.run, env: where.env, dryRun: false, rows };
-  const error = runErrorOf({ report, progression, cause, where });
   await invocation.messages.note(reportSummary(report));
-  // Where the file can't be written, that is said once the report is.
-  const unkept = await options.keepFailed?.(notWritten(rows)).catch((reason: unknown) => ({ reason }));
+  const error = await errorAfterKeeping(runErrorOf({ report, progression, cause, where }), rows, options.keepFailed);
   await printReportBefore(error, invocation, report);
   await noteUndo(invocation, report);
-  if (unkept) throw unkept.reason;
   if (error) throw error;
 }
 

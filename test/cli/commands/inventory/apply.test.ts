@@ -218,6 +218,33 @@ describe('rows that are not written', () => {
   });
 });
 
+describe('--failed-out on a full disk', () => {
+  const toFull = ['--failed-out', '/dev/full', '--force'];
+
+  test('leaves the report and the exit code as they are, and names the rows', async () => {
+    const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
+    const result = await apply(shop, 'petId,quantity\n4,1\n5,7\n', toFull);
+    expect(result).toMatchObject({ code: 8, report: { counts: { applied: 1, failed: 1 } } });
+    const { message, hint } = errorJson(result.stderr).error;
+    expect(message).toContain('1 of 2 changes were written; 1 failed. These rows could not be kept for --failed-out: ');
+    expect(message).toContain('the disk is full');
+    expect(message).toContain('line 3: pet 5, 1 → 7 (failed)');
+    expect(hint).toContain('petstock history show');
+  });
+
+  test('where nothing was to be written, and where all was', async () => {
+    const shop = await openShop();
+    const none = await apply(shop, 'petId,quantity,expected\n4,1,2\n', toFull);
+    expect(none).toMatchObject({ code: 7, report: { counts: { conflict: 1 } } });
+    expect(errorJson(none.stderr).error.message).toContain('line 2: pet 4, 39 → 1 (conflict)');
+    const all = await apply(shop, 'petId,quantity\n4,1\n', toFull);
+    expect(all).toMatchObject({ code: 1, report: { counts: { applied: 1 } } });
+    expect(errorJson(all.stderr).error.message).toMatch(
+      /^All changes were written, but the file of --failed-out was not: /,
+    );
+  });
+});
+
 describe('--failed-out', () => {
   test('is written anew where nothing is left to write, too: an old one would be applied again', async () => {
     const shop = await openShop();
