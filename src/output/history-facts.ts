@@ -1,6 +1,5 @@
 import type { RowError } from '../inventory/change.ts';
 import { errorJsonOf } from './change-rows.ts';
-import { jsonWriter } from './json.ts';
 
 /** A run, as the history of the state describes it. */
 export interface RunFacts {
@@ -63,15 +62,10 @@ export function runJson(facts: RunFacts) {
   return { ...runIdentity(facts), undoneBy, changes, units, pets, counts: runCounts(facts), state };
 }
 
-/**
- * Writes rows of a run for `history export`: one object a line, each with the facts of the run, for `grep` and audit.
- * @param stringIds pet ids are strings
- */
-export function exportWriter(run: RunFacts, stringIds = false): (row: RowFacts) => string {
-  const write = jsonWriter(stringIds);
+/** What `history export` says of the run of a row. */
+export function exportIdentity(run: RunFacts) {
   const { at: runAt, reason: _reason, ...facts } = runIdentity(run);
-  const head = write({ ...facts, runAt }).slice(0, -1);
-  return (row) => `${head},${write({ ...rowJson(row), undoneBy: row.undoneBy ?? null }).slice(1)}\n`;
+  return { ...facts, runAt };
 }
 
 /** A row in JSON; an error only where there is one. */

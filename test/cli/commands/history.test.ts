@@ -198,6 +198,30 @@ describe('history export', () => {
     expect((await shop.run('history export --since 2026-01-16')).stdout).toBe('');
   });
 
+  test('is JSON, CSV or TSV where that is asked for, and no table', async () => {
+    const shop = await openShop();
+    const error = { code: 'scripted', message: 'no, "never"', status: 400 };
+    const run = await recordRun(shop, [
+      applied(9007199254740993n, 3, 4),
+      { petId: 5n, before: 1, after: 2, result: 'failed', error },
+    ]);
+    const lines = (await shop.run('history export')).stdout.trim().split('\n');
+    for (const flag of ['--json', '-o json']) {
+      expect((await shop.run(`history export ${flag}`)).stdout).toBe(`[\n${lines.join(',\n')}\n]\n`);
+    }
+    const csv = await shop.run('history export -o csv');
+    const [header = '', first = '', second = ''] = csv.stdout.split('\n');
+    expect(header.split(',')).toEqual(Object.keys(JSON.parse(lines[1] ?? '')));
+    expect(first).toMatch(new RegExp(`^${run},staging,.*,9007199254740993,3,4,applied,`));
+    expect(second).toContain(',failed,,"no, ""never""",');
+    const file = join(shop.folders.state, '..', 'history.tsv');
+    expect(await shop.run(['history', 'export', file, '-o', 'tsv', '--header'])).toMatchObject({ code: 0, stdout: '' });
+    expect(readFileSync(file, 'utf8').split('\n')[0]).toBe(header.replaceAll(',', '\t'));
+    await shop.run('config set output table');
+    expect((await shop.run('history export')).stdout.split('\n')).toHaveLength(3);
+    expect(await shop.run('history export -o table')).toMatchObject({ code: 2, stdout: '' });
+  });
+
   test('keeps every digit of every id', async () => {
     const shop = await openShop();
     const pets = fc.uniqueArray(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { minLength: 1, maxLength: 25 });

@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
-import { exportWriter } from '../../../output/history-facts.ts';
+import { type ExportedRun, historyExportView } from '../../../output/history-export-view.ts';
+import { createPaint } from '../../../output/paint.ts';
+import { renderers } from '../../../output/renderers.ts';
+import { type Format, isFormat } from '../../../output/view.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
+import { UsageError } from '../../../shared/errors.ts';
 import type { History, RunFilter } from '../../../state/history.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
+import type { GlobalOptions, Invocation, Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
 import { chosenPlace } from './chosen-place.ts';
@@ -17,8 +21,8 @@ export function defineHistoryExport(command: Command, run: Run): void {
   command
     .argument('[file]', 'where to write it; without one, stdout')
     .description(
-      'Writes every row of every run as NDJSON, the oldest run first: one object a line with the facts of its run, for grep ' +
-        'and for audit. Of every environment, unless --env names one. Sends nothing.',
+      'Writes every row of every run, the oldest run first: as NDJSON, one object a line with the facts of its run, for grep ' +
+        'and for audit, or with -o as JSON, CSV or TSV. Of every environment, unless --env names one. Sends nothing.',
     )
     .option('--since <date>', 'only runs from then on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
     .option('--until <date>', 'only runs up to then')
@@ -26,6 +30,7 @@ export function defineHistoryExport(command: Command, run: Run): void {
       'after',
       examples([
         ['petstock history export history.ndjson'],
+        ['petstock history export history.csv -o csv', 'for a spreadsheet'],
         [`petstock history export | grep '"petId":4,'`, 'every write of one pet'],
       ]),
     )
@@ -40,44 +45,45 @@ async function exportHistory(invocation: Invocation, options: ExportOptions, fil
     since: parseDate('--since', options.since, now, 'start'),
     until: parseDate('--until', options.until, now, 'end'),
   };
+  const format = formatOf(globals);
   await withExistingState(invocation, 'history export', async (state) => {
-    const text =
-      state === undefined
-        ? []
-        : exportText(state.history, filter, {
-            interrupted: context.interrupted,
-            stringIds: globals.stringIds === true,
-          });
+    const runs = () => (state === undefined ? noRuns() : runsOf(state.history, filter));
+    const { header, stringIds = false } = globals;
+    const rendering = { header, stringIds, width: undefined, paint: await createPaint(false) };
+    const text = renderers[format](historyExportView(runs), rendering);
     if (file === undefined || file === '-') {
-      for await (const piece of text) await invocation.results.write(piece);
+      for await (const piece of text) {
+        context.interrupted.throwIfAborted();
+        await invocation.results.write(piece);
+      }
       return;
     }
-    await writeFileAtomically(file, text);
+    await writeFileAtomically(file, textOf(text, context.interrupted));
     await invocation.messages.note(`Written to ${file}.`);
   });
 }
 
-/** In characters: a write to the disk costs nothing beside it. */
-const pieceSize = 64 * 1024;
+/** The setting `output` is about what a person is shown. @throws UsageError for a table */
+function formatOf({ json, output }: GlobalOptions): Format {
+  const format = json === true ? 'json' : (output ?? 'ndjson');
+  if (isFormat(format) && format !== 'table') return format;
+  throw new UsageError('history export writes ndjson, json, csv or tsv, and no table', {
+    hint: 'petstock history list',
+  });
+}
 
-/** Whole lines. Only the ids of the runs are held in memory: the history gives the newest first. */
-async function* exportText(
-  history: History,
-  filter: RunFilter,
-  { interrupted, stringIds }: { readonly interrupted: AbortSignal; readonly stringIds: boolean },
-): AsyncGenerator<string> {
+async function* textOf(pieces: AsyncIterable<string | Uint8Array>, interrupted: AbortSignal): AsyncGenerator<string> {
+  for await (const piece of pieces) {
+    interrupted.throwIfAborted();
+    yield typeof piece === 'string' ? piece : Buffer.from(piece).toString('utf8');
+  }
+}
+
+/** Only the ids of the runs are held in memory: the history gives the newest first. */
+async function* runsOf(history: History, filter: RunFilter): AsyncGenerator<ExportedRun> {
   const ids: string[] = [];
   for await (const { run } of history.runs(filter)) ids.push(run);
-  let piece = '';
-  for (const id of ids.reverse()) {
-    const lineOf = exportWriter(await history.run(id), stringIds);
-    for await (const row of history.rows(id)) {
-      piece += lineOf(row);
-      if (piece.length < pieceSize) continue;
-      interrupted.throwIfAborted();
-      yield piece;
-      piece = '';
-    }
-  }
-  if (piece !== '') yield piece;
+  for (const id of ids.reverse()) yield { run: await history.run(id), rows: history.rows(id) };
 }
+
+async function* noRuns(): AsyncGenerator<ExportedRun> {}
