@@ -75,10 +75,10 @@ function wantsJson({ json, output }: GlobalOptions): boolean {
 function defect(thrown: unknown): PetstockError {
   const { code, message } = thrown as NodeJS.ErrnoException;
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return new FailureError(message, { cause: thrown });
-  return new FailureError(`This is a defect of petstock: ${message}`, {
-    cause: thrown,
-    hint: 'petstock … --debug shows where it happened; please report it',
-  });
+  return new FailureError(
+    `This is a defect of petstock, please report it: ${message}. The same command with --debug shows where it happened`,
+    { cause: thrown },
+  );
 }
 
 /** The message with what only the edge knows: the time of day, and whose key it was. */

@@ -25,7 +25,9 @@ export interface Sandbox {
 export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
   const { FaultSpecError, startService } = await import('../service/index.ts');
   const { file, key } = await openSandbox(context.folders.state);
-  const complete = { file, key, clock: context.clock, ...options };
+  // A server in memory has nothing to do with the sandbox: the service makes a key for it.
+  const own = options.file === ':memory:' ? {} : { key };
+  const complete = { file, clock: context.clock, ...own, ...options };
   makeFolderOf(complete.file);
   return startService(complete).catch(async (cause) => {
     if (cause instanceof FaultSpecError) {

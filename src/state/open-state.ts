@@ -6,6 +6,7 @@ import { requirePrivateFile } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
 import type { Processes } from '../shared/processes.ts';
 import { hasOldState, importOldState, retireOldState } from './import-0.1/import-old-state.ts';
+import { otherFolderHint } from './other-folder.ts';
 import { Connection, inodeOf } from './sqlite/connection.ts';
 import { type Engine, loadEngine } from './sqlite/engine.ts';
 import { isState, migrate } from './sqlite/schema.ts';
@@ -49,7 +50,6 @@ export interface StateSystem {
 }
 
 const realSystem: StateSystem = { loadEngine: () => loadEngine(), syncFolder, fileSystemOf };
-const hint = 'PETSTOCK_STATE_DIR=/a/folder/of/yours petstock …';
 
 /**
  * The state of this machine: `state.db` in the state folder. A new one takes over what petstock 0.1.0 left there.
@@ -65,8 +65,9 @@ export async function openState(options: OpenStateOptions, system: StateSystem =
   } catch (error) {
     const reason = folderFault(folder, error);
     if (reason === undefined) throw error;
-    if (need === 'history') throw new FailureError(`${reason}: nothing was sent`, { hint, cause: error });
-    if (runtimeFolder === undefined) throw new FailureError(reason, { hint, cause: error });
+    if (need === 'history')
+      throw new FailureError(`${reason}: nothing was sent`, { hint: otherFolderHint, cause: error });
+    if (runtimeFolder === undefined) throw new FailureError(reason, { hint: otherFolderHint, cause: error });
     const state = openInstead(runtimeFolder, engine, { ...options, refusal: reason }, system);
     warn(`${reason}: what is known of the rate limit is kept in ${runtimeFolder} until the next restart`);
     return state;
@@ -96,7 +97,7 @@ function openInstead(runtimeFolder: string, engine: Engine, options: OpenOptions
   } catch (error) {
     const fault = folderFault(runtimeFolder, error);
     if (fault === undefined) throw error;
-    throw new FailureError(`${options.refusal}. ${fault}`, { hint, cause: error });
+    throw new FailureError(`${options.refusal}. ${fault}`, { hint: otherFolderHint, cause: error });
   }
 }
 
@@ -147,7 +148,8 @@ function connect(folder: string, engine: Engine, options: OpenStateOptions, syst
 function openFile(folder: string, engine: Engine, options: OpenStateOptions): Connection {
   const connection = new Connection(engine, stateFile(folder));
   try {
-    if (!isState(connection)) throw new FailureError(`${connection.file} is not a state of petstock`, { hint });
+    if (!isState(connection))
+      throw new FailureError(`${connection.file} is not a state of petstock`, { hint: otherFolderHint });
     const isNew = migrate(connection, () => importOldState(folder, connection, options));
     if (isNew) retireOldState(folder, options.warn);
     return connection;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { STATUS_CODES } from 'node:http';
 import type { Command } from 'commander';
 import type { AnswerHead } from '../../api/client.ts';
-import { FailureError, UsageError } from '../../shared/errors.ts';
+import { FailureError, NotFoundError, type PetstockError, UsageError } from '../../shared/errors.ts';
 import { singleLine } from '../../shared/sanitize.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
 import { examples } from './command.ts';
@@ -62,9 +62,14 @@ export function defineApi(command: Command, run: Run): void {
         });
         if (isShown(head.status)) await showHead(head);
         await printer.finish();
-        if (head.failure) throw head.failure;
+        if (head.failure) throw worded(head.failure);
       }),
     );
+}
+
+/** Here a 404 is about the path, not about a pet. */
+function worded(failure: PetstockError): PetstockError {
+  return failure instanceof NotFoundError ? failure.with({ hint: 'petstock api --help' }) : failure;
 }
 
 function methodOf(text: string): string {

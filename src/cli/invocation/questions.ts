@@ -20,7 +20,7 @@ export interface Questions {
    * To be called before a bulk write sends anything.
    * @throws UsageError where a question will be needed that can't be asked
    */
-  requireAnswer(question: Pick<BulkQuestion, 'stdinIsTaken' | 'look'>): void;
+  requireAnswer(question: Pick<BulkQuestion, 'stdinIsTaken' | 'look' | 'undone'>): void;
 }
 
 export interface BulkQuestion {
@@ -32,14 +32,16 @@ export interface BulkQuestion {
   readonly stdinIsTaken?: boolean;
   /** A command that shows what would be done, where the answer has to be given unseen. */
   readonly look?: string | undefined;
+  /** What was not done where the answer is no, or can't be given; default: `Nothing was sent`. */
+  readonly undone?: string;
 }
 
 export function createQuestions({ stdin, stderr, prompts }: Context, { yes = false }: GlobalOptions): Questions {
   const isTerminal = () => stdin.isTerminal && stderr.isTerminal;
-  const requireAnswer: Questions['requireAnswer'] = ({ stdinIsTaken = false, look }) => {
+  const requireAnswer: Questions['requireAnswer'] = ({ stdinIsTaken = false, look, undone = 'Nothing was sent' }) => {
     if (yes || (isTerminal() && !stdinIsTaken)) return;
     const why = stdinIsTaken ? 'the file is on stdin' : 'this is not a terminal';
-    throw new UsageError(`Confirmation required, but ${why}. Nothing was sent; pass --yes`, { hint: look });
+    throw new UsageError(`Confirmation required, but ${why}. ${undone}; pass --yes`, { hint: look });
   };
   return {
     willAsk: (stdinIsTaken = false) => !yes && isTerminal() && !stdinIsTaken,
@@ -48,11 +50,11 @@ export function createQuestions({ stdin, stderr, prompts }: Context, { yes = fal
       requireAnswer({});
       if (!yes && !(await prompts.confirm(question))) throw refused();
     },
-    confirmBulk: async ({ question, typed, stdinIsTaken = false, look }) => {
-      requireAnswer({ stdinIsTaken, look });
+    confirmBulk: async ({ question, typed, stdinIsTaken = false, look, undone }) => {
+      requireAnswer({ stdinIsTaken, look, ...(undone !== undefined && { undone }) });
       if (yes) return;
       const agreed = typed === undefined ? await prompts.confirm(question) : await isTyped(prompts, question, typed);
-      if (!agreed) throw refused();
+      if (!agreed) throw refused(undone);
     },
   };
 }
@@ -69,6 +71,6 @@ function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 40));
 }
 
-function refused(): UsageError {
-  return new UsageError('Not confirmed; nothing was written');
+function refused(undone = 'Nothing was written'): UsageError {
+  return new UsageError(`Not confirmed; ${undone.charAt(0).toLowerCase()}${undone.slice(1)}`);
 }

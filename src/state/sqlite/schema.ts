@@ -1,4 +1,5 @@
 import { FailureError } from '../../shared/errors.ts';
+import { otherFolderHint } from '../other-folder.ts';
 import type { Connection } from './connection.ts';
 
 /** `psst`, in ASCII: says whose file it is. */
@@ -156,7 +157,7 @@ function versionOf(connection: Connection): number {
   if (version > schemaVersion) {
     throw new FailureError(
       `${connection.file} was written by a later version of petstock: update petstock, or use another state folder`,
-      { hint: 'PETSTOCK_STATE_DIR=/a/folder/of/yours petstock …' },
+      { hint: otherFolderHint },
     );
   }
   return version;

@@ -1,5 +1,6 @@
 import { FailureError, type PetstockError, UnavailableError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
+import { otherFolderHint } from '../other-folder.ts';
 
 /** Primary result codes: https://sqlite.org/rescode.html */
 const codes = { busy: 5, locked: 6, readOnly: 8, io: 10, corrupt: 11, full: 13, cantOpen: 14, notADatabase: 26 };
@@ -65,7 +66,7 @@ export function inWords(error: unknown, file: string, present: () => readonly st
   }
   if (codeOf(error) === undefined) return error;
   return new FailureError(`The state in ${file} can't be read or written (${(error as Error).message})`, {
-    hint: 'PETSTOCK_STATE_DIR=/a/folder/of/yours petstock …',
+    hint: otherFolderHint,
     cause: error,
   });
 }

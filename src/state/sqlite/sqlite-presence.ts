@@ -2,6 +2,7 @@ import { isSameBoot } from '../../rate-limit/key-state.ts';
 import type { Clock, Deadline } from '../../shared/clock.ts';
 import { FailureError } from '../../shared/errors.ts';
 import type { Processes, ProcessIdentity } from '../../shared/processes.ts';
+import { otherFolderHint } from '../other-folder.ts';
 import type { Presence, PresentProcess } from '../presence.ts';
 import type { Connection } from './connection.ts';
 import type { Row } from './engine.ts';
@@ -73,7 +74,7 @@ export class SqlitePresence implements Presence {
   hold<Result>(kind: 'quick' | 'durable', work: (holder: number) => Result): Result {
     if (this.#refusal !== undefined) {
       throw new FailureError(`${this.#refusal}; without a history nothing is written, so nothing was sent`, {
-        hint: 'PETSTOCK_STATE_DIR=/a/folder/of/yours petstock …',
+        hint: otherFolderHint,
       });
     }
     const before = { id: this.#id, expires: this.#expires };

@@ -1,6 +1,7 @@
 import { accessSync, closeSync, constants, existsSync, openSync, renameSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { FailureError } from '../../shared/errors.ts';
+import { localFolderHint } from '../other-folder.ts';
 import { inodeOf } from './connection.ts';
 
 /** NFS, SMB (three numbers), 9P, Ceph, AFS, Lustre and FUSE: the locks that SQLite relies on can't be trusted there. */
@@ -24,7 +25,7 @@ export function fileSystemOf(folder: string): number {
 export function requireLocal(folder: string, type: number): void {
   if (!remoteFileSystems.has(type)) return;
   throw new FailureError(`The state folder ${folder} is on a network file system, where locks can't be relied on`, {
-    hint: 'PETSTOCK_STATE_DIR=/a/local/folder/of/yours petstock …',
+    hint: localFolderHint,
   });
 }
 

@@ -58,7 +58,10 @@ async function removeRuns(invocation: Invocation, history: History, bounds: Prun
   const { runs, kept } = runsToPrune(all, bounds);
   if (kept > 0) await invocation.messages.note(keptText(kept));
   if (runs.length === 0) return 0;
-  await invocation.questions.confirmBulk({ question: `Remove ${runsText(runs.length)} for good?` });
+  await invocation.questions.confirmBulk({
+    question: `Remove ${runsText(runs.length)} for good?`,
+    undone: 'Nothing was removed',
+  });
   return (await history.remove(runs)).length;
 }
 

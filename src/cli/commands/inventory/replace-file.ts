@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { requireSafePlace } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { WrittenFiles } from '../../written-files.ts';
 
@@ -21,9 +22,7 @@ export async function confirmReplacing(invocation: Invocation, file: string, for
   if (!isTerminal) {
     throw new UsageError(
       `${file} is there already, and petstock did not write it or it was changed since. Nothing was sent`,
-      {
-        hint: 'the same command with --force replaces it; or name another file',
-      },
+      { hint: `petstock ${[...context.argv, '--force'].map(shellWord).join(' ')}` },
     );
   }
   if (!questions.willAsk() || (await context.prompts.confirm(`${file} is there already. Replace it?`))) return;

@@ -31,7 +31,11 @@ export function defineLimitsClear(command: Command, run: Run): void {
             }
             const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
             await messages.show(() => lines, { always: questions.willAsk() });
-            await questions.confirmBulk({ question: question(chosen.length), look: 'petstock limits' });
+            await questions.confirmBulk({
+              question: question(chosen.length),
+              look: 'petstock limits',
+              undone: 'Nothing was forgotten',
+            });
             for (const { scope } of chosen) await state.limits.clear(scope);
             const names = chosen.map(({ name }) => name).join(', ');
             await messages.note(`Forgotten: what the service said of ${names}. The next request asks it again.`);
