@@ -1,9 +1,11 @@
+import { writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Transport, TransportOptions } from '../src/api/transport.ts';
 import { createUndiciTransport } from '../src/api/undici.ts';
 import type { Context, Input, Output } from '../src/cli/context.ts';
 import { main } from '../src/cli/main.ts';
 import { ClosedPipeError, InterruptedError } from '../src/shared/errors.ts';
+import { exitCodes } from '../src/shared/exit-codes.ts';
 import type { Processes } from '../src/shared/processes.ts';
 import { createSystemClock } from '../src/shared/system-clock.ts';
 import { createSystemProcesses } from '../src/shared/system-processes.ts';
@@ -14,7 +16,8 @@ export function run(): Promise<number> {
   const env = { ...process.env };
   // Node warns on stderr where both are set, as they may be.
   if (env.FORCE_COLOR !== undefined) delete process.env.NO_COLOR;
-  const interrupted = interruption();
+  let endsInJson = false;
+  const interrupted = interruption(() => endsInJson);
   const stderr = output(() => process.stderr);
   let processes: Processes | undefined;
   const clock = createSystemClock(process.hrtime.bigint);
@@ -33,6 +36,9 @@ export function run(): Promise<number> {
     },
     prompts: latePrompts(interrupted),
     interrupted,
+    endInJson: () => {
+      endsInJson = true;
+    },
     random: Math.random,
   };
   return main(context);
@@ -45,13 +51,31 @@ function openTransport(options: TransportOptions): Transport {
   return createUndiciTransport(options);
 }
 
-/** Aborted by the first Ctrl-C or SIGTERM. A second one is left to the operating system: it ends the process at once. */
-function interruption(): AbortSignal {
+/**
+ * Aborted by the first Ctrl-C or SIGTERM. A second one is left to the operating system, which ends the process at once; where a program
+ * reads stderr, an error is written to it first.
+ */
+function interruption(endsInJson: () => boolean): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => controller.abort(new InterruptedError('Interrupted')));
+    process.once(signal, () => {
+      controller.abort(new InterruptedError('Interrupted'));
+      if (endsInJson()) process.once(signal, () => endInJson(signal));
+    });
   }
   return controller.signal;
+}
+
+/** Without its listener a signal does again what it does to every process. */
+function endInJson(signal: NodeJS.Signals): void {
+  const message = 'Interrupted twice, and ended at once. What was on its way may have been written.';
+  const error = { code: 'interrupted', message, exitCode: exitCodes.interrupted, hint: 'petstock history list' };
+  try {
+    writeSync(process.stderr.fd, `${JSON.stringify({ error })}\n`);
+  } catch {
+    // A pipe that is full or has no reader: the exit code says it too.
+  }
+  process.kill(process.pid, signal);
 }
 
 /** Most commands ask nothing. */

@@ -17,6 +17,8 @@ export interface Context {
   readonly prompts: Prompts;
   /** Aborted by Ctrl-C and SIGTERM. */
   readonly interrupted: AbortSignal;
+  /** From here on a second Ctrl-C, which ends the process at once, leaves an error as JSON on stderr. */
+  endInJson?(): void;
   /** What sends one request, ungoverned. Only the HTTP layer calls it. */
   openTransport(options: TransportOptions): Transport;
   /** A number in [0, 1), for jitter. */

@@ -29,6 +29,7 @@ export function guardedContext(context: Context): Context {
     stdout: guardedOutput(context.stdout, { redact, always: false }),
     stderr: guardedOutput(context.stderr, { redact, always: true }),
     clock: context.clock,
+    endInJson: () => context.endInJson?.(),
     openTransport: (options) => learning(context.openTransport(options), learn),
     folders: context.folders,
     get processes() {

@@ -77,6 +77,34 @@ test('a second Ctrl-C ends sandbox serve at once', async () => {
   expect(await answer).toBe(undefined);
 });
 
+test.each(signals)('a second %s ends a write at once, and the history has it as not known', async (signal) => {
+  const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:hang']);
+  const home = temporaryHome();
+  const program = startProgram('inventory set 1 5 --timeout 600', { env, home });
+  await untilSeen(1);
+  program.kill(signal);
+  await program.until('stderr', 'Ctrl-C again ends at once.');
+  program.kill(signal);
+  const { stderr, ...rest } = await program.result;
+  expect(rest).toEqual({ code: null, signal, stdout: '' });
+  expect(stderr).toMatch(/ends at once\.\n$/);
+  const listed = await runProgram('history list --json', { env, home });
+  expect(JSON.parse(listed.stdout)[0].counts).toMatchObject({ unknown: 1, applied: 0 });
+});
+
+test('with --json a second Ctrl-C leaves an error as the last line', async () => {
+  const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:hang']);
+  const program = startProgram('inventory set 1 5 --timeout 600 --json', { env });
+  await untilSeen(1);
+  program.kill('SIGINT');
+  await program.until('stderr', 'Ctrl-C again ends at once.');
+  program.kill('SIGINT');
+  const { stderr, ...rest } = await program.result;
+  expect(rest).toEqual({ code: null, signal: 'SIGINT', stdout: '' });
+  const last = stderr.trimEnd().split('\n').at(-1) ?? '';
+  expect(JSON.parse(last).error).toMatchObject({ code: 'interrupted', exitCode: 130, hint: 'petstock history list' });
+});
+
 test('Ctrl-C on a terminal', async () => {
   const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
   const program = startProgram('inventory list --color never', { env, terminal: 80 });

@@ -53,6 +53,7 @@ export async function openInvocation(
     messages,
     paint: () => paintFor(stdout),
   });
+  if (results.wantsJson) context.endInJson?.();
   const questions = createQuestions(context, globals);
   if (found.warning !== undefined) await messages.warn(found.warning);
 
