@@ -1,4 +1,4 @@
-import { NotFoundError, UsageError } from '../../shared/errors.ts';
+import { FailureError, NotFoundError, UsageError } from '../../shared/errors.ts';
 import type { Connection } from './connection.ts';
 
 const runPattern = /^\d{8}T\d{6}Z-[0-9a-z]{4}$/;
@@ -18,6 +18,9 @@ export function findRun(connection: Connection, text: string): string {
     : connection.all('SELECT run FROM runs WHERE run = ?', text);
   const [run, ...others] = rows.map((row) => String(row.run));
   if (run === undefined) throw new NotFoundError(`There is no run ${text} in the history`, { hint });
+  // Whoever can write to the state can put anything there; it must not come into a command or the name of a file.
+  if (!runPattern.test(run))
+    throw new FailureError(`The history has a run ${JSON.stringify(run)}, which is no id`, { hint });
   if (others.length === 0) return run;
   throw new UsageError(`${text} may be ${[run, ...others].join(' or ')}: give the whole id`, { hint });
 }
