@@ -42,6 +42,11 @@ export interface History {
   /** The newest run of a change file with this content at a service. */
   runOfFile(service: string, contentHash: string): Promise<RunRecord | undefined>;
   /**
+   * The newest run of a file with this name at a service, of which the content is not known: petstock 0.1.0 did not keep it.
+   * @param file as it was given
+   */
+  runOfFileName(service: string, file: string): Promise<RunRecord | undefined>;
+  /**
    * Removes runs, oldest first, but for those that a process is at.
    * @returns the ids of those that were removed
    */

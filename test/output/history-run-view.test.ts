@@ -99,13 +99,18 @@ describe('one run', () => {
   });
 });
 
-describe('the export', () => {
-  const exported = (run: RunFacts, row: RowFacts) =>
-    render(
-      'ndjson',
-      historyExportView(() => streamed([{ run, rows: streamed([row]) }])),
-    );
+/** One row of a run as a line of NDJSON. */
+function exported(run: RunFacts, row: RowFacts): Promise<string> {
+  async function* rows() {
+    yield row;
+  }
+  async function* runs() {
+    yield { run, rows: rows() };
+  }
+  return render('ndjson', historyExportView(runs));
+}
 
+describe('the export', () => {
   it('has the facts of the run on every line', async () => {
     expect(await exported(largeRun, rowOf(1, { line: 2, reason: 'count', undoneBy: 'r2' }))).toBe(
       '{"run":"20260115T120020Z-k3x9","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","undoes":null,"runAt":"2026-01-15T12:00:20.123Z","row":1,"line":2,"petId":42,"before":7,"after":12,"result":"applied","quantity":12,"reason":"count","ref":null,"at":"2026-01-15T12:00:21.000Z","undoneBy":"r2"}\n',
@@ -117,8 +122,10 @@ describe('the export', () => {
     const ids = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
     await fc.assert(
       fc.asyncProperty(ids, text, text, async (petId, reason, message) => {
-        const row = rowOf(1, { petId, reason, error: { code: 'x', message } });
-        const line = await exported(runOf({ user: reason }), row);
+        const line = await exported(
+          runOf({ user: reason }),
+          rowOf(1, { petId, reason, error: { code: 'x', message } }),
+        );
         if (line.indexOf('\n') !== line.length - 1) return false;
         const read = parse(line, null, BigInt) as { petId: bigint; reason: string; error: { message: string } };
         return read.petId === petId && read.reason === reason && read.error.message === message;

@@ -30,9 +30,7 @@ describe('reading', () => {
     const text = '{"version":2,"stores":{"north":{"keys":{"staging":"psk_abcdef"}}}}';
     write(folder, text);
     expect(() => read(folder)).toThrow(/was written by a later petstock \(version 2, and this one knows 1\)/);
-    await expect(setKey({ folder, store: undefined, environment: 'staging' }, 'psk_other_key')).rejects.toThrow(
-      UsageError,
-    );
+    await expect(setSetting({ folder, store: undefined }, 'low-stock', 3)).rejects.toThrow(UsageError);
     expect(readFileSync(configFile(folder), 'utf8')).toBe(text);
     write(folder, '{"version":"next"}');
     expect(() => read(folder)).toThrow(/was written by a later petstock\. Install that/);

@@ -354,6 +354,10 @@ export function testState(name: string, newStore: () => Driver): void {
         const { run } = await write(ours, 1n, {}, { contentHash: 'ff' });
         expect((await theirs.history.runOfFile(service, 'ff'))?.run).toBe(run);
         expect(await theirs.history.runOfFile('https://other.example/v1', 'ff')).toBeUndefined();
+        const { run: unhashed } = await ours.history.begin(headOf({ file: 'old.csv' }), [rowFor(7n)]);
+        expect((await theirs.history.runOfFileName(service, 'old.csv'))?.run).toBe(unhashed);
+        expect(await theirs.history.runOfFileName(service, 'new.csv')).toBeUndefined();
+        expect(await theirs.history.runOfFileName('https://other.example/v1', 'old.csv')).toBeUndefined();
       });
 
       it('gives a run to one process at a time', async () => {

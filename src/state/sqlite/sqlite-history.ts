@@ -123,6 +123,19 @@ export class SqliteHistory implements History {
     return row && this.#recordOf(row);
   }
 
+  async runOfFileName(service: string, file: string): Promise<RunRecord | undefined> {
+    const { connection } = this.#shared;
+    const number = findService(connection, service);
+    if (number === undefined) return undefined;
+    const row = connection.get(
+      `SELECT ${runColumns} FROM runs WHERE content_hash IS NULL AND file = ? AND service = ?
+       ORDER BY at DESC, id DESC LIMIT 1`,
+      file,
+      number,
+    );
+    return row && this.#recordOf(row);
+  }
+
   async remove(runs: readonly string[]): Promise<readonly string[]> {
     const { connection } = this.#shared;
     const removed: string[] = [];

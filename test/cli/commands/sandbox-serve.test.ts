@@ -30,6 +30,16 @@ test('--file makes the folders that are missing for this user alone, and takes o
   expect(statSync(folder).mode & 0o7777).toBe(0o1777);
 });
 
+test('a server in memory has a key of its own, each time; one that keeps its stock has that of the sandbox', async () => {
+  const shop = await openShop();
+  const { key } = JSON.parse((await shop.run('sandbox info --json')).stdout);
+  const keys: string[] = [];
+  for (const options of ['--file :memory:', '--pets 3', ''])
+    await served(shop, options, async (line) => void keys.push(line.key));
+  expect(new Set([...keys, key]).size).toBe(3);
+  expect(keys[2]).toBe(key);
+});
+
 test('--log writes one JSON line per request on stderr, without the key', async () => {
   const shop = await openShop();
   let key = '';

@@ -115,7 +115,10 @@ async function refuseRepetition(
   { again }: FileOptions,
 ): Promise<void> {
   const earlier = await connection.state.history.runOfFile(connection.service, contentHash);
-  if (earlier === undefined) return;
+  if (earlier === undefined) {
+    if (hasDeltas && file !== '-') await warnOfSameName(invocation, connection, file);
+    return;
+  }
   const { run, state, counts, undone } = earlier;
   const name = file === '-' ? 'This input' : file;
   if (state === 'running') {
@@ -136,6 +139,20 @@ async function refuseRepetition(
     throw new UsageError(`${what}; nothing was sent. Pass --again if that is meant`, {
       hint: `petstock history show ${run}`,
     });
+}
+
+/** petstock 0.1.0 kept the name of a file and not its content: a file of that name may be the same one, or another. */
+async function warnOfSameName(
+  { messages }: Invocation,
+  { state, service }: Session['connection'],
+  file: string,
+): Promise<void> {
+  const earlier = await state.history.runOfFileName(service, file);
+  if (earlier === undefined || earlier.counts.applied <= earlier.undone) return;
+  await messages.alert(
+    `A file named ${file} was applied by run ${earlier.run}. Its content was not kept, so it is not known whether its deltas would be ` +
+      `added once more (petstock history show ${earlier.run})`,
+  );
 }
 
 function formatOf(text: string | undefined): ChangeFormat | undefined {

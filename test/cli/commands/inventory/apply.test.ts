@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { serviceOf } from '../../../../src/state/service-of.ts';
 import { apply, changeFile, stockOf } from '../../../support/changes.ts';
 import { errorJson } from '../../../support/error-json.ts';
+import { recordRun } from '../../../support/recorded-runs.ts';
 import { sent } from '../../../support/requests.ts';
 import { openShop } from '../../../support/shop.ts';
 
@@ -216,6 +218,18 @@ describe('rows that are not written', () => {
     expect(again.code).toBe(8);
     expect(readFileSync(failed, 'utf8').split('\n')).toHaveLength(3);
   });
+});
+
+test('a file with deltas of whose name a run is, but not the content, is applied with a warning', async () => {
+  const shop = await openShop();
+  const file = changeFile(shop, 'petId,delta\n4,+5\n');
+  const service = serviceOf(shop.service.url);
+  const run = await recordRun(shop, [{ petId: 4n, before: 34, after: 39, result: 'applied' }], { file, service });
+  const applied = await shop.run(['inventory', 'apply', file, '--yes', '--quiet']);
+  expect(applied.code).toBe(0);
+  expect(applied.stderr).toContain(`A file named ${file} was applied by run ${run}. Its content was not kept`);
+  const other = changeFile(shop, 'petId,delta\n5,+5\n', 'other.csv');
+  expect((await shop.run(['inventory', 'apply', other, '--yes', '--quiet'])).stderr).toBe('');
 });
 
 describe('--failed-out on a full disk', () => {
