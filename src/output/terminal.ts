@@ -3,6 +3,14 @@ import { stripControlsFromBody } from '../shared/sanitize.ts';
 /** Takes away the line that the cursor is in, so that another can be drawn in its place. */
 export const wipeLine = '\r\x1b[K';
 
+/**
+ * The room for a line that is drawn again and again in its place: only the row that the cursor is in can be wiped, and Ctrl-C
+ * leaves `^C` behind the line.
+ */
+export function liveWidth(columns = 80): number {
+  return Math.max(1, columns - 3);
+}
+
 /** What `Paint` writes: colours and weights, none of which hides text. */
 const paintCode = /(\x1b\[(?:1|2|22|31|32|33|36|39)m)/;
 const suspect = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;

@@ -84,7 +84,8 @@ function writtenText({ report, progression }: RunEnd): string {
   const unsure = unknown + exposedConflicts(report.rows, progression);
   const parts: string[] = [];
   if (applied > 0 || unsure === 0) {
-    parts.push(`${grouped(applied)} of ${grouped(total)} ${total === 1 ? 'change was' : 'changes were'} written`);
+    const changes = `${grouped(applied)} of ${grouped(total)} ${total === 1 ? 'change' : 'changes'}`;
+    parts.push(`${changes} ${applied === 1 ? 'was' : 'were'} written`);
   }
   if (unsure > 0) {
     const changes = applied > 0 ? grouped(unsure) : `${grouped(unsure)} ${unsure === 1 ? 'change' : 'changes'}`;

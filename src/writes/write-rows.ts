@@ -59,7 +59,7 @@ async function pause(fruitless: number, options: WriteOptions, outcomes: Outcome
   const wait = waitBeforeRetry(fruitless + 1, options.random());
   const count = outcomes.unknown.size;
   const others = outcomes.faults > 1 ? ` and ${outcomes.faults - 1} more` : '';
-  const what = count === 0 ? 'trying again' : `reading the stock to see what became of ${count === 1 ? 'it' : count}`;
+  const what = count === 0 ? 'trying again' : `reading the stock to see what became of ${count === 1 ? 'it' : 'them'}`;
   options.onDelay(`Pet ${outcomes.lastFaultPet}${others}: ${failureText(fault)}; ${what}`);
   await options.clock.sleep(wait, options.interrupted);
 }

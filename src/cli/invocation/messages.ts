@@ -1,3 +1,4 @@
+import { messageLines } from '../../output/message-lines.ts';
 import type { Paint } from '../../output/paint.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
@@ -68,7 +69,6 @@ class StderrMessages implements Messages {
     const text = prefix + stripControls(line);
     const { isTerminal, columns = 80 } = this.#context.stderr;
     if (!isTerminal || text.length <= columns) return this.debug(text);
-    const { messageLines } = await import('../../output/message-lines.ts');
     await this.debug(messageLines(text, columns).join('\n'));
   }
 

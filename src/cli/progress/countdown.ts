@@ -1,4 +1,4 @@
-import { wipeLine } from '../../output/terminal.ts';
+import { liveWidth, wipeLine } from '../../output/terminal.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
 import type { Context } from '../context.ts';
 
@@ -16,8 +16,7 @@ export function createCountdown({ clock, stderr, interrupted }: Context, note: (
 
   const count = async (until: number, signal: AbortSignal): Promise<void> => {
     for (let left = until - clock.monotonic(); left > 0; left = until - clock.monotonic()) {
-      // Never wider than the terminal, since only the row that the cursor is in can be taken away again.
-      await stderr.write(`${wipeLine}${waitLine(left, clock.now()).slice(0, (stderr.columns ?? 80) - 1)}`);
+      await stderr.write(`${wipeLine}${waitLine(left, clock.now()).slice(0, liveWidth(stderr.columns))}`);
       await clock.sleep(Math.min(1000, left), signal);
     }
   };

@@ -1,4 +1,4 @@
-import { wipeLine } from '../../output/terminal.ts';
+import { liveWidth, wipeLine } from '../../output/terminal.ts';
 import type { Context } from '../context.ts';
 
 /** The last line of the terminal, drawn again and again in its place. */
@@ -61,7 +61,7 @@ export function createLiveLine(
     stale = false;
     visible = true;
     // Never wider than the terminal, since only the row that the cursor is in can be taken away again.
-    await stderr.write(`${wipeLine}${options.text((stderr.columns ?? 80) - 1)}`);
+    await stderr.write(`${wipeLine}${options.text(liveWidth(stderr.columns))}`);
   };
 
   const wipe = async (): Promise<void> => {

@@ -1,3 +1,4 @@
+import { liveWidth, wipeLine } from '../../output/terminal.ts';
 import { truncate } from '../../output/text-width.ts';
 import type { Context } from '../context.ts';
 
@@ -15,13 +16,12 @@ export function createWaitingLine({ stderr }: Pick<Context, 'stderr'>): WaitingL
     show: (text) => {
       if (!stderr.isTerminal) return;
       visible = true;
-      // Never wider than the terminal, since only the row that the cursor is in can be taken away again.
-      void stderr.write(`\r\x1b[K${truncate(text, (stderr.columns ?? 80) - 1)}`);
+      void stderr.write(`${wipeLine}${truncate(text, liveWidth(stderr.columns))}`);
     },
     clear: async () => {
       if (!visible) return;
       visible = false;
-      await stderr.write('\r\x1b[K');
+      await stderr.write(wipeLine);
     },
   };
 }

@@ -177,7 +177,10 @@ async function write(
   const writes = job.rows.flatMap((row, index) => rowWrite(row, numbers[index]) ?? []);
   const progress = await invocation.messages.startProgress(writes.length, (requests) => estimator(requests).seconds);
   let [done, failed] = [0, 0];
-  const onInterrupt = () => void invocation.messages.note(stoppingText(log.run, invocation.where));
+  let stopping = Promise.resolve();
+  const onInterrupt = () => {
+    stopping = invocation.messages.note(stoppingText(log.run, invocation.where));
+  };
   interrupted.addEventListener('abort', onInterrupt, { once: true });
   const progression = await writeRows(writes, {
     client: connection.client,
@@ -201,6 +204,8 @@ async function write(
     onDelay: (sentence) => void invocation.messages.note(`${sentence}.`),
   });
   interrupted.removeEventListener('abort', onInterrupt);
+  // A wait ends at once: what is said of the stop comes before what is said of its outcome.
+  await stopping;
   await progress.stop();
   const unclosed = await log.end().catch((error: unknown) => ({ error }));
   return { progression, cause: progression.stoppedBy ?? unclosed?.error };

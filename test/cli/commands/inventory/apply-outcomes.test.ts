@@ -133,6 +133,7 @@ describe('Ctrl-C', () => {
       },
     });
     expect(stopped.code).toBe(130);
+    expect(stopped.stderr.indexOf('Stopping after')).toBeLessThan(stopped.stderr.indexOf(' not attempted.'));
     const shown = JSON.parse((await shop.run(['history', 'show', stopped.report.run, '--json'])).stdout);
     const states = new Set(shown.rows.map(({ result }: { result: string }) => result));
     expect(states).toEqual(new Set(['applied', 'pending']));
