@@ -61,7 +61,7 @@ class Proxies extends Pool {
     const { statusCode, socket } = answer;
     if (statusCode === 200) return answer;
     socket.on('error', () => {}).destroy();
-    const why = statusCode === 407 ? ', since it wants a name and a password' : '';
+    const why = statusCode === 407 ? ', since it requires a name and a password' : '';
     throw new TunnelError(`the proxy ${this.#shown} refused with status ${statusCode}${why}`);
   }
 }

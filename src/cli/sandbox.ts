@@ -43,7 +43,7 @@ function makeFolderOf(file: string): void {
   if (file !== ':memory:' && !existsSync(folder)) makePrivateFolder(folder);
 }
 
-/** What a failure of the database is to whoever runs a command; any other error as it is. */
+/** What a failure of the database means to a user; any other error as it is. */
 export async function fileError(cause: unknown, file: string): Promise<unknown> {
   const { StorageError } = await import('../service/index.ts');
   if (!(cause instanceof StorageError)) return cause;
@@ -116,7 +116,7 @@ export async function resetSandbox(context: Context): Promise<void> {
   }
 }
 
-/** Makes a key that others could read private. @returns a warning, for whoever talks to the person. @throws FailureError where it is not ours */
+/** Makes a key that others could read private. @returns a warning for the user. @throws FailureError where the file is not ours */
 export function narrowSandbox(stateFolder: string): string | undefined {
   return readPrivateFile(keyFileIn(stateFolder))?.warning;
 }

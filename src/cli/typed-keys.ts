@@ -35,7 +35,7 @@ interface ErrorTexts {
 }
 
 /**
- * An error without what was typed and may be a key. The one place for it: whoever words an error may repeat what was typed.
+ * An error without what was typed and may be a key. The one place for it: the authors of messages may repeat what was typed.
  * What a variable holds as a key counts, whatever it looks like.
  */
 export function withoutTypedKeys<Texts extends ErrorTexts>(

@@ -44,7 +44,7 @@ export interface BulkRow {
   readonly petId: bigint;
   /** The stock as it was read; undefined for a pet that the service does not have. */
   readonly before: number | undefined;
-  /** The stock that is wanted; undefined where it can't be told. */
+  /** The stock that is wanted; undefined where it is not known. */
   readonly after: number | undefined;
   /** What was to be added, where no stock is known that it could be added to. */
   readonly delta?: number | undefined;

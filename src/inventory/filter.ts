@@ -44,7 +44,7 @@ function statusFilter(wanted: ReadonlySet<string>): ItemFilter {
   };
 }
 
-/** Most items are told from all that are wanted by their last nine digits. */
+/** For most items the last nine digits are enough to see that they are not wanted. */
 function petIdFilter(wanted: ReadonlySet<bigint>): ItemFilter {
   const wantedTails = new Set(Array.from(wanted, (petId) => splitPetId(petId).tail));
   return (batch) => {

@@ -8,8 +8,8 @@ const billion = 1_000_000_000;
 /**
  * A batch of stock levels in columns instead of objects: a million items are a million objects less.
  *
- * Whoever makes batches fills the same one again and again: it is valid until the next is asked for. Whoever is handed
- * one may narrow it with `keep` and `truncate`.
+ * The maker of batches fills the same one again and again: it is valid until the next is asked for. The reader
+ * of one may narrow it with `keep` and `truncate`.
  */
 export class ItemColumns {
   /** How many items there are. */

@@ -49,7 +49,7 @@ export function planChanges(
   return { rows, faults };
 }
 
-/** @returns the row, or why there is none */
+/** @returns the row, or why the file is refused */
 function planChange(change: Change, stock: number | undefined, options: PlanOptions): BulkRow | string {
   const { petId, quantity, delta, expected } = change;
   if (stock === undefined) {

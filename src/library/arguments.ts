@@ -6,7 +6,7 @@ export type PetIdInput = bigint | number | string;
 /** A safe integer: a number, a bigint, or its decimal digits. */
 export type QuantityInput = number | bigint | string;
 
-/** The id, exact. @throws UsageError for what is none, or may have lost digits */
+/** The id, exact. @throws UsageError for anything else, and for an id that may have lost digits */
 export function petIdOf(value: unknown, name = 'petId'): bigint {
   return integer(value, name, parsePetId);
 }

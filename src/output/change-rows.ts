@@ -4,7 +4,7 @@ import type { Paint } from './paint.ts';
 import type { Column, Row, Scalar } from './view.ts';
 
 /*
- * The words for what becomes of a row: alike in the preview, the report and the history.
+ * The words for what becomes of a row: the same in the preview, the report and the history.
  */
 
 /** What a result is called after its count. */
@@ -75,7 +75,7 @@ interface RowFault {
   readonly error?: RowError | undefined;
 }
 
-/** An error in JSON; undefined where there is none, so that it is left out. */
+/** An error in JSON; undefined without an error, so that it is left out. */
 export function errorJsonOf(error: RowError | undefined): object | undefined {
   return error && { code: error.code, message: error.message, status: error.status };
 }

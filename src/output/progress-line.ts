@@ -12,7 +12,7 @@ export interface ProgressFacts {
   readonly rate: number | undefined;
   /** Seconds until the last row has its answer; undefined until it is known. */
   readonly left: number | undefined;
-  /** Milliseconds that the wait for the rate limit still takes; undefined while there is none. */
+  /** Milliseconds that the wait for the rate limit still takes; undefined while nothing waits. */
   readonly waiting: number | undefined;
 }
 

@@ -41,7 +41,7 @@ export async function drawTable(
 interface Shape {
   readonly title: string;
   readonly right: boolean;
-  /** The widest number of a right-aligned column, and the widest remark; 0 where there are none. */
+  /** The widest number of a right-aligned column, and the widest remark; 0 where the column has no remarks. */
   readonly number: number;
   readonly remark: number;
 }

@@ -9,7 +9,7 @@ export interface Lane {
   readonly right: boolean;
   /** Right-aligned: the part that is never cut; a remark stands to the right of it. Otherwise 0. */
   readonly number: number;
-  /** The room for remarks; 0 where there are none. */
+  /** The room for remarks; 0 where the column has no remarks. */
   readonly remark: number;
   /** The whole column. */
   readonly width: number;
@@ -21,7 +21,7 @@ export interface Layout {
   readonly gap: number;
   /** Whether everything is within the width that there is. */
   readonly fits: boolean;
-  /** Whether lines are longer than the width all the same, since what must stay whole does not fit. */
+  /** Whether lines are still longer than the width, since what must stay whole does not fit. */
   readonly overflows: boolean;
   /** Whether text that is wider than its column is cut: only where there is a width to keep. */
   readonly cuts: boolean;

@@ -16,7 +16,7 @@ const paintCode = /(\x1b\[(?:1|2|22|31|32|33|36|39)m)/;
 const suspect = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
 /**
- * What of a text may reach a terminal, whoever wrote it: its lines and tabs, paint, and at its beginning `wipeLine`. Every
+ * What may reach a terminal of a text of any origin: its lines and tabs, paint, and at its beginning `wipeLine`. Every
  * other control character, escape sequence and bidi control goes.
  */
 export function harmless(text: string): string {

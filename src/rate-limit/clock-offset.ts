@@ -19,7 +19,7 @@ const drift = 0.0002;
  *
  * @param date milliseconds since the Unix epoch
  * @param sentAt,receivedAt by the monotonic clock
- * @returns the intersection; where there is none, a clock was stepped, and only the new answer counts
+ * @returns the intersection; where it is empty, a clock was stepped, and only the new answer counts
  */
 export function narrow(known: ClockOffset | undefined, date: number, sentAt: number, receivedAt: number): ClockOffset {
   const fresh = { least: date - receivedAt, most: date + 1000 - sentAt, at: receivedAt, guessed: false };

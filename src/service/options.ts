@@ -56,7 +56,7 @@ export interface RunningService {
   readonly url: string;
   /** Address of the administration server. */
   readonly adminUrl: string | null;
-  /** The bearer token of the administration server; null where there is none. */
+  /** The bearer token of the administration server; null without one. */
   readonly adminToken: string | null;
   /** A key that is valid here: psk_… */
   readonly key: string;

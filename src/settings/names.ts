@@ -16,7 +16,7 @@ export interface SettingDefinition<Name extends SettingName = SettingName> {
   readonly values: string;
   /** What a value must be, for messages: `a whole number from 0`. */
   readonly rule: string;
-  /** undefined: not set means that there is none. */
+  /** undefined: there is no default. */
   readonly defaultValue: SettingValue<Name> | undefined;
   /** Reads what was typed. */
   parse(text: string): Parsed<SettingValue<Name>>;

@@ -20,7 +20,7 @@ export interface PrivateFile {
  * can take its place meanwhile. Nothing is read or narrowed of a file that another user may have made: their key, or their
  * address, would be used.
  *
- * @returns undefined where there is none
+ * @returns undefined where there is no such file
  * @throws FailureError for a symbolic link, for what is no file, belongs to another user than this one or root, or can be written
  *   to by others; the error of `node:fs` where it can't be read
  */

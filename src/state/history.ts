@@ -20,7 +20,7 @@ export interface History {
   resume(run: string): Promise<RunLog>;
   /**
    * The run that a person means: its whole id, or its last four characters where only one run ends in them.
-   * @throws UsageError for what is no id, or stands for more than one run; NotFoundError where there is none
+   * @throws UsageError for what is no id, or stands for more than one run; NotFoundError where no run has it
    */
   find(text: string): Promise<string>;
   /** @param run a whole id. @throws NotFoundError */
@@ -110,7 +110,7 @@ export interface RunHead {
   readonly unchanged: number;
 }
 
-/** One change of stock that a run is about to make, or that is known already to be none. */
+/** One change of stock that a run is about to make, or that is already known to change nothing. */
 export interface PlannedRow {
   /** Counts from 1 within the run. */
   readonly row: number;
@@ -162,7 +162,7 @@ export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
   readonly result: RecordedResult;
   readonly quantity: number | undefined;
   readonly error: RowError | undefined;
-  /** Of its last intent or outcome: milliseconds since the Unix epoch; undefined while there is none. */
+  /** Of its last intent or outcome: milliseconds since the Unix epoch; undefined before the first. */
   readonly at: number | undefined;
   /** By the monotonic clock: until then a request of it may be on its way. Undefined where none was sent since the boot. */
   readonly expires: number | undefined;
@@ -192,7 +192,7 @@ export interface RunRecord extends RunHead {
   readonly counts: Readonly<Record<RecordedResult, number>>;
   /**
    * - `running`: a process is at it
-   * - `incomplete`: none is, and rows are pending or unknown
+   * - `incomplete`: no process is, and rows are pending or unknown
    * - `done`: every row has its answer
    */
   readonly state: 'running' | 'done' | 'incomplete';

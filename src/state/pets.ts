@@ -9,7 +9,7 @@ export interface Pets {
    * When the last request of a process that is gone can't be on its way to one of these pets any more: a stock that is read
    * before may still change by what this state has sent.
    * @param except a run whose own requests don't count
-   * @returns by the monotonic clock; undefined where there is none
+   * @returns by the monotonic clock; undefined where there can be no such request
    */
   arrivesUntil(service: string, petIds: ReadonlySet<bigint>, except?: string): Promise<number | undefined>;
   /**
@@ -29,7 +29,7 @@ export interface Mark {
 export interface Place {
   readonly petId: bigint;
   /**
-   * Takes the lease, or says who has it or stands before us. `RunLog.intend` with this place then goes on with it.
+   * Takes the lease, or says who has it or stands before us. `RunLog.intend` with this place then uses it.
    * @returns undefined where the pet is ours
    */
   enter(): Promise<Busy | undefined>;

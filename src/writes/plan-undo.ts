@@ -10,7 +10,7 @@ export interface UndoableRow {
   readonly lastKnown: number | undefined;
 }
 
-/** @throws UsageError where there is none */
+/** @throws UsageError where no row can be taken back */
 export async function undoableRows(
   history: Pick<History, 'rows' | 'lastKnownQuantity'>,
   run: RunRecord,

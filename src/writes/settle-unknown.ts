@@ -5,7 +5,7 @@ import { stockMovedMessage } from './stock-moved.ts';
 export interface Unsettled {
   /** Rows that were certainly not written, or that a plain set may simply write again. */
   readonly again: readonly QueuedRow[];
-  /** By the monotonic clock: when the last request that may still arrive can't any more; undefined where there is none. */
+  /** By the monotonic clock: when the last request that may still arrive can't any more; undefined where no request may. */
   readonly arrivesUntil: number | undefined;
 }
 
@@ -14,7 +14,7 @@ export interface Unsettled {
  *
  * - as wanted: applied
  * - their request may still be on its way: they stay unknown
- * - as before: sent again; a plain set relies on no stock, so whatever it is
+ * - as before: sent again; a plain set relies on no stock, so it is sent again whatever the stock is
  * - anything else: a conflict
  *
  * @param look `now`: by the monotonic clock, before the stock was read; `isLast`: nothing is sent again, so that a plain set,

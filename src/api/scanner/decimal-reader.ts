@@ -30,7 +30,7 @@ export function readDecimal(bytes: Uint8Array, start: number, columns: ItemColum
   return storeDigits(bytes, { first, point, end: digitsStop, exponent, negative }, columns, isId) ? end : unread;
 }
 
-/** Where one digit and more end; `unread` where there is none, or too many. */
+/** Where one digit and more end; `unread` where no digit stands there, or too many. */
 function digitsEnd(bytes: Uint8Array, start: number, most: number): number {
   let at = start;
   while (isDigit(bytes[at])) at += 1;
@@ -44,7 +44,7 @@ function digitAt(bytes: Uint8Array, at: number): number {
 /** Where the digits of a decimal are. */
 interface Decimal {
   readonly first: number;
-  /** Where the point is, or `end` where there is none. */
+  /** Where the point is, or `end` where the number has no point. */
   readonly point: number;
   readonly end: number;
   readonly exponent: number;

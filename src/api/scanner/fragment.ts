@@ -1,4 +1,4 @@
-/** A piece of text of at least four bytes, which is told from other bytes four at a time. */
+/** A piece of text of at least four bytes, which is compared four bytes at a time. */
 export class Fragment {
   readonly length: number;
   readonly #first: number;

@@ -16,7 +16,7 @@ interface Spelling {
 
 /**
  * Finds the code of a status by its bytes. There are few statuses and many items: each spelling is made a string only
- * once, and known again by its bytes. They are compared with those of the last one that began alike, and then looked up
+ * once, and known again by its bytes. They are compared with those of the last one with the same beginning, and then looked up
  * by a hash over all of them.
  */
 export class StatusReader {

@@ -111,7 +111,7 @@ class Finder {
     this.#found = -1;
   }
 
-  /** Its first place at or after `start`; the length of the text where there is none. */
+  /** Its first place at or after `start`; the length of the text where it does not occur. */
   from(text: string, start: number): number {
     if (this.#found < start) {
       const found = text.indexOf(this.character, start);

@@ -8,7 +8,7 @@ export type OnElement = (text: string, line: number) => void;
 
 /**
  * Cuts a JSON array into its elements without looking at what is in them, so that neither the array nor the text of it
- * is ever there as a whole. Where an element is broken the next one is found all the same.
+ * is ever there as a whole. Where an element is broken the next one is still found.
  *
  * Places are lines. Where the second element begins on the line of the first, the line says nothing: then places are
  * the numbers of the elements, from 1.

@@ -37,5 +37,5 @@ async function requireCertificateCheck({ context, messages, writes }: NetworkUse
   if (writes) {
     throw new UsageError(`${fact}: nothing is written with it, and nothing was sent. Unset it`, { hint: instead });
   }
-  await messages.alert(`${fact}: whoever is in between reads the key, and may answer in place of the service`);
+  await messages.alert(`${fact}: anyone in between can read the key, and can answer in place of the service`);
 }

@@ -39,7 +39,7 @@ export interface ResultsOptions {
 
 export function createResults(options: ResultsOptions): Results {
   const { format, header, stringIds, stdout, messages, paint } = options;
-  // A terminal whose width is not known is one all the same: nothing harmful may reach it.
+  // A terminal of unknown width is still a terminal: nothing harmful may reach it.
   const width = () => (stdout.isTerminal ? (stdout.columns ?? 80) : undefined);
   const write = async (chunk: string | Uint8Array): Promise<void> => {
     await messages.clear();

@@ -13,7 +13,7 @@ import { BadRequest, readJson } from './read-json.ts';
 type Reply = readonly [status: number, body: unknown];
 
 /**
- * The administration port, for whoever tests a client:
+ * The administration port, for those who test a client:
  *
  * - `GET /health`: `{"status":"ok"}`
  * - `GET /openapi.json`: the contract of the service

@@ -17,7 +17,7 @@ export class Exchange {
   validKey: string | null = null;
   /** Headers of every answer on this path. */
   pathHeaders: Readonly<Record<string, string>> = {};
-  /** True while the client has asked to be told before it sends the body, and has not been. */
+  /** True while the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
   /** True when the request is left without an answer on purpose, until one of both sides hangs up. */
   abandoned = false;

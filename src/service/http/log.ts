@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { idOfKey } from '../keys/key.ts';
 import type { Exchange } from './exchange.ts';
 
-/** One request, told when its answer has been sent or its connection has ended. */
+/** One request, logged when its answer has been sent or its connection has ended. */
 export interface LogEntry {
   /** When it came, by the service's clock: ISO 8601. */
   readonly time: string;

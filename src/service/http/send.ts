@@ -64,7 +64,7 @@ async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, 
     for await (const piece of pieces) {
       if (exchange.isCut) return;
       if (truncated) return await cutOff(exchange, piece);
-      // A socket that takes all at once drains within this turn; the next piece is for another one all the same.
+      // A socket that takes all at once drains within this turn; the next piece still waits for another one.
       if (!response.write(piece)) await drained(exchange);
       await nextTurn();
     }

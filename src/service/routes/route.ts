@@ -13,7 +13,7 @@ export interface Call {
   readonly exchange: Exchange;
   readonly store: Store;
   readonly bounds: QuantityBounds;
-  /** The decoded value of the path parameter, '' where there is none. */
+  /** The decoded value of the path parameter, '' where the path has no parameter. */
   readonly parameter: string;
 }
 

@@ -20,7 +20,7 @@ export interface NewRun {
 
 const shownPets = 20;
 
-/** Inside a transaction. Writes a run and its rows, which may be any number: none is held. */
+/** Inside a transaction. Writes a run and its rows, which may be any number: they are streamed. */
 export function insertRun(
   shared: Pick<Shared, 'connection'>,
   run: string,

@@ -64,7 +64,7 @@ export class Connection {
     this.#guarded(() => this.#database.exec(sql));
   }
 
-  /** Turned on once for a file. SQLite does not wait while another process does the same: whoever comes second finds it done. */
+  /** Turned on once for a file. SQLite does not wait while another process does the same: the second one finds it done. */
   useWriteAheadLog(): void {
     for (let attempt = 1; ; attempt += 1) {
       try {

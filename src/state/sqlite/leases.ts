@@ -62,7 +62,7 @@ export function busyWith(shared: Shared, pet: PetKey, holder: number, owners: re
   return until === undefined ? undefined : { run, until };
 }
 
-/** Inside a transaction. Takes the lease, whoever had it. */
+/** Inside a transaction. Takes the lease, even from another process. */
 export function takeLease({ connection, clock }: Shared, { service, petId }: PetKey, lease: Lease): void {
   connection.run(
     'INSERT OR REPLACE INTO leases (pet_id, service, owner, run, holder, boot, expires) VALUES (?, ?, ?, ?, ?, ?, ?)',

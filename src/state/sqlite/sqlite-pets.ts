@@ -95,7 +95,7 @@ export class SqlitePlace implements Place {
     const { petId, service } = this.#pet;
     const sql = 'SELECT ticket, holder FROM line WHERE pet_id = ? AND service = ? ORDER BY ticket';
     const line = connection.all(sql, petId, service);
-    // Whoever was away for longer than its lease was taken for dead, and has to stand behind the others.
+    // A process that was away for longer than its lease was taken for dead, and goes to the end of the line.
     if (!line.some(({ ticket }) => ticket === this.#ticket)) {
       this.#ticket = standInLine(this.#shared, this.#pet, holder);
     }

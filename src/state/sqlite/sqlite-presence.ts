@@ -89,7 +89,7 @@ export class SqlitePresence implements Presence {
     }
   }
 
-  /** Inside a transaction. @returns whether a process is there, as far as can be told */
+  /** Inside a transaction. @returns whether a process is there, as far as is known */
   isAlive(holder: number): boolean {
     if (holder === this.#id) return true;
     const row = this.#connection.get('SELECT * FROM presence WHERE id = ?', holder);

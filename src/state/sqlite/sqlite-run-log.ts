@@ -99,7 +99,7 @@ export class SqliteRunLog implements RunLog {
     try {
       if (!this.#hasEnded) this.#write('quick');
     } catch {
-      // Said by whoever needs it.
+      // The caller that needs it reports it.
     }
   }
 

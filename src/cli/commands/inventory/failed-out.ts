@@ -22,7 +22,7 @@ export async function failedRowsWriter(
   if (file === undefined) return undefined;
   if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)} for --failed-out`);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(`${file} is a folder; --failed-out wants a file`);
+    throw new UsageError(`${file} is a folder; --failed-out takes a file`);
   }
   requireCsvName(file, '--failed-out');
   await confirmReplacing(invocation, file, force);

@@ -95,5 +95,5 @@ export async function confirmSet(
  */
 export async function confirmBelowZero({ questions }: Invocation, petId: bigint, quantity: number): Promise<void> {
   if (quantity >= 0 || !questions.willAsk()) return;
-  await questions.confirm(`The stock of pet ${petId} would go below 0, to ${quantity}. Set it all the same?`);
+  await questions.confirm(`The stock of pet ${petId} would go below 0, to ${quantity}. Set it anyway?`);
 }

@@ -20,7 +20,7 @@ interface Page {
   readonly text: string | null;
 }
 
-/** Reads the inventory page by page, in the order of ids. Whoever wants one state of it holds a transaction meanwhile. */
+/** Reads the inventory page by page, in the order of ids. To see one state of it, hold a transaction meanwhile. */
 export class Pages {
   readonly #query: Statement;
 

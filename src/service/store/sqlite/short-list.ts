@@ -3,7 +3,7 @@ import type { Pages } from './pages.ts';
 
 /**
  * The whole inventory where one page holds it, read once for all who ask before anything is written. What this connection
- * writes, it is told of; what others write, SQLite's data version tells.
+ * writes, it is notified of; what others write shows in SQLite's data version.
  */
 export class ShortList {
   readonly #pages: Pages;
@@ -26,7 +26,7 @@ export class ShortList {
     return this.#text;
   }
 
-  /** To be called after a change of the inventory, and before anybody is told of it. */
+  /** To be called after a change of the inventory, and before it is answered. */
   changed(): void {
     this.#version = null;
   }
