@@ -61,7 +61,7 @@ function environmentName(text: string, source: string): EnvironmentName {
 }
 
 /**
- * The key of an environment: that of a variable, the command that prints it, the stored one. Undefined where there is none.
+ * The key of an environment: that of a variable, the command that prints it, the stored one. Undefined where no key is set.
  * @throws UsageError where a variable holds something that cannot be a key; the text is not repeated
  */
 export function resolveKey(
@@ -82,7 +82,7 @@ export function knownKey(key: Resolved | PrintedKey | undefined): Resolved | und
 }
 
 /**
- * The base URL of an environment: `PETSTOCK_URL_<ENV>`, the stored one. There is no default: undefined where there is none.
+ * The base URL of an environment: `PETSTOCK_URL_<ENV>`, the stored one. There is no default: undefined where no URL is set.
  * @throws UsageError where the variable holds something that cannot be a base URL
  */
 export function resolveBaseUrl(
@@ -115,7 +115,7 @@ function resolved(
   return { value: parsed.value, source, shadows: hides };
 }
 
-/** The variable that gives the key of an environment, usable or not; undefined where none is set. */
+/** The variable that gives the key of an environment, usable or not; undefined where no variable is set. */
 export function keySource(
   name: RemoteEnvironmentName,
   env: Environment,
@@ -124,7 +124,7 @@ export function keySource(
   return keyVariables(name, store).find((candidate) => variable(env, candidate) !== undefined);
 }
 
-/** Says that a variable hides the stored key of an environment; undefined where none is set. */
+/** Says that a variable hides the stored key of an environment; undefined where no variable is set. */
 export function describeKeyShadow(
   name: RemoteEnvironmentName,
   env: Environment,
