@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync, statSync, writeSync } from 'node:fs';
 import { builtHelp } from './built-help.ts';
 
 /** What is no terminal is as wide as `plain`; no help is wider than `widest`. */
@@ -36,7 +36,8 @@ function questionsOf(words: readonly string[]): readonly string[] {
 /** Of stdout. Node takes 2 ms to open it, so it is not opened where it can't be a terminal. */
 function columns(): number {
   const stdout = fstatSync(1);
-  if (stdout.isFIFO() || stdout.isFile() || stdout.isSocket()) return widths.plain;
+  const isNull = stdout.rdev !== 0 && stdout.rdev === statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
+  if (isNull || stdout.isFIFO() || stdout.isFile() || stdout.isSocket()) return widths.plain;
   return Math.min((process.stdout.isTTY && process.stdout.columns) || widths.plain, widths.widest);
 }
 

@@ -28,7 +28,7 @@ export interface ServeOptions {
 
 export async function serve({ program, limit, windowMs, pets }: ServeOptions): Promise<Served> {
   const home = mkdtempSync(join(tmpdir(), 'petstock-bench-'));
-  const numbers = { 'limit-minute': limit, 'limit-day': 1_000_000, 'window-seconds': windowMs / 1000, pets };
+  const numbers = { 'limit-minute': limit, 'limit-day': 1_000_000_000, 'window-seconds': windowMs / 1000, pets };
   const options = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const standard = 'sandbox serve --port 0 --admin-port 0 --file :memory: --no-ban --json'.split(' ');
   const child = startNode([program, ...standard, ...options], {

@@ -1,112 +1,105 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSystemClock } from '../../../src/shared/system-clock.ts';
-import { createSystemProcesses } from '../../../src/shared/system-processes.ts';
-import type { PlannedRow, RunHead } from '../../../src/state/history.ts';
-import { openState } from '../../../src/state/open-state.ts';
-import type { State } from '../../../src/state/state.ts';
+import { parseArgs } from 'node:util';
+import { type Served, serve } from '../governor/served.ts';
+import { buildProject } from '../support/build.ts';
+import { temporaryFolder } from '../support/folders.ts';
+import { heading } from '../support/heading.ts';
+import { type Measurer, startMeasurer } from '../support/measure.ts';
+import { progress } from '../support/progress.ts';
+import { atMost, faultsOf, goalOf, type Report, times, whole } from '../support/report.ts';
+import { type Contestant, type Results, runRounds } from '../support/rounds.ts';
+import { markdownTable } from '../support/table.ts';
+import { generateHistory } from './generate.ts';
 
-/** What the state costs: `npx tsx test/bench/history/main.ts`. Prints a line for each figure. */
-const clock = createSystemClock(process.hrtime.bigint);
-const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot(), kill: process.kill.bind(process) });
-const folder = mkdtempSync(join(tmpdir(), 'petstock-bench-'));
-const head: RunHead = {
-  command: 'inventory apply',
-  env: 'staging',
-  store: undefined,
-  baseUrl: 'https://pets.example/v1',
-  service: 'https://pets.example/v1',
-  scope: '0123456789abcdef',
-  user: 'ann',
-  unchanged: 0,
-};
+/** As many runs are listed of each history. */
+const commands = ['history list --limit 10', 'history show', 'undo --dry-run'] as const;
+type CommandName = (typeof commands)[number];
 
-const open = (where = folder): Promise<State> =>
-  openState({
-    folder: where,
-    need: 'history',
-    clock,
-    processes,
-    random: Math.random,
-    command: 'inventory apply',
-    warn: (line) => process.stderr.write(`${line}\n`),
+/**
+ * `npm run bench -- history [--quick] [--runs 15] [--lengths 10,1000,10000]`: what a look at the history, and an undo, cost
+ * in a long history beside a short one. `--quick` leaves out the longest.
+ */
+export async function run(args: readonly string[]): Promise<Report> {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({
+    args: [...args],
+    options: { quick: { type: 'boolean', default: false }, runs: text, lengths: text },
   });
-
-function* rows(count: number): Generator<PlannedRow> {
-  for (let row = 1; row <= count; row += 1) {
-    const petId = 9_000_000_000_000_000_000n + BigInt(row);
-    yield { row, line: row + 1, petId, before: row, after: row + 5, reason: 'stock-take', ref: undefined };
+  const rounds = Number(values.runs ?? (values.quick ? 5 : 15));
+  const lengths = (values.lengths ?? (values.quick ? '10,1000' : '10,1000,10000')).split(',').map(Number);
+  const { program, remove: removeBuild } = await buildProject();
+  const { path: folder, remove } = temporaryFolder();
+  const measurer = await startMeasurer();
+  const served = await serve({ program, limit: 1_000_000, windowMs: 60_000, pets: 24 });
+  try {
+    const contestants: Contestant[] = [];
+    for (const runs of lengths) contestants.push(...(await contestantsOf({ measurer, program, served, folder }, runs)));
+    return reportOf(args, lengths, await runRounds(contestants, rounds));
+  } finally {
+    await served.stop();
+    measurer.stop();
+    remove();
+    removeBuild();
   }
 }
 
-async function measure(name: string, times: number, work: () => Promise<unknown>): Promise<void> {
-  const cpu = process.cpuUsage();
-  const start = clock.monotonic();
-  for (let time = 0; time < times; time += 1) await work();
-  const wall = (clock.monotonic() - start) / times;
-  const { user, system } = process.cpuUsage(cpu);
-  process.stdout.write(`${name}: ${wall.toFixed(3)} ms, ${((user + system) / 1000 / times).toFixed(3)} ms CPU\n`);
+interface Scene {
+  readonly measurer: Measurer;
+  /** The built program. */
+  readonly program: string;
+  readonly served: Served;
+  readonly folder: string;
 }
 
-async function all(items: AsyncIterable<unknown>): Promise<number> {
-  let count = 0;
-  for await (const _ of items) count += 1;
-  return count;
-}
+const nameOf = (command: CommandName, runs: number) => `${command}, ${runs} runs`;
 
-async function measureLists(state: State, runs: number): Promise<void> {
-  await measure(`list of the newest 20 of ${runs} runs`, 20, () => all(state.history.runs({ limit: 20 })));
-  await measure(`find the last of ${runs} runs`, 20, async () => {
-    for await (const { run } of state.history.runs({ limit: 1 }))
-      await state.history.find(run.slice(-4)).catch(() => {});
-  });
-  await measure(`list of one pet of ${runs} runs`, 20, () => all(state.history.runs({ limit: 20, petId: 5n })));
-}
-
-async function measureWrites(state: State): Promise<void> {
-  const log = await state.history.begin(head, rows(64 * 40));
-  let from = 1;
-  const batch = (size: number) => {
-    const intents = [...rows(from + size - 1)].slice(from - 1).map(({ row, petId }) => ({
-      row,
-      petId,
-      expires: clock.monotonic() + 30_000,
-    }));
-    from += size;
-    return intents;
+async function contestantsOf(scene: Scene, runs: number): Promise<readonly Contestant[]> {
+  const { measurer, program, served, folder } = scene;
+  progress(`a history of ${runs} runs`);
+  const state = join(folder, `${runs}`);
+  const newest = await generateHistory({ folder: state, runs, baseUrl: served.url, stock: await served.stock() });
+  const argvOf: Readonly<Record<CommandName, readonly string[]>> = {
+    'history list --limit 10': ['history', 'list', '--limit', '10', '--json'],
+    'history show': ['history', 'show', newest, '--json'],
+    'undo --dry-run': ['undo', newest, '--dry-run', '--json'],
   };
-  const mark = await state.pets.mark();
-  await measure('intend of 64 rows, with the outcomes of 64', 20, async () => {
-    const intents = batch(64);
-    await log.intend(intents, mark);
-    await log.settle(intents.map(({ row, petId }) => ({ row, petId, result: 'applied', quantity: row + 5 })));
+  const env = {
+    PETSTOCK_STATE_DIR: state,
+    PETSTOCK_CONFIG_DIR: join(folder, 'config'),
+    PETSTOCK_URL_STAGING: served.url,
+    PETSTOCK_API_KEY_STAGING: served.key,
+  };
+  return commands.map((command) => {
+    const argv = [process.execPath, program, ...argvOf[command]];
+    const stdout = join(folder, 'stdout');
+    return { name: nameOf(command, runs), attempt: () => measurer.run({ argv, env }, { stdout, seconds: 60 }) };
   });
-  await measure('intend of one row', 20, async () => {
-    const [intent] = batch(1);
-    if (intent) await log.intend([intent], mark);
-  });
-  await log.end();
 }
 
-try {
-  await measure('open a new state', 1, async () => (await open()).close());
-  await measure('open', 50, async () => (await open()).close());
-  const state = await open();
-  const record = { type: 'start', boot: clock.boot(), env: 'staging', at: 1, wall: clock.now() } as const;
-  await measure('fold', 5000, () => state.limits.fold('abc', [record]));
-  await measure('peek', 5000, async () => state.limits.peek('abc'));
-  await measureWrites(state);
-  const before = process.memoryUsage().rss;
-  await measure('begin of 100,000 rows', 1, async () => (await state.history.begin(head, rows(100_000))).end());
-  process.stdout.write(`  ${((process.memoryUsage().rss - before) / 1e6).toFixed(0)} MB more\n`);
-  for await (const { run } of state.history.runs({ limit: 1 })) {
-    await measure('stream 100,000 rows', 1, () => all(state.history.rows(run)));
-  }
-  await measureLists(state, 10);
-  for (let run = 0; run < 10_000; run += 1) await (await state.history.begin(head, rows(1))).end();
-  await measureLists(state, 10_000);
-  await state.close();
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+function reportOf(args: readonly string[], lengths: readonly number[], results: Results): Report {
+  const [least = 10] = lengths;
+  const most = lengths.at(-1) ?? least;
+  const of = (command: CommandName, runs: number) => results.get(nameOf(command, runs));
+  const ratio = (command: CommandName, runs: number) =>
+    of(command, runs)?.ratioTo(of(command, least), 'cpuMs') ?? Number.NaN;
+  const rows = commands.flatMap((command) =>
+    lengths.map((runs) => [
+      `${command}, ${runs.toLocaleString('en')} runs`,
+      whole(of(command, runs)?.median('ms') ?? Number.NaN),
+      whole(of(command, runs)?.median('cpuMs') ?? Number.NaN),
+      times(ratio(command, runs)),
+      whole(of(command, runs)?.median('peakMb') ?? Number.NaN),
+    ]),
+  );
+  const head = ['', 'ms', 'CPU ms', `of ${least} runs, CPU`, 'peak MB'];
+  const goal = goalOf(
+    '`history list`, `history show`, `undo` with 10,000 runs',
+    'at most 1.5 x those with 10, CPU',
+    commands.flatMap((command) => [
+      [atMost(ratio(command, most), 1.5), `\`${command}\``] as const,
+      ...faultsOf(lengths.map((runs) => of(command, runs))),
+    ]),
+  );
+  const text = `${heading('history', args, [], results)}\n${markdownTable([head, ...rows])}`;
+  return { text, goals: most === 10_000 ? [goal] : [] };
 }

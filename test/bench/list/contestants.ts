@@ -17,6 +17,8 @@ import {
 /** What the contestants of one table share. */
 export interface Scene {
   readonly measurer: Measurer;
+  /** The executable of the Node that runs what runs on Node. */
+  readonly node: string;
   /** The built program. */
   readonly program: string;
   readonly url: string;
@@ -77,7 +79,7 @@ export function petstock(scene: Scene, name: string): Contestant {
     PETSTOCK_CONFIG_DIR: join(scene.folder, 'config'),
     PETSTOCK_STATE_DIR: join(scene.folder, 'state'),
   };
-  return listing(scene, name, { argv: [process.execPath, scene.program, 'inventory', 'list', ...args], env }, expected);
+  return listing(scene, name, { argv: [scene.node, scene.program, 'inventory', 'list', ...args], env }, expected);
 }
 
 /** The program with a list in another shape. */
@@ -96,7 +98,7 @@ export function jq(scene: Scene): Contestant {
 }
 
 export function fetchScript(scene: Scene): Contestant {
-  return other(scene, names.fetch, [process.execPath, peer('fetch.js')]);
+  return other(scene, names.fetch, [scene.node, peer('fetch.js')]);
 }
 
 export function python(scene: Scene): Contestant {

@@ -4,6 +4,7 @@ import { buildProject } from '../support/build.ts';
 import { startNode, stop } from '../support/children.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { startMeasurer } from '../support/measure.ts';
+import { installNodes, otherLines, type Runtime, thisNode } from '../support/nodes.ts';
 import type { Report } from '../support/report.ts';
 import { type Contestant, type Results, runRounds } from '../support/rounds.ts';
 import * as contestants from './contestants.ts';
@@ -30,44 +31,52 @@ interface Options {
   readonly megabytesPerSecond?: number;
   /** The compact one without it. */
   readonly shape?: Shape;
+  /** This Node without it. */
+  readonly runtime?: Runtime;
 }
 
 /** What was measured of one list. */
 export interface Shaped {
   readonly shape: Shape;
+  /** The version of Node that it was read with. */
+  readonly version: string;
   readonly results: Results;
   /** How many bytes it has, to those of the compact list. */
   readonly size: number;
 }
 
 /**
- * `npm run bench -- list [--quick] [--runs 7] [--pets 1000000] [--large 5000000] [--seed 1] [--shapes]`: the list of a
- * million pets beside curl, jq, fetch and Python; over a slower line; in every other spelling, one of them drawn by the
- * seed; and of five million, which --quick leaves out. --shapes measures nothing but the spellings.
+ * `npm run bench -- list [--quick] [--runs 7] [--pets 1000000] [--large 5000000] [--seed 1] [--shapes]
+ * [--nodes 20,22,24]`: the list of a million pets beside curl, jq, fetch and Python; over a slower line; in every other
+ * spelling, one of them drawn by the seed, and some of them on other Nodes; and of five million. --quick leaves out the last
+ * two, --shapes measures nothing but the spellings.
  */
 export async function run(args: readonly string[]): Promise<Report> {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
-  const options = { quick: flag, shapes: flag, runs: text, pets: text, large: text, seed: text };
+  const options = { quick: flag, shapes: flag, runs: text, pets: text, large: text, seed: text, nodes: text };
   const { values } = parseArgs({ args: [...args], options });
   const pets = Number(values.pets ?? 1_000_000);
   const large = Number(values.large ?? (values.quick ? 0 : 5_000_000));
   const rounds = Number(values.runs ?? (values.quick ? 3 : 7));
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
+  const lines = values.quick && values.nodes === undefined ? [] : otherLines(values.nodes);
+  const { runtimes, folder: nodes } = await installNodes(lines);
   const build = await buildProject({ server: 'test/bench/list/server.ts' });
   const measurer = await startMeasurer();
   const { path: folder, remove } = temporaryFolder();
   const scene = async (makers: readonly Maker[], options: Options): Promise<Shaped> => {
-    const { pets, rounds, shape = compact, megabytesPerSecond } = options;
+    const { pets, rounds, shape = compact, megabytesPerSecond, runtime = thisNode } = options;
+    const { node, version } = runtime;
     const shapes = shape === compact ? [compact.name] : [shape.name, compact.name];
     const server = await startServer(build.entry('server'), { pets, megabytesPerSecond, shapes, seed });
     const [url = '', compactUrl = url] = server.urls;
     const [bytes = 0, compactBytes = bytes] = server.bytes;
     const isForeign = shape.isForeign ?? false;
-    const shared = { measurer, program: build.program, url, compactUrl, isForeign, pets, folder, seconds: 180 };
+    const shared = { measurer, node, program: build.program, url, compactUrl, isForeign, pets, folder, seconds: 180 };
     try {
       const all = makers.map((make) => make(shared));
-      return { shape, size: bytes / compactBytes, results: await runRounds(all, rounds) };
+      return { shape, version, size: bytes / compactBytes, results: await runRounds(all, rounds) };
     } finally {
       await server.stop();
     }
@@ -76,6 +85,11 @@ export async function run(args: readonly string[]): Promise<Report> {
     const all: Shaped[] = [];
     const makers = [curl, contestants.compact, contestants.shaped, contestants.fetchScript];
     for (const shape of shapesOf(seed)) all.push(await scene(makers, { pets, rounds, shape }));
+    // Those on which Nodes could differ: what is long, what is decoded, what is merged, and the one that is new each time.
+    const some = all.map(({ shape }) => shape).filter(({ name }) => /^nested|^an escape|^chunks|^drawn/.test(name));
+    for (const runtime of runtimes) {
+      for (const shape of some) all.push(await scene(makers, { pets, rounds: Math.min(3, rounds), shape, runtime }));
+    }
     return all;
   };
   const measured = async (makers: readonly Maker[], options: Options): Promise<Results | undefined> =>
@@ -94,6 +108,7 @@ export async function run(args: readonly string[]): Promise<Report> {
     measurer.stop();
     remove();
     build.remove();
+    nodes.remove();
   }
 }
 

@@ -20,6 +20,8 @@ export interface Scene {
 export const names = {
   curl: 'curl -Z, 8 at a time',
   ours: 'petstock inventory apply',
+  undo: 'petstock undo',
+  pool: 'undici Pool, 8 connections',
   fetch8: 'fetch, 8 at a time',
   fetch32: 'fetch, 32 at a time',
 } as const;
@@ -37,7 +39,8 @@ export function contestantsOf(scene: Scene): readonly Contestant[] {
     petstock(scene, `${names.ours} --concurrency 8`, '--concurrency', '8'),
     script(names.fetch8, 'fetch.js', 8),
     script(names.fetch32, 'fetch.js', 32),
-    script('undici Pool, 8 connections', 'pool.js', 8),
+    script(names.pool, 'pool.js', 8),
+    undo(scene),
   ];
 }
 
@@ -56,24 +59,46 @@ function writing(scene: Scene, name: string, commandOf: (changes: Changes) => Co
   });
 }
 
-/** As a user runs it: with its history, its ledger and its report. The folder for these is another one each time. */
+/** As a user runs it: with its history, its limits and its report. The folder for these is another one each time. */
 function petstock(scene: Scene, name: string, ...options: readonly string[]): Contestant {
-  let runs = 0;
-  return attempting(scene, name, async ({ csv }) => {
-    runs += 1;
-    const state = join(scene.folder, `${options.join('')}${runs}`);
-    const env = {
-      PETSTOCK_URL_STAGING: scene.served.url,
-      PETSTOCK_API_KEY_STAGING: scene.served.key,
-      PETSTOCK_CONFIG_DIR: join(scene.folder, 'config'),
-      PETSTOCK_STATE_DIR: state,
-    };
-    const argv = [process.execPath, scene.program, 'inventory', 'apply', csv, '--yes', '-o', 'json', ...options];
-    const report = join(scene.folder, 'report.json');
-    const sample = await scene.measurer.run({ argv, env }, { stdout: report, seconds });
-    await requireApplied({ report, state, changes: scene.petIds.length });
-    return sample;
-  });
+  return attempting(scene, name, async ({ csv }) => (await apply(scene, csv, options)).sample);
+}
+
+/** Of a run that is not measured. The stock is then what it was before. */
+function undo(scene: Scene): Contestant {
+  return {
+    name: names.undo,
+    async attempt() {
+      const before = await scene.served.stock();
+      const wanted = new Map([...before].map(([petId, quantity]) => [petId, quantity + 1]));
+      const { env } = await apply(scene, writeChanges(scene, wanted).csv, []);
+      const report = join(scene.folder, 'report.json');
+      const argv = [process.execPath, scene.program, 'undo', '--last', '--yes', '-o', 'json'];
+      const sample = await scene.measurer.run({ argv, env }, { stdout: report, seconds });
+      const after = await scene.served.stock();
+      const wrong = [...before].filter(([petId, quantity]) => after.get(petId) !== quantity).length;
+      if (wrong > 0) throw new Error(`${wrong} quantities are not what they were`);
+      return sample;
+    },
+  };
+}
+
+let applied = 0;
+
+async function apply(scene: Scene, csv: string, options: readonly string[]) {
+  applied += 1;
+  const state = join(scene.folder, `state-${applied}`);
+  const env = {
+    PETSTOCK_URL_STAGING: scene.served.url,
+    PETSTOCK_API_KEY_STAGING: scene.served.key,
+    PETSTOCK_CONFIG_DIR: join(scene.folder, 'config'),
+    PETSTOCK_STATE_DIR: state,
+  };
+  const argv = [process.execPath, scene.program, 'inventory', 'apply', csv, '--yes', '-o', 'json', ...options];
+  const report = join(scene.folder, 'report.json');
+  const sample = await scene.measurer.run({ argv, env }, { stdout: report, seconds });
+  await requireApplied({ report, state, changes: scene.petIds.length });
+  return { sample, env };
 }
 
 let runs = 0;

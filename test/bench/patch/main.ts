@@ -2,16 +2,16 @@ import { parseArgs } from 'node:util';
 import { serve } from '../governor/served.ts';
 import { buildProject } from '../support/build.ts';
 import { temporaryFolder } from '../support/folders.ts';
-import { startMeasurer } from '../support/measure.ts';
+import { type Measurer, startMeasurer } from '../support/measure.ts';
 import type { Report } from '../support/report.ts';
-import { runRounds } from '../support/rounds.ts';
+import { type Results, runRounds } from '../support/rounds.ts';
 import { contestantsOf } from './contestants.ts';
-import { reportOf } from './report.ts';
+import { type Found, reportOf } from './report.ts';
 
 /**
- * `npm run bench -- patch [--quick] [--runs 7] [--changes 10000]`: changes of all pets through `inventory apply`, with the
- * history written, beside curl, fetch and undici. Against the embedded service with its limits out of the way: its day has a
- * million requests.
+ * `npm run bench -- patch [--quick] [--runs 5] [--changes 10000,100000]`: changes of all pets through `inventory apply`, with
+ * the history written, beside curl, fetch and undici. Against the embedded service with its limits out of the way. `--quick`
+ * does 10,000 alone.
  */
 export async function run(args: readonly string[]): Promise<Report> {
   const text = { type: 'string' } as const;
@@ -19,23 +19,45 @@ export async function run(args: readonly string[]): Promise<Report> {
     args: [...args],
     options: { quick: { type: 'boolean', default: false }, runs: text, changes: text },
   });
-  const rounds = Number(values.runs ?? (values.quick ? 3 : 7));
-  const changes = Number(values.changes ?? 10_000);
-  const { program, remove: removeBuild } = await buildProject();
-  const { path: folder, remove } = temporaryFolder();
+  const rounds = Number(values.runs ?? (values.quick ? 3 : 5));
+  const sizes = (values.changes ?? (values.quick ? '10000' : '10000,100000')).split(',').map(Number);
+  const { program, remove } = await buildProject();
   const measurer = await startMeasurer();
   try {
-    const served = await serve({ program, limit: 1_000_000, windowMs: 60_000, pets: changes });
-    try {
-      const petIds = [...(await served.stock()).keys()];
-      const results = await runRounds(contestantsOf({ measurer, program, served, petIds, folder }), rounds);
-      return await reportOf({ args, changes, results });
-    } finally {
-      await served.stop();
+    const found: Found[] = [];
+    for (const changes of sizes) {
+      // A round of 100,000 takes as long as ten of the others.
+      const results = await measure({
+        program,
+        measurer,
+        changes,
+        rounds: changes > 10_000 ? Math.min(3, rounds) : rounds,
+      });
+      found.push({ changes, results });
     }
+    return await reportOf(args, found);
   } finally {
     measurer.stop();
     remove();
-    removeBuild();
+  }
+}
+
+interface Setting {
+  readonly program: string;
+  readonly measurer: Measurer;
+  readonly changes: number;
+  readonly rounds: number;
+}
+
+async function measure({ program, measurer, changes, rounds }: Setting): Promise<Results> {
+  const { path: folder, remove } = temporaryFolder();
+  const limits = { limit: 100_000_000, windowMs: 60_000 };
+  const served = await serve({ program, ...limits, pets: changes });
+  try {
+    const petIds = [...(await served.stock()).keys()];
+    return await runRounds(contestantsOf({ measurer, program, served, petIds, folder }), rounds);
+  } finally {
+    await served.stop();
+    remove();
   }
 }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command, Measurer } from '../support/measure.ts';
+import { npmScript } from '../support/nodes.ts';
 import { type Contestant, WrongResult } from '../support/rounds.ts';
-import { npmScript } from './nodes.ts';
 
 /** What the contestants of one table share. */
 export interface Scene {
@@ -24,6 +24,7 @@ export const names = {
   node: 'node -e 0',
   version: 'petstock --version',
   help: 'petstock --help',
+  verbHelp: 'petstock inventory list --help',
   list: 'petstock inventory list',
 } as const;
 
@@ -48,6 +49,9 @@ export function contestantsOf(scene: Scene): readonly Contestant[] {
     one(scene, names.node, { argv: [node, '-e', '0'] }, (output) => output === ''),
     one(scene, names.version, petstock('--version'), (output) => /^\d+\.\d+\.\d+\S*\n$/.test(output)),
     one(scene, names.help, petstock('--help'), (output) => output.includes('Usage: petstock')),
+    one(scene, names.verbHelp, petstock('inventory', 'list', '--help'), (output) =>
+      output.includes('Usage: petstock inventory list'),
+    ),
     one(scene, names.list, petstock('inventory', 'list', '-o', 'json'), list),
     one(scene, 'node:http, one GET', script('http.js'), list),
     one(scene, 'fetch, one GET', script('fetch.js'), list),

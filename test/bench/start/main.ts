@@ -3,15 +3,15 @@ import { serve } from '../governor/served.ts';
 import { type Build, buildProject } from '../support/build.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { type Measurer, startMeasurer } from '../support/measure.ts';
+import { installNodes, otherLines, type Runtime, thisNode } from '../support/nodes.ts';
 import type { Report } from '../support/report.ts';
 import { type Results, runRounds } from '../support/rounds.ts';
 import { contestantsOf } from './contestants.ts';
-import { installNodes, type Runtime, thisNode } from './nodes.ts';
 import { reportOf } from './report.ts';
 
 /**
- * `npm run bench -- start [--quick] [--runs 25] [--nodes 22,24]`: how long it takes to start, beside Node itself. The other
- * Nodes are installed from the registry for this run.
+ * `npm run bench -- start [--quick] [--runs 25] [--nodes 20,22,24]`: how long it takes to start, beside Node itself, on
+ * each of these lines. Those other than this Node are installed from the registry for this run; `--quick` does without.
  */
 export async function run(args: readonly string[]): Promise<Report> {
   const text = { type: 'string' } as const;
@@ -20,7 +20,9 @@ export async function run(args: readonly string[]): Promise<Report> {
     options: { quick: { type: 'boolean', default: false }, runs: text, nodes: text },
   });
   const rounds = Number(values.runs ?? (values.quick ? 8 : 25));
-  const { runtimes, folder } = await installNodes(values.nodes?.split(',') ?? []);
+  const { runtimes, folder } = await installNodes(
+    values.quick && values.nodes === undefined ? [] : otherLines(values.nodes),
+  );
   try {
     const build = await buildProject();
     const measurer = await startMeasurer();

@@ -20,7 +20,8 @@ export function writeToDocument(name: string, { text, goals }: Report): void {
 
 /** `| what | goal | reached | yes |` */
 export function goalRow({ what, goal, reached, isReached }: Goal): string {
-  return markdownCells([what, goal, reached, isReached === undefined ? 'not measured' : isReached ? 'yes' : '**no**']);
+  if (isReached === undefined) return markdownCells([what, goal, reached, 'not measured']);
+  return markdownCells([what, goal, isReached ? reached : `**${reached}**`, isReached ? 'yes' : '**no**']);
 }
 
 function rowOf({ what }: Goal): RegExp {

@@ -1,4 +1,4 @@
-import { machine } from './machine.ts';
+import { load, machine } from './machine.ts';
 import type { Results } from './rounds.ts';
 
 /** What a table has to say of itself: how to make it again, when and where it was made, and with what. Markdown. */
@@ -11,7 +11,7 @@ export function heading(
   const command = ['npm run bench --', name, ...args].join(' ');
   const date = new Date().toISOString().slice(0, 10);
   const tools = [`Node ${process.versions.node}`, ...versions.filter((version) => version !== undefined)].join(', ');
-  return `\`${command}\` on ${date}; ${machine()}; ${tools}. Medians of ${roundsOf(results)} interleaved rounds.\n`;
+  return `\`${command}\` on ${date}; ${machine()}, ${load()} at the end; ${tools}. Medians of ${roundsOf(results)} interleaved rounds.\n`;
 }
 
 /** In how many of them somebody was measured. */

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { bare } from '../support/children.ts';
-import { type Folder, temporaryFolder } from '../support/folders.ts';
+import { bare } from './children.ts';
+import { type Folder, temporaryFolder } from './folders.ts';
 
 /** A Node to start things with. */
 export interface Runtime {
@@ -16,6 +16,14 @@ export interface Runtime {
 export const thisNode: Runtime = { version: process.versions.node, node: process.execPath };
 
 /**
+ * The release lines that a benchmark is for besides the one that runs it: those of `--nodes 20,22,24`, or all of these.
+ */
+export function otherLines(wanted = '20,22,24'): readonly string[] {
+  const [own = ''] = thisNode.version.split('.');
+  return wanted.split(',').filter((line) => line !== own && line !== '');
+}
+
+/**
  * Installs release lines of Node, such as `24`, from the registry into a folder.
  *
  * @throws when there is no such line for this machine
@@ -24,6 +32,7 @@ export async function installNodes(
   lines: readonly string[],
 ): Promise<{ runtimes: readonly Runtime[]; folder: Folder }> {
   const folder = temporaryFolder();
+  if (lines.length === 0) return { runtimes: [], folder };
   const name = `node-${process.platform}-${process.arch}`;
   const aliases = lines.map((line) => ({ alias: `node${line}`, spec: `node${line}@npm:${name}@${line}` }));
   writeFileSync(join(folder.path, 'package.json'), '{"private":true}');
