@@ -44,11 +44,21 @@ export function run(): Promise<number> {
   return main(context);
 }
 
+/**
+ * On Node 20 the first request makes V8 optimise undici's HTTP parser (WebAssembly) in the background, and the exit waits about
+ * 80 ms for it. The flag takes that to 4 ms. It is not a stable interface: V8 ignores a flag it has dropped.
+ *
+ * It is set when undici is loaded and the first request is about to leave: once it is set, Node 20 compiles anew each of its own modules that
+ * it loads, where it had them compiled before.
+ */
 function openTransport(options: TransportOptions): Transport {
-  // On Node 20 the first request makes V8 optimise undici's HTTP parser (WebAssembly) in the background, and the exit
-  // waits about 80 ms for it. This flag takes that to 4 ms. It is not a stable interface: V8 ignores a flag it has dropped.
-  process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
-  return createUndiciTransport(options);
+  const transport = createUndiciTransport(options);
+  let isSet = false;
+  return (request) => {
+    if (!isSet) process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
+    isSet = true;
+    return transport(request);
+  };
 }
 
 /**
