@@ -109,6 +109,12 @@ export default {
       { path: '^(bin|src)/' },
       { path: '^src/api/undici-(parts|proxy)\\.ts$' },
     ),
+    late(
+      'postgres-late',
+      'the driver of PostgreSQL is loaded where a database is asked for: import() what uses it',
+      { path: '^(bin|src)/', pathNot: '^src/service/store/postgres/' },
+      { path: ['node_modules/pg/', '^src/service/store/postgres/'] },
+    ),
     {
       name: 'real-clock',
       comment: 'the real clock is made at the edge and handed down',

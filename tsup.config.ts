@@ -118,7 +118,7 @@ function licenceOf(folder: string): string {
   return `${name} ${version}\n\n${text}\n`;
 }
 
-/** Everything is bundled but the embedded database, whose native binaries have to stay in their package. */
+/** Everything is bundled but the embedded database, whose native binaries have to stay in their package, and one that `pg` can do without. */
 const both = {
   format: 'esm',
   target: 'node20',
@@ -126,7 +126,7 @@ const both = {
   splitting: true,
   clean: true,
   // tsup gives this precedence over `external`, so the exception has to be in the pattern.
-  noExternal: [/^(?!@photostructure\/sqlite$)/],
+  noExternal: [/^(?!(@photostructure\/sqlite|pg-native)$)/],
   removeNodeProtocol: false,
 } satisfies Options;
 

@@ -7,9 +7,14 @@ import type { Plan } from './limits/plans.ts';
 import type { Ids, Stock } from './seed/stock.ts';
 
 export interface ServiceOptions {
-  /** Path of the database file, or ':memory:'. Created and seeded when new. */
-  readonly file: string;
-  /** Milliseconds since the Unix epoch: windows, bans, `Date` and everything else go by it. */
+  /** Path of the database file, or ':memory:', which is the default. Created and seeded when new. */
+  readonly file?: string;
+  /**
+   * Address of a PostgreSQL in place of a file: `postgres://…`. Its tables are made and filled when they are new. Any number of
+   * services on any machines may share it; windows, bans and dates then go by its clock.
+   */
+  readonly database?: string;
+  /** Milliseconds since the Unix epoch: windows, bans, `Date` and everything else go by it, where there is no `database`. */
   readonly clock: Clock;
   /** Address to listen at: 127.0.0.1. */
   readonly host?: string;

@@ -9,6 +9,7 @@ import { AddressBuckets } from './limits/addresses.ts';
 import { DEFAULTS, type RunningService, type ServiceOptions } from './options.ts';
 import { seededStock } from './seed/stock.ts';
 import { Service } from './service.ts';
+import { IN_MEMORY } from './store/sqlite/database.ts';
 import { SqliteStore } from './store/sqlite/sqlite-store.ts';
 import type { Store } from './store/store.ts';
 
@@ -34,9 +35,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-function openStore({ file, stock, pets, seed, ids, clock }: ServiceOptions): Promise<Store> {
-  const seeded = { ...(pets === undefined ? {} : { pets }), ...(seed === undefined ? {} : { seed }) };
-  return SqliteStore.open(file, stock ?? seededStock({ ...seeded, ids: ids ?? 'large' }), clock);
+async function openStore(options: ServiceOptions): Promise<Store> {
+  const { file = IN_MEMORY, database, clock, adminPort } = options;
+  const stock = options.stock ?? seededStock(options);
+  if (database === undefined) return SqliteStore.open(file, stock, clock);
+  const { PostgresStore } = await import('./store/postgres/postgres-store.ts');
+  return PostgresStore.open({ url: database, stock, clock, keepsJournal: adminPort !== undefined });
 }
 
 function assemble(options: ServiceOptions, store: Store): Service {

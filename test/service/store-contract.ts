@@ -44,7 +44,7 @@ export function describeStore(kind: Kind): void {
     };
   };
 
-  describe(kind.name, () => {
+  describe(kind.name, { timeout: 30_000 }, () => {
     describe('keys', () => {
       test('an unknown one is not admitted', async () => {
         expect(await (await open()).store.admit(generateKey(), RULES)).toBeNull();
@@ -255,6 +255,7 @@ export function describeStore(kind: Kind): void {
         entry.answered(200);
         entry.over();
       }
+      await other?.journal.all();
       expect(await store.journal.all()).toMatchObject([
         { time: 1_000, path: '/v1/pets/0', status: 200 },
         { time: 1_001, path: '/v1/pets/1', status: 200 },

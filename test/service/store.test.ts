@@ -1,5 +1,7 @@
 import { seededStock } from '../../src/service/seed/stock.ts';
+import { PostgresStore } from '../../src/service/store/postgres/postgres-store.ts';
 import { SqliteStore } from '../../src/service/store/sqlite/sqlite-store.ts';
+import { temporaryDatabase } from '../support/postgres.ts';
 import { describeStore } from './store-contract.ts';
 import { TestClock, temporaryFile } from './support.ts';
 
@@ -18,4 +20,23 @@ describeStore({
   name: 'SQLite in memory',
   sharesControl: false,
   open: async (pets) => ({ store: await open(':memory:', pets), again: null }),
+});
+
+describeStore({
+  name: 'PostgreSQL',
+  sharesControl: true,
+  open: async (pets) => {
+    const url = await temporaryDatabase();
+    const again = () =>
+      PostgresStore.open({
+        url,
+        stock: seededStock({ pets }),
+        clock: { now: () => Date.now() + 6_000 },
+        keepsJournal: true,
+      });
+    return {
+      store: await PostgresStore.open({ url, stock: seededStock({ pets }), clock: Date, keepsJournal: true }),
+      again,
+    };
+  },
 });

@@ -107,7 +107,12 @@ async function answerError(exchange: Exchange, service: Service, error: unknown)
 
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  return error instanceof StorageError
-    ? new Refusal(503, 'storage_unavailable', 'The stock cannot be read or written at the moment.')
-    : new Refusal(500, 'internal_error', 'The service failed.');
+  if (!(error instanceof StorageError)) return new Refusal(500, 'internal_error', 'The service failed.');
+  return error.isUncertain
+    ? new Refusal(
+        503,
+        'outcome_unknown',
+        'The connection to the database was lost. The change may have been made: read it back.',
+      )
+    : new Refusal(503, 'storage_unavailable', 'The stock cannot be read or written at the moment.');
 }

@@ -2,10 +2,10 @@ import { timingSafeEqual } from 'node:crypto';
 import { digestOf } from '../../keys/key.ts';
 import { type Admission, admit, type LimitRules, type Usage } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/plans.ts';
+import { idOf, type KeyRow, recordOf, usageOf } from '../key-row.ts';
 import type { Entitlement, KeyRecord, Registration } from '../store.ts';
 import type { Database, Statement } from './database.ts';
 import type { Participant } from './group-commit.ts';
-import { idOf, type KeyRow, recordOf, usageOf } from './key-row.ts';
 
 /** A key that has made requests in the transaction under way. */
 interface Account {

@@ -1,7 +1,7 @@
-import { keyIdOf } from '../../keys/key.ts';
-import type { Usage } from '../../limits/admission.ts';
-import { DAY_MS, NEVER } from '../../limits/window.ts';
-import type { KeyRecord } from '../store.ts';
+import { keyIdOf } from '../keys/key.ts';
+import type { Usage } from '../limits/admission.ts';
+import { DAY_MS, NEVER } from '../limits/window.ts';
+import type { KeyRecord } from './store.ts';
 
 /** A row of the table of keys: every integer is a bigint. */
 export interface KeyRow {

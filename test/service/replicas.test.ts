@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+import { generateKey, type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
+import { runSql, temporaryDatabase, temporaryPostgres } from '../support/postgres.ts';
+import { serve } from './serving.ts';
+
+/** How far the clocks of four machines are off, in seconds. */
+const SKEWS = [0, 6, -20, 0.4];
+
+/** Four services on one database, each on a machine with another clock. */
+async function fourReplicas(options: Partial<ServiceOptions> = {}) {
+  const shared = { database: await temporaryDatabase(), key: generateKey(), ...options };
+  const replicas = await Promise.all(
+    SKEWS.map((seconds) => startService({ ...shared, clock: { now: () => Date.now() + seconds * 1000 } })),
+  );
+  onTestFinished(async () => void (await Promise.all(replicas.map((replica) => replica.close()))));
+  await toMinute(replicas[0]);
+  return replicas;
+}
+
+/** To the beginning of a minute, so that none ends in the middle of a test. */
+async function toMinute(replica: RunningService | undefined): Promise<void> {
+  if (replica === undefined) return;
+  const date = Date.parse((await ask(replica)).headers.get('date') ?? '');
+  await replica.advanceClock(60 - ((date / 1000) % 60));
+}
+
+async function ask(
+  { url, key }: Pick<RunningService, 'url' | 'key'>,
+  method = 'GET',
+  path = '/store/orders',
+  body?: unknown,
+) {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const code = /"code":"(\w+)"/.exec(text)?.[1];
+  return { outcome: `${response.status}${code === undefined ? '' : ` ${code}`}`, headers: response.headers, text };
+}
+
+/** Asks all replicas in turn. @returns how often there was which outcome */
+async function askAll(replicas: readonly RunningService[], times: number) {
+  const asked = Array.from({ length: times }, () => replicas.map((replica) => ask(replica))).flat();
+  const counts: Record<string, number> = {};
+  const resets = new Set<string | null>();
+  for (const { outcome, headers } of await Promise.all(asked)) {
+    counts[outcome] = (counts[outcome] ?? 0) + 1;
+    resets.add(headers.get('x-ratelimit-reset'));
+  }
+  return { counts, resets };
+}
+
+test('four admit exactly the limit in every window, whatever their clocks say', { timeout: 60_000 }, async () => {
+  const replicas = await fourReplicas({ limits: { minute: 80, day: 100_000 }, ban: false });
+  const [one] = replicas;
+  for (let window = 0; window < 4; window++) {
+    await one?.advanceClock(60);
+    const { counts, resets } = await askAll(replicas, 40);
+    expect(counts).toEqual({ '200': 80, '429 rate_limited': 80 });
+    expect(resets.size).toBe(1);
+  }
+});
+
+test('strikes and bans are counted over all of them', { timeout: 60_000 }, async () => {
+  const replicas = await fourReplicas({ limits: { minute: 4, day: 100 }, ban: { strikes: 10, seconds: 300 } });
+  await replicas[1]?.advanceClock(60);
+  expect((await askAll(replicas, 2)).counts).toEqual({ '200': 4, '429 rate_limited': 4 });
+  await replicas[2]?.advanceClock(2);
+  expect((await askAll(replicas, 4)).counts).toEqual({ '429 rate_limited': 10, '429 key_banned': 6 });
+  await replicas[3]?.advanceClock(299);
+  expect((await askAll(replicas, 1)).counts).toEqual({ '429 key_banned': 4 });
+  await replicas[0]?.advanceClock(2);
+  expect((await askAll(replicas, 1)).counts).toEqual({ '200': 4 });
+});
+
+test('one clock: Date, windows and Retry-After are those of the database on each', { timeout: 60_000 }, async () => {
+  const replicas = await fourReplicas({ limits: { minute: 1, day: 100 }, ban: false });
+  await replicas[0]?.advanceClock(60);
+  await askAll(replicas, 1);
+  const answers = await Promise.all(replicas.map((replica) => ask(replica)));
+  const dates = answers.map(({ headers }) => Date.parse(headers.get('date') ?? ''));
+  expect(Math.max(...dates) - Math.min(...dates)).toBeLessThanOrEqual(1_000);
+  const ends = answers.map(({ headers }, at) => (dates[at] ?? 0) + Number(headers.get('retry-after')) * 1000);
+  const reset = Number(answers[0]?.headers.get('x-ratelimit-reset')) * 1000;
+  for (const end of ends) expect(Math.abs(end - reset)).toBeLessThanOrEqual(1_000);
+});
+
+test('an update on one is read on all, keys are everyone’s, and faults count together', {
+  timeout: 60_000,
+}, async () => {
+  const replicas = await fourReplicas({ ban: false });
+  for (const [at, replica] of replicas.entries()) {
+    await ask(replica, 'PATCH', '/inventory/9223372036854775807', { quantity: 1_000 + at });
+    for (const other of replicas) {
+      expect((await ask(other, 'GET', '/inventory')).text).toContain(
+        `{"petId":9223372036854775807,"quantity":${1_000 + at},`,
+      );
+    }
+  }
+  await replicas[2]?.setFaults(['GET /store/orders:every=4:status=500']);
+  expect((await askAll(replicas, 2)).counts).toEqual({ '200': 6, '500 injected_fault': 2 });
+});
+
+test('four processes that make the tables together admit exactly the limit', { timeout: 90_000 }, async () => {
+  const key = generateKey();
+  const database = await temporaryDatabase();
+  const options = { database, key, limits: { minute: 100_000, day: 150 }, ban: false } as const;
+  const processes = await Promise.all(SKEWS.map(() => serve(options)));
+  const outcomes = await Promise.all(
+    processes.flatMap(({ url }) => Array.from({ length: 50 }, () => ask({ url, key }).then(({ outcome }) => outcome))),
+  );
+  expect(outcomes.filter((outcome) => outcome === '200')).toHaveLength(150);
+  const ended = processes.map(({ child }) => once(child, 'exit'));
+  for (const { child } of processes) child.stdin.end();
+  expect(await Promise.all(ended)).toEqual(Array(4).fill([0, null]));
+});
+
+test('what was answered is there after the database was killed; meanwhile it is 503', { timeout: 90_000 }, async () => {
+  const server = await temporaryPostgres();
+  const key = generateKey();
+  const service = await startService({ database: server.url, key, clock: Date });
+  onTestFinished(() => service.close());
+  for (let quantity = 1; quantity <= 10; quantity++) {
+    expect((await ask(service, 'PATCH', '/inventory/1', { quantity })).outcome).toBe('200');
+  }
+  await server.kill();
+  expect((await ask(service)).outcome).toMatch(/^503 (storage_unavailable|outcome_unknown)$/);
+  expect((await ask(service)).headers.get('x-ratelimit-limit')).not.toBeNull();
+  await server.restart();
+  const { outcome, text, headers } = await ask(service, 'GET', '/inventory');
+  expect(outcome).toBe('200');
+  expect(text).toContain('{"petId":1,"quantity":10,');
+  expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThanOrEqual(989);
+});
+
+test('tables of a later version are refused', { timeout: 30_000 }, async () => {
+  const database = await temporaryDatabase();
+  await (await startService({ database, clock: Date })).close();
+  await runSql(database, 'UPDATE petstock_service.service SET version = 99');
+  await expect(startService({ database, clock: Date })).rejects.toThrow(/later version .*schema 99/);
+});
