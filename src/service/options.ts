@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { Log } from './http/log.ts';
 import type { Patience } from './http/server.ts';
+import type { TlsFiles } from './http/tls.ts';
 import type { JournalEntry } from './journal.ts';
 import type { BanRule } from './limits/ban.ts';
 import type { Plan } from './limits/plans.ts';
@@ -46,10 +47,18 @@ export interface ServiceOptions {
   readonly quantityBounds?: { readonly min?: bigint; readonly max?: bigint };
   /** Faults to inject; the grammar is at `parseFault`. */
   readonly faults?: readonly string[];
-  /** Port of the administration server, 0 for a free one. Undefined: none. It is on loopback, whatever `host` is. */
+  /** Port of the administration server, 0 for a free one. Undefined: none. */
   readonly adminPort?: number;
+  /** Address of the administration server: loopback. On another one it speaks HTTPS where the service does. */
+  readonly adminHost?: string;
   /** What a request to the administration server must bring as its bearer token. Without it, one is made. */
   readonly adminToken?: string;
+  /** Files of a certificate and its key: then HTTPS is served, and nothing else. */
+  readonly tls?: TlsFiles;
+  /** Networks of proxies whose `X-Forwarded-For` is believed: `10.0.0.0/8`. None by default. */
+  readonly trustProxy?: readonly string[];
+  /** How long an idle connection is kept for the next request: 75. Longer than a proxy in front of it keeps its own. */
+  readonly keepAliveSeconds?: number;
   /** Called for each request when it is over. */
   readonly log?: Log;
   /** How long a client may take: 60 s for its headers, 300 s for all of its request, 60 s to go on reading. */
@@ -71,6 +80,10 @@ export interface RunningService {
   setFaults(specs: readonly string[]): Promise<void>;
   /** Moves the clock of this service ahead. */
   advanceClock(seconds: number): Promise<void>;
+  /** Reads certificate and key again. @throws TlsError; then those of before stay */
+  reloadTls(): void;
+  /** Has `/readyz` fail, and connections end with their next answer. Requests are still answered. */
+  drain(): void;
   /** Stops listening, answers what is in flight, closes the database. */
   close(): Promise<void>;
 }
@@ -81,6 +94,7 @@ export const DEFAULTS = {
   plan: 'business',
   windowSeconds: 60,
   addressLimit: 600,
+  keepAliveSeconds: 75,
   ban: { strikes: 10, seconds: 300 },
   patience: { headersMs: 60_000, requestMs: 300_000 },
 } as const;

@@ -5,6 +5,7 @@ import { commonHeaders, HttpDates } from './http/headers.ts';
 import type { Log } from './http/log.ts';
 import type { AddressBuckets } from './limits/addresses.ts';
 import type { LimitRules, ShownLimit } from './limits/admission.ts';
+import type { Metrics } from './metrics.ts';
 import type { QuantityBounds } from './routes/route.ts';
 import type { Store } from './store/store.ts';
 
@@ -17,6 +18,7 @@ interface Parts {
   readonly cors: Cors;
   readonly bounds: QuantityBounds;
   readonly log: Log | undefined;
+  readonly metrics: Metrics | null;
 }
 
 /** All that the work on a request needs. */
@@ -29,6 +31,9 @@ export class Service implements Parts {
   readonly cors: Cors;
   readonly bounds: QuantityBounds;
   readonly log: Log | undefined;
+  readonly metrics: Metrics | null;
+  /** True once the service is about to stop: it is not to be sent new clients. */
+  draining = false;
   readonly #dates = new HttpDates();
 
   constructor(parts: Parts) {
@@ -39,6 +44,7 @@ export class Service implements Parts {
     this.cors = parts.cors;
     this.bounds = parts.bounds;
     this.log = parts.log;
+    this.metrics = parts.metrics;
   }
 
   /** The headers that every answer to this exchange carries, as of now. */

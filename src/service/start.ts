@@ -1,8 +1,8 @@
 import { isLoopback } from './admin/host.ts';
-import { AdminServer } from './admin/server.ts';
 import { parseFault } from './faults/grammar.ts';
 import { Cors } from './http/cors.ts';
 import { ApiServer } from './http/server.ts';
+import type { TlsFiles } from './http/tls.ts';
 import { generateAdminToken, generateKey } from './keys/key.ts';
 import { type Grant, KeyRing } from './keys/key-ring.ts';
 import { AddressBuckets } from './limits/addresses.ts';
@@ -17,7 +17,8 @@ import type { Store } from './store/store.ts';
  * Starts the service. Any number of them, in any number of processes, may serve one file.
  *
  * @throws FaultSpecError when a fault cannot be read
- * @throws StorageError when the file cannot be used
+ * @throws StorageError when the file or the database cannot be used
+ * @throws TlsError, RangeError for a certificate or a trusted proxy that cannot be used
  * @throws what the system says when it cannot listen, for example EADDRINUSE
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
@@ -28,7 +29,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const grant = grantOf(options);
     await store.faults.add(options.faults ?? []);
     await new KeyRing(store).adopt(key, grant ?? DEFAULTS.plan, { keepsKnown: grant === undefined });
-    return await serve(assemble(options, store), options, key);
+    return await serve(await assemble(options, store), options, key);
   } catch (error) {
     await store.close();
     throw error;
@@ -43,7 +44,7 @@ async function openStore(options: ServiceOptions): Promise<Store> {
   return PostgresStore.open({ url: database, stock, clock, keepsJournal: adminPort !== undefined });
 }
 
-function assemble(options: ServiceOptions, store: Store): Service {
+async function assemble(options: ServiceOptions, store: Store): Promise<Service> {
   const minuteMs = (options.windowSeconds ?? DEFAULTS.windowSeconds) * 1000;
   const ban = options.ban ?? DEFAULTS.ban;
   return new Service({
@@ -54,38 +55,60 @@ function assemble(options: ServiceOptions, store: Store): Service {
     cors: new Cors(options.cors ?? []),
     bounds: { min: options.quantityBounds?.min ?? null, max: options.quantityBounds?.max ?? null },
     log: options.log,
+    metrics: options.adminPort === undefined ? null : (await import('./metrics.ts')).createMetrics(store, minuteMs),
   });
 }
 
 async function serve(service: Service, options: ServiceOptions, key: string): Promise<RunningService> {
-  const host = options.host ?? DEFAULTS.host;
-  const api = new ApiServer(service, options.patience ?? DEFAULTS.patience);
-  const url = `${origin(host, await api.listen(options.port ?? DEFAULTS.port, host))}/v1`;
-  const adminToken = options.adminPort === undefined ? null : (options.adminToken ?? generateAdminToken());
-  const admin = adminToken === null ? null : new AdminServer(service, url, adminToken);
-  const adminHost = isLoopback(host) ? host : DEFAULTS.host;
-  const adminPort = await admin?.listen(options.adminPort ?? 0, adminHost).catch(async (error: unknown) => {
+  const { host = DEFAULTS.host, tls, trustProxy, patience = DEFAULTS.patience } = options;
+  const keepAliveMs = (options.keepAliveSeconds ?? DEFAULTS.keepAliveSeconds) * 1000;
+  const api = new ApiServer(service, { patience, keepAliveMs, tls, trustProxy });
+  const url = `${origin(host, await api.listen(options.port ?? DEFAULTS.port, host), tls)}/v1`;
+  const admin = await startAdmin(service, options, url).catch(async (error: unknown) => {
     await api.stop();
     throw error;
   });
   let closing: Promise<void> | null = null;
   return {
     url,
-    adminToken,
-    adminUrl: adminPort === undefined ? null : origin(adminHost, adminPort),
+    adminToken: admin?.token ?? null,
+    adminUrl: admin?.url ?? null,
     key,
     journal: () => service.store.journal.entries(),
     setFaults: (specs) => service.store.faults.replace(specs),
     advanceClock: (seconds) => service.store.advance(seconds * 1000),
+    reloadTls: () => {
+      api.reloadTls();
+      admin?.server.reloadTls();
+    },
+    drain: () => {
+      service.draining = true;
+      api.drain();
+    },
     close: () => {
-      closing ??= Promise.all([api.stop(), admin?.stop()]).then(() => service.store.close());
+      service.draining = true;
+      closing ??= api
+        .stop()
+        .then(() => admin?.server.stop())
+        .then(() => service.store.close());
       return closing;
     },
   };
 }
 
-function origin(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+/** Null where it is not asked for. Over TLS only where others reach it: on loopback those who look after the service need none. */
+async function startAdmin(service: Service, options: ServiceOptions, serviceUrl: string) {
+  const { host = DEFAULTS.host, adminPort, adminToken: token = generateAdminToken() } = options;
+  if (adminPort === undefined) return null;
+  const adminHost = options.adminHost ?? (isLoopback(host) ? host : DEFAULTS.host);
+  const tls = isLoopback(adminHost) ? undefined : options.tls;
+  const { AdminServer } = await import('./admin/server.ts');
+  const server = new AdminServer(service, { serviceUrl, token, tls, isLocal: isLoopback(adminHost) });
+  return { server, token, url: origin(adminHost, await server.listen(adminPort, adminHost), tls) };
+}
+
+function origin(host: string, port: number, tls: TlsFiles | undefined): string {
+  return `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function addressLimitOf({ addressLimit = DEFAULTS.addressLimit }: ServiceOptions): bigint | null {

@@ -91,10 +91,22 @@ test.each([
   expect(answered).toBe(status);
 });
 
-test('it stays on loopback, wherever the service listens', async () => {
+test('it stays on loopback, wherever the service listens, unless it is put elsewhere', async () => {
   const service = await start({ host: '0.0.0.0', adminPort: 0 });
   expect(service.url).toMatch(/^http:\/\/0\.0\.0\.0:/);
   expect(service.adminUrl).toMatch(/^http:\/\/127\.0\.0\.1:/);
+  const elsewhere = await start({ adminHost: '0.0.0.0', adminPort: 0 });
+  expect(elsewhere.adminUrl).toMatch(/^http:\/\/0\.0\.0\.0:/);
+  const port = new URL(elsewhere.adminUrl ?? '').port;
+  const ask = (path: string, headers = {}) =>
+    new Promise((resolve) => {
+      httpGet(`http://127.0.0.1:${port}${path}`, { headers: { Host: 'petstock', ...headers } }, (response) => {
+        resolve(response.resume().statusCode);
+      });
+    });
+  expect([await ask('/readyz'), await ask('/metrics'), await ask('/metrics', authorized(elsewhere))]).toEqual([
+    200, 401, 200,
+  ]);
 });
 
 test.each(['/health', '/journal', '/faults', '/openapi.json', '/nowhere'])(

@@ -88,7 +88,7 @@ test('a store that fails in a request is answered with 503 and the three headers
   expect(answer.json).toEqual({ code: 'storage_unavailable', message: expect.any(String), status: 503 });
   expect(rate(answer)).toMatch(/^1000\/999\//);
   database.exec('DROP TABLE keys');
-  expect(rate(await service.get('/inventory'))).toMatch(/^60\/60\//);
+  expect(rate(await service.get('/inventory'))).toMatch(/^600\/600\//);
   database.close();
 });
 

@@ -19,6 +19,8 @@ test('a request is logged once it is answered', async () => {
       time: new Date(NOON).toISOString(),
       id: answer.headers['x-request-id'],
       address: '127.0.0.1',
+      cause: null,
+      keyPrefix: service.key.slice(0, 8),
       key: idOfKey(service.key),
       method: 'GET',
       path: '/v1/inventory',

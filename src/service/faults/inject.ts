@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
 import { type Answer, Refusal, refusalAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { discard, send, UNSPOILED } from '../http/send.ts';
@@ -19,7 +20,7 @@ export async function answerFaulty(
     case 'status':
       return send(exchange, injectedError(harm), service.headersOf(exchange));
     case 'reset':
-      exchange.request.socket.resetAndDestroy();
+      reset(exchange);
       return;
     case 'hang':
       exchange.abandoned = true;
@@ -36,6 +37,12 @@ export async function answerFaulty(
     malformed: harm?.kind === 'malform',
     withoutHeaders: harm?.kind === 'without' ? harm.headers : [],
   });
+}
+
+/** Over TLS there is no way to the connection itself: it is ended without the good-bye of TLS. */
+function reset({ request: { socket } }: Exchange): void {
+  if (socket instanceof TLSSocket) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 function injectedError({ status, retryAfter }: Extract<Harm, { kind: 'status' }>): Answer {

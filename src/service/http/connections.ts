@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { Exchange } from './exchange.ts';
@@ -9,13 +9,26 @@ const IN_FLIGHT_MS = 5_000;
 /** The open connections of a server with the exchanges under way on each, so that it can be stopped at once. */
 export class Connections {
   readonly #open = new Map<Duplex, Set<Exchange>>();
+  /** All raw sockets of TLS: one of them that says nothing would keep the server from stopping. */
+  readonly #shakingHands = new Set<Duplex>();
   #stopping = false;
 
-  constructor(server: Server) {
-    server.on('connection', (socket) => {
+  /** @param isTls then requests come on a socket of their own, above that of the connection */
+  constructor(server: Server, isTls: boolean) {
+    const open = (socket: Duplex) => {
       this.#open.set(socket, new Set());
       socket.once('close', () => this.#open.delete(socket));
+    };
+    server.on(isTls ? 'secureConnection' : 'connection', open);
+    if (!isTls) return;
+    server.on('connection', (socket) => {
+      this.#shakingHands.add(socket);
+      socket.once('close', () => this.#shakingHands.delete(socket));
     });
+  }
+
+  drain(): void {
+    this.#stopping = true;
   }
 
   /** The exchange that began last on this connection, if it is under way. With pipelining, others may be before it. */
@@ -53,6 +66,6 @@ export class Connections {
   }
 
   #destroy(): void {
-    for (const socket of this.#open.keys()) socket.destroy();
+    for (const socket of [...this.#open.keys(), ...this.#shakingHands]) socket.destroy();
   }
 }

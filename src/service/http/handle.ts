@@ -1,7 +1,7 @@
 import { answerFaulty } from '../faults/inject.ts';
 import { bearerToken } from '../keys/bearer.ts';
 import type { Admission } from '../limits/admission.ts';
-import { allMethods, allowedMethods, type Match, matchRoute } from '../routes/table.ts';
+import { allMethods, allowedMethods, type Match, matchRoute, pathOf } from '../routes/table.ts';
 import type { Service } from '../service.ts';
 import { StorageError } from '../store/store.ts';
 import { type Answer, Refusal, refusalAnswer } from './answer.ts';
@@ -20,6 +20,7 @@ export async function handle(exchange: Exchange, service: Service): Promise<void
   const target = parseTarget(exchange.target);
   const match = target.segments === null ? null : matchRoute(target.segments);
   exchange.pathHeaders = match?.route.headers ?? {};
+  exchange.route = match === null ? null : pathOf(match.route);
   try {
     const preflight = preflightAnswer(exchange, service, match);
     if (preflight !== null) return await send(exchange, preflight, service.headersOf(exchange));
@@ -38,12 +39,14 @@ function preflightAnswer({ method, request }: Exchange, { cors }: Service, match
 }
 
 /** @throws Refusal 401 without a valid key, 429 when the limit is reached or the key is banned */
-async function admitOrRefuse(exchange: Exchange, { store, addresses, rules }: Service): Promise<void> {
+async function admitOrRefuse(exchange: Exchange, service: Service): Promise<void> {
+  const { store, addresses, rules } = service;
   const token = bearerToken(exchange.request.headers.authorization);
   const ofKey = token === null ? null : await store.admit(token, rules);
   exchange.validKey = ofKey === null ? null : token;
   const admission = ofKey ?? addresses.admit(exchange.address, store.now());
   exchange.shown = admission.shown;
+  if (ofKey !== null) service.metrics?.admitted(ofKey);
   if (admission.outcome !== 'admitted') throw ofKey === null ? flood(admission) : tooMany(admission);
   if (ofKey === null) throw unauthorized(token);
 }
@@ -101,8 +104,11 @@ async function operate(exchange: Exchange, service: Service, target: Target, mat
 }
 
 async function answerError(exchange: Exchange, service: Service, error: unknown): Promise<void> {
+  if (!(error instanceof Refusal || error instanceof BodyCutOff)) exchange.cause = error;
   if (error instanceof BodyCutOff || exchange.response.headersSent) return;
-  await send(exchange, refusalAnswer(asRefusal(error)), service.headersOf(exchange));
+  const refusal = asRefusal(error);
+  exchange.code = refusal.code;
+  await send(exchange, refusalAnswer(refusal), service.headersOf(exchange));
 }
 
 function asRefusal(error: unknown): Refusal {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { idOfKey } from '../keys/key.ts';
+import { StorageError } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
 
 /** One request, logged when its answer has been sent or its connection has ended. */
@@ -11,12 +12,16 @@ export interface LogEntry {
   readonly address: string;
   /** The id of the key, as lists of keys show it; null without a valid one. Never the key. */
   readonly key: string | null;
+  /** How the key begins: `psk_Ab3d`; null as `key`. */
+  readonly keyPrefix: string | null;
   /** Null, as `path`, when the request could not be read. */
   readonly method: string | null;
   /** Without the query. */
   readonly path: string | null;
   /** Null when no answer was sent. */
   readonly status: number | null;
+  /** What failed, of a 5xx: its message and those behind it. Null of any other answer. */
+  readonly cause: string | null;
   /** Whole milliseconds from its headers to the end of its answer. */
   readonly ms: number;
 }
@@ -34,12 +39,27 @@ export function logWhenOver(log: Log, exchange: Exchange, time: number, clock: C
       id,
       address,
       key: validKey === null ? null : idOfKey(validKey),
+      keyPrefix: validKey === null ? null : prefixOf(validKey),
       method,
       path: loggedPath(target),
       status: exchange.entry.status,
+      cause: exchange.cause === undefined ? null : causeOf(exchange.cause),
       ms: Math.floor(clock.now() - began),
     });
   });
+}
+
+/** As much of a key as may be shown: 8 characters, and never more than a quarter. */
+function prefixOf(key: string): string {
+  return key.slice(0, Math.min(8, Math.floor(key.length / 4)));
+}
+
+/** `StorageError: disk I/O error: …`, in one line; of a defect the place in the code, too. */
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const text = error instanceof StorageError ? `${error.name}: ${error.message}` : (error.stack ?? String(error));
+  const cause = error.cause instanceof Error && error.cause.message !== error.message ? `: ${error.cause.message}` : '';
+  return `${text}${cause}`.replace(/\s*\n\s*/g, ' | ').slice(0, 2_000);
 }
 
 /** A request target for logs and journals: without its query, and without a key that is where it does not belong. */

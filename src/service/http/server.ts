@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, Socket } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { type AddressInfo, type Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Service } from '../service.ts';
 import { Refusal } from './answer.ts';
+import { type ClientAddress, clientAddress } from './client-address.ts';
 import { Connections } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import { handle } from './handle.ts';
 import { logWhenOver } from './log.ts';
 import { type ParserError, parserRefusal, refuseConnection } from './parser-refusals.ts';
+import { readTls, type TlsFiles } from './tls.ts';
 
 /** How long a client may take, in milliseconds. */
 export interface Patience {
@@ -20,24 +23,41 @@ export interface Patience {
   readonly readMs?: number;
 }
 
+export interface ApiOptions {
+  readonly patience: Patience;
+  /** How long an idle connection is kept open for the next request. */
+  readonly keepAliveMs: number;
+  /** Serves HTTPS alone with these. */
+  readonly tls?: TlsFiles | undefined;
+  /** Networks of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustProxy?: readonly string[] | undefined;
+}
+
 /** The service on a port. Everything that HTTP can bring, well-formed or not, is answered here or in `handle`. */
 export class ApiServer {
   readonly #refused = new WeakSet<Duplex>();
   readonly #service: Service;
-  readonly #server: Server;
+  readonly #server: ReturnType<typeof createServer> | TlsServer;
   readonly #connections: Connections;
+  readonly #addressOf: ClientAddress;
   readonly #readMs: number;
+  readonly #tls: TlsFiles | undefined;
 
-  constructor(service: Service, patience: Patience) {
+  /** @throws TlsError RangeError for a proxy that is no network */
+  constructor(service: Service, { patience, keepAliveMs, tls, trustProxy = [] }: ApiOptions) {
     this.#service = service;
     this.#readMs = patience.readMs ?? 60_000;
-    this.#server = createServer({
+    this.#tls = tls;
+    this.#addressOf = clientAddress(trustProxy);
+    const settings = {
       requireHostHeader: false,
+      keepAliveTimeout: keepAliveMs,
       headersTimeout: patience.headersMs,
       requestTimeout: patience.requestMs,
       connectionsCheckingInterval: Math.min(1_000, patience.headersMs),
-    });
-    this.#connections = new Connections(this.#server);
+    };
+    this.#server = tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...readTls(tls) });
+    this.#connections = new Connections(this.#server, tls !== undefined);
     const take = (request: IncomingMessage, response: ServerResponse) => this.#take(request, response);
     this.#server
       .on('request', take)
@@ -54,21 +74,39 @@ export class ApiServer {
     return listen(this.#server, port, host);
   }
 
+  /** Reads certificate and key again, for the connections to come. @throws TlsError; then those of before stay */
+  reloadTls(): void {
+    if (this.#tls === undefined || !('setSecureContext' in this.#server)) return;
+    this.#server.setSecureContext(readTls(this.#tls));
+  }
+
+  /** Has each connection end with its next answer. */
+  drain(): void {
+    this.#connections.drain();
+  }
+
   stop(): Promise<void> {
     return this.#connections.stop(this.#server);
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
-    const { clock, store, log } = this.#service;
+    const { clock, store, log, metrics } = this.#service;
     const time = store.now();
     response.sendDate = false;
     response.on('error', () => {}); // A client that has gone away is no failure.
     const entry = store.journal.open(time, request.method ?? '', request.url ?? '');
     response.once('close', () => entry.over());
-    const exchange = new Exchange(request, response, entry, this.#readMs);
+    const exchange = new Exchange(request, response, entry, this.#addressOf(request), this.#readMs);
     this.#connections.begin(exchange);
     if (log !== undefined) logWhenOver(log, exchange, time, clock);
-    handle(exchange, this.#service).catch(() => response.destroy());
+    if (metrics !== null) {
+      const began = clock.now();
+      response.once('close', () => metrics.over(exchange, (clock.now() - began) / 1000));
+    }
+    handle(exchange, this.#service).catch((error: unknown) => {
+      exchange.cause = error;
+      response.destroy();
+    });
   }
 
   /** The parser fails again with every piece that still comes; the first answer stands, and the rest is read and ignored. */
@@ -102,7 +140,18 @@ export class ApiServer {
     const id = randomUUID();
     refuseConnection(socket, refusal, this.#service.headersOfAddress(address, id));
     const time = new Date(store.now()).toISOString();
-    log?.({ time, id, address, key: null, method: null, path: null, status: refusal.status, ms: 0 });
+    log?.({
+      time,
+      id,
+      address,
+      key: null,
+      keyPrefix: null,
+      method: null,
+      path: null,
+      status: refusal.status,
+      cause: null,
+      ms: 0,
+    });
   }
 }
 

@@ -31,7 +31,9 @@ export interface ShownLimit {
 export type Admission = { readonly usage: Usage; readonly shown: ShownLimit; readonly at: number } & (
   | { readonly outcome: 'admitted' }
   /** `retryAt`: the first moment at which a request can be admitted again, in milliseconds since the Unix epoch. */
-  | { readonly outcome: 'limited' | 'banned'; readonly retryAt: number }
+  | { readonly outcome: 'limited'; readonly retryAt: number }
+  /** `begins`: this request is the one that the key is banned for. */
+  | { readonly outcome: 'banned'; readonly retryAt: number; readonly begins: boolean }
 );
 
 /** Decides one request at `now`: charged to both windows or to neither. Pure; the store makes it atomic. */
@@ -51,13 +53,13 @@ export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: numb
     rules.ban === null || banEnd !== null ? usage.conduct : afterRefusal(usage.conduct, rules.ban, rules.minuteMs, now);
   const ban = rules.ban === null ? null : bannedUntil(conduct, now);
   const refused = { minute, day, conduct };
-  return {
-    outcome: ban === null ? 'limited' : 'banned',
+  const refusal = {
     at: now,
     usage: refused,
     shown: shownLimit(refused, limits),
     retryAt: Math.max(minuteEnd, dayEnd, ban ?? 0),
   };
+  return ban === null ? { outcome: 'limited', ...refusal } : { outcome: 'banned', ...refusal, begins: banEnd === null };
 }
 
 /** What the headers would say at `now` if nothing were charged. */

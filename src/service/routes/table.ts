@@ -38,6 +38,11 @@ export function matchRoute(segments: readonly string[]): Match | null {
   return { route, parameter: segments[at] ?? '' };
 }
 
+/** The path below the base address with its parameters by name: `/inventory/{petId}`. */
+export function pathOf({ segments }: Route): string {
+  return `/${segments.map((segment) => segment.replace(/^:(.*)$/, '{$1}')).join('/')}`;
+}
+
 /** The value of the Allow header for the service as a whole: `OPTIONS *`. */
 export function allMethods(): string {
   return [...new Set([...ROUTES.flatMap((route) => allowedMethods(route).split(', '))])].sort().join(', ');

@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import { exactInt64, isInt64 } from '../routes/integer.ts';
+import type { PetStatus, Seed, StockItem } from '../seed/stock.ts';
+import { BadRequest, readText } from './read-json.ts';
+
+const STATUSES: readonly PetStatus[] = ['available', 'pending', 'sold'];
+
+export function specsOf(body: unknown): string[] {
+  const specs = fieldOf(body, 'faults');
+  if (Array.isArray(specs) && specs.every((spec) => typeof spec === 'string')) return specs;
+  throw new BadRequest('The body must be {"faults":["<spec>",…]}.');
+}
+
+export function secondsOf(body: unknown): number {
+  const seconds = fieldOf(body, 'advanceSeconds');
+  if (typeof seconds === 'number' && seconds >= 0 && seconds <= 1e10) return seconds;
+  throw new BadRequest('The body must be {"advanceSeconds":<n>}, n not negative.');
+}
+
+export function banOf(body: unknown): number {
+  const seconds = fieldOf(body, 'seconds');
+  if (typeof seconds === 'number' && seconds > 0 && seconds <= 1e10) return seconds;
+  throw new BadRequest('The body must be {"seconds":<n>}, n above 0.');
+}
+
+/** What is to count as used; a window that is left out stays as it is. */
+export function usageOf(body: unknown): { readonly minute?: bigint; readonly day?: bigint } {
+  const read = (name: 'minute' | 'day') => {
+    const value = fieldOf(body, name);
+    if (value === undefined) return {};
+    if (!isCount(value)) throw new BadRequest('The body must be {"minute":<n>,"day":<n>}, whole numbers from 0.');
+    return { [name]: BigInt(value) };
+  };
+  return { ...read('minute'), ...read('day') };
+}
+
+export function seedOf(body: unknown): Seed {
+  const [pets, seed, ids] = [fieldOf(body, 'pets'), fieldOf(body, 'seed'), fieldOf(body, 'ids')];
+  const isSeed =
+    (pets === undefined || (isCount(pets) && pets <= 1_000_000)) &&
+    (seed === undefined || isCount(seed)) &&
+    (ids === undefined || ids === 'large' || ids === 'small');
+  if (typeof body !== 'object' || body === null || !isSeed) {
+    throw new BadRequest('The body must be {"pets":<n>,"seed":<n>,"ids":"large"|"small"}; each may be left out.');
+  }
+  return {
+    ...(pets === undefined ? {} : { pets: Number(pets) }),
+    ...(seed === undefined ? {} : { seed: Number(seed) }),
+    ...(ids === 'small' || ids === 'large' ? { ids } : {}),
+  };
+}
+
+/** @throws BadRequest */
+export function petIdOf(text: string): bigint {
+  const petId = /^(0|-?[1-9]\d{0,18})$/.test(text) ? BigInt(text) : null;
+  if (petId === null || !isInt64(petId)) throw new BadRequest('The id of a pet is an integer of 64 bits in decimal.');
+  return petId;
+}
+
+/** A pet as the body has it; what it leaves out is as before. Digits are exact. @throws BadRequest, SyntaxError */
+export async function stockItemOf(
+  request: IncomingMessage,
+  petId: bigint,
+  known: StockItem | null,
+): Promise<StockItem> {
+  const { parse } = await import('lossless-json');
+  const body = parse(await readText(request), null, (number) => exactInt64(number) ?? number);
+  const quantity = fieldOf(body, 'quantity') ?? known?.quantity;
+  const status = fieldOf(body, 'status') ?? known?.status ?? 'available';
+  const found = STATUSES.find((one) => one === status);
+  if (typeof quantity === 'bigint' && found !== undefined) return { petId, quantity, status: found };
+  throw new BadRequest('The body must be {"quantity":<n>,"status":"available"|"pending"|"sold"}.');
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function fieldOf(body: unknown, name: string): unknown {
+  return typeof body === 'object' && body !== null
+    ? Object.entries(body).find(([key]) => key === name)?.[1]
+    : undefined;
+}

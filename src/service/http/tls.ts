@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+
+/** Paths of a certificate with its chain and of its private key, both in PEM. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A certificate or key that cannot be read, or that do not belong together. */
+export class TlsError extends Error {
+  override readonly name = 'TlsError';
+}
+
+/** The certificate and key as they are on disk now. @throws TlsError */
+export function readTls({ cert, key }: TlsFiles): { readonly cert: Buffer; readonly key: Buffer } {
+  try {
+    const pair = { cert: readFileSync(cert), key: readFileSync(key) };
+    createSecureContext(pair);
+    return pair;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TlsError(`The certificate ${cert} with the key ${key} can not be used: ${reason}`, { cause });
+  }
+}

@@ -1,0 +1,249 @@
+import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpsRequest } from 'node:https';
+import { dirname, join } from 'node:path';
+import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import type { LogEntry } from '../../src/service/index.ts';
+import { temporaryPostgres } from '../support/postgres.ts';
+import { outcome, outcomes, start, type TestService, temporaryFile } from './support.ts';
+
+const CERTIFICATES = fileURLToPath(new URL('../support/certificates/', import.meta.url));
+
+/** Asks the administration port; without a token unless it is to bring it. */
+async function admin(
+  service: TestService,
+  path: string,
+  { token = false, method = 'GET', body = undefined as unknown } = {},
+) {
+  const response = await fetch(`${service.adminUrl}${path}`, {
+    method,
+    headers: {
+      ...(token ? { Authorization: `Bearer ${service.adminToken}` } : {}),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return { status: response.status, text: await response.text(), type: response.headers.get('content-type') };
+}
+
+describe('probes need no token', () => {
+  test('healthy and ready; not ready once it drains, while requests are still answered', async () => {
+    const service = await start({ adminPort: 0 });
+    expect((await admin(service, '/healthz')).text).toBe('{"status":"ok"}');
+    expect((await admin(service, '/readyz')).text).toBe('{"status":"ok"}');
+    service.drain();
+    expect(await admin(service, '/readyz')).toMatchObject({ status: 503, text: '{"status":"draining"}' });
+    expect((await admin(service, '/healthz')).status).toBe(200);
+    const answer = await service.get('/inventory');
+    expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
+  });
+
+  test('not ready without its file', async () => {
+    const file = temporaryFile();
+    const service = await start({ file, adminPort: 0 });
+    rmSync(file);
+    expect((await admin(service, '/readyz')).status).toBe(503);
+  });
+
+  test('not ready without its database, or while that is frozen', { timeout: 30_000 }, async () => {
+    const server = await temporaryPostgres();
+    const service = await start({ database: server.url, adminPort: 0 });
+    expect((await admin(service, '/readyz')).status).toBe(200);
+    await server.kill();
+    expect((await admin(service, '/readyz')).status).toBe(503);
+    await server.restart();
+    expect((await admin(service, '/readyz')).status).toBe(200);
+  });
+
+  test('metrics do', async () => {
+    expect((await admin(await start({ adminPort: 0 }), '/metrics')).status).toBe(401);
+  });
+});
+
+test('metrics count requests, refusals, bans and operations, with few labels whatever is asked', async () => {
+  const service = await start({ adminPort: 0, limits: { minute: 3, day: 9 }, ban: { strikes: 0, seconds: 300 } });
+  await service.patch('/inventory/1', '{"quantity":5}');
+  await service.get('/pets/1');
+  await service.get('/nowhere/12345');
+  expect(await outcomes(service, 1)).toEqual(['429 rate_limited']);
+  service.clock.advance(1_001);
+  expect(await outcomes(service, 2)).toEqual(['429 key_banned', '429 key_banned']);
+  await service.get('/inventory', { key: null });
+  const { text, type } = await admin(service, '/metrics', { token: true });
+  expect(type).toMatch(/^text\/plain; version=0.0.4/);
+  for (const line of [
+    'petstock_http_requests_total{method="PATCH",route="/inventory/{petId}",status="200"} 1',
+    'petstock_http_requests_total{method="GET",route="other",status="404"} 1',
+    'petstock_http_requests_total{method="GET",route="/inventory",status="429"} 3',
+    'petstock_http_requests_total{method="GET",route="/inventory",status="401"} 1',
+    'petstock_http_request_duration_seconds_count{method="GET",route="/inventory"} 4',
+    'petstock_refusals_total{code="rate_limited"} 1',
+    'petstock_refusals_total{code="key_banned"} 2',
+    'petstock_bans_total 1',
+    'petstock_stock_operations_total{operation="set"} 1',
+    'petstock_store_up 1',
+  ]) {
+    expect(text.split('\n')).toContain(line);
+  }
+  expect(text).toMatch(/petstock_key_used\{key="\w{12}",window="minute"\} 3/);
+  expect(text).toMatch(/petstock_key_banned\{key="\w{12}"\} 1/);
+  expect(text).toMatch(/process_cpu_seconds_total /);
+  expect(text).not.toMatch(/12345|psk_/);
+});
+
+describe('administration of stock, usage and bans', () => {
+  test('a pet is put in, changed and taken out, with exact digits', async () => {
+    const service = await start({ adminPort: 0 });
+    const path = '/inventory/9007199254740995';
+    const put = (body: string) => admin(service, path, { token: true, method: 'PUT', body });
+    expect(await put('{"quantity":9007199254740997,"status":"sold"}')).toMatchObject({
+      status: 201,
+      text: '{"petId":9007199254740995,"quantity":9007199254740997,"status":"sold"}',
+    });
+    expect((await put('{"status":"pending"}')).text).toContain('"quantity":9007199254740997,"status":"pending"');
+    expect((await put('{"quantity":1.5}')).status).toBe(400);
+    expect((await service.get('/inventory')).text).toContain('{"petId":9007199254740995,');
+    const remove = () => admin(service, path, { token: true, method: 'DELETE' });
+    expect([(await remove()).status, (await remove()).status]).toEqual([200, 404]);
+  });
+
+  test('usage and bans are set and lifted; reset brings the first stock back', async () => {
+    const service = await start({ adminPort: 0, limits: { minute: 5, day: 9 } });
+    const first = (await service.get('/inventory')).text;
+    const [key] = JSON.parse((await admin(service, '/keys', { token: true })).text);
+    expect(key).toMatchObject({ minute: { limit: 5, used: 1 }, day: { limit: 9, used: 1 }, bannedUntil: null });
+    const change = (method: string, what: string, body?: unknown) =>
+      admin(service, `/keys/${key.id}/${what}`, { token: true, method, body });
+    expect((await change('PUT', 'usage', { minute: 5 })).status).toBe(200);
+    expect(await outcomes(service, 1)).toEqual(['429 rate_limited']);
+    await change('PUT', 'usage', { minute: 0, day: 0 });
+    await change('PUT', 'ban', { seconds: 60 });
+    const banned = await service.get('/inventory');
+    expect([outcome(banned), banned.headers['retry-after']]).toEqual(['429 key_banned', '60']);
+    await change('DELETE', 'ban');
+    await service.patch('/inventory/1', '{"quantity":4711}');
+    expect((await admin(service, '/reset', { token: true, method: 'POST', body: {} })).status).toBe(200);
+    expect((await service.get('/inventory')).text).toBe(first);
+    expect((await admin(service, '/keys/000000000000/ban', { token: true, method: 'DELETE' })).status).toBe(404);
+    expect((await change('PUT', 'usage', { minute: -1 })).status).toBe(400);
+  });
+});
+
+describe('X-Forwarded-For', () => {
+  const seen = async (trustProxy: readonly string[], forwarded: string) => {
+    const entries: LogEntry[] = [];
+    const service = await start({ trustProxy, log: (entry) => entries.push(entry) });
+    await service.get('/store/orders', { headers: { 'X-Forwarded-For': forwarded } });
+    await service.close();
+    return entries[0]?.address;
+  };
+
+  test.each([
+    [[], '192.0.2.1', '127.0.0.1'],
+    [['127.0.0.0/8'], '192.0.2.1', '192.0.2.1'],
+    [['127.0.0.1'], '192.0.2.66, 192.0.2.1', '192.0.2.1'],
+    [['127.0.0.1', '10.0.0.0/8'], '192.0.2.66, 192.0.2.1, 10.1.2.3', '192.0.2.1'],
+    [['127.0.0.1'], '[2001:db8::7]:4711', '2001:db8::7'],
+    [['127.0.0.1'], '192.0.2.9:4711', '192.0.2.9'],
+    [['127.0.0.1'], 'unknown', '127.0.0.1'],
+    [['10.0.0.0/8'], '192.0.2.1', '127.0.0.1'],
+  ])('with %j trusted, %s is of %s', async (trusted, forwarded, address) => {
+    expect(await seen(trusted, forwarded)).toBe(address);
+  });
+
+  test.each(['10.0.0.0/33', 'shop.example', '10.0.0.0/8/8', ''])('%s is no network', async (network) => {
+    await expect(start({ trustProxy: [network] })).rejects.toThrow(RangeError);
+  });
+
+  test('the bucket of callers without a key is that of the client, not of the proxy', async () => {
+    const service = await start({ trustProxy: ['127.0.0.1'], addressLimit: 1 });
+    const from = async (address: string) =>
+      outcome(await service.get('/inventory', { key: null, headers: { 'X-Forwarded-For': address } }));
+    expect(await from('192.0.2.1')).toBe('401 missing_api_key');
+    expect(await from('192.0.2.1')).toBe('429 address_rate_limited');
+    expect(await from('192.0.2.2')).toBe('401 missing_api_key');
+  });
+});
+
+test('the log has the cause of a 5xx, how the key begins, and the id of the request', async () => {
+  const file = temporaryFile();
+  const entries: LogEntry[] = [];
+  const service = await start({ file, log: (entry) => entries.push(entry) });
+  rmSync(file);
+  const { headers } = await service.get('/inventory');
+  await service.close();
+  expect(entries).toMatchObject([
+    {
+      id: headers['x-request-id'],
+      status: 503,
+      cause: expect.stringContaining('was deleted or replaced'),
+      keyPrefix: null,
+    },
+  ]);
+});
+
+test('the log of an answer that went well has no cause, and never more than 8 characters of the key', async () => {
+  const entries: LogEntry[] = [];
+  const service = await start({ key: 'a-constant-key-01', log: (entry) => entries.push(entry) });
+  await service.get('/inventory');
+  await service.close();
+  expect(entries).toMatchObject([{ cause: null, keyPrefix: 'a-co' }]);
+});
+
+describe('TLS', () => {
+  const files = (folder: string) => ({ cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') });
+  const install = (folder: string, name: string) => {
+    copyFileSync(join(CERTIFICATES, `${name}.pem`), `${folder}/new.pem`);
+    renameSync(`${folder}/new.pem`, files(folder).cert);
+    copyFileSync(join(CERTIFICATES, `${name}-key.pem`), files(folder).key);
+  };
+  const certificateOf = (url: string): Promise<PeerCertificate> =>
+    new Promise((resolve, reject) => {
+      const { port, hostname } = new URL(url);
+      const socket: TLSSocket = connect({ port: Number(port), host: hostname, rejectUnauthorized: false }, () => {
+        resolve(socket.getPeerCertificate());
+        socket.destroy();
+      }).on('error', reject);
+    });
+  const status = (url: string, key: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const options = { headers: { Authorization: `Bearer ${key}` }, rejectUnauthorized: false, agent: false };
+      httpsRequest(`${url}/store/orders`, options, (response) => resolve(response.resume().statusCode))
+        .on('error', reject)
+        .end();
+    });
+
+  test('HTTPS is served, and a renewed certificate is taken without a restart', async () => {
+    const folder = dirname(temporaryFile());
+    install(folder, 'server');
+    const service = await start({ tls: files(folder) });
+    expect(service.url).toMatch(/^https:/);
+    expect(await status(service.url, service.key)).toBe(200);
+    const before = (await certificateOf(service.url)).fingerprint256;
+    writeFileSync(files(folder).cert, 'no certificate');
+    expect(() => service.reloadTls()).toThrow(/can not be used/);
+    expect((await certificateOf(service.url)).fingerprint256).toBe(before);
+    install(folder, 'renewed');
+    service.reloadTls();
+    expect((await certificateOf(service.url)).fingerprint256).not.toBe(before);
+    expect(await status(service.url, service.key)).toBe(200);
+  });
+
+  test('a request in the clear is not answered, a reset breaks the connection, and closing does not wait', async () => {
+    const folder = dirname(temporaryFile());
+    install(folder, 'server');
+    const service = await start({ tls: files(folder), faults: ['*:first=1:reset'] });
+    await expect(fetch(service.url.replace('https', 'http'))).rejects.toThrow();
+    await expect(status(service.url, service.key)).rejects.toThrow();
+    expect(await status(service.url, service.key)).toBe(200);
+    await service.close();
+  });
+
+  test('files that do not fit are refused at the start', async () => {
+    const folder = dirname(temporaryFile());
+    install(folder, 'server');
+    copyFileSync(join(CERTIFICATES, 'renewed-key.pem'), files(folder).key);
+    await expect(start({ tls: files(folder) })).rejects.toThrow(/can not be used/);
+  });
+});
