@@ -91,43 +91,36 @@ function countersIn(register: Registry) {
   };
 }
 
+/** The gauges of one look at the store: prom-client asks each by itself, and all at once. */
 function addKeyGauges(register: Registry, store: Store, minuteMs: number): void {
-  const registers = [register];
-  const labelNames = ['key', 'window'] as const;
-  const limits = new Gauge({
-    name: 'petstock_key_limit',
-    help: 'Requests that a key may make.',
-    labelNames,
-    registers,
-  });
-  const banned = new Gauge({
-    name: 'petstock_key_banned',
-    help: '1 while a key is banned.',
-    labelNames: ['key'],
-    registers,
-  });
-  const up = new Gauge({ name: 'petstock_store_up', help: '1 where the store can be used.', registers });
-  new Gauge({
-    name: 'petstock_key_used',
-    help: 'Requests that a key has made in the window that lasts.',
-    labelNames,
-    registers,
-    async collect() {
-      for (const gauge of [this, limits, banned]) gauge.reset();
-      const records = await store.keys().catch(() => null);
-      up.set(records === null ? 0 : 1);
-      const now = store.now();
-      const valid = (records ?? []).filter(({ revokedAt }) => revokedAt === null);
-      for (const { id: key, limits: most, usage } of valid.slice(0, KEYS_SHOWN)) {
-        for (const [window, length] of [
-          ['minute', minuteMs],
-          ['day', DAY_MS],
-        ] as const) {
-          this.set({ key, window }, Number(windowAt(usage[window], now, length).used));
-          limits.set({ key, window }, Number(most[window]));
-        }
-        banned.set({ key }, (usage.conduct.bannedUntil ?? 0) > now ? 1 : 0);
+  let looking: Promise<void> | null = null;
+  const collect = () => {
+    looking ??= look().finally(() => {
+      looking = null;
+    });
+    return looking;
+  };
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name: `petstock_${name}`, help, labelNames, registers: [register], collect });
+  const up = gauge('store_up', '1 where the store can be used.');
+  const limits = gauge('key_limit', 'Requests that a key may make.', 'key', 'window');
+  const used = gauge('key_used', 'Requests that a key has made in the window that lasts.', 'key', 'window');
+  const banned = gauge('key_banned', '1 while a key is banned.', 'key');
+  const look = async () => {
+    const records = await store.keys().catch(() => null);
+    const now = store.now();
+    for (const one of [limits, used, banned]) one.reset();
+    up.set(records === null ? 0 : 1);
+    const valid = (records ?? []).filter(({ revokedAt }) => revokedAt === null);
+    for (const { id: key, limits: most, usage } of valid.slice(0, KEYS_SHOWN)) {
+      for (const [window, length] of [
+        ['minute', minuteMs],
+        ['day', DAY_MS],
+      ] as const) {
+        used.set({ key, window }, Number(windowAt(usage[window], now, length).used));
+        limits.set({ key, window }, Number(most[window]));
       }
-    },
-  });
+      banned.set({ key }, (usage.conduct.bannedUntil ?? 0) > now ? 1 : 0);
+    }
+  };
 }
