@@ -1,0 +1,73 @@
+import { fault, type Parsed, parsed, quoted } from '../parsed.ts';
+import { parsePetId } from '../values.ts';
+
+/** What one line of a count means. `code` is a text as it was scanned or typed: a bar code or a pet id. */
+export type ScanLine =
+  /** Counts `units` more, from 1. */
+  | { readonly kind: 'add'; readonly code: string; readonly units: number }
+  /** Says what there is in all, from 0. */
+  | { readonly kind: 'set'; readonly code: string; readonly units: number }
+  | { readonly kind: 'takeBack' }
+  | { readonly kind: 'sum' }
+  | { readonly kind: 'done' }
+  /** Makes no sense; it is kept apart as it stands. */
+  | { readonly kind: 'fault'; readonly code: string; readonly fault: string };
+
+/** So that a bar code that is scanned where a number is to be typed is never a number of units: the shortest has 8 digits. */
+const mostAdded = 99_999;
+const mostSet = 9_999_999;
+const longestCode = 200;
+/** Lines with a meaning of their own: no code can be one of them. */
+const words = /^(?:-|done|=.*)?$/is;
+
+/**
+ * Reads one line. A text that is a code as a whole is that code, even where it looks like `42*3`.
+ * @param isCode whether a text is a bar code that stands for a pet
+ */
+export function parseScanLine(line: string, isCode: (text: string) => boolean): ScanLine {
+  const text = line.trim();
+  if (text === '') return { kind: 'sum' };
+  if (text === '-') return { kind: 'takeBack' };
+  if (/^done$/i.test(text)) return { kind: 'done' };
+  if (text.length > longestCode) {
+    const message = `a code has at most ${longestCode} characters, and this line has ${text.length}`;
+    return { kind: 'fault', code: `${text.slice(0, longestCode - 1)}…`, fault: message };
+  }
+  if (text.startsWith('=')) return parseSetting(text);
+  if (isCode(text)) return { kind: 'add', code: text, units: 1 };
+  // `blue x large` is a text with an x in it, not a number of blues.
+  const [, code = text, factor] = /^(.*\S)(?:\s+[x×]|\s*\*)\s*([-+]?\d\S*)$/is.exec(text) ?? [];
+  if (factor === undefined) return { kind: 'add', code: text, units: 1 };
+  const units = parseUnits(factor, 1, mostAdded);
+  return units.ok ? { kind: 'add', code, units: units.value } : { kind: 'fault', code: text, fault: units.fault };
+}
+
+/** @returns whether a text can be a bar code: it is no blank one, no `-`, no `done` and begins with no `=` */
+export function canBeCode(text: string): boolean {
+  return text === text.trim() && text.length <= longestCode && !words.test(text);
+}
+
+/**
+ * The pet that a text names by its id. `007` is no id: of a bar code, every zero counts.
+ * @returns undefined where it is none
+ */
+export function petIdOfCode(code: string): bigint | undefined {
+  const petId = parsePetId(code);
+  return petId.ok && `${petId.value}` === code ? petId.value : undefined;
+}
+
+/** `= 42 7`. The code may have blanks in it. */
+function parseSetting(text: string): ScanLine {
+  const [, code, number] = /^=\s*(\S.*?)\s+(\S+)$/s.exec(text) ?? [];
+  if (code === undefined || number === undefined) {
+    return { kind: 'fault', code: text, fault: `${quoted(text)} sets nothing: write = 42 7 to set pet 42 to 7` };
+  }
+  const units = parseUnits(number, 0, mostSet);
+  return units.ok ? { kind: 'set', code, units: units.value } : { kind: 'fault', code: text, fault: units.fault };
+}
+
+function parseUnits(text: string, least: number, most: number): Parsed<number> {
+  const units = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (units >= least && units <= most) return parsed(units);
+  return fault(`${quoted(text)} is not a number of units: write a whole number from ${least} to ${most}`);
+}

@@ -1,0 +1,100 @@
+/** What is counted: a pet, or a code of which it is not known which pet it is. */
+export type Counted = bigint | string;
+
+/** One step of a count, which can be taken back. */
+export interface CountStep {
+  readonly what: Counted;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** What a count has come to so far: units by pet, and by unknown code, in the order in which they came first. */
+export class Tally {
+  readonly #units = new Map<Counted, number>();
+  readonly #steps: (CountStep & { readonly wasThere: boolean })[] = [];
+  #sum = 0;
+  #unknown = 0;
+  #pets = 0;
+
+  /** Units of pets. */
+  get units(): number {
+    return this.#sum;
+  }
+
+  /** Units of unknown codes. */
+  get unknownUnits(): number {
+    return this.#unknown;
+  }
+
+  /** Pets that were counted, those with 0 units included. */
+  get pets(): number {
+    return this.#pets;
+  }
+
+  /** Lines that count, those that were taken back left out. */
+  get scans(): number {
+    return this.#steps.length;
+  }
+
+  add(what: Counted, units: number): CountStep {
+    return this.#step(what, this.unitsOf(what) + units);
+  }
+
+  set(what: Counted, units: number): CountStep {
+    return this.#step(what, units);
+  }
+
+  /** Begins with units that no `takeBack` reaches: those of sessions that were merged. */
+  base(what: Counted, units: number): void {
+    this.#put(what, this.unitsOf(what) + units);
+  }
+
+  /** @returns the step that is gone; undefined where there was none */
+  takeBack(): CountStep | undefined {
+    const step = this.#steps.pop();
+    if (step === undefined) return undefined;
+    if (step.wasThere) this.#put(step.what, step.before);
+    else this.#remove(step.what);
+    return step;
+  }
+
+  unitsOf(what: Counted): number {
+    return this.#units.get(what) ?? 0;
+  }
+
+  /** Each pet with its units. */
+  *counts(): Generator<readonly [petId: bigint, units: number]> {
+    for (const [what, units] of this.#units) if (typeof what === 'bigint') yield [what, units];
+  }
+
+  /** Each unknown code with its units; one that was set to 0 is none any more. */
+  *unknowns(): Generator<readonly [code: string, units: number]> {
+    for (const [what, units] of this.#units) if (typeof what === 'string' && units > 0) yield [what, units];
+  }
+
+  #step(what: Counted, after: number): CountStep {
+    const step = { what, before: this.unitsOf(what), after, wasThere: this.#units.has(what) };
+    this.#steps.push(step);
+    this.#put(what, after);
+    return step;
+  }
+
+  #put(what: Counted, units: number): void {
+    this.#change(what, units - this.unitsOf(what), this.#units.has(what) ? 0 : 1);
+    this.#units.set(what, units);
+  }
+
+  #remove(what: Counted): void {
+    this.#change(what, -this.unitsOf(what), -1);
+    this.#units.delete(what);
+  }
+
+  #change(what: Counted, units: number, pets: number): void {
+    if (typeof what === 'string') {
+      this.#unknown += units;
+      return;
+    }
+    this.#sum += units;
+    this.#pets += pets;
+  }
+}

@@ -1,0 +1,78 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { canBeCode, parseScanLine, petIdOfCode, type ScanLine } from '../../../src/inventory/count/scan-line.ts';
+
+const noCodes = () => false;
+
+test.each<readonly [string, ScanLine]>([
+  ['42', { kind: 'add', code: '42', units: 1 }],
+  [' 42\t', { kind: 'add', code: '42', units: 1 }],
+  ['42 x3', { kind: 'add', code: '42', units: 3 }],
+  ['42 X 3', { kind: 'add', code: '42', units: 3 }],
+  ['42*3', { kind: 'add', code: '42', units: 3 }],
+  ['42 * 3', { kind: 'add', code: '42', units: 3 }],
+  ['-7 x2', { kind: 'add', code: '-7', units: 2 }],
+  ['AB 12 x2', { kind: 'add', code: 'AB 12', units: 2 }],
+  ['42x3', { kind: 'add', code: '42x3', units: 1 }],
+  ['blue x large', { kind: 'add', code: 'blue x large', units: 1 }],
+  ['-', { kind: 'takeBack' }],
+  ['', { kind: 'sum' }],
+  ['  ', { kind: 'sum' }],
+  ['done', { kind: 'done' }],
+  ['DONE', { kind: 'done' }],
+  ['= 42 7', { kind: 'set', code: '42', units: 7 }],
+  ['=42 0', { kind: 'set', code: '42', units: 0 }],
+  ['= AB 12 7', { kind: 'set', code: 'AB 12', units: 7 }],
+])('%j', (line, meaning) => {
+  expect(parseScanLine(line, noCodes)).toEqual(meaning);
+});
+
+test.each([
+  '42 x0',
+  '42 x-1',
+  '42 x1.5',
+  '42 x4006381333931',
+  '= 42',
+  '=',
+  '= 42 -1',
+  '= 42 40063813',
+  '9'.repeat(201),
+])('%j is a fault, and says what to write', (line) => {
+  const parsed = parseScanLine(line, noCodes);
+  expect(parsed).toMatchObject({ kind: 'fault' });
+  expect(JSON.stringify(parsed)).toMatch(/write |at most 200/);
+});
+
+test('a text that is a code as a whole is that code', () => {
+  const codes = new Set(['42*3', 'A x2', '007']);
+  for (const code of codes) {
+    expect(parseScanLine(code, (text) => codes.has(text))).toEqual({ kind: 'add', code, units: 1 });
+  }
+  expect(parseScanLine('42*3 x2', (text) => codes.has(text))).toEqual({ kind: 'add', code: '42*3', units: 2 });
+});
+
+test('every zero of a bar code counts: it is no pet id', () => {
+  expect(['42', '-7', '0', '9223372036854775807'].map(petIdOfCode)).toEqual([42n, -7n, 0n, 9223372036854775807n]);
+  expect(['042', '+42', '4.2', '-0', '9223372036854775808', '４２', ''].map(petIdOfCode)).toEqual(
+    Array.from({ length: 7 }),
+  );
+});
+
+test('whatever is typed means one thing, and a code with its units comes back as it was', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (line) => {
+      expect(parseScanLine(line, noCodes).kind).toMatch(/^(add|set|takeBack|sum|done|fault)$/);
+    }),
+  );
+  const code = fc.string({ maxLength: 30 }).filter((text) => text !== '' && canBeCode(text));
+  fc.assert(
+    fc.property(code, fc.integer({ min: 1, max: 99_999 }), (text, units) => {
+      const isCode = (other: string) => other === text;
+      expect(parseScanLine(text, isCode)).toEqual({ kind: 'add', code: text, units: 1 });
+      for (const line of [`${text} x${units}`, `${text} * ${units}`]) {
+        expect(parseScanLine(line, isCode)).toEqual({ kind: 'add', code: text, units });
+      }
+      expect(parseScanLine(`= ${text} ${units}`, isCode)).toEqual({ kind: 'set', code: text, units });
+    }),
+  );
+});
