@@ -11,6 +11,7 @@ const mayImport = {
   service: [],
   output: ['inventory/', 'shared/'],
   'change-files': ['inventory/', 'shared/'],
+  counts: ['inventory/', 'shared/'],
   'rate-limit': ['shared/'],
   settings: ['shared/'],
   state: ['inventory/', 'rate-limit/', 'shared/'],

@@ -90,14 +90,23 @@ function endInJson(signal: NodeJS.Signals): void {
 
 /** Most commands ask nothing. */
 function latePrompts(interrupted: AbortSignal): Context['prompts'] {
-  const open = async () => {
+  const ask = async <Answer>(question: (prompts: Context['prompts']) => Promise<Answer>): Promise<Answer> => {
     const { createPrompts } = await import('../src/cli/prompts.ts');
-    return createPrompts({ input: process.stdin, output: process.stderr, signal: interrupted });
+    // Ctrl-D has ended what was read until now, and not the terminal: it is opened anew.
+    const hasEnded = process.stdin.isTTY && process.stdin.readableEnded;
+    const opened = hasEnded ? new (await import('node:tty')).ReadStream(0) : undefined;
+    try {
+      return await question(
+        createPrompts({ input: opened ?? process.stdin, output: process.stderr, signal: interrupted }),
+      );
+    } finally {
+      opened?.destroy();
+    }
   };
   return {
-    password: async (question) => (await open()).password(question),
-    confirm: async (question) => (await open()).confirm(question),
-    text: async (question) => (await open()).text(question),
+    password: (text) => ask((prompts) => prompts.password(text)),
+    confirm: (text) => ask((prompts) => prompts.confirm(text)),
+    text: (text) => ask((prompts) => prompts.text(text)),
   };
 }
 
@@ -109,17 +118,54 @@ function input(stream: Late<Readable & { isTTY?: boolean }>, interrupted: AbortS
     get isTerminal() {
       return stream().isTTY === true;
     },
-    chunks: {
-      async *[Symbol.asyncIterator]() {
-        const { addAbortSignal } = await import('node:stream');
-        try {
-          yield* addAbortSignal(interrupted, stream());
-        } catch (error) {
-          throw interrupted.aborted ? interrupted.reason : error;
-        }
-      },
-    },
+    chunks: { [Symbol.asyncIterator]: () => chunksOf(stream(), interrupted) },
   };
+}
+
+/**
+ * What comes in, a piece at a time: the next is not taken from the system before it is asked for, so that a process that is killed
+ * has nothing in its hands. Whoever stops reading leaves the rest where it is, such as the answer to a question.
+ */
+async function* chunksOf(stream: Readable, interrupted: AbortSignal): AsyncGenerator<Uint8Array, void> {
+  let arrived: Uint8Array[] = [];
+  let failure: { readonly reason: unknown } | undefined;
+  let ended = stream.readableEnded || stream.destroyed;
+  let wake = (): void => {};
+  const onData = (chunk: Uint8Array) => {
+    stream.pause();
+    arrived.push(chunk);
+    wake();
+  };
+  const onEnd = () => {
+    ended = true;
+    wake();
+  };
+  const fail = (reason: unknown) => {
+    failure ??= { reason };
+    wake();
+  };
+  const onAbort = () => fail(interrupted.reason);
+  stream.on('end', onEnd).on('close', onEnd).on('error', fail);
+  interrupted.addEventListener('abort', onAbort);
+  if (interrupted.aborted) onAbort();
+  try {
+    stream.on('data', onData);
+    while (failure === undefined && (arrived.length > 0 || !ended)) {
+      const chunks = arrived;
+      arrived = [];
+      yield* chunks;
+      if (arrived.length > 0 || ended || failure !== undefined) continue;
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      stream.resume();
+      await woken;
+    }
+    if (failure !== undefined) throw failure.reason;
+  } finally {
+    interrupted.removeEventListener('abort', onAbort);
+    stream.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', fail).pause();
+  }
 }
 
 /** stderr is for people: where it has no reader, the work continues, and the exit code is the result. */

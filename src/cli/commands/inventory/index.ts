@@ -35,5 +35,10 @@ export const inventoryOutline: NounOutline = {
       summary: 'write all stock levels to a file to edit and apply',
       load: async () => (await import('./export.ts')).defineExport,
     },
+    {
+      usage: 'count [session]',
+      summary: 'count the shop with a scanner, and set the stock to it',
+      load: async () => (await import('./count.ts')).defineCount,
+    },
   ],
 };

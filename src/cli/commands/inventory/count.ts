@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import { UsageError } from '../../../shared/errors.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
+import { type BulkFlags, bulkFlags, parseBulkFlags } from '../bulk-flags.ts';
+import { examples } from '../command.ts';
+
+interface CountFlags extends BulkFlags {
+  readonly new?: boolean;
+  readonly merge?: readonly string[];
+  readonly list?: boolean;
+  readonly discard?: string;
+  readonly codes?: string;
+  readonly all?: boolean;
+  readonly to?: string;
+  readonly force?: boolean;
+  readonly reason?: string;
+  readonly ref?: string;
+}
+
+export function defineCount(command: Command, run: Run): void {
+  command
+    .argument('[session]', 'a session that is not finished, to go on with')
+    .description(
+      'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before the next is read, so that a count can ' +
+        'go on after a crash. In the end what was counted is shown beside the stock of then, and, after a question, written as ' +
+        'a run that can be resumed and taken back. What is sold during a count is not seen: count while the shop is closed, or ' +
+        'a shelf at a time. Takes a request for the pets, one for the stock, and one for each pet whose stock changes.\n\n' +
+        'A line is one of:\n' +
+        '  42        counts one of pet 42, or of the pet of a bar code\n' +
+        '  42 x3     three, and 42*3 too\n' +
+        '  -         takes the last line back\n' +
+        '  = 42 7    seven of pet 42 in all\n' +
+        '            a blank line shows the sum\n' +
+        '  done      ends the count, as Ctrl-D does\n\n' +
+        'A code that is not known beeps and is kept apart: it is listed in the end, and not counted (exit 8). To drop one: = <code> 0. ' +
+        'Without a terminal, scans come from stdin, and --yes or --to is needed.',
+    )
+    .option('--new', 'begin another session, though one is not finished')
+    .option(
+      '--merge <session...>',
+      'make one session of several: what each has counted is added up, settings (=) included',
+    )
+    .option('--codes <file>', 'bar codes: a CSV with the columns code and petId')
+    .option('--all', 'count what was not scanned as 0')
+    .option('--to <file>', 'write a file for apply rather than the stock; - is stdout')
+    .option('--force', 'let --to replace a file that petstock did not write, or that was changed since')
+    .option('--reason <text>', 'why, for the history (default: stock-take)')
+    .option('--ref <text>', 'a number or name of your own, for the history')
+    .option('--list', 'list the sessions of this machine; sends nothing')
+    .option('--discard <session>', 'give a session up, after a question');
+  bulkFlags(command)
+    .addHelpText(
+      'after',
+      examples([
+        ['petstock inventory count', 'scan, then type done'],
+        ['petstock inventory count --codes codes.csv --max-zero 5'],
+        ['petstock inventory count --new --to counted.csv', 'a file to look at, and apply later'],
+        ['petstock inventory count --new --yes < scans.txt', 'in a script'],
+        ['petstock inventory count --list', 'which sessions are there?'],
+        ['petstock inventory count <session>', 'go on after Ctrl-C, or a crash'],
+        ['petstock inventory count --merge <session> <session>', 'what two people have counted'],
+      ]),
+    )
+    .action(run<CountFlags>(count));
+}
+
+async function count(invocation: Invocation, flags: CountFlags, session?: string): Promise<void> {
+  const { list = false, discard } = flags;
+  if (list || discard !== undefined) {
+    if (session !== undefined || (list && discard !== undefined)) {
+      throw new UsageError('--list and --discard go alone', { hint: 'petstock inventory count --list' });
+    }
+    const { listSessions, discardSession } = await import('./count/list-sessions.ts');
+    return discard === undefined ? listSessions(invocation) : discardSession(invocation, discard);
+  }
+  const { merge, codes, all = false, to, force = false, reason, ref } = flags;
+  const bulk = parseBulkFlags(invocation, flags);
+  const { runCount } = await import('./count/run-count.ts');
+  await runCount(invocation, {
+    ...bulk,
+    session,
+    isNew: flags.new === true,
+    merge,
+    codes,
+    all,
+    to,
+    force,
+    reason,
+    ref,
+  });
+}

@@ -1,0 +1,108 @@
+import type { ReadSession } from '../../../../counts/read-session.ts';
+import { shortOf } from '../../../../counts/session-log.ts';
+import { type SessionFacts, type Sessions, tallyOf } from '../../../../counts/sessions.ts';
+import { sumText } from '../../../../output/count-text.ts';
+import { localTime } from '../../../../output/time.ts';
+import { UsageError } from '../../../../shared/errors.ts';
+import type { Invocation } from '../../../invocation/invocation.ts';
+
+/** What is to be counted into. */
+export type Choice =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'continue'; readonly session: SessionFacts }
+  | { readonly kind: 'merge'; readonly sessions: readonly SessionFacts[] };
+
+export interface ChoiceOptions {
+  readonly session: string | undefined;
+  readonly isNew: boolean;
+  readonly merge: readonly string[] | undefined;
+}
+
+/**
+ * Finds the session that is meant, before anything is asked of its environment.
+ * @throws UsageError where one is unfinished and a person can't be asked about it; for sessions that can't be counted on or merged
+ */
+export async function chooseSession(
+  invocation: Invocation,
+  sessions: Sessions,
+  { session, isNew, merge }: ChoiceOptions,
+): Promise<Choice> {
+  if ([session !== undefined, isNew, merge !== undefined].filter(Boolean).length > 1) {
+    throw new UsageError('A session, --new and --merge exclude each other: leave out all but one');
+  }
+  if (merge !== undefined) return { kind: 'merge', sessions: toMerge(invocation, sessions, merge) };
+  if (session !== undefined) {
+    const found = sessions.find(session);
+    requireOpen(found);
+    requireEnvironment(found, invocation);
+    return { kind: 'continue', session: found };
+  }
+  return isNew ? { kind: 'new' } : newOrUnfinished(invocation, sessions);
+}
+
+async function newOrUnfinished(invocation: Invocation, sessions: Sessions): Promise<Choice> {
+  const { environment, context, questions, messages } = invocation;
+  const env = environment.value;
+  // What another process is at is that person's count.
+  const open = sessions.list(false).filter(({ head, holder }) => head.env === env && holder === undefined);
+  const [newest, ...others] = open;
+  if (newest === undefined) return { kind: 'new' };
+  const name = shortOf(newest);
+  const what = `Session ${name} of ${localTime(newest.head.at, context.clock.now())} is not finished`;
+  if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
+    throw new UsageError(`${what}, and nothing was counted. Go on with it, or begin another with --new`, {
+      hint: `petstock inventory count ${name} --env ${env}`,
+    });
+  }
+  if (others.length > 0) {
+    const rest = others.length === 1 ? 'another one' : `${others.length} others`;
+    await messages.note(`There is ${rest} that is not finished: petstock inventory count --list`);
+  }
+  const question = `${what} (${sumText(tallyOf(newest))}). Go on with it? No begins another`;
+  const goesOn = !questions.willAsk() || (await context.prompts.confirm(question));
+  return goesOn ? { kind: 'continue', session: newest } : { kind: 'new' };
+}
+
+function toMerge(invocation: Invocation, sessions: Sessions, texts: readonly string[]): SessionFacts[] {
+  const found = texts.map((text) => sessions.find(text));
+  const [first] = found;
+  if (first === undefined || new Set(found.map(({ path }) => path)).size < Math.max(2, found.length)) {
+    throw new UsageError('--merge takes two sessions or more, each once', { hint: 'petstock inventory count --list' });
+  }
+  for (const session of found) {
+    requireOpen(session);
+    requireEnvironment(session, invocation);
+    if (session.head.service !== first.head.service) {
+      throw new UsageError(`Sessions ${shortOf(first)} and ${shortOf(session)} are counts of two services`);
+    }
+  }
+  return found;
+}
+
+/** @throws UsageError where a session is finished, with what became of it */
+export function requireOpen(session: ReadSession): void {
+  const { end } = session;
+  if (end === undefined) return;
+  const was = `Session ${shortOf(session)} is finished: it was`;
+  switch (end.how) {
+    case 'applied':
+      if (end.run === null) throw new UsageError(`${was} what the stock was already`);
+      throw new UsageError(`${was} applied, by run ${end.run}`, { hint: `petstock history show ${end.run}` });
+    case 'written':
+      throw new UsageError(`${was} written to ${end.file}`);
+    case 'merged': {
+      const into = end.into.slice(-4);
+      throw new UsageError(`${was} merged into session ${into}`, { hint: `petstock inventory count ${into}` });
+    }
+    default:
+      throw new UsageError(`${was} discarded`, { hint: 'petstock inventory count --new' });
+  }
+}
+
+function requireEnvironment(session: ReadSession, { environment }: Invocation): void {
+  const { env } = session.head;
+  if (env === environment.value) return;
+  throw new UsageError(`Session ${shortOf(session)} counts ${env}, not ${environment.value}; nothing was sent`, {
+    hint: `petstock inventory count ${shortOf(session)} --env ${env}`,
+  });
+}

@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { changeFileText } from '../../../../change-files/change-file-text.ts';
+import { type SessionLog, shortOf } from '../../../../counts/session-log.ts';
+import type { Sessions } from '../../../../counts/sessions.ts';
+import type { BulkRow, Change } from '../../../../inventory/change.ts';
+import type { Tally } from '../../../../inventory/count/tally.ts';
+import { planChanges } from '../../../../inventory/plan.ts';
+import { counted } from '../../../../output/change-rows.ts';
+import { unknownLines } from '../../../../output/count-text.ts';
+import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
+import { InterruptedError, NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
+import { shellWord } from '../../../../shared/shell-word.ts';
+import type { PlanStock } from '../../../../writes/stock-reader.ts';
+import type { Invocation } from '../../../invocation/invocation.ts';
+import { type PlanOptions, performPlan } from '../../../runs/perform-plan.ts';
+import { beginRun } from '../../../runs/run-log.ts';
+import type { Session } from '../../../runs/session.ts';
+import { requireCsvName } from '../csv-name.ts';
+import { confirmReplacing, rememberWritten } from '../replace-file.ts';
+import type { Counting } from './counting.ts';
+
+type WriteFile = (rows: readonly BulkRow[]) => Promise<void>;
+
+export interface FinishOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'> {
+  readonly all: boolean;
+  /** All pets of the service, when the count began. */
+  readonly petIds: ReadonlySet<bigint> | undefined;
+  readonly to: string | undefined;
+  readonly writeFile: WriteFile | undefined;
+  readonly reason: string | undefined;
+  readonly ref: string | undefined;
+  /** The command that goes on with the session. */
+  readonly wayOn: string;
+}
+
+export interface FinishedCount {
+  readonly sessions: Sessions;
+  readonly counting: Counting;
+  /** The session began with this command. */
+  readonly isNew: boolean;
+}
+
+/** What a count has come to, beside the stock of now. */
+interface CountPlan {
+  readonly rows: readonly BulkRow[];
+  readonly stock: PlanStock;
+  readonly unknowns: ReadonlyMap<string, number>;
+}
+
+/**
+ * Ends a count: as a run, or as a change file. With that the session is finished. Where it does not come to that it stays as it is.
+ * @throws PartialError where something was scanned that is no pet's
+ */
+export async function finishCount(run: Session, count: FinishedCount, options: FinishOptions): Promise<void> {
+  const { invocation } = run;
+  const { sessions, counting, isNew } = count;
+  const { tally, log } = counting;
+  if (tally.scans === 0 && tally.pets === 0 && tally.unknownUnits === 0 && !options.all) {
+    if (isNew) sessions.end(log, { how: 'discarded' });
+    return invocation.messages.note('Nothing was counted.');
+  }
+  const plan = await planOf(run, tally, options);
+  const { unknowns, rows } = plan;
+  const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
+  if (unknowns.size > 0) {
+    await invocation.messages.show((paint, width) => unknownLines(unknowns, paint, width), { always: asks });
+  }
+  try {
+    requireCountable(plan, options);
+    if (options.writeFile === undefined) await writeStock(run, count, plan, options);
+    else {
+      await options.writeFile(rows);
+      sessions.end(log, { how: 'written', file: options.to ?? '-' });
+      await noteWritten(invocation, rows, options.to);
+    }
+  } finally {
+    // What came through a pipe is there to be counted once more: of a dry run, nothing is kept.
+    if (options.dryRun && isNew && !invocation.context.stdin.isTerminal) sessions.end(log, { how: 'discarded' });
+  }
+  if (unknowns.size > 0) throw notCounted(unknowns);
+}
+
+async function planOf(run: Session, tally: Tally, options: FinishOptions): Promise<CountPlan> {
+  const { invocation } = run;
+  const units = new Map(tally.counts());
+  await invocation.service.announce();
+  const stock = await run.readSettledStock(new Set([...units.keys(), ...((options.all && options.petIds) || [])]));
+  const unknowns = new Map(tally.unknowns());
+  for (const [petId, quantity] of units) {
+    if (stock.quantities.has(petId)) continue;
+    units.delete(petId);
+    unknowns.set(`${petId}`, (unknowns.get(`${petId}`) ?? 0) + quantity);
+  }
+  if (options.all) for (const petId of stock.quantities.keys()) if (!units.has(petId)) units.set(petId, 0);
+  const { reason = 'stock-take', ref } = options;
+  const changes = Array.from(units, ([petId, quantity], index): Change => {
+    return { line: index + 1, petId, quantity, delta: undefined, expected: undefined, reason, ref };
+  });
+  const env = invocation.environment.value;
+  const { rows } = planChanges(changes, (petId) => stock.quantities.get(petId), { skipUnknown: false, env });
+  return { rows, stock, unknowns };
+}
+
+/** @throws NotFoundError where no pet was counted; UsageError where a zero would be written for what may be on the shelf */
+function requireCountable({ rows, unknowns }: CountPlan, { all, wayOn }: FinishOptions): void {
+  if (unknowns.size === 0) return;
+  if (rows.length === 0) {
+    throw new NotFoundError('Nothing of what was scanned is the id of a pet; nothing was written', { hint: wayOn });
+  }
+  if (!all) return;
+  const codes = unknowns.size === 1 ? 'A code is' : `${unknowns.size} codes are`;
+  throw new UsageError(
+    `${codes} not known, and --all would set to 0 what may have been scanned; nothing was written. ` +
+      'Name the codes with --codes, or drop each with = <code> 0',
+    { hint: wayOn },
+  );
+}
+
+async function writeStock(
+  run: Session,
+  { sessions, counting }: FinishedCount,
+  { rows, stock }: CountPlan,
+  options: FinishOptions,
+): Promise<void> {
+  const { invocation, connection } = run;
+  const { log } = counting;
+  const subject = { command: 'inventory count', contentHash: hashOf(log) };
+  let begun: string | undefined;
+  const begin = async (plan: readonly BulkRow[], numbers: readonly (number | undefined)[]) => {
+    const runLog = await beginRun(invocation, connection, subject, { rows: plan, numbers });
+    begun = runLog.run;
+    return runLog;
+  };
+  const job = { rows, mark: stock.mark, readAt: stock.readAt, verb: 'Write' as const, begin };
+  try {
+    await performPlan(run, { ...job, look: `${options.wayOn} --dry-run` }, { ...options, stdinIsTaken: false });
+    if (!options.dryRun) sessions.end(log, { how: 'applied', run: begun ?? null });
+  } catch (error) {
+    if (begun !== undefined) sessions.end(log, { how: 'applied', run: begun });
+    else if (error instanceof UsageError || (error instanceof InterruptedError && error.hint === undefined)) {
+      throw error.with({ hint: error.hint ?? options.wayOn });
+    }
+    throw error;
+  }
+}
+
+/** A run remembers the session that it is of, so that a crash behind its beginning can't make two of it. */
+function hashOf({ session }: SessionLog): string {
+  return createHash('sha256').update(`inventory count ${session.head.session}`).digest('hex');
+}
+
+/** @throws UsageError where a run of the session has begun, before a crash: it is finished with that */
+export async function requireUnapplied({ connection }: Session, sessions: Sessions, log: SessionLog): Promise<void> {
+  const run = await connection.state.history.runOfFile(connection.service, hashOf(log));
+  if (run === undefined) return;
+  const name = shortOf(log.session);
+  sessions.end(log, { how: 'applied', run: run.run });
+  if (run.state === 'incomplete') {
+    throw new UsageError(`Session ${name} was applied, and run ${run.run} of it is not finished; nothing was sent`, {
+      hint: `petstock inventory apply --resume ${run.run} --env ${shellWord(run.env)}`,
+    });
+  }
+  throw new UsageError(`Session ${name} was applied, by run ${run.run}; nothing was sent`, {
+    hint: `petstock history show ${run.run}`,
+  });
+}
+
+/** @throws UsageError at once where there is no folder for the file, or a file that may not be replaced */
+export async function changeFileWriter(
+  invocation: Invocation,
+  { to, force, dryRun }: { readonly to: string | undefined; readonly force: boolean; readonly dryRun: boolean },
+): Promise<WriteFile | undefined> {
+  if (to === undefined) return undefined;
+  if (dryRun) throw new UsageError('--to and --dry-run exclude each other: --to writes no stock');
+  const texts = (rows: readonly BulkRow[]) => changeFileText([rows.map(exportRow)], { spreadsheet: false });
+  if (to === '-') {
+    return async (rows) => {
+      for await (const piece of texts(rows)) await invocation.results.write(piece);
+    };
+  }
+  if (!existsSync(dirname(to))) throw new UsageError(`There is no folder ${dirname(to)} for --to`);
+  if (statSync(to, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UsageError(`${to} is a folder; --to takes a file`);
+  }
+  requireCsvName(to, '--to');
+  await confirmReplacing(invocation, to, force);
+  return async (rows) => {
+    await writeFileAtomically(to, texts(rows));
+    await rememberWritten(invocation, to);
+  };
+}
+
+function exportRow({ petId, before, after, reason, ref }: BulkRow) {
+  return { petId, expected: before, quantity: after, reason, ref };
+}
+
+async function noteWritten({ messages, environment }: Invocation, rows: readonly BulkRow[], to = '-'): Promise<void> {
+  if (to === '-') return;
+  const differ = rows.filter(({ before, after }) => before !== after).length;
+  await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')}, ${differ} with another stock than now.`);
+  await messages.note(`Apply it: petstock inventory apply ${shellWord(to)} --env ${environment.value}`);
+}
+
+function notCounted(unknowns: ReadonlyMap<string, number>): PartialError {
+  const units = [...unknowns.values()].reduce((sum, count) => sum + count, 0);
+  const codes = unknowns.size === 1 ? '1 code that is' : `${unknowns.size} codes that are`;
+  return new PartialError(
+    `${counted(units, 'unit')} of ${codes} not known ${units === 1 ? 'was' : 'were'} not counted`,
+  );
+}

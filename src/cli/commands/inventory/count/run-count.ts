@@ -1,0 +1,135 @@
+import { type SessionLog, shortOf } from '../../../../counts/session-log.ts';
+import type { Sessions } from '../../../../counts/sessions.ts';
+import { sumText } from '../../../../output/count-text.ts';
+import { InterruptedError, RateLimitedError, UnavailableError, UsageError } from '../../../../shared/errors.ts';
+import { shellWord } from '../../../../shared/shell-word.ts';
+import type { Invocation } from '../../../invocation/invocation.ts';
+import type { PlanOptions } from '../../../runs/perform-plan.ts';
+import { openSession, type Session } from '../../../runs/session.ts';
+import { type Choice, type ChoiceOptions, chooseSession } from './choose-session.ts';
+import { codesOf } from './codes.ts';
+import { Counting } from './counting.ts';
+import { changeFileWriter, type FinishOptions, finishCount, requireUnapplied } from './finish-count.ts';
+import { linesOf } from './lines.ts';
+import { openSessions } from './open-sessions.ts';
+import { createCountScreen } from './screen.ts';
+
+export interface CountOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'>, ChoiceOptions {
+  /** A file of bar codes. */
+  readonly codes: string | undefined;
+  /** What was not scanned is counted as zero. */
+  readonly all: boolean;
+  /** A change file to write, instead of the stock. */
+  readonly to: string | undefined;
+  readonly force: boolean;
+  readonly reason: string | undefined;
+  readonly ref: string | undefined;
+}
+
+/** Counts what is scanned, and makes the stock of it. */
+export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
+  const env = invocation.environment.value;
+  if (!options.dryRun && options.to === undefined) {
+    invocation.questions.requireAnswer({ look: `petstock inventory count --dry-run --env ${env}` });
+  }
+  const writeFile = await changeFileWriter(invocation, options);
+  const codes = await codesOf(options.codes);
+  const sessions = openSessions(invocation);
+  const choice = await chooseSession(invocation, sessions, options);
+  const run = await openSession(invocation);
+  await requireSameService(run, choice);
+  const { isTerminal } = invocation.context.stdin;
+  if (isTerminal) await invocation.service.announce();
+  // What is scanned at a terminal is answered at once; what comes through a pipe is checked in the end.
+  const petIds = isTerminal || options.all ? await petIdsOf(run, options.all) : undefined;
+  const log = await logOf(sessions, choice, run);
+  try {
+    const counting = new Counting(log, { codes, petIds });
+    await count(invocation, counting, choice, wayOn(log, env, options));
+    const finish: FinishOptions = { ...options, petIds, writeFile, wayOn: wayOn(log, env, options) };
+    await finishCount(run, { sessions, counting, isNew: choice.kind === 'new' }, finish);
+  } finally {
+    log.close();
+  }
+}
+
+/** The command that goes on with a session. */
+function wayOn(log: SessionLog, env: string, { codes }: CountOptions): string {
+  const file = codes === undefined ? '' : ` --codes ${shellWord(codes)}`;
+  return `petstock inventory count ${shortOf(log.session)}${file} --env ${env}`;
+}
+
+async function requireSameService({ connection }: Session, choice: Choice): Promise<void> {
+  const counted = choice.kind === 'continue' ? [choice.session] : choice.kind === 'merge' ? choice.sessions : [];
+  const { environment, baseUrl, service } = connection;
+  for (const session of counted) {
+    const { head } = session;
+    if (head.service === service) continue;
+    throw new UsageError(
+      `Session ${shortOf(session)} counts ${head.baseUrl}, and ${environment} is now ${baseUrl}; nothing was sent`,
+      { hint: 'petstock inventory count --new' },
+    );
+  }
+}
+
+async function logOf(sessions: Sessions, choice: Choice, run: Session): Promise<SessionLog> {
+  const { environment, service, baseUrl } = run.connection;
+  if (choice.kind === 'merge') return sessions.merge(choice.sessions);
+  if (choice.kind === 'new') return sessions.begin({ env: environment, service, baseUrl, merged: [] });
+  const log = sessions.open(choice.session);
+  try {
+    if (log.session.head.merged.length > 0) sessions.endSources(log.session);
+    await requireUnapplied(run, sessions, log);
+  } catch (error) {
+    log.close();
+    throw error;
+  }
+  return log;
+}
+
+/**
+ * The pets that the service has: one GET. Without an answer the count goes on, and they are looked at in the end.
+ * @param all they are all to be counted: without them that can't be
+ */
+async function petIdsOf({ invocation, connection }: Session, all: boolean): Promise<ReadonlySet<bigint> | undefined> {
+  const petIds = new Set<bigint>();
+  try {
+    for await (const batch of connection.client.scanInventory()) {
+      for (let index = 0; index < batch.length; index += 1) petIds.add(batch.petIdAt(index));
+    }
+    return petIds;
+  } catch (error) {
+    if (all || !(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
+    await invocation.messages.alert(`${error.message}. Pet ids are checked once the count is done`);
+    return undefined;
+  }
+}
+
+/** Reads lines until the count is done. @throws InterruptedError, which says how to go on */
+async function count(invocation: Invocation, counting: Counting, choice: Choice, command: string): Promise<void> {
+  const { stdin, interrupted } = invocation.context;
+  const { tally } = counting;
+  const screen = createCountScreen(invocation, () => tally);
+  const name = shortOf(counting.log.session);
+  if (stdin.isTerminal) {
+    const state = choice.kind === 'new' ? '' : ` goes on: ${sumText(tally)}`;
+    await invocation.messages.note(`Session ${name}${state}. Scan, or type a pet id and Enter.`);
+    await invocation.messages.note('- takes the last back, = 42 7 sets, 42 x3 counts three; done or Ctrl-D ends.');
+  }
+  let isDone = false;
+  try {
+    await screen.begin();
+    for await (const lines of linesOf(stdin.chunks)) {
+      const taken = counting.take(lines);
+      isDone = taken.isDone;
+      if (isDone) break;
+      interrupted.throwIfAborted();
+      await screen.show(taken.events);
+    }
+  } catch (error) {
+    if (!(error instanceof InterruptedError)) throw error;
+    throw error.with({ message: `Interrupted; session ${name} keeps ${sumText(tally)}`, hint: command });
+  } finally {
+    if (!interrupted.aborted) await screen.stop(!isDone);
+  }
+}

@@ -1,0 +1,93 @@
+import { type CountEvent, type CountSum, countPrompt, eventText, sumText } from '../../../../output/count-text.ts';
+import { bell, wipeLine } from '../../../../output/terminal.ts';
+import type { Invocation } from '../../../invocation/invocation.ts';
+import { createLiveLine } from '../../../progress/live-line.ts';
+
+/** Shows on stderr how a count goes on. */
+export interface CountScreen {
+  /** To be called before the first line is read. */
+  begin(): Promise<void>;
+  show(events: readonly CountEvent[]): Promise<void>;
+  /** To be called when no more lines are read. @param ended no line end was typed: the sum stays as it is */
+  stop(ended: boolean): Promise<void>;
+}
+
+/**
+ * - A person at a terminal sees what came of each line, and below it the sum, behind which the next one is typed.
+ * - Where that can't be drawn (`TERM=dumb`, stderr is no terminal) the sum is in each line.
+ * - Scans that come through a pipe are shown on one line that changes, if there is a terminal; what is unknown stays, once.
+ */
+export function createCountScreen(invocation: Invocation, sum: () => CountSum): CountScreen {
+  const { stdin, stderr, env } = invocation.context;
+  const draws = stderr.isTerminal && env.TERM !== 'dumb' && invocation.globals.quiet !== true;
+  if (stdin.isTerminal) return draws ? promptScreen(invocation, sum) : plainScreen(invocation, sum);
+  return pipeScreen(invocation, sum, draws);
+}
+
+function promptScreen(invocation: Invocation, sum: () => CountSum): CountScreen {
+  const { stderr } = invocation.context;
+  // What is typed is shown by the terminal itself, on the line of the prompt. What was typed before the prompt was drawn stands above it: then
+  // the cursor is still behind the prompt, which is taken away.
+  const prompt = () => stderr.write(countPrompt(sum(), stderr.columns ?? 80));
+  return {
+    begin: prompt,
+    show: async (events) => {
+      await stderr.write(wipeLine);
+      await showEvents(invocation, events, sum());
+      await prompt();
+    },
+    stop: async (ended) => stderr.write(ended ? '\n' : wipeLine),
+  };
+}
+
+function plainScreen(invocation: Invocation, sum: () => CountSum): CountScreen {
+  return {
+    begin: async () => {},
+    show: async (events) => {
+      await showEvents(invocation, events, sum(), ({ kind }) => (kind === 'sum' ? '' : `. Sum: ${sumText(sum())}`));
+    },
+    stop: async () => {},
+  };
+}
+
+function pipeScreen(invocation: Invocation, sum: () => CountSum, draws: boolean): CountScreen {
+  const { context } = invocation;
+  const line = draws
+    ? createLiveLine(context, { text: (width) => sumText(sum()).slice(0, width), countsFor: () => undefined })
+    : undefined;
+  const seen = new Set<string>();
+  const isNews = (event: CountEvent): boolean => {
+    if (event.kind !== 'unknown' || seen.has(event.code)) return false;
+    seen.add(event.code);
+    return true;
+  };
+  return {
+    begin: async () => {},
+    show: async (events) => {
+      const news = events.filter(isNews);
+      if (news.length > 0) {
+        await line?.wipe();
+        await showEvents(invocation, news, sum());
+      }
+      line?.changed();
+    },
+    stop: async () => line?.stop(),
+  };
+}
+
+/** What is unknown is heard, and shown with `--quiet` too: without it a shelf would be counted wrongly. */
+async function showEvents(
+  { messages, context }: Invocation,
+  events: readonly CountEvent[],
+  sum: CountSum,
+  tail: (event: CountEvent) => string = () => '',
+): Promise<void> {
+  const { stderr } = context;
+  const isUnknown = ({ kind }: CountEvent) => kind === 'unknown';
+  if (events.some(isUnknown) && stderr.isTerminal) await stderr.write(bell);
+  for (const event of events) {
+    await messages.show((paint, width) => [eventText(event, sum, paint, width) + tail(event)], {
+      always: isUnknown(event),
+    });
+  }
+}
