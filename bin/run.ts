@@ -39,6 +39,7 @@ export function run(): Promise<number> {
     endInJson: () => {
       endsInJson = true;
     },
+    onHangup: (listener) => void process.on('SIGHUP', listener),
     random: Math.random,
   };
   return main(context);

@@ -19,6 +19,8 @@ export interface Context {
   readonly interrupted: AbortSignal;
   /** From here on a second Ctrl-C, which ends the process at once, leaves an error as JSON on stderr. */
   endInJson?(): void;
+  /** Calls `listener` with each SIGHUP, which ends a command that does not ask for it. */
+  onHangup(listener: () => void): void;
   /** What sends one request, ungoverned. Only the HTTP layer calls it. */
   openTransport(options: TransportOptions): Transport;
   /** A number in [0, 1), for jitter. */

@@ -37,6 +37,7 @@ export function guardedContext(context: Context): Context {
     },
     prompts: guardedPrompts(context.prompts, redact),
     interrupted: context.interrupted,
+    onHangup: (listener) => context.onHangup(listener),
     random: context.random,
   };
 }

@@ -23,17 +23,18 @@ export interface Sandbox {
  * @throws UsageError for a fault, a port, an address or a file that can't be used
  */
 export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
-  const { FaultSpecError, startService } = await import('../service/index.ts');
+  const { FaultSpecError, startService, TlsError } = await import('../service/index.ts');
   const { file, key } = await openSandbox(context.folders.state);
   // A server in memory has nothing to do with the sandbox: the service makes a key for it.
   const own = options.file === ':memory:' ? {} : { key };
   const complete = { file, clock: context.clock, ...own, ...options };
-  makeFolderOf(complete.file);
+  if (complete.database === undefined) makeFolderOf(complete.file);
   return startService(complete).catch(async (cause) => {
     if (cause instanceof FaultSpecError) {
       throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });
     }
-    throw listenError(cause, options) ?? (await fileError(cause, complete.file));
+    if (cause instanceof TlsError) throw new UsageError(cause.message, { cause });
+    throw listenError(cause, options) ?? (await storeError(cause, complete));
   });
 }
 
@@ -43,19 +44,28 @@ function makeFolderOf(file: string): void {
   if (file !== ':memory:' && !existsSync(folder)) makePrivateFolder(folder);
 }
 
-/** What a failure of the database means to a user; any other error as it is. */
-export async function fileError(cause: unknown, file: string): Promise<unknown> {
+/** What a failure of the store means to a user; any other error as it is. */
+export async function storeError(
+  cause: unknown,
+  { file = '', database }: { readonly file?: string | undefined; readonly database?: string | undefined },
+): Promise<unknown> {
   const { StorageError } = await import('../service/index.ts');
   if (!(cause instanceof StorageError)) return cause;
+  if (database !== undefined) {
+    // The address may hold a password, which no message of the driver repeats.
+    return new UsageError(`The database can't be used: ${cause.message}`, { cause });
+  }
   return new UsageError(`The sandbox can't use ${file}: ${cause.message}`, { cause, hint: 'petstock sandbox reset' });
 }
 
 /** Why the service can't listen, in words. The port is that of the system's own report: there may be two. */
 function listenError(
   cause: NodeJS.ErrnoException & { readonly port?: number },
-  { host = '127.0.0.1', adminPort }: Partial<ServiceOptions>,
+  { host: ofService = '127.0.0.1', adminHost, adminPort }: Partial<ServiceOptions>,
 ): UsageError | undefined {
-  const option = cause.port !== undefined && cause.port === adminPort ? '--admin-port' : '--port';
+  const isAdmin = cause.port !== undefined && cause.port === adminPort;
+  const option = isAdmin ? '--admin-port' : '--port';
+  const host = isAdmin ? (adminHost ?? ofService) : ofService;
   const hint = `petstock sandbox serve ${option} 0`;
   switch (cause.code) {
     case 'EADDRINUSE':
@@ -92,7 +102,7 @@ export async function requirePets(file: string | undefined, pets: number | undef
   const found = await Promise.resolve(file)
     .then(inspectDatabase)
     .catch(async (cause) => {
-      throw await fileError(cause, file);
+      throw await storeError(cause, { file });
     });
   if (found === null || found.pets === pets) return;
   throw new UsageError(
@@ -106,12 +116,13 @@ export async function requirePets(file: string | undefined, pets: number | undef
  * used at all is replaced.
  */
 export async function resetSandbox(context: Context): Promise<void> {
-  const { reseedDatabase, StorageError } = await import('../service/index.ts');
+  const { openStore, seededStock, StorageError } = await import('../service/index.ts');
   const { file } = await openSandbox(context.folders.state);
   try {
-    await reseedDatabase(file);
+    const store = await openStore({ file, clock: context.clock });
+    await store.replace(seededStock(), { forgetsUsage: true }).finally(() => store.close());
   } catch (error) {
-    if (!(error instanceof StorageError && error.isUnusable)) throw await fileError(error, file);
+    if (!(error instanceof StorageError && error.isUnusable)) throw await storeError(error, { file });
     for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
   }
 }

@@ -6,11 +6,10 @@ import type { TlsFiles } from './http/tls.ts';
 import { generateAdminToken, generateKey } from './keys/key.ts';
 import { type Grant, KeyRing } from './keys/key-ring.ts';
 import { AddressBuckets } from './limits/addresses.ts';
+import { openStore } from './open-store.ts';
 import { DEFAULTS, type RunningService, type ServiceOptions } from './options.ts';
 import { seededStock } from './seed/stock.ts';
 import { Service } from './service.ts';
-import { IN_MEMORY } from './store/sqlite/database.ts';
-import { SqliteStore } from './store/sqlite/sqlite-store.ts';
 import type { Store } from './store/store.ts';
 
 /**
@@ -24,7 +23,8 @@ import type { Store } from './store/store.ts';
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   for (const spec of options.faults ?? []) parseFault(spec);
   const key = options.key ?? generateKey();
-  const store = await openStore(options);
+  const stock = options.stock ?? seededStock(options);
+  const store = await openStore({ ...options, stock, keepsJournal: options.adminPort !== undefined });
   try {
     const grant = grantOf(options);
     await store.faults.add(options.faults ?? []);
@@ -34,14 +34,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     await store.close();
     throw error;
   }
-}
-
-async function openStore(options: ServiceOptions): Promise<Store> {
-  const { file = IN_MEMORY, database, clock, adminPort } = options;
-  const stock = options.stock ?? seededStock(options);
-  if (database === undefined) return SqliteStore.open(file, stock, clock);
-  const { PostgresStore } = await import('./store/postgres/postgres-store.ts');
-  return PostgresStore.open({ url: database, stock, clock, keepsJournal: adminPort !== undefined });
 }
 
 async function assemble(options: ServiceOptions, store: Store): Promise<Service> {

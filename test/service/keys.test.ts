@@ -6,7 +6,7 @@ import { UNUSED } from '../../src/service/limits/admission.ts';
 import { NOON, outcome, rate, start, TestClock, temporaryFile } from './support.ts';
 
 async function keyRing(file: string, clock = new TestClock()) {
-  const ring = await openKeyRing(file, clock);
+  const ring = await openKeyRing({ file, clock });
   onTestFinished(() => ring.close());
   return ring;
 }

@@ -2,10 +2,16 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
-import { reseedDatabase } from '../../src/service/index.ts';
+import { openStore, type Seed } from '../../src/service/index.ts';
 import { seededStock } from '../../src/service/seed/stock.ts';
 import { SqliteStore } from '../../src/service/store/sqlite/sqlite-store.ts';
 import { outcomes, rate, start, temporaryFile } from './support.ts';
+
+/** Puts a fresh stock in the place of the one in the file, as `sandbox reset` does. */
+async function reseedDatabase(file: string, seed: Seed = {}): Promise<void> {
+  const store = await openStore({ file, clock: Date });
+  await store.replace(seededStock(seed), { forgetsUsage: true }).finally(() => store.close());
+}
 
 test('a fresh stock, all at once, for a service that goes on; what was used is forgotten', async () => {
   const file = temporaryFile();

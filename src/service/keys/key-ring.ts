@@ -1,16 +1,14 @@
-import type { Clock } from '../clock.ts';
 import { type Limits, PLANS, type Plan } from '../limits/plans.ts';
-import { seededStock } from '../seed/stock.ts';
-import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
+import { openStore, type StoreOptions } from '../open-store.ts';
 import type { Entitlement, KeyRecord, Store } from '../store/store.ts';
 import { generateKey, idOfKey } from './key.ts';
 
 /** What a key may do: a plan, or limits of its own, which make it an enterprise key. */
 export type Grant = Plan | Limits;
 
-/** Opens the keys of a database file, whether it is being served or not. A new file is created and seeded. */
-export async function openKeyRing(file: string, clock: Clock): Promise<KeyRing> {
-  return new KeyRing(await SqliteStore.open(file, seededStock(), clock));
+/** Opens the keys of a store, whether it is being served or not. A new one is created and seeded. */
+export async function openKeyRing(options: StoreOptions): Promise<KeyRing> {
+  return new KeyRing(await openStore(options));
 }
 
 /** The keys of one store. @throws StorageError from every method, as the store does */

@@ -79,7 +79,7 @@ describe('sandbox keys', () => {
     ['create --plan pro --limit-minute 5', 2, '--plan and limits of its own exclude each other'],
     ['create --limit-day 1.5', 2, '--limit-day takes a whole number from 0; not "1.5"'],
     ['list --file /nowhere/at-all.db', 2, 'There is no file /nowhere/at-all.db'],
-    ['list --file :memory:', 2, '--file :memory: keeps no keys'],
+    ['list --file :memory:', 2, '--file :memory: keeps nothing between commands'],
     ['list --file /etc/hostname', 2, "The sandbox can't use /etc/hostname: "],
     ['revoke', 2, 'Missing required argument "id"'],
     ['revoke 000000000000', 9, 'There is no key 000000000000'],

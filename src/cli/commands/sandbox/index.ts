@@ -21,6 +21,21 @@ export const sandboxOutline: NounOutline = {
       summary: 'show where the sandbox is kept, its key and its plan',
       load: async () => (await import('./info.ts')).defineInfo,
     },
+    {
+      usage: 'import <file>',
+      summary: 'put a stock of your own in the place of the one that is there',
+      load: async () => (await import('./import.ts')).defineImport,
+    },
+    {
+      usage: 'export [file]',
+      summary: 'write the stock as CSV or JSON',
+      load: async () => (await import('./export.ts')).defineExport,
+    },
+    {
+      usage: 'backup <file>',
+      summary: 'copy the database, while it is served or not',
+      load: async () => (await import('./backup.ts')).defineBackup,
+    },
     keysOutline,
     {
       usage: 'openapi',

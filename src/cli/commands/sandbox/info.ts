@@ -14,7 +14,7 @@ export function defineInfo(command: Command, run: Run): void {
 /** `{"file","key","plan","pets"}` */
 export async function printInfo(invocation: Invocation): Promise<void> {
   const { inspectDatabase } = await import('../../../service/index.ts');
-  const row = await withKeys(invocation, undefined, async ({ file, own: { key, record } }) => {
+  const row = await withKeys(invocation, {}, async ({ file, own: { key, record } }) => {
     return { file, key, plan: record.plan, pets: inspectDatabase(file)?.pets ?? 0 };
   });
   const view: View = {

@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs';
 import type { KeyRecord, KeyRing } from '../../../service/index.ts';
-import { UsageError } from '../../../shared/errors.ts';
-import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { fileError, openSandbox, sandboxPlan } from '../../sandbox.ts';
+import { openSandbox, sandboxPlan, storeError } from '../../sandbox.ts';
+import { chosenStore, nameOfStore, type StoreChoice } from './store-access.ts';
 
-/** Keys of a database file, for one command. */
+/** Keys of a store, for one command. */
 export interface OpenKeys {
+  /** The file, or how the database is named. */
   readonly file: string;
   readonly ring: KeyRing;
   /** The sandbox's own key, which every start makes known. */
@@ -14,31 +13,28 @@ export interface OpenKeys {
 }
 
 /**
- * Opens the keys of a file for as long as `work` takes.
- * @param file default: the sandbox's own, which is made on first use
+ * Opens the keys of a store for as long as `work` takes.
+ * @param choice the sandbox's own file, which is made on first use, where it names none
  * @throws UsageError when another file does not exist, or is no database of the service
  */
 export async function withKeys<Result>(
-  { context }: Invocation,
-  file: string | undefined,
+  invocation: Invocation,
+  choice: StoreChoice,
   work: (keys: OpenKeys) => Promise<Result>,
 ): Promise<Result> {
-  if (file === ':memory:') throw new UsageError('--file :memory: keeps no keys');
-  if (file !== undefined && !existsSync(file)) {
-    throw new UsageError(`There is no file ${file}`, { hint: `petstock sandbox serve --file ${shellWord(file)}` });
-  }
+  const { context } = invocation;
+  const chosen = await chosenStore(invocation, choice);
   const { openKeyRing } = await import('../../../service/index.ts');
   const sandbox = await openSandbox(context.folders.state);
-  const opened = file ?? sandbox.file;
   try {
-    const ring = await openKeyRing(opened, context.clock);
+    const ring = await openKeyRing({ ...chosen, clock: context.clock });
     try {
       const record = await ring.adopt(sandbox.key, sandboxPlan, { keepsKnown: true });
-      return await work({ file: opened, ring, own: { key: sandbox.key, record } });
+      return await work({ file: nameOfStore(chosen), ring, own: { key: sandbox.key, record } });
     } finally {
       await ring.close();
     }
   } catch (error) {
-    throw await fileError(error, opened);
+    throw await storeError(error, chosen);
   }
 }

@@ -13,8 +13,8 @@ export function count(option: string, text: string | undefined, least: number, m
 }
 
 export interface LimitOptions {
-  readonly limitMinute?: string;
-  readonly limitDay?: string;
+  readonly limitMinute?: string | undefined;
+  readonly limitDay?: string | undefined;
 }
 
 /** The limits of an enterprise key; undefined where neither is given. */

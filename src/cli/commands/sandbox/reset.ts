@@ -1,24 +1,68 @@
 import type { Command } from 'commander';
-import type { Run } from '../../invocation/invocation.ts';
+import type { Column } from '../../../output/view.ts';
+import type { Seed } from '../../../service/index.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { resetSandbox, sandboxPlan } from '../../sandbox.ts';
 import { examples } from '../command.ts';
+import { oneOf } from '../values.ts';
 import { printInfo } from './info.ts';
 import { withKeys } from './key-ring.ts';
+import { count } from './numbers.ts';
+import { chosenStore, nameOfStore, type StoreChoice, withStore, withStoreOptions } from './store-access.ts';
+
+interface ResetOptions extends StoreChoice {
+  readonly pets?: string;
+  readonly seed?: string;
+  readonly ids?: string;
+}
 
 export function defineReset(command: Command, run: Run): void {
-  command
+  withStoreOptions(command)
     .description(
       'Throws the stock of the sandbox away, seeds a fresh one, and forgets what was used of the limits. Keys stay; its own is a business key again.',
     )
-    .addHelpText('after', examples([['petstock sandbox reset']]))
+    .option('--pets <n>', 'how many pets the fresh stock has (default: 24)')
+    .option('--seed <n>', 'seed of the fresh stock (default: 1)')
+    .option('--ids <kind>', 'large: some ids are beyond 2^53; small: none is (default: large)')
+    .addHelpText('after', examples([['petstock sandbox reset'], ['petstock sandbox reset --file shop.db --pets 1000']]))
     .action(
-      run(async (invocation) => {
-        await resetSandbox(invocation.context);
-        await withKeys(invocation, undefined, ({ ring, own }) =>
-          ring.adopt(own.key, sandboxPlan, { keepsKnown: false }),
-        );
-        await invocation.messages.note('The sandbox has a fresh stock.');
-        await printInfo(invocation);
+      run<ResetOptions>(async (invocation, options) => {
+        const seed = seedOf(options);
+        const chosen = await chosenStore(invocation, options);
+        const isOwn = options.file === undefined && 'file' in chosen;
+        if (isOwn && Object.keys(seed).length === 0) return resetOwn(invocation);
+        const name = nameOfStore(chosen);
+        if ('database' in chosen) await invocation.questions.confirm(`Throw the whole stock in ${name} away?`);
+        const { seededStock } = await import('../../../service/index.ts');
+        const stock = seededStock(seed);
+        await withStore(invocation, chosen, (store) => store.replace(stock, { forgetsUsage: true }), stock);
+        await invocation.messages.note(`${name} has a fresh stock.`);
+        if (isOwn) return printInfo(invocation);
+        const columns: Column[] = [
+          { field: 'store', title: 'Store', whole: true },
+          { field: 'pets', title: 'Pets', align: 'right' },
+        ];
+        await invocation.results.print({
+          shape: 'one',
+          columns,
+          rows: [[{ store: name, pets: [...stock.items].length }]],
+        });
       }),
     );
+}
+
+async function resetOwn(invocation: Invocation): Promise<void> {
+  await resetSandbox(invocation.context);
+  await withKeys(invocation, {}, ({ ring, own }) => ring.adopt(own.key, sandboxPlan, { keepsKnown: false }));
+  await invocation.messages.note('The sandbox has a fresh stock.');
+  await printInfo(invocation);
+}
+
+function seedOf({ pets, seed, ids }: ResetOptions): Seed {
+  const given = {
+    pets: count('--pets', pets, 0, 100_000_000),
+    seed: count('--seed', seed, 0),
+    ids: ids === undefined ? undefined : oneOf('--ids', ids, ['large', 'small'] as const),
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -1,91 +1,144 @@
+import { isIP } from 'node:net';
 import { parseQuantity } from '../../../inventory/values.ts';
 import type { ServiceOptions } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { required } from '../values.ts';
-import { count, type LimitOptions, limitsOf, planOf } from './numbers.ts';
+import { oneOf, required } from '../values.ts';
+import { count, limitsOf, planOf } from './numbers.ts';
+import type { ServeValues } from './serve-values.ts';
 
 /** Where `sandbox serve` listens by default. */
 export const defaultPort = 4010;
 
-/** The options of `sandbox serve` as they were typed. */
-export interface ServeOptions extends LimitOptions {
-  readonly port?: string;
-  readonly host?: string;
-  readonly expose?: boolean;
-  readonly file?: string;
-  readonly pets?: string;
-  readonly seed?: string;
-  readonly plan?: string;
-  readonly windowSeconds?: string;
-  readonly ban?: boolean;
-  readonly banStrikes?: string;
-  readonly banSeconds?: string;
-  readonly minQuantity?: string;
-  readonly maxQuantity?: string;
-  readonly fault?: readonly string[];
-  readonly adminPort?: string;
-  readonly adminToken?: string;
-  readonly log?: boolean;
-}
+const help = { hint: 'petstock sandbox serve --help' };
 
-type ParsedOptions = Omit<ServiceOptions, 'file' | 'key' | 'clock'> & { readonly file?: string };
+/** Longer than Node's timers can wait: no server is to be given it. */
+const mostSeconds = 2_000_000;
+
+type ParsedOptions = Omit<ServiceOptions, 'key' | 'clock' | 'stock' | 'log'>;
 
 /** @throws UsageError for the first option that makes no sense */
-export function parseOptions(options: ServeOptions): ParsedOptions {
-  const min = quantity('--min-quantity', options.minQuantity);
-  const max = quantity('--max-quantity', options.maxQuantity);
+export function parseOptions(values: ServeValues): ParsedOptions {
+  refuseContradictions(values);
+  const min = quantity('--min-quantity', values['min-quantity']);
+  const max = quantity('--max-quantity', values['max-quantity']);
   return present({
-    port: count('--port', options.port, 0, 65_535) ?? defaultPort,
-    host: options.host,
-    file: fileOf(options),
-    pets: count('--pets', options.pets, 0, 100_000_000),
-    seed: count('--seed', options.seed, 0),
-    plan: options.plan === undefined ? undefined : planOf(options.plan),
-    limits: limitsOf(options),
-    windowSeconds: count('--window-seconds', options.windowSeconds, 1, 86_400),
-    ban:
-      options.ban === false
-        ? (false as const)
-        : {
-            strikes: count('--ban-strikes', options.banStrikes, 0) ?? 10,
-            seconds: count('--ban-seconds', options.banSeconds, 1) ?? 300,
-          },
+    port: count('--port', values.port, 0, 65_535) ?? defaultPort,
+    host: values.host,
+    file: fileOf(values),
+    database: values.database === undefined ? undefined : databaseOf(values.database),
+    pets: count('--pets', values.pets, 0, 100_000_000),
+    seed: count('--seed', values.seed, 0),
+    ids: values.ids === undefined ? undefined : oneOf('--ids', values.ids, ['large', 'small'] as const),
+    plan: values.plan === undefined ? undefined : planOf(values.plan),
+    limits: limitsOf({ limitMinute: values['limit-minute'], limitDay: values['limit-day'] }),
+    windowSeconds: count('--window-seconds', values['window-seconds'], 1, 86_400),
+    ban: banOf(values),
+    addressLimit:
+      values['no-address-limit'] === true ? (false as const) : count('--address-limit', values['address-limit'], 0),
     quantityBounds: boundsOf(min, max),
-    faults: options.fault,
-    adminPort: count('--admin-port', options.adminPort, 0, 65_535),
-    adminToken: tokenOf(options),
+    faults: values.fault,
+    adminPort: count('--admin-port', values['admin-port'], 0, 65_535),
+    adminHost: values['admin-host'],
+    adminToken: values['admin-token'] === undefined ? undefined : secretOf('--admin-token', values['admin-token']),
+    tls: tlsOf(values),
+    trustProxy: values['trust-proxy']?.map(networkOf),
+    keepAliveSeconds: count('--keep-alive', values['keep-alive'], 1, mostSeconds),
+    cors: values.cors?.map(originOf),
   });
+}
+
+/** How long `/readyz` fails before the server stops listening, in milliseconds. */
+export function drainOf(values: ServeValues): number {
+  return (count('--drain', values.drain, 0, 3_600) ?? 0) * 1000;
+}
+
+/** 16 to 128 visible ASCII characters. @throws UsageError that does not repeat it */
+export function secretOf(option: string, text: string): string {
+  if (/^[!-~]{16,128}$/.test(text)) return text;
+  throw new UsageError(`${option} must have 16 to 128 visible ASCII characters`);
+}
+
+/** The address of a PostgreSQL. @throws UsageError that does not repeat it: it may hold a password */
+export function databaseOf(text: string): string {
+  if (/^postgres(ql)?:\/\/\S+$/.test(text)) return text;
+  throw new UsageError('--database takes an address such as postgres://user@host:5432/name?sslmode=verify-full');
+}
+
+function refuseContradictions(values: ServeValues): void {
+  const refuse = (message: string) => {
+    throw new UsageError(message, help);
+  };
+  if (values.database !== undefined && values.file !== undefined) {
+    refuse('--file and --database exclude each other; leave one out');
+  }
+  if (values.database !== undefined && values.fault !== undefined) {
+    refuse(
+      '--fault is of one server, and those on a database share their faults; add them with POST /faults on --admin-port',
+    );
+  }
+  if (values.key !== undefined && values['key-file'] !== undefined) {
+    refuse('--key and --key-file exclude each other; leave one out');
+  }
+  if (values.import !== undefined && (values.pets ?? values.seed ?? values.ids) !== undefined) {
+    refuse('--import brings a stock along; leave --pets, --seed and --ids out');
+  }
+  for (const option of ['admin-token', 'admin-host'] as const) {
+    if (values[option] !== undefined && values['admin-port'] === undefined) {
+      refuse(`--${option} has no effect without --admin-port`);
+    }
+  }
 }
 
 /**
  * What an option says about the stock, the key or the windows is of this server alone, so that it does not last in the
  * sandbox: without a file that keeps it, all of it is in memory.
  */
-function fileOf(options: ServeOptions): string | undefined {
-  const isOwn = ownOptions.some((name) => options[name] !== undefined) || options.ban === false;
-  return options.file ?? (isOwn ? ':memory:' : undefined);
+function fileOf(values: ServeValues): string | undefined {
+  const isOwn = ownOptions.some((name) => values[name] !== undefined) || values['no-ban'] === true;
+  return values.file ?? (isOwn ? ':memory:' : undefined);
 }
 
 const ownOptions = [
   'pets',
   'seed',
+  'ids',
+  'import',
+  'key',
+  'key-file',
   'plan',
-  'limitMinute',
-  'limitDay',
-  'windowSeconds',
-  'banStrikes',
-  'banSeconds',
+  'limit-minute',
+  'limit-day',
+  'window-seconds',
+  'ban-strikes',
+  'ban-seconds',
 ] as const;
 
-function tokenOf({ adminToken, adminPort }: ServeOptions): string | undefined {
-  if (adminToken === undefined) return undefined;
-  if (adminPort === undefined) {
-    throw new UsageError('--admin-token has no effect without --admin-port', {
-      hint: 'petstock sandbox serve --help',
-    });
-  }
-  if (/^[!-~]{16,128}$/.test(adminToken)) return adminToken;
-  throw new UsageError('--admin-token takes 16 to 128 visible ASCII characters');
+function banOf(values: ServeValues) {
+  if (values['no-ban'] === true) return false as const;
+  return {
+    strikes: count('--ban-strikes', values['ban-strikes'], 0) ?? 10,
+    seconds: count('--ban-seconds', values['ban-seconds'], 1) ?? 300,
+  };
+}
+
+function tlsOf({ 'tls-cert': cert, 'tls-key': key }: ServeValues): ServiceOptions['tls'] {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert !== undefined && key !== undefined) return { cert, key };
+  throw new UsageError(
+    `--tls-cert and --tls-key go together; ${cert === undefined ? '--tls-cert' : '--tls-key'} is missing`,
+  );
+}
+
+function networkOf(text: string): string {
+  const [address = '', bits] = text.split('/');
+  const most = isIP(address) === 6 ? 128 : 32;
+  if (isIP(address) !== 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))) return text;
+  throw new UsageError(`--trust-proxy takes a network such as 10.0.0.0/8; not "${text}"`);
+}
+
+function originOf(text: string): string {
+  if (text === '*' || (URL.canParse(text) && new URL(text).origin === text)) return text;
+  throw new UsageError(`--cors takes an origin such as https://shop.example, or *; not "${text}"`);
 }
 
 function quantity(option: string, text: string | undefined): bigint | undefined {

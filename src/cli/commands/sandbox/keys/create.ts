@@ -5,20 +5,19 @@ import type { Run } from '../../../invocation/invocation.ts';
 import { examples } from '../../command.ts';
 import { withKeys } from '../key-ring.ts';
 import { type LimitOptions, limitsOf, planOf, plans } from '../numbers.ts';
-import { columns, fileOption, rowOf } from './view.ts';
+import { type StoreChoice, withStoreOptions } from '../store-access.ts';
+import { columns, rowOf } from './view.ts';
 
-interface CreateOptions extends LimitOptions {
+interface CreateOptions extends LimitOptions, StoreChoice {
   readonly plan?: string;
-  readonly file?: string;
 }
 
 export function defineCreate(command: Command, run: Run): void {
-  command
+  withStoreOptions(command)
     .description('Issues a key and shows it, this once: only its hash is kept.')
     .option('--plan <plan>', plans.join(', '))
     .option('--limit-minute <n>', 'requests per minute, for an enterprise key')
     .option('--limit-day <n>', 'requests per day, for an enterprise key')
-    .option(...fileOption)
     .addHelpText(
       'after',
       examples([
@@ -29,7 +28,7 @@ export function defineCreate(command: Command, run: Run): void {
     .action(
       run<CreateOptions>(async (invocation, options) => {
         const grant = grantOf(options);
-        await withKeys(invocation, options.file, async ({ ring }) => {
+        await withKeys(invocation, options, async ({ ring }) => {
           const { key, record } = await ring.create(grant);
           await invocation.messages.note('This is the only time that the key is shown.');
           await invocation.results.print({

@@ -3,17 +3,17 @@ import { NotFoundError, UsageError } from '../../../../shared/errors.ts';
 import type { Run } from '../../../invocation/invocation.ts';
 import { examples } from '../../command.ts';
 import { withKeys } from '../key-ring.ts';
-import { columns, fileOption, rowOf } from './view.ts';
+import { type StoreChoice, withStoreOptions } from '../store-access.ts';
+import { columns, rowOf } from './view.ts';
 
 export function defineRevoke(command: Command, run: Run): void {
-  command
+  withStoreOptions(command)
     .description('Ends the validity of a key, at once and for good: requests with it are answered with 401.')
     .argument('<id>', 'as `sandbox keys list` shows it')
-    .option(...fileOption)
     .addHelpText('after', examples([['petstock sandbox keys revoke <id>']]))
     .action(
-      run<{ file?: string }>((invocation, { file }, id = '') =>
-        withKeys(invocation, file, async ({ ring, own }) => {
+      run<StoreChoice>((invocation, choice, id = '') =>
+        withKeys(invocation, choice, async ({ ring, own }) => {
           if (id === own.record.id) {
             throw new UsageError("This is the sandbox's own key; every start would make it known again", {
               hint: 'petstock sandbox keys list',

@@ -1,9 +1,6 @@
 import type { Column, Row } from '../../../../output/view.ts';
 import type { KeyRecord } from '../../../../service/index.ts';
 
-/** The same option on each command: `.option(...fileOption)`. */
-export const fileOption = ['--file <path>', 'database file (default: that of --env sandbox)'] as const;
-
 export const columns: readonly Column[] = [
   { field: 'id', title: 'Id', whole: true },
   { field: 'plan', title: 'Plan' },

@@ -1,0 +1,157 @@
+import { createReadStream } from 'node:fs';
+import { readPetId } from '../../../change-files/cell-values.ts';
+import { RecordScanner } from '../../../change-files/delimited/record-scanner.ts';
+import { decodeText } from '../../../change-files/text.ts';
+import type { PetStatus, Stock, StockItem } from '../../../service/index.ts';
+import { UsageError } from '../../../shared/errors.ts';
+import { fileErrorReason } from '../../../shared/file-error.ts';
+
+const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
+const mostFaults = 20;
+const limit = 2n ** 63n;
+
+/** `petId`, `pet_id` and `Pet ID` are the same column. */
+const columns: Readonly<Record<string, 'petId' | 'quantity' | 'expected' | 'status' | 'ignored'>> = {
+  petid: 'petId',
+  id: 'petId',
+  quantity: 'quantity',
+  qty: 'quantity',
+  expected: 'expected',
+  status: 'status',
+  reason: 'ignored',
+  ref: 'ignored',
+};
+
+/**
+ * Reads a stock: CSV with petId, quantity and status, as `inventory list -o csv` and `inventory export` write it, or JSON: an
+ * array of items, or `{"inventory":[…],"pets":[…],"orders":[…]}`, whose pets and orders are served as they are.
+ * @param file `-` for stdin
+ * @throws UsageError with the faults of the file
+ */
+export async function readStockFile(file: string, stdin: AsyncIterable<Uint8Array>): Promise<Stock> {
+  let text = '';
+  const pieces: string[] = [];
+  try {
+    for await (const piece of decodeText(file === '-' ? stdin : createReadStream(file), 65_536)) pieces.push(piece);
+    text = pieces.join('');
+  } catch (cause) {
+    throw new UsageError(`${file} can't be read: ${fileErrorReason(cause)}`, { cause });
+  }
+  const collector = new StockCollector();
+  const start = text.trimStart().charAt(0);
+  const stock = start === '[' || start === '{' ? await readJson(file, text, collector) : readDelimited(text, collector);
+  collector.requireFaultless(file);
+  return { items: collector.items, ...stock };
+}
+
+class StockCollector {
+  readonly #items = new Map<bigint, StockItem>();
+  readonly #faults: string[] = [];
+  #count = 0;
+
+  get items(): Iterable<StockItem> {
+    return { [Symbol.iterator]: () => this.#items.values() };
+  }
+
+  fault(where: string, message: string): void {
+    this.#count++;
+    if (this.#faults.length < mostFaults) this.#faults.push(`${where}: ${message}`);
+  }
+
+  add(where: string, id: string, quantity: string, status: string): void {
+    const petId = readPetId(id);
+    const known = statuses.find((one) => one === (status === '' ? 'available' : status));
+    const count = /^-?\d{1,19}$/.test(quantity.trim()) ? BigInt(quantity.trim()) : undefined;
+    if (!petId.ok) this.fault(where, petId.fault);
+    else if (this.#items.has(petId.value)) this.fault(where, `the pet ${petId.value} is there already`);
+    else if (count === undefined || count >= limit || count < -limit) {
+      this.fault(where, `the quantity must be a whole number of 64 bits; not "${quantity.slice(0, 40)}"`);
+    } else if (known === undefined) {
+      this.fault(where, `the status must be ${statuses.join(', ')}; not "${status.slice(0, 40)}"`);
+    } else this.#items.set(petId.value, { petId: petId.value, quantity: count, status: known });
+  }
+
+  addRecord(where: string, id: string, record: string): void {
+    const petId = readPetId(id);
+    const item = petId.ok ? this.#items.get(petId.value) : undefined;
+    if (!petId.ok) this.fault(where, petId.fault);
+    else if (item === undefined) this.fault(where, `the pet ${petId.value} is not in the inventory`);
+    else this.#items.set(petId.value, { ...item, record });
+  }
+
+  requireFaultless(file: string): void {
+    if (this.#count === 0) return;
+    const more = this.#count > mostFaults ? [`and ${this.#count - mostFaults} more`] : [];
+    const faults = this.#count === 1 ? '1 fault' : `${this.#count} faults`;
+    throw new UsageError(`${file} has ${faults}; nothing was imported`, { lines: [...this.#faults, ...more] });
+  }
+}
+
+function readDelimited(text: string, collector: StockCollector): Pick<Stock, 'orders'> {
+  let header: readonly (string | undefined)[] | undefined;
+  const scanner = new RecordScanner(({ line, cells }) => {
+    const where = `line ${line}`;
+    if (cells.every((cell) => cell.trim() === '')) return;
+    if (header === undefined) {
+      header = cells.map(
+        (cell) =>
+          columns[
+            cell
+              .trim()
+              .toLowerCase()
+              .replace(/[\s_-]/g, '')
+          ],
+      );
+      for (const [at, name] of header.entries()) {
+        if (name === undefined)
+          collector.fault(where, `the column "${cells[at]}" is not known; there are petId, quantity, status`);
+      }
+      if (!header.includes('petId')) collector.fault(where, 'the column petId is missing');
+      if (!(header.includes('quantity') || header.includes('expected'))) {
+        collector.fault(where, 'the column quantity is missing');
+      }
+      return;
+    }
+    const cell = (name: string) => cells[header?.indexOf(name) ?? -1]?.trim() ?? '';
+    collector.add(where, cell('petId'), cell('quantity') || cell('expected'), cell('status').toLowerCase());
+  });
+  scanner.write(text);
+  scanner.end();
+  if (header === undefined) collector.fault('line 1', 'the file is empty');
+  return { orders: [] };
+}
+
+async function readJson(file: string, text: string, collector: StockCollector): Promise<Pick<Stock, 'orders'>> {
+  const { isLosslessNumber, parse, stringify } = await import('lossless-json');
+  const textOf = (value: unknown): string =>
+    isLosslessNumber(value) ? value.toString() : typeof value === 'string' ? value : value === undefined ? '' : '?';
+  const listOf = (content: Readonly<Record<string, unknown>>, name: string): readonly unknown[] => {
+    const list = content[name] ?? [];
+    if (Array.isArray(list)) return list;
+    collector.fault(name, 'must be an array');
+    return [];
+  };
+  const content = parsed(file, text, parse);
+  for (const [at, item] of listOf(content, 'inventory').entries()) {
+    const { petId, quantity, status } = objectOf(item);
+    collector.add(`inventory[${at}]`, textOf(petId), textOf(quantity), textOf(status));
+  }
+  for (const [at, pet] of listOf(content, 'pets').entries()) {
+    const { petId, id } = objectOf(pet);
+    collector.addRecord(`pets[${at}]`, textOf(petId ?? id), stringify(pet) ?? '');
+  }
+  return { orders: listOf(content, 'orders').map((order) => stringify(order) ?? 'null') };
+}
+
+function parsed(file: string, text: string, parse: (text: string) => unknown): Readonly<Record<string, unknown>> {
+  try {
+    const content = parse(text);
+    return Array.isArray(content) ? { inventory: content } : objectOf(content);
+  } catch (cause) {
+    throw new UsageError(`${file} is not JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

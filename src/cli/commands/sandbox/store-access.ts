@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { Stock, Store, StoreOptions } from '../../../service/index.ts';
+import { UsageError } from '../../../shared/errors.ts';
+import { shellWord } from '../../../shared/shell-word.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { openSandbox, storeError } from '../../sandbox.ts';
+import { databaseOf } from './serve-options.ts';
+
+/** Which store a command is about: the sandbox's own where neither is given. */
+export interface StoreChoice {
+  readonly file?: string;
+  readonly database?: string;
+}
+
+/** Adds `--file` and `--database`. */
+export function withStoreOptions(command: Command): Command {
+  return command
+    .option('--file <path>', 'database file (default: that of --env sandbox)')
+    .option('--database <url>', 'a PostgreSQL in place of a file: postgres://user@host:5432/name');
+}
+
+/**
+ * The file or the database that is meant; a file other than the sandbox's own has to be there.
+ * @throws UsageError
+ */
+export async function chosenStore(
+  { context }: Invocation,
+  { file, database }: StoreChoice,
+): Promise<{ readonly file: string } | { readonly database: string }> {
+  if (database !== undefined) {
+    if (file !== undefined) throw new UsageError('--file and --database exclude each other; leave one out');
+    return { database: databaseOf(database) };
+  }
+  if (file === undefined) return { file: (await openSandbox(context.folders.state)).file };
+  if (file === ':memory:') throw new UsageError('--file :memory: keeps nothing between commands');
+  if (!existsSync(file)) {
+    throw new UsageError(`There is no file ${file}`, { hint: `petstock sandbox serve --file ${shellWord(file)}` });
+  }
+  return { file };
+}
+
+/**
+ * Opens the store for as long as `work` takes.
+ * @param stock what a new one is filled with
+ * @throws UsageError when it can't be opened, or is not one of the service
+ */
+export async function withStore<Result>(
+  invocation: Invocation,
+  chosen: Pick<StoreOptions, 'file' | 'database'>,
+  work: (store: Store) => Promise<Result>,
+  stock?: Stock,
+): Promise<Result> {
+  const { openStore } = await import('../../../service/index.ts');
+  try {
+    const store = await openStore({ ...chosen, clock: invocation.context.clock, stock });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    throw await storeError(error, chosen);
+  }
+}
+
+/** How the store is named in messages: a file, or the host and name of a database, never its password. */
+export function nameOfStore(chosen: { readonly file: string } | { readonly database: string }): string {
+  if ('file' in chosen) return chosen.file;
+  // No URL: the host may be a folder, and then there is none before the name.
+  return chosen.database.replace(/^\w+:\/\/([^@/]*@)?/, '').replace(/\?.*$/, '');
+}

@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { backup } from '@photostructure/sqlite';
+import { StorageError } from '../store.ts';
+import { guarded, isSqliteError, openDatabase } from './database.ts';
+import { STARTING_MS, versionOf } from './schema.ts';
+
+/**
+ * Copies a database file as it is at one moment, while services go on with it (SQLite's online backup).
+ * @param to a file that is empty, or not there yet
+ * @returns how many pets are in it
+ * @throws StorageError when the file is not one of the service, or the copy cannot be written
+ */
+export async function backupDatabase(file: string, to: string): Promise<number> {
+  if (!existsSync(file)) throw new StorageError(`there is no file ${file}`);
+  const database = guarded(() => openDatabase(file, { readOnly: true, timeout: STARTING_MS }));
+  try {
+    if (versionOf(database) === 0n) throw new StorageError(`${file} has no stock yet`);
+    await backup(database, to);
+  } catch (error) {
+    throw isSqliteError(error) ? new StorageError(error.message, { cause: error }) : error;
+  } finally {
+    database.close();
+  }
+  return petsIn(to);
+}
+
+/** Looks at the copy, and has all of it in the one file. */
+function petsIn(file: string): number {
+  const copy = openDatabase(file, { timeout: STARTING_MS });
+  try {
+    return guarded(() => {
+      copy.exec('PRAGMA journal_mode = DELETE');
+      const [{ integrity_check: result }] = copy.prepare('PRAGMA integrity_check').all();
+      if (result !== 'ok') throw new StorageError(`the copy is damaged: ${result}`);
+      return Number(copy.prepare('SELECT count(*) AS pets FROM pets').get().pets);
+    });
+  } finally {
+    copy.close();
+  }
+}

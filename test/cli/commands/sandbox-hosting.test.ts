@@ -1,0 +1,327 @@
+import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { temporaryDatabase } from '../../support/postgres.ts';
+import { openShop, type Shop, type ShopRunOptions } from '../../support/shop.ts';
+
+interface Line {
+  readonly url: string;
+  readonly key: string | null;
+  readonly admin: string | null;
+  readonly adminToken: string | null;
+}
+
+const certificates = join(import.meta.dirname, '../../support/certificates');
+const given = 'a-constant-key-of-ours';
+
+/** Serves until the test has what it wants, then Ctrl-C. */
+async function served(shop: Shop, options: string, use: (line: Line) => Promise<void>, run: ShopRunOptions = {}) {
+  const interrupt = new AbortController();
+  const failures: unknown[] = [];
+  const result = await shop.run(`sandbox serve --json ${options}`.trim().split(' '), {
+    ...run,
+    interrupted: interrupt.signal,
+    onStdout: (line) =>
+      void use(JSON.parse(line))
+        .catch((error: unknown) => failures.push(error))
+        .finally(() => interrupt.abort()),
+  });
+  if (failures.length > 0) throw failures[0];
+  return result;
+}
+
+async function get(url: string, key: string | null, path = '/inventory') {
+  const response = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${key}` } });
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+function folderOf(shop: Shop): string {
+  return join(shop.folders.config, '..');
+}
+
+describe('the key', () => {
+  test('--key is a constant one, and is in no log', async () => {
+    const shop = await openShop();
+    const { code, stderr } = await served(shop, `--port 0 --key ${given} --log`, async ({ url, key }) => {
+      expect(key).toBe(given);
+      expect((await get(url, given)).status).toBe(200);
+    });
+    expect(code).toBe(0);
+    expect(stderr).not.toContain(given);
+    expect(stderr).toContain('"keyPrefix":"a-con"');
+  });
+
+  test.each(['--key short', `--key ${'x'.repeat(129)}`, '--key sixteen-lettersé'])(
+    '%s: exit 2, unrepeated',
+    async (option) => {
+      const { code, stderr } = await (await openShop()).run(`sandbox serve --port 0 ${option}`);
+      expect(code).toBe(2);
+      expect(stderr).toBe('Error: --key must have 16 to 128 visible ASCII characters.\n');
+    },
+  );
+
+  test('--key-file makes it once, for this user alone, and shows it nowhere', async () => {
+    const shop = await openShop();
+    const file = join(folderOf(shop), 'key');
+    const first = await served(shop, `--port 0 --key-file ${file} --log`, async ({ url, key }) => {
+      expect(key).toBeNull();
+      expect((await get(url, readFileSync(file, 'utf8').trim())).status).toBe(200);
+    });
+    const key = readFileSync(file, 'utf8').trim();
+    expect(key).toMatch(/^psk_/);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(first.stdout + first.stderr).not.toContain(key);
+    expect(first.stderr).toContain(`The key is in ${file}.`);
+    await served(shop, `--port 0 --key-file ${file}`, async ({ url }) => {
+      expect((await get(url, key)).status).toBe(200);
+    });
+  });
+
+  test('without a terminal stderr has neither key nor token; on one there is what to paste', async () => {
+    const shop = await openShop();
+    const quiet = await served(shop, '--port 0 --file :memory: --admin-port 0', async () => {});
+    const { key, adminToken, url } = JSON.parse(quiet.stdout);
+    expect(quiet.stderr).not.toMatch(/psk_|adm_/);
+    expect(quiet.stderr).toContain('The key is that of the sandbox: petstock sandbox info\n');
+    expect([key, adminToken]).toEqual([expect.stringMatching(/^psk_/), expect.stringMatching(/^adm_/)]);
+    const shown = await served(shop, '--port 0 --file :memory:', async () => {}, {
+      terminal: 100,
+      terminals: ['stderr'],
+    });
+    const line = JSON.parse(shown.stdout);
+    expect(shown.stderr).toContain(`export PETSTOCK_URL_STAGING=${line.url}\n`);
+    expect(shown.stderr).toContain(`export PETSTOCK_API_KEY_STAGING=${line.key}\n`);
+    expect(url).not.toBe(line.url);
+  });
+});
+
+describe('options by variable and by file', () => {
+  test('the command line goes before a variable, and that before the file', async () => {
+    const shop = await openShop();
+    const file = join(folderOf(shop), 'serve.json');
+    writeFileSync(
+      file,
+      JSON.stringify({
+        port: 0,
+        pets: 5,
+        'limit-minute': 5,
+        'limit-day': '50',
+        fault: ['GET /store/orders:status=500'],
+      }),
+    );
+    const env = {
+      PETSTOCK_SERVE_CONFIG: file,
+      PETSTOCK_SERVE_PETS: '6',
+      PETSTOCK_SERVE_LIMIT_MINUTE: '6',
+      PETSTOCK_SERVE_NO_BAN: 'true',
+      PETSTOCK_SERVE_PORTT: '1',
+      PETSTOCK_SERVE_CORS: 'https://a.example, https://b.example',
+    };
+    const look = async ({ url, key }: Line) => {
+      const { text, headers } = await get(url, key);
+      expect(JSON.parse(text)).toHaveLength(6);
+      expect(headers.get('x-ratelimit-limit')).toBe('7');
+      expect(headers.get('vary')).toBe('Origin');
+      expect((await get(url, key, '/store/orders')).status).toBe(500);
+    };
+    const { code, stderr } = await served(shop, '--limit-minute 7', look, { env });
+    expect(code).toBe(0);
+    expect(stderr).toContain('Warning: PETSTOCK_SERVE_PORTT is no option of petstock sandbox serve.\n');
+  });
+
+  test.each([
+    [{ prot: 1 }, /"prot" in \S+ is no option .*; did you mean "port"\?/],
+    [{ log: 'yes' }, /"log" in \S+ takes true or false/],
+    [{ fault: [1] }, /"fault" in \S+ takes a list of texts/],
+    [[], /must be a JSON object/],
+    [{ port: '70000' }, /--port takes a whole number/],
+  ])('%j: exit 2', async (content, message) => {
+    const shop = await openShop();
+    const file = join(folderOf(shop), 'serve.json');
+    writeFileSync(file, JSON.stringify(content));
+    const { code, stderr } = await shop.run(`sandbox serve --config ${file}`);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+
+  test.each([
+    ['--config /nowhere.json', /can't be read/],
+    ['--file a.db --database postgres://x/y', /exclude each other/],
+    ['--database mysql://root:secret@x/y', /^Error: --database takes an address/],
+    ['--database postgres://x/y --fault *:reset', /POST \/faults/],
+    ['--import a.csv --pets 5', /leave --pets/],
+    ['--tls-cert a.pem', /--tls-key is missing/],
+    ['--tls-cert /nowhere.pem --tls-key /nowhere.key', /can not be used/],
+    ['--trust-proxy 10.0.0.0/40', /takes a network/],
+    ['--cors shop.example', /takes an origin/],
+    ['--ids tiny', /--ids takes large, small/],
+    ['--admin-host 127.0.0.2', /no effect without --admin-port/],
+    ['--admin-port 0 --admin-host 0.0.0.0', /--admin-host 0.0.0.0 --expose/],
+    ['--drain soon', /--drain takes/],
+  ])('%s: exit 2, and no password is repeated', async (options, message) => {
+    const { code, stderr } = await (await openShop()).run(`sandbox serve --port 0 ${options}`);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain('secret');
+  });
+});
+
+test('a new certificate is taken with SIGHUP; one that is broken leaves that of before', async () => {
+  const shop = await openShop();
+  const [cert, key] = [join(folderOf(shop), 'cert.pem'), join(folderOf(shop), 'key.pem')];
+  copyFileSync(join(certificates, 'server.pem'), cert);
+  copyFileSync(join(certificates, 'server-key.pem'), key);
+  let hangup = () => {};
+  const { stderr } = await served(
+    shop,
+    `--port 0 --file :memory: --tls-cert ${cert} --tls-key ${key}`,
+    async ({ url }) => {
+      expect(url).toMatch(/^https:/);
+      hangup();
+      writeFileSync(cert, 'broken');
+      hangup();
+    },
+    { onHangup: (listener) => (hangup = listener) },
+  );
+  expect(stderr).toContain('The certificate was read again.\n');
+  expect(stderr).toMatch(/Warning: The certificate .* can not be used: .*The one of before stays in use\.\n/);
+});
+
+describe('a stock of one’s own', () => {
+  const csv = 'Pet ID;Quantity;Status\n9007199254740993;12;available\n"7";-3;SOLD\n8;9223372036854775807;\n';
+  const json = `{"inventory":[{"petId":9223372036854775807,"quantity":4,"status":"pending"}],
+    "pets":[{"id":9223372036854775807,"name":"Rex"}],"orders":[{"order":12345678901234567890,"pet":1}]}`;
+
+  test('--import fills a new store, and one that has a stock keeps it', async () => {
+    const shop = await openShop();
+    const [file, stock] = [join(folderOf(shop), 'shop.db'), join(folderOf(shop), 'stock.csv')];
+    writeFileSync(stock, csv);
+    const imported = async ({ url, key }: Line) => {
+      expect((await get(url, key)).text).toBe(
+        '[{"petId":7,"quantity":-3,"status":"sold"},{"petId":8,"quantity":9223372036854775807,"status":"available"},{"petId":9007199254740993,"quantity":12,"status":"available"}]',
+      );
+    };
+    const first = await served(shop, `--port 0 --file ${file} --import ${stock}`, imported);
+    expect(first.stderr).not.toContain('Warning');
+    const again = await served(shop, `--port 0 --file ${file} --import ${stock}`, imported);
+    expect(again.stderr).toContain('Warning: The stock that is there is kept;');
+  });
+
+  test('import, served records and orders, export and back again', async () => {
+    const shop = await openShop();
+    const [one, two] = [join(folderOf(shop), 'one.json'), join(folderOf(shop), 'two.json')];
+    const done = await shop.run('sandbox import - --json', { stdin: json });
+    expect(JSON.parse(done.stdout)).toEqual({ store: expect.stringMatching(/sandbox\.db$/), pets: 1, orders: 1 });
+    await served(shop, '--port 0', async ({ url, key }) => {
+      expect((await get(url, key, '/pets/9223372036854775807')).text).toBe('{"id":9223372036854775807,"name":"Rex"}');
+      expect((await get(url, key, '/store/orders')).text).toBe('[{"order":12345678901234567890,"pet":1}]');
+    });
+    await shop.run(`sandbox export ${one}`);
+    await shop.run('sandbox reset');
+    await shop.run(`sandbox import ${one}`);
+    await shop.run(`sandbox export ${two}`);
+    expect(readFileSync(two, 'utf8')).toBe(readFileSync(one, 'utf8'));
+    const asCsv = await shop.run('sandbox export');
+    expect(asCsv.stdout).toBe('petId,quantity,status\r\n9223372036854775807,4,pending\r\n');
+    expect(asCsv.stderr).toContain('Warning: Orders and records of pets are left out of CSV;');
+  });
+
+  test('what `inventory list -o csv` and `inventory export` write is read, and --merge keeps the rest', async () => {
+    const shop = await openShop();
+    const listed = await shop.run('inventory list -o csv');
+    await shop.run('sandbox import -', { stdin: listed.stdout });
+    expect((await shop.run('sandbox export')).stdout).toContain('9223372036854775807,');
+    const exported = await shop.run('inventory export');
+    expect((await shop.run('sandbox import -', { stdin: exported.stdout })).code).toBe(0);
+    const merged = await shop.run('sandbox import - --merge', {
+      stdin: 'id,qty,status\n1,999,sold\n4000,1,available\n',
+    });
+    expect(merged.code).toBe(0);
+    const { stdout } = await shop.run('sandbox export');
+    expect(stdout).toContain('\r\n1,999,sold\r\n2,');
+    expect(stdout).toContain('\r\n4000,1,available\r\n');
+  });
+
+  test.each([
+    ['petId,quantity\n1,1.5\n1,2\nx,3\n', ['line 2: the quantity', 'line 4: ']],
+    ['petId,quantity,colour\n1,1,red\n', ['line 1: the column "colour" is not known']],
+    ['petId\n1\n', ['line 1: the column quantity is missing']],
+    ['', ['line 1: the file is empty']],
+    [
+      '[{"petId":1,"quantity":2,"status":"lost"},{"petId":1.5,"quantity":"x"}]',
+      ['inventory[0]: the status', 'inventory[1]: '],
+    ],
+    [
+      '{"inventory":[],"pets":[{"id":3}],"orders":{}}',
+      ['pets[0]: the pet 3 is not in the inventory', 'orders: must be an array'],
+    ],
+    ['[{"petId":', ['is not JSON']],
+  ])('%j: every fault is named, and nothing is imported', async (stdin, faults) => {
+    const shop = await openShop();
+    const before = (await shop.run('sandbox export')).stdout;
+    const { code, stderr } = await shop.run('sandbox import -', { stdin });
+    expect(code).toBe(2);
+    for (const fault of faults) expect(stderr).toContain(fault);
+    expect((await shop.run('sandbox export')).stdout).toBe(before);
+  });
+});
+
+test('backup copies a file that is served; the copy is served as it was', async () => {
+  const shop = await openShop();
+  const copy = join(folderOf(shop), 'copy.db');
+  await served(shop, '--port 0', async ({ url, key }) => {
+    const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key ?? '' };
+    await shop.run('inventory set 1 4711', { env });
+    const { code, stdout } = await shop.run(`sandbox backup ${copy} --json`);
+    expect([code, JSON.parse(stdout)]).toEqual([0, { file: copy, pets: 24 }]);
+    await shop.run('inventory set 1 4712', { env });
+  });
+  expect(statSync(copy).mode & 0o777).toBe(0o600);
+  expect(['-wal', '-shm', '.unfinished'].filter((end) => existsSync(copy + end))).toEqual([]);
+  const again = await shop.run(`sandbox backup ${copy}`);
+  expect([again.code, again.stderr]).toEqual([2, `Error: ${copy} is there already; name another file.\n`]);
+  await served(shop, `--port 0 --file ${copy}`, async ({ url, key }) => {
+    expect((await get(url, key)).text).toContain('{"petId":1,"quantity":4711,');
+  });
+});
+
+test('reset --file seeds any file anew', async () => {
+  const shop = await openShop();
+  const file = join(folderOf(shop), 'shop.db');
+  await served(shop, `--port 0 --file ${file} --pets 5`, async () => {});
+  const { stdout } = await shop.run(`sandbox reset --file ${file} --pets 7 --ids small --json`);
+  expect(JSON.parse(stdout)).toEqual({ store: file, pets: 7 });
+  expect((await shop.run(`sandbox export --file ${file}`)).stdout.split('\r\n')).toHaveLength(9);
+  expect((await shop.run('sandbox reset --file /nowhere.db')).code).toBe(2);
+});
+
+test('a PostgreSQL is served, filled, reset after a question, and has its keys listed', {
+  timeout: 60_000,
+}, async () => {
+  const shop = await openShop();
+  const database = await temporaryDatabase();
+  const store = ['--database', database];
+  await served(shop, `--port 0 --database ${database} --key ${given} --admin-port 0`, async ({ url, admin }) => {
+    expect(JSON.parse((await get(url, given)).text)).toHaveLength(24);
+    expect((await fetch(`${admin}/readyz`)).status).toBe(200);
+    expect((await shop.run(['sandbox', 'import', '-', ...store], { stdin: 'id,qty\n5,6\n' })).code).toBe(2);
+    const replaced = await shop.run(['sandbox', 'import', '-', '--yes', ...store], { stdin: 'id,qty\n5,6\n' });
+    expect(replaced.code).toBe(0);
+    expect((await get(url, given)).text).toBe('[{"petId":5,"quantity":6,"status":"available"}]');
+    expect((await shop.run(['sandbox', 'reset', '--yes', ...store])).code).toBe(0);
+    expect(JSON.parse((await get(url, given)).text)).toHaveLength(24);
+  });
+  const { stdout } = await shop.run(['sandbox', 'keys', 'list', '--json', ...store]);
+  expect(JSON.parse(stdout)).toHaveLength(2);
+  const backup = await shop.run(['sandbox', 'backup', 'copy.db', ...store]);
+  expect([backup.code, backup.stderr]).toEqual([2, expect.stringContaining('pg_dump --schema=petstock_service')]);
+});
+
+test('a database that is not there: exit 2, and the password is not repeated', async () => {
+  const { code, stderr } = await (await openShop()).run(
+    'sandbox serve --port 0 --database postgres://me:secret@127.0.0.1:1/x',
+  );
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^Error: The database can't be used: .*ECONNREFUSED/);
+  expect(stderr).not.toContain('secret');
+});
