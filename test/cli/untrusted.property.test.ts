@@ -239,6 +239,7 @@ function terminalContext(onWrite: (text: string) => void): Context {
     },
     prompts: { password: unused, confirm: unused, text: unused },
     interrupted: new AbortController().signal,
+    onHangup: () => {},
     random: () => 0.5,
   };
 }
