@@ -18,18 +18,18 @@ const help: Budget = { ...version, kilobytes: 110 };
 const settings: Budget = {
   packages: ['commander'],
   builtins: [...streams, 'fs/promises', 'os', 'process', 'timers', 'timers/promises'],
-  kilobytes: 320,
+  kilobytes: 340,
 };
 /** The state, whose engine is Node's own where it has one. */
 const state: Budget = {
   packages: [...settings.packages, '@photostructure/sqlite', 'node-gyp-build'],
   builtins: [...settings.builtins, 'crypto', 'module', 'sqlite', 'url', 'zlib'],
-  kilobytes: 440,
+  kilobytes: 470,
 };
 const request: Budget = {
   packages: [...state.packages, 'undici', 'lossless-json'],
   builtins: [...state.builtins, 'assert', 'v8'],
-  kilobytes: 950,
+  kilobytes: 975,
 };
 
 test.each([
