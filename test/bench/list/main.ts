@@ -98,9 +98,10 @@ export async function run(args: readonly string[]): Promise<Report> {
     const loopback = await measured([curl, ...contestants.ours.map(ours), ...peers], { pets, rounds });
     const throttled = await measured([curl, tsv], { pets, rounds, megabytesPerSecond: line });
     const shapes = await shaped();
-    // The peers take half a minute each.
+    // The peers take up to half a minute each.
     const few = Math.min(3, rounds);
-    const many = await measured([curl, tsv, contestants.jq, contestants.fetchScript], { pets: large, rounds: few });
+    const slow = rounds > 3 ? [contestants.jq, contestants.fetchScript] : [contestants.fetchScript];
+    const many = await measured([curl, tsv, ...slow], { pets: large, rounds: few });
     const manyNested = await measured([curl, contestants.shaped], { pets: large, rounds: few, shape: nested });
     const python = measurer.pythonVersion;
     return await reportOf({ pets, large, line, args, loopback, throttled, shapes, seed, many, manyNested, python });

@@ -26,6 +26,9 @@ export const names = {
   fetch32: 'fetch, 32 at a time',
 } as const;
 
+/** Who changes 100,000; the others take minutes, and say no more than with 10,000. */
+export const inLarge: ReadonlySet<string> = new Set([names.curl, names.ours, names.undo, names.pool]);
+
 const seconds = 120;
 const peer = (file: string) => fileURLToPath(new URL(`peers/${file}`, import.meta.url));
 

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../support/folders.ts';
 import { type Measurer, startMeasurer } from '../support/measure.ts';
 import type { Report } from '../support/report.ts';
 import { type Results, runRounds } from '../support/rounds.ts';
-import { contestantsOf } from './contestants.ts';
+import { contestantsOf, inLarge } from './contestants.ts';
 import { type Found, reportOf } from './report.ts';
 
 /**
@@ -27,12 +27,8 @@ export async function run(args: readonly string[]): Promise<Report> {
     const found: Found[] = [];
     for (const changes of sizes) {
       // A round of 100,000 takes as long as ten of the others.
-      const results = await measure({
-        program,
-        measurer,
-        changes,
-        rounds: changes > 10_000 ? Math.min(3, rounds) : rounds,
-      });
+      const some = changes > 10_000 ? Math.ceil(rounds / 3) : rounds;
+      const results = await measure({ program, measurer, changes, rounds: some });
       found.push({ changes, results });
     }
     return await reportOf(args, found);
@@ -55,7 +51,8 @@ async function measure({ program, measurer, changes, rounds }: Setting): Promise
   const served = await serve({ program, ...limits, pets: changes });
   try {
     const petIds = [...(await served.stock()).keys()];
-    return await runRounds(contestantsOf({ measurer, program, served, petIds, folder }), rounds);
+    const all = contestantsOf({ measurer, program, served, petIds, folder });
+    return await runRounds(changes > 10_000 ? all.filter(({ name }) => inLarge.has(name)) : all, rounds);
   } finally {
     await served.stop();
     remove();

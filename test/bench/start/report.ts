@@ -47,7 +47,7 @@ function goalsOf(found: readonly Found[]): Report['goals'] {
   const ratio = (name: string) =>
     found.map(({ version, results }): readonly [Judged, string] => [
       atMost(results.get(name)?.ratioTo(results.get(names.node), 'cpuMs') ?? Number.NaN, most[name] ?? 1),
-      `on ${version.replace(/\..*/, '')}`,
+      `${name.replace('petstock ', '')} on ${version.replace(/\..*/, '')}`,
     ]);
   const faults = (...of: readonly string[]) =>
     faultsOf(found.flatMap(({ results }) => of.map((name) => results.get(name))));
