@@ -13,7 +13,7 @@ export interface PlanFault {
 /** What is to become of each change. Each is either a row or a fault. */
 export interface Plan {
   /** In the order of the changes; `planned`, `unchanged`, `conflict` or `failed`. */
-  readonly rows: readonly BulkRow[];
+  readonly rows: BulkRow[];
   readonly faults: readonly PlanFault[];
 }
 
@@ -55,7 +55,7 @@ function planChange(change: Change, stock: number | undefined, options: PlanOpti
   if (stock === undefined) {
     const message = `there is no pet ${petId} in ${options.env}`;
     if (!options.skipUnknown) return message;
-    return { ...rowOf(change, undefined, quantity, 'failed', { code: 'pet_not_found', message }), delta: change.delta };
+    return rowOf(change, undefined, quantity, 'failed', { code: 'pet_not_found', message }, delta);
   }
   if (quantity === undefined && delta === undefined) return rowOf(change, stock, stock, 'unchanged');
   if (expected !== undefined && expected !== stock) {
@@ -69,15 +69,16 @@ function planChange(change: Change, stock: number | undefined, options: PlanOpti
   return rowOf(change, stock, target.value, target.value === stock ? 'unchanged' : 'planned');
 }
 
+/** One literal for all rows, so that they share their shape in memory. */
 function rowOf(
   { line, petId, expected, reason, ref }: Change,
   before: number | undefined,
   after: number | undefined,
   result: RowResult,
   error?: RowError,
+  delta?: number,
 ): BulkRow {
-  const row = { line, petId, before, after, expected, result, reason, ref };
-  return error === undefined ? row : { ...row, error };
+  return { line, petId, before, after, delta, expected, result, quantity: undefined, error, reason, ref };
 }
 
 function sumOf(parsed: Parsed<number>): number | undefined {
@@ -93,7 +94,10 @@ export interface Guards {
 }
 
 /** Why the plan as a whole is refused: clauses for a person, without a trailing period; none where it may go on. */
-export function guardFaults({ rows }: Pick<Plan, 'rows'>, { maxChanges, maxZero }: Guards): readonly string[] {
+export function guardFaults(
+  { rows }: { readonly rows: Iterable<BulkRow> },
+  { maxChanges, maxZero }: Guards,
+): readonly string[] {
   const { changes, toZero, belowZero } = planTotals(rows);
   const faults: string[] = [];
   if (maxChanges !== undefined && changes > maxChanges) {

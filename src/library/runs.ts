@@ -5,7 +5,7 @@ import { guardFaults, planChanges } from '../inventory/plan.ts';
 import { ConflictError, InterruptedError, type PetstockError, UsageError } from '../shared/errors.ts';
 import type { RunHead } from '../state/history.ts';
 import type { State } from '../state/state.ts';
-import { planUndo, undoableRows } from '../writes/plan-undo.ts';
+import { planUndo, undoablePets } from '../writes/plan-undo.ts';
 import { commonReason, numberRows, plannedRows } from '../writes/planned-rows.ts';
 import { rowAfter, rowWrite } from '../writes/rows-after.ts';
 import { runErrorOf } from '../writes/run-error.ts';
@@ -103,10 +103,10 @@ export async function undoRun(context: RunContext, text: string, options: ApplyO
   if (run.service !== connection.service) {
     throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, not at this service; nothing was sent`);
   }
-  const undoable = await undoableRows(history, run);
+  const petIds = await undoablePets(history, run);
   const reader = readerOf(context, state);
-  const stock = await reader.readSettledStock(new Set(undoable.map(({ recorded }) => recorded.petId)));
-  const rows = await planUndo(history, run, undoable, stock.quantities);
+  const stock = await reader.readSettledStock(petIds);
+  const rows = await planUndo(history, run, stock.quantities);
   return perform(context, { rows, stock, reader, state, subject: { command: 'undo', undoes: run.run } }, options);
 }
 

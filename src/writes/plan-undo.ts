@@ -3,29 +3,31 @@ import { UsageError } from '../shared/errors.ts';
 import type { History, RecordedRow, RunRecord } from '../state/history.ts';
 import { isUndoable, undoRow } from './undo-rows.ts';
 
-/** A row that has written something, or may have. */
-export interface UndoableRow {
-  readonly recorded: RecordedRow;
-  /** What the history knew of the stock before a plain set. */
-  readonly lastKnown: number | undefined;
-}
+type UndoHistory = Pick<History, 'rows' | 'lastKnownQuantity' | 'writesAfter'>;
 
-/** @throws UsageError where no row can be taken back */
-export async function undoableRows(
-  history: Pick<History, 'rows' | 'lastKnownQuantity'>,
-  run: RunRecord,
-): Promise<readonly UndoableRow[]> {
-  const rows: UndoableRow[] = [];
+/**
+ * The pets of the rows that can be taken back.
+ * @throws UsageError where no row can be taken back
+ */
+export async function undoablePets(history: UndoHistory, run: RunRecord): Promise<ReadonlySet<bigint>> {
+  const petIds = new Set<bigint>();
   let isBlind = false;
   for await (const recorded of history.rows(run.run)) {
     if (!isUndoable(recorded)) continue;
-    const { before, petId, sequence } = recorded;
-    const lastKnown = before ?? (await history.lastKnownQuantity(run.service, petId, sequence));
-    if (lastKnown === undefined) isBlind = true;
-    else rows.push({ recorded, lastKnown });
+    if ((await lastKnownOf(history, run, recorded)) === undefined) isBlind = true;
+    else petIds.add(recorded.petId);
   }
-  if (rows.length === 0) throw nothingToUndo(run, isBlind);
-  return rows;
+  if (petIds.size === 0) throw nothingToUndo(run, isBlind);
+  return petIds;
+}
+
+/** What was there before a row: of a plain set, what the history knew then. */
+async function lastKnownOf(
+  history: UndoHistory,
+  { service }: RunRecord,
+  { before, petId, sequence }: RecordedRow,
+): Promise<number | undefined> {
+  return before ?? (await history.lastKnownQuantity(service, petId, sequence));
 }
 
 function nothingToUndo({ run, undoneBy }: RunRecord, isBlind: boolean): UsageError {
@@ -37,22 +39,23 @@ function nothingToUndo({ run, undoneBy }: RunRecord, isBlind: boolean): UsageErr
   return new UsageError(`There is nothing to take back: run ${run} ${why}`, { hint: `petstock history show ${run}` });
 }
 
-/** What takes each row back, given the stock now. A row of which it is not known what was there before is left out. */
+/**
+ * What takes each row back, given the stock now. A row of which it is not known what was there before is left out. The rows
+ * of the run are read once more, so that they need not be held while the stock is read.
+ */
 export async function planUndo(
-  history: Pick<History, 'writesAfter'>,
+  history: UndoHistory,
   run: RunRecord,
-  undoable: readonly UndoableRow[],
   stock: ReadonlyMap<bigint, number>,
-): Promise<readonly BulkRow[]> {
+): Promise<BulkRow[]> {
   const rows: BulkRow[] = [];
-  for (const { recorded, lastKnown } of undoable) {
+  const position = { service: run.service, run: run.run };
+  for await (const recorded of history.rows(run.run)) {
+    if (!isUndoable(recorded)) continue;
     const { petId, sequence } = recorded;
-    const laterWrites = await history.writesAfter({
-      service: run.service,
-      petId,
-      run: run.run,
-      sequence,
-    });
+    const lastKnown = await lastKnownOf(history, run, recorded);
+    if (lastKnown === undefined) continue;
+    const laterWrites = await history.writesAfter({ ...position, petId, sequence });
     const row = undoRow(run.run, recorded, { stock: stock.get(petId), laterWrites, lastKnown });
     if (row !== undefined) rows.push(row);
   }

@@ -20,8 +20,11 @@ import type { Session } from './session.ts';
 
 /** A plan, and the run that it becomes. */
 export interface PlanJob {
-  /** `planned` rows are to be written; of the others it is known already what becomes of them. */
-  readonly rows: readonly BulkRow[];
+  /**
+   * `planned` rows are to be written; of the others it is known already what becomes of them. The array is given away: rows
+   * that were written take the places of those that were planned, so that a long plan is held once.
+   */
+  readonly rows: BulkRow[];
   /** Taken before the stock of the rows was read. */
   readonly mark: Mark;
   /** When that was, by the monotonic clock. */
@@ -152,7 +155,8 @@ async function writeAndReport(
   const numbers = job.resumed?.numbers ?? numberRows(job.rows);
   const log = await job.begin(job.rows, numbers);
   const { progression, cause } = await write(session, { job, options, log, numbers, estimator });
-  const rows = job.rows.map((row, index) => rowAfter(row, numbers[index], progression));
+  const { rows } = job;
+  for (const [index, row] of rows.entries()) rows[index] = rowAfter(row, numbers[index], progression);
   const report = { run: log.run, env: where.env, dryRun: false, rows };
   await invocation.messages.note(reportSummary(report));
   const error = await errorAfterKeeping(runErrorOf({ report, progression, cause, where }), rows, options.keepFailed);

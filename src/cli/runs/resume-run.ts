@@ -1,7 +1,7 @@
 import type { BulkRow } from '../../inventory/change.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import { whereOptions } from '../../shared/where.ts';
-import type { RecordedRow, RunLog, RunRecord } from '../../state/history.ts';
+import type { RunLog, RunRecord } from '../../state/history.ts';
 import { isUnanswered, resumeRow } from '../../writes/resume-rows.ts';
 import type { PlanStock } from '../../writes/stock-reader.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -34,25 +34,12 @@ export async function resumeRun(invocation: Invocation, text: string, options: P
 }
 
 async function planOf(session: Session, run: RunRecord, log: RunLog | undefined): Promise<PlanJob> {
-  const { history } = session.connection.state;
-  const recorded: RecordedRow[] = [];
-  for await (const row of history.rows(run.run)) recorded.push(row);
-  const stock = await readStockOf(session, run.run, recorded.filter(isUnanswered));
-  const rows: BulkRow[] = [];
-  const numbers: number[] = [];
-  for (const row of recorded) {
-    const { petId, sequence } = row;
-    const position = { service: run.service, petId, run: run.run, sequence };
-    const laterWrites = isUnanswered(row) ? await history.writesAfter(position) : [];
-    const resumed = resumeRow(row, { stock: stock.quantities.get(petId), laterWrites });
-    if (resumed.outcome !== undefined) await log?.settle([resumed.outcome]);
-    rows.push(resumed.row);
-    numbers.push(row.row);
-  }
+  const { mark, readAt, quantities } = await readStockOf(session, run.run);
+  const { rows, numbers } = await readRows(session, run, log, quantities);
   return {
     rows,
-    mark: stock.mark,
-    readAt: stock.readAt,
+    mark,
+    readAt,
     verb: 'Write',
     look: `petstock inventory apply --resume ${shellWord(run.run)} ${whereOptions(run)} --dry-run`,
     resumed: { run: run.run, numbers },
@@ -60,20 +47,40 @@ async function planOf(session: Session, run: RunRecord, log: RunLog | undefined)
   };
 }
 
-/** The stock of rows, once no request of them can be on its way any more where that matters. */
-async function readStockOf(
-  { invocation, readSettledStock }: Session,
-  run: string,
-  rows: readonly RecordedRow[],
-): Promise<PlanStock> {
+/** The rows of the run as it goes on. They are read once more, so that they need not be held while the stock is read. */
+async function readRows(
+  { connection }: Session,
+  run: RunRecord,
+  log: RunLog | undefined,
+  stock: PlanStock['quantities'],
+): Promise<{ readonly rows: BulkRow[]; readonly numbers: readonly number[] }> {
+  const { history } = connection.state;
+  const rows: BulkRow[] = [];
+  const numbers: number[] = [];
+  for await (const row of history.rows(run.run)) {
+    const { petId, sequence } = row;
+    const position = { service: run.service, petId, run: run.run, sequence };
+    const laterWrites = isUnanswered(row) ? await history.writesAfter(position) : [];
+    const resumed = resumeRow(row, { stock: stock.get(petId), laterWrites });
+    if (resumed.outcome !== undefined) await log?.settle([resumed.outcome]);
+    rows.push(resumed.row);
+    numbers.push(row.row);
+  }
+  return { rows, numbers };
+}
+
+/** The stock of rows without an answer, once no request of them can be on its way any more where that matters. */
+async function readStockOf({ invocation, connection, readSettledStock }: Session, run: string): Promise<PlanStock> {
   const { clock, interrupted } = invocation.context;
-  const petIds = new Set(rows.map(({ petId }) => petId));
+  const { history } = connection.state;
+  const petIds = new Set<bigint>();
+  for await (const row of history.rows(run, ['pending', 'unknown'])) petIds.add(row.petId);
   for (;;) {
     const stock = await readSettledStock(petIds, run);
-    const open = rows.filter(
-      ({ petId, after, result }) => result === 'unknown' && stock.quantities.get(petId) !== after,
-    );
-    const wait = Math.max(0, ...open.map(({ expires }) => (expires ?? 0) - stock.readAt));
+    let wait = 0;
+    for await (const { petId, after, expires = 0 } of history.rows(run, ['unknown'])) {
+      if (stock.quantities.get(petId) !== after) wait = Math.max(wait, expires - stock.readAt);
+    }
     if (wait <= 0) return stock;
     const seconds = Math.ceil(wait / 1000);
     await invocation.messages.note(

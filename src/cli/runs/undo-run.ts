@@ -3,7 +3,7 @@ import { ConflictError, UsageError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { RunRecord } from '../../state/history.ts';
-import { planUndo, undoableRows } from '../../writes/plan-undo.ts';
+import { planUndo, undoablePets } from '../../writes/plan-undo.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
 import { type PlanOptions, performPlan } from './perform-plan.ts';
@@ -53,12 +53,13 @@ async function takeBack(invocation: Invocation, run: RunRecord, options: PlanOpt
   const command = `petstock undo ${run.run}`;
   const session = await openSession(invocation);
   requireSameService(run, session.connection, command);
-  const undoable = await undoableRows(session.connection.state.history, run);
+  const { history } = session.connection.state;
+  const petIds = await undoablePets(history, run);
   const look = `${command} ${whereOptions(run)} --dry-run`;
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();
-  const stock = await session.readSettledStock(new Set(undoable.map(({ recorded }) => recorded.petId)));
-  const rows = await planUndo(session.connection.state.history, run, undoable, stock.quantities);
+  const stock = await session.readSettledStock(petIds);
+  const rows = await planUndo(history, run, stock.quantities);
   const subject = { command: 'undo', undoes: run.run };
   await performPlan(
     session,

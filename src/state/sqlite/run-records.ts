@@ -53,16 +53,19 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
   };
 }
 
-export function recordedRowOf(row: Row, clock: Clock): RecordedRow {
+/**
+ * @param before the row before it: texts that both have are kept once
+ */
+export function recordedRowOf(row: Row, clock: Clock, before?: RecordedRow): RecordedRow {
   return {
     row: Number(row.row),
     line: Number(row.line),
     petId: BigInt(String(row.pet)),
     before: number(row.before),
     after: Number(row.after),
-    reason: text(row.reason),
+    reason: row.reason === before?.reason ? before?.reason : text(row.reason),
     ref: text(row.ref),
-    result: row.result as RecordedResult,
+    result: recordedResults.find((result) => result === row.result) ?? (row.result as RecordedResult),
     quantity: number(row.quantity),
     error: row.error === null ? undefined : (JSON.parse(String(row.error)) as RowError),
     at: number(row.at),

@@ -90,6 +90,7 @@ export class SqliteHistory implements History {
     const { connection, clock } = this.#shared;
     const id = Number(this.#row(run).id);
     const among = results === undefined ? '' : `AND result IN (${results.map(() => '?').join()})`;
+    let before: RecordedRow | undefined;
     for (let last = -1; ; ) {
       const rows = connection.all(
         `SELECT ${rowColumns} FROM rows WHERE run = ? AND row > ? ${among} ORDER BY row LIMIT ${page}`,
@@ -97,7 +98,10 @@ export class SqliteHistory implements History {
         last,
         ...(results ?? []),
       );
-      for (const row of rows) yield recordedRowOf(row, clock);
+      for (const row of rows) {
+        before = recordedRowOf(row, clock, before);
+        yield before;
+      }
       if (rows.length < page) return;
       last = Number(rows.at(-1)?.row);
     }

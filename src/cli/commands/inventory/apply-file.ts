@@ -15,7 +15,7 @@ import { InterruptedError, UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { type Where, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { type PlanOptions, performPlan } from '../../runs/perform-plan.ts';
+import { type PlanJob, type PlanOptions, performPlan } from '../../runs/perform-plan.ts';
 import { beginRun } from '../../runs/run-log.ts';
 import { openSession, type Session } from '../../runs/session.ts';
 import { withWayOn } from '../../runs/way-on.ts';
@@ -40,38 +40,47 @@ export async function runFile(invocation: Invocation, file: string, options: Fil
   const keepFailed = await failedRowsWriter(invocation, options.failedOut, options.force);
   const command = commandOf(file, invocation.where, options);
   const stdinIsTaken = file === '-';
-  const { changes, unit, contentHash } = await read(invocation, file, options);
   const look = `${command} --dry-run`;
+  const content = await read(invocation, file, options);
   if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken, look });
-  const content = { file, contentHash, changes, unit, command, look, keepFailed };
-  await withWayOn(command, () => applyChanges(invocation, content, options));
+  await withWayOn(command, async () => {
+    const session = await openSession(invocation);
+    const job = await planFile(session, { file, command, look, content }, options);
+    await performPlan(session, job, { ...options, keepFailed, stdinIsTaken });
+  });
 }
 
-interface FileChanges {
-  readonly file: string;
+/** What a change file holds. */
+interface FileContent {
   readonly contentHash: string;
-  readonly changes: readonly Change[];
   readonly unit: PlaceUnit;
+  /** Taken once: a plan of many rows is not held beside the changes that it was made of. */
+  takeChanges(): readonly Change[];
+}
+
+interface AppliedFile {
+  readonly file: string;
   /** The command as it was given, and one that shows the plan alone. */
   readonly command: string;
   readonly look: string;
-  readonly keepFailed: PlanOptions['keepFailed'];
+  readonly content: FileContent;
 }
 
-/** Plans the changes of a file against the stock, and has them written. */
-async function applyChanges(
-  invocation: Invocation,
-  { file, contentHash, changes, unit, command, look, keepFailed }: FileChanges,
+/** Plans the changes of a file against the stock. */
+async function planFile(
+  session: Session,
+  { file, command, look, content }: AppliedFile,
   options: FileOptions,
-): Promise<void> {
-  const env = whereName(invocation.where);
-  const stdinIsTaken = file === '-';
-  const session = await openSession(invocation);
+): Promise<PlanJob> {
+  const { invocation } = session;
+  const { contentHash, unit } = content;
+  const changes = content.takeChanges();
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
   if (!options.dryRun) await refuseRepetition(session, { file, contentHash, hasDeltas }, options);
   await invocation.service.announce();
   const { quantities, mark, readAt } = await session.readSettledStock(new Set(changes.map(({ petId }) => petId)));
   const { skipUnknown } = options;
+  const env = whereName(invocation.where);
   const { rows, faults } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown, env });
   if (faults.length > 0) {
     const isUnknown = changes.some(({ petId }) => !quantities.has(petId));
@@ -85,33 +94,23 @@ async function applyChanges(
     );
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
-  await performPlan(
-    session,
-    {
-      rows,
-      mark,
-      readAt,
-      verb: 'Write',
-      look,
-      begin: (plan, numbers) => beginRun(invocation, session.connection, subject, { rows: plan, numbers }),
-    },
-    { ...options, keepFailed, stdinIsTaken },
-  );
+  const begin: PlanJob['begin'] = (plan, numbers) =>
+    beginRun(invocation, session.connection, subject, { rows: plan, numbers });
+  return { rows, mark, readAt, verb: 'Write', look, begin };
 }
 
-interface FileContent {
+interface RepeatedFile {
   readonly file: string;
   readonly contentHash: string;
   readonly hasDeltas: boolean;
 }
-
 /**
  * A file is remembered by its content, so that a retry after a crash does not count twice.
  * @throws UsageError where a run of it is not finished; or, off a terminal, where it has deltas and one has finished
  */
 async function refuseRepetition(
   { invocation, connection }: Session,
-  { file, contentHash, hasDeltas }: FileContent,
+  { file, contentHash, hasDeltas }: RepeatedFile,
   { again }: FileOptions,
 ): Promise<void> {
   const earlier = await connection.state.history.runOfFile(connection.service, contentHash);
@@ -166,7 +165,7 @@ async function read(
   { context }: Invocation,
   file: string,
   { format, columns, ignoreColumns }: FileOptions,
-): Promise<Pick<FileChanges, 'changes' | 'unit' | 'contentHash'>> {
+): Promise<FileContent> {
   const { stdin, interrupted } = context;
   const chunks =
     file === '-' ? stdin.chunks : createReadStream(file, { highWaterMark: 256 * 1024, signal: interrupted });
@@ -180,8 +179,17 @@ async function read(
   }).catch((error) => {
     throw readFault(file, error);
   });
-  if (result.ok) return { changes: result.changes, unit: result.unit, contentHash: hash.digest('hex') };
-  throw refusal(file, result, { nothing: 'nothing was sent' });
+  if (!result.ok) throw refusal(file, result, { nothing: 'nothing was sent' });
+  let changes = result.changes;
+  return {
+    unit: result.unit,
+    contentHash: hash.digest('hex'),
+    takeChanges: () => {
+      const taken = changes;
+      changes = [];
+      return taken;
+    },
+  };
 }
 
 async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
