@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { setImmediate } from 'node:timers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { buildConnector, Dispatcher } from 'undici';
 import { mostBytes } from './body.ts';
 import type { HttpRequest, HttpResponse, Transport, TransportOptions } from './transport.ts';
@@ -31,17 +31,6 @@ export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Tra
   // The first request fails then.
   undici.catch(() => {});
   const splitUrl = createUrlSplitter();
-  let turn: Promise<void> | undefined;
-  /** All that is sent within one turn waits for the same one. */
-  const nextTurn = (): Promise<void> => {
-    turn ??= new Promise((resolve) => {
-      setImmediate(() => {
-        turn = undefined;
-        resolve();
-      });
-    });
-    return turn;
-  };
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const { method, headers, body = null, signal } = request;
     const { agent, AnswerHandler } = await undici;
