@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { buildConnector, Dispatcher } from 'undici';
 import { mostBytes } from './body.ts';
 import type { HttpRequest, HttpResponse, Transport, TransportOptions } from './transport.ts';
+import { createUrlSplitter } from './url-splitter.ts';
 
 /** Without it undici would load `node:http` to ask for Node's own. */
 const maxHeaderSize = mostBytes.headers;
@@ -43,21 +44,6 @@ export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Tra
     const options = { origin, path, method: method as 'GET', headers, body };
     connector.during(signal, () => agent.dispatch(options, handler));
     return handler.answer;
-  };
-}
-
-/** Nothing in such a path is written in another way by a URL: no dot, no character that it would encode. */
-const plainPath = /^(?:\/[\w-]+)+$/;
-
-/** Splits URLs as `URL` does. Most are of one service, so that its origin has to be looked at once. */
-function createUrlSplitter(): (url: string) => { readonly origin: string; readonly path: string } {
-  let start = '';
-  return (url) => {
-    const rest = start !== '' && url.startsWith(start) ? url.slice(start.length) : '';
-    if (plainPath.test(rest)) return { origin: start, path: rest };
-    const parsed = new URL(url);
-    if (url.startsWith(`${parsed.origin}/`)) start = parsed.origin;
-    return { origin: parsed.origin, path: parsed.pathname + parsed.search };
   };
 }
 

@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createUrlSplitter } from '../../src/api/url-splitter.ts';
+
+const origin = fc.constantFrom(
+  'http://127.0.0.1:4010',
+  'http://127.0.0.1',
+  'https://shop.example',
+  'HTTPS://SHOP.example',
+);
+const piece = fc.constantFrom(
+  '/v1',
+  '/inventory',
+  '/7',
+  '/-7',
+  '/a.b',
+  '/..',
+  '/%2e%2e',
+  '/ä',
+  '//',
+  '?x=/y',
+  '#z',
+  ':81',
+  '.evil',
+  '@other',
+  ' ',
+);
+const url = fc.tuple(origin, fc.array(piece, { maxLength: 5 })).map(([start, pieces]) => start + pieces.join(''));
+
+test('a URL is split as URL does it, whatever was split before', () => {
+  fc.assert(
+    fc.property(fc.array(url, { maxLength: 8 }), (urls) => {
+      const split = createUrlSplitter();
+      for (const text of urls.filter((one) => URL.canParse(one))) {
+        const { origin: expected, pathname, search } = new URL(text);
+        expect(split(text)).toEqual({ origin: expected, path: pathname + search });
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
