@@ -44,7 +44,7 @@ export interface FinishedCount {
 
 /** What a count has come to, beside the stock of now. */
 interface CountPlan {
-  readonly rows: readonly BulkRow[];
+  readonly rows: BulkRow[];
   readonly stock: PlanStock;
   readonly unknowns: ReadonlyMap<string, number>;
 }
