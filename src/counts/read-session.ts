@@ -46,12 +46,12 @@ export function readSession(path: string): ReadSession {
   return { path, head, scans, end, claims, touchedAt, isWhole };
 }
 
-/** The last line may be half of one; whoever comes next then begins with a claim. */
+/** The last line may be half of one; whoever comes next begins with who has left, and a claim. */
 function isCutOff(lines: readonly string[], index: number): boolean {
   const next = lines[index + 1];
   if (next === undefined) return true;
   const record = parseRecord(next);
-  return record !== undefined && 'claim' in record;
+  return record !== undefined && ('claim' in record || 'leave' in record);
 }
 
 function contentOf(path: string): { readonly text: string; readonly touchedAt: number } {

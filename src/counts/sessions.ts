@@ -145,7 +145,7 @@ export class Sessions {
     const time = new Date(at).toISOString().replace(/[-:]|\.\d+/g, '');
     const taken = new Set(this.#names().map((name) => bareName(name).slice(-4)));
     for (let attempt = 0; ; attempt += 1) {
-      const number = Math.floor((this.#options.random() + attempt / 7) * 36 ** 4) % 36 ** 4;
+      const number = (Math.floor(this.#options.random() * 36 ** 4) + attempt) % 36 ** 4;
       const suffix = number.toString(36).padStart(4, '0');
       if (!taken.has(suffix)) return `${time}-${suffix}`;
     }

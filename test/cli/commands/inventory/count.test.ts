@@ -204,7 +204,7 @@ test('a person sees the sum, hears what is unknown, and is asked', async () => {
   const confirm = async (question: string) => questions.push(question) > 0;
   const result = await count(shop, '4\n4 x2\n777777\n-\n\ndone\n', '', { ...person, prompts: { confirm } });
   expect(result.code).toBe(0);
-  const { stderr } = result;
+  const stderr = result.stderr.replaceAll('\r\x1b[K', '');
   expect(stderr).toMatch(/^▸ staging · .*\nSession [0-9a-z]{4}\. Scan, or type a pet id and Enter\.\n- takes /);
   expect(stderr).toContain('0 units, 0 pets > 4: 1\n1 unit, 1 pet > 4: 3 (+2)\n3 units, 1 pet > ');
   expect(stderr).toContain('\x07777777: 1 kept apart, there is no such pet\n3 units, 1 pet, 1 unknown > ');

@@ -1,0 +1,133 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setInterval } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import { petstockAt } from '../support/petstock.ts';
+import { type Home, type Program, serve, temporaryHome } from '../support/program.ts';
+
+/** `PETSTOCK_RUNS=100` for a hundred. */
+const kills = Number(process.env.PETSTOCK_RUNS ?? 10);
+const scansPerKill = 20;
+/** A stock has 1, 2, 3, … and last so many large ids. */
+const largeIds = 3;
+/** Milliseconds between two scans: 40 a second. */
+const pace = 25;
+
+/** The session file of a home: there is one. */
+function sessionFile({ state }: Home): string {
+  const [name = ''] = readdirSync(join(state, 'counts'));
+  return join(state, 'counts', name);
+}
+
+interface Scan {
+  readonly code?: string;
+  readonly claim?: { readonly pid: number };
+}
+
+function recordsIn(home: Home): Scan[] {
+  const lines = readFileSync(sessionFile(home), 'utf8').split('\n').slice(1, -1);
+  return lines.map((line) => JSON.parse(line) as Scan);
+}
+
+const codesIn = (home: Home) => recordsIn(home).flatMap(({ code }) => code ?? []);
+
+/** Scans pet ids from `next` on, 40 a second, until `most` or until it is told to stop. @returns the first that was not scanned */
+async function scan(program: Program, next: number, most: number, stopped: () => boolean): Promise<number> {
+  let id = next;
+  for await (const _ of setInterval(pace)) {
+    if (id > most || stopped()) break;
+    program.type(`${id}\n`);
+    id += 1;
+  }
+  return id;
+}
+
+test(`a scanner of 40 codes a second, killed ${kills} times: nothing is lost or doubled`, {
+  timeout: 600_000,
+}, async () => {
+  const most = kills * scansPerKill;
+  const { env } = await serve(['--pets', `${most + largeIds}`]);
+  const home = temporaryHome();
+  const petstock = petstockAt({ env }, home);
+  let next = 1;
+  for (let kill = 1; kill <= kills; kill += 1) {
+    const words = ['inventory', 'count', ...(kill === 1 ? [] : [sessionFile(home).slice(-10, -6)])];
+    const program = petstock.start(words, { terminal: kill % 2 === 0 ? 40 : 80 });
+    await program.until('stdout', ' > ');
+    let isKilled = false;
+    // At another place between two scans, and in one, each time.
+    const wanted = next + Math.floor((kill * 7) % scansPerKill);
+    const scanning = scan(program, next, most, () => isKilled);
+    if (wanted > next) await program.until('stdout', `K${Math.min(wanted, most)}: 1\r`).catch(() => {});
+    const { pid = 0 } = recordsIn(home).findLast(({ claim }) => claim !== undefined)?.claim ?? {};
+    process.kill(pid, 'SIGKILL');
+    isKilled = true;
+    const { stdout } = await program.result;
+    const typed = await scanning;
+    const kept = codesIn(home).map(Number);
+    const shown = [...stripVTControlCharacters(stdout).matchAll(/^(\d+): 1\r?$/gm)].map(([, id]) => Number(id));
+    expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => index + 1));
+    expect(kept.length).toBeGreaterThanOrEqual(Math.max(next - 1, ...shown));
+    expect(kept.length).toBeLessThan(typed);
+    next = kept.length + 1;
+  }
+  const last = petstock.start(['inventory', 'count', sessionFile(home).slice(-10, -6), '--yes', '-o', 'json'], {
+    terminal: 80,
+  });
+  await last.until('stdout', ' > ');
+  await scan(last, next, most, () => false);
+  last.type('\x04');
+  expect((await last.result).code).toBe(0);
+  expect(codesIn(home).map(Number)).toEqual(Array.from({ length: most }, (_, index) => index + 1));
+  const stock = (await petstock.run('inventory list -o tsv')).stdout.trim().split('\n');
+  expect(stock.slice(0, most).filter((line) => line.split('\t')[1] !== '1')).toEqual([]);
+});
+
+test('a burst is counted whole, and Ctrl-D leaves the terminal to the question', async () => {
+  const { env } = await serve();
+  const petstock = petstockAt({ env });
+  const program = petstock.start('inventory count', { terminal: 40 });
+  await program.until('stdout', ' > ');
+  for (let burst = 0; burst < 5; burst += 1) program.type('4\n'.repeat(100));
+  await program.until('stdout', 'K4: 500');
+  program.type('\x04');
+  await program.until('stdout', 'Write 1 change to staging?');
+  program.type('y');
+  expect((await program.result).code).toBe(0);
+  expect((await petstock.run('inventory get 4 -o tsv')).stdout).toMatch(/^4\t500\t/);
+});
+
+test('Ctrl-C in a count: exit 130, with the command that goes on', async () => {
+  const { env } = await serve();
+  const petstock = petstockAt({ env });
+  const program = petstock.start('inventory count --color never', { terminal: 80 });
+  await program.until('stdout', ' > ');
+  program.type('4 x3\n');
+  await program.until('stdout', '4: 3');
+  program.type('\x03');
+  const { code, stdout } = await program.result;
+  expect(code).toBe(130);
+  const [, command = ''] = /Hint: petstock (inventory count \w{4} --env staging)\r/.exec(stdout) ?? [];
+  expect(await petstock.run(`${command} --yes -o tsv`)).toMatchObject({
+    code: 0,
+    stdout: '1\t4\t39\t3\tapplied\t\t\n',
+  });
+});
+
+test('two at one session: the second is refused while the first lives', async () => {
+  const { env } = await serve();
+  const petstock = petstockAt({ env });
+  const first = petstock.start('inventory count', { terminal: 80 });
+  await first.until('stdout', ' > ');
+  const name = sessionFile(petstock.home).slice(-10, -6);
+  const refused = await petstock.run(`inventory count ${name} --yes`, { stdin: '4\n' });
+  expect(refused.code).toBe(7);
+  expect(refused.stderr).toMatch(/Error: Session \w{4} is being counted by process \d+ on /);
+  // It is that person's: for this one it is not in the way.
+  expect(await petstock.run('inventory count --yes -q', { stdin: '4 x39\n' })).toMatchObject({ code: 0 });
+  first.type('5\n');
+  await first.until('stdout', '5: 1');
+  first.kill('SIGKILL');
+  await first.result;
+});
