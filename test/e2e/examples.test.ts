@@ -44,6 +44,8 @@ async function examplesHome(): Promise<Home> {
     'bad.csv': 'petId,quantity\n4,many\n',
     'body.json': '{"quantity":3}',
     'key.txt': `${key}\n`,
+    'scans.txt': '4\n5 x3\n',
+    'codes.csv': 'code,petId\n4006381333931,4\n',
   };
   const kept = join(home.folder, 'files');
   mkdirSync(kept);
@@ -81,13 +83,18 @@ async function failures(home: Home, lines: readonly string[]): Promise<string[]>
   return wrong;
 }
 
-/** `<run>` stands for the latest run; confirmations are answered with yes, and a key that is asked for comes from a file. */
+/**
+ * `<run>` stands for the latest run, `<session>` for a new one; confirmations are answered with yes. A key that is asked for comes from
+ * a file, and so does what is scanned.
+ */
 function script(lines: readonly string[]): string {
   const command = programCommand()
     .map((word) => `'${word}'`)
     .join(' ');
   const head = `petstock() { ${command} --yes "$@"; }; npx() { shift; petstock "$@"; };
     new_key() { petstock sandbox keys create --plan free --json -q | sed 's/.*"id":"\\([^"]*\\)".*/\\1/'; }
+    new_session() { echo "4 x$((RANDOM + 1))" | petstock inventory count --new --max-changes 0 -q > /dev/null 2>&1
+      petstock inventory count --list -o tsv -q | head -1 | cut -f1; }
     latest() { petstock history list --limit 1 -o tsv -q | cut -f1; }
     PETSTOCK_ENV=sandbox petstock inventory adjust 4 +1 -q > /dev/null`;
   const runs = lines.map((line, index) => {
@@ -95,6 +102,7 @@ function script(lines: readonly string[]): string {
       .replaceAll('<your-store>', 'shop.example')
       .replaceAll('<run>', '$(latest)')
       .replaceAll('<id>', '$(new_key)')
+      .replaceAll('<session>', '$(new_session)')
       // The sandbox makes its own address and key: these are about staging.
       .replace(
         /^petstock config set-(url|key)/,
@@ -102,12 +110,13 @@ function script(lines: readonly string[]): string {
       )
       .replaceAll(/\b20\d{6}T\d{6}Z-[a-z0-9]{4}\b|\bumlq\b/g, '$(latest)');
     // A file that an example writes is not there before, and one that is there was not written by petstock.
-    const written = /export (\S+\.csv)|--failed-out (\S+)/
+    const written = /export (\S+\.csv)|--(?:failed-out|to) (\S+)/
       .exec(shown)
       ?.slice(1)
       .find((name) => name !== undefined);
     const absent = written === undefined ? '' : `rm -f ${written}; `;
-    return `echo '@@@ ${index}' >&2; cp ../files/* .; ${absent}( ${shown} ) < key.txt; echo; echo "@@ ${index} $?"`;
+    const input = line.includes('inventory count') ? 'scans.txt' : 'key.txt';
+    return `echo '@@@ ${index}' >&2; cp ../files/* .; ${absent}( ${shown} ) < ${input}; echo; echo "@@ ${index} $?"`;
   });
   return [head, ...runs]
     .join('\n')

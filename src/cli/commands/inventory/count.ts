@@ -52,10 +52,10 @@ export function defineCount(command: Command, run: Run): void {
     .addHelpText(
       'after',
       examples([
-        ['petstock inventory count', 'scan, then type done'],
-        ['petstock inventory count --codes codes.csv --max-zero 5'],
-        ['petstock inventory count --new --to counted.csv', 'a file to look at, and apply later'],
-        ['petstock inventory count --new --yes < scans.txt', 'in a script'],
+        ['petstock inventory count', 'scan or type, then done'],
+        ['petstock inventory count --codes codes.csv', 'with bar codes'],
+        ['petstock inventory count --new --codes codes.csv --to counted.csv', 'a file to look at, and apply later'],
+        ['petstock inventory count --new --yes --codes codes.csv < scans.txt', 'in a script'],
         ['petstock inventory count --list', 'which sessions are there?'],
         ['petstock inventory count <session>', 'go on after Ctrl-C, or a crash'],
         ['petstock inventory count --merge <session> <session>', 'what two people have counted'],
