@@ -52,6 +52,11 @@ export class SessionLog {
     }
   }
 
+  /** It was neither ended nor closed. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
   /** As it was when this process took it. */
   get session(): ReadSession {
     return this.#session;

@@ -221,7 +221,7 @@ test('at 40 columns no line of it is longer, whatever the code', async () => {
   const lines = stderr.split(/\n|(?<= > )/).map((line) => line.replace('\x07', ''));
   const drawn = lines.filter((line) => / > $|^\S+: |^ {2}9| → /.test(line));
   expect(drawn.length).toBeGreaterThan(8);
-  expect(drawn.filter((line) => line.length > 40 && !/^(Error|Rate limit|Warning): /.test(line))).toEqual([]);
+  expect(drawn.filter((line) => line.length > 40 && !/^(Error|Hint|Rate limit|Warning): /.test(line))).toEqual([]);
 });
 
 test('TERM=dumb: plain lines with the sum, and nothing is drawn', async () => {
@@ -358,4 +358,31 @@ test('a key that is refused is said before anything is scanned', async () => {
   const env = { ...person.env, PETSTOCK_API_KEY_STAGING: 'psk_0123456789abcdefghijklmnopqrst' };
   expect(await count(shop, '4\n', '', { ...person, env })).toMatchObject({ code: 4 });
   expect((await count(shop, '4\ndone\n', '', person)).code).toBe(0);
+});
+
+test('a service that is away in the end, and Ctrl-C at the question: the session stays, and the hint goes on with it', async () => {
+  const shop = await openShop({ faults: ['GET /inventory:first=5:status=503'] });
+  const away = await count(shop, '4 x2\n', '--yes');
+  expect(away.code).toBe(5);
+  const name = sessionIn(shop);
+  const hint = `Hint: petstock inventory count ${name} --env staging\n`;
+  expect(away.stderr.endsWith(hint)).toBe(true);
+  shop.service.setFaults([]);
+  const confirm = () => Promise.reject(new InterruptedError('Interrupted: nothing was changed.'));
+  const stopped = await count(shop, '4\ndone\n', name, { ...person, prompts: { confirm } });
+  expect(stopped.code).toBe(130);
+  expect(stopped.stderr.endsWith(hint)).toBe(true);
+  expect(writes(await count(shop, '', `${name} --yes`))).toEqual(['4 {"quantity":3}']);
+});
+
+test('scans that come through a pipe to a terminal: what is unknown stays, once, and the sum is drawn', async () => {
+  const shop = await openShop();
+  const options = { terminal: 80, terminals: ['stdout', 'stderr'], env: { NO_COLOR: '1' } } as const;
+  const { stderr } = await count(shop, '4\nfoo\n4\nfoo\n\n4\n', '--yes', options);
+  expect(stderr.match(/foo: 1 kept apart, no known code/g)).toHaveLength(1);
+  expect(stderr).toContain('\x07');
+  expect(stderr).toMatch(/\r\x1b\[K\d units?, 1 pet/);
+  expect(stderr).toContain('  foo  2\n');
+  const silent = await count(shop, '5\nbar\n', '--yes -q');
+  expect(silent.stderr).toMatch(/^bar: 1 kept apart, no known code\nError: 1 unit of 1 code /);
 });

@@ -4,6 +4,7 @@ import { tallyOf } from '../../../../counts/sessions.ts';
 import { parseScanLine, petIdOfCode, type ScanLine } from '../../../../inventory/count/scan-line.ts';
 import type { Tally } from '../../../../inventory/count/tally.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
+import { PetstockError } from '../../../../shared/errors.ts';
 
 /** Which codes stand for which pets. */
 export interface KnownCodes {
@@ -42,8 +43,18 @@ export class Counting {
       events.push(event);
       if (record !== undefined && event.kind !== 'nothingToTakeBack') records.push(record);
     }
-    this.log.append(records);
+    this.#keep(records);
     return { events, isDone };
+  }
+
+  #keep(records: readonly ScanRecord[]): void {
+    try {
+      this.log.append(records);
+    } catch (error) {
+      if (!(error instanceof PetstockError)) throw error;
+      const lost = records.length === 1 ? 'the last scan is' : `the last ${records.length} scans are`;
+      throw error.with({ message: `${error.message}; ${lost} not counted` });
+    }
   }
 
   #count(line: ScanLine, record: ScanRecord | undefined): CountEvent {

@@ -10,7 +10,7 @@ import { planChanges } from '../../../../inventory/plan.ts';
 import { counted } from '../../../../output/change-rows.ts';
 import { unknownLines } from '../../../../output/count-text.ts';
 import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
-import { InterruptedError, NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
+import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
 import { shellWord } from '../../../../shared/shell-word.ts';
 import type { PlanStock } from '../../../../writes/stock-reader.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
@@ -104,17 +104,16 @@ async function planOf(run: Session, tally: Tally, options: FinishOptions): Promi
 }
 
 /** @throws NotFoundError where no pet was counted; UsageError where a zero would be written for what may be on the shelf */
-function requireCountable({ rows, unknowns }: CountPlan, { all, wayOn }: FinishOptions): void {
+function requireCountable({ rows, unknowns }: CountPlan, { all }: FinishOptions): void {
   if (unknowns.size === 0) return;
   if (rows.length === 0) {
-    throw new NotFoundError('Nothing of what was scanned is the id of a pet; nothing was written', { hint: wayOn });
+    throw new NotFoundError('Nothing of what was scanned is the id of a pet; nothing was written');
   }
   if (!all) return;
   const codes = unknowns.size === 1 ? 'A code is' : `${unknowns.size} codes are`;
   throw new UsageError(
     `${codes} not known, and --all would set to 0 what may have been scanned; nothing was written. ` +
       'Name the codes with --codes, or drop each with = <code> 0',
-    { hint: wayOn },
   );
 }
 
@@ -139,9 +138,6 @@ async function writeStock(
     if (!options.dryRun) sessions.end(log, { how: 'applied', run: begun ?? null });
   } catch (error) {
     if (begun !== undefined) sessions.end(log, { how: 'applied', run: begun });
-    else if (error instanceof UsageError || (error instanceof InterruptedError && error.hint === undefined)) {
-      throw error.with({ hint: error.hint ?? options.wayOn });
-    }
     throw error;
   }
 }

@@ -1,7 +1,14 @@
 import { type SessionLog, shortOf } from '../../../../counts/session-log.ts';
 import type { Sessions } from '../../../../counts/sessions.ts';
 import { sumText } from '../../../../output/count-text.ts';
-import { InterruptedError, RateLimitedError, UnavailableError, UsageError } from '../../../../shared/errors.ts';
+import {
+  ChangesFound,
+  InterruptedError,
+  PetstockError,
+  RateLimitedError,
+  UnavailableError,
+  UsageError,
+} from '../../../../shared/errors.ts';
 import { shellWord } from '../../../../shared/shell-word.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import type { PlanOptions } from '../../../runs/perform-plan.ts';
@@ -45,11 +52,25 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   const log = await logOf(sessions, choice, run);
   try {
     const counting = new Counting(log, { codes, petIds });
-    await count(invocation, counting, choice, wayOn(log, env, options));
-    const finish: FinishOptions = { ...options, petIds, writeFile, wayOn: wayOn(log, env, options) };
-    await finishCount(run, { sessions, counting, isNew: choice.kind === 'new' }, finish);
+    const command = wayOn(log, env, options);
+    const finish: FinishOptions = { ...options, petIds, writeFile, wayOn: command };
+    await keepingSession(log, command, async () => {
+      await count(invocation, counting, choice);
+      await finishCount(run, { sessions, counting, isNew: choice.kind === 'new' }, finish);
+    });
   } finally {
     log.close();
+  }
+}
+
+/** Whatever ends a count, but for its own end, says how to go on: the session is as it was. */
+async function keepingSession(log: SessionLog, command: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const isExpected = error instanceof PetstockError && !(error instanceof ChangesFound);
+    if (!isExpected || !log.isOpen || error.hint !== undefined) throw error;
+    throw error.with({ hint: command });
   }
 }
 
@@ -105,8 +126,8 @@ async function petIdsOf({ invocation, connection }: Session, all: boolean): Prom
   }
 }
 
-/** Reads lines until the count is done. @throws InterruptedError, which says how to go on */
-async function count(invocation: Invocation, counting: Counting, choice: Choice, command: string): Promise<void> {
+/** Reads lines until the count is done. @throws InterruptedError, which says what there is */
+async function count(invocation: Invocation, counting: Counting, choice: Choice): Promise<void> {
   const { stdin, interrupted } = invocation.context;
   const { tally } = counting;
   const screen = createCountScreen(invocation, () => tally);
@@ -128,7 +149,7 @@ async function count(invocation: Invocation, counting: Counting, choice: Choice,
     }
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
-    throw error.with({ message: `Interrupted; session ${name} keeps ${sumText(tally)}`, hint: command });
+    throw error.with({ message: `Interrupted; session ${name} keeps ${sumText(tally)}` });
   } finally {
     if (!interrupted.aborted) await screen.stop(!isDone);
   }
