@@ -9,6 +9,8 @@ export interface SessionHead {
   /** When it began: milliseconds since the Unix epoch. */
   readonly at: number;
   readonly env: string;
+  /** Absent: the store without a name. */
+  readonly store?: string | undefined;
   /** What is counted, by `serviceOf`, and where it was at that time. */
   readonly service: string;
   readonly baseUrl: string;
@@ -94,7 +96,8 @@ export function parseHead(line: string): SessionHead | undefined {
   const head = parsedObject(line);
   if (head?.count !== 1 || !Array.isArray(head.merged) || !Number.isFinite(head.at)) return undefined;
   const texts = [head.session, head.env, head.service, head.baseUrl, ...head.merged];
-  return texts.every((text) => typeof text === 'string') ? (head as unknown as SessionHead) : undefined;
+  const isStore = head.store === undefined || typeof head.store === 'string';
+  return isStore && texts.every((text) => typeof text === 'string') ? (head as unknown as SessionHead) : undefined;
 }
 
 function parsedObject(line: string): Readonly<Record<string, unknown>> | undefined {

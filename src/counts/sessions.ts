@@ -108,9 +108,9 @@ export class Sessions {
       }
       const [first] = sources;
       if (first === undefined) throw new Error('nothing to merge');
-      const { env, service, baseUrl } = first.head;
+      const { env, store, service, baseUrl } = first.head;
       const merged = sources.map(({ head }) => head.session);
-      const into = await this.begin({ env, service, baseUrl, merged }, baseRecords(tally));
+      const into = await this.begin({ env, store, service, baseUrl, merged }, baseRecords(tally));
       this.#endMerged(logs, into.session.head.session);
       return into;
     } finally {

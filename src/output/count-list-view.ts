@@ -1,3 +1,4 @@
+import { whereName } from '../shared/where.ts';
 import { localMinute } from './time.ts';
 import type { Column, Row, View } from './view.ts';
 
@@ -7,6 +8,7 @@ export interface CountFacts {
   /** When it began: milliseconds since the Unix epoch. */
   readonly at: number;
   readonly env: string;
+  readonly store: string | undefined;
   readonly scans: number;
   readonly pets: number;
   readonly units: number;
@@ -18,8 +20,8 @@ export interface CountFacts {
 
 /** Sessions in the order given. */
 export function countListView(sessions: readonly CountFacts[]): View {
-  const rows = sessions.map(({ became, at, ...facts }): Row => {
-    return { ...facts, at: new Date(at).toISOString(), became: became ?? null };
+  const rows = sessions.map(({ became, at, store, ...facts }): Row => {
+    return { ...facts, at: new Date(at).toISOString(), store: store ?? null, became: became ?? null };
   });
   return {
     shape: 'list',
@@ -30,7 +32,7 @@ export function countListView(sessions: readonly CountFacts[]): View {
   };
 }
 
-const fields = ['session', 'at', 'env', 'scans', 'pets', 'units', 'unknown', 'state', 'became'];
+const fields = ['session', 'at', 'env', 'store', 'scans', 'pets', 'units', 'unknown', 'state', 'became'];
 
 const columns: readonly Column[] = [
   { field: 'name', title: 'Session', whole: true },
@@ -43,9 +45,15 @@ const columns: readonly Column[] = [
   { field: 'state', title: 'State' },
 ];
 
-function tableRow({ session, at, became, ...facts }: CountFacts): Row {
+function tableRow({ session, at, became, env, store, ...facts }: CountFacts): Row {
   const { state } = facts;
   const link = state === 'applied' ? ' by ' : state === 'written' ? ' to ' : ' into ';
   const shown = became === undefined ? '' : `${link}${state === 'written' ? became : became.slice(-4)}`;
-  return { ...facts, name: session.slice(-4), at: localMinute(at), state: state + shown };
+  return {
+    ...facts,
+    env: whereName({ store, env }),
+    name: session.slice(-4),
+    at: localMinute(at),
+    state: state + shown,
+  };
 }

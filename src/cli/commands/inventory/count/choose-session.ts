@@ -4,6 +4,7 @@ import { type SessionFacts, type Sessions, tallyOf } from '../../../../counts/se
 import { sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';
 import { UsageError } from '../../../../shared/errors.ts';
+import { type Where, whereName, whereOptions } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 
 /** What is to be counted into. */
@@ -34,24 +35,23 @@ export async function chooseSession(
   if (session !== undefined) {
     const found = sessions.find(session);
     requireOpen(found);
-    requireEnvironment(found, invocation);
+    requirePlace(found, invocation);
     return { kind: 'continue', session: found };
   }
   return isNew ? { kind: 'new' } : newOrUnfinished(invocation, sessions);
 }
 
 async function newOrUnfinished(invocation: Invocation, sessions: Sessions): Promise<Choice> {
-  const { environment, context, questions, messages } = invocation;
-  const env = environment.value;
+  const { where, context, questions, messages } = invocation;
   // What another process is at is that person's count.
-  const open = sessions.list(false).filter(({ head, holder }) => head.env === env && holder === undefined);
+  const open = sessions.list(false).filter(({ head, holder }) => isAt(head, where) && holder === undefined);
   const [newest, ...others] = open;
   if (newest === undefined) return { kind: 'new' };
   const name = shortOf(newest);
   const what = `Session ${name} of ${localTime(newest.head.at, context.clock.now())} is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
     throw new UsageError(`${what}, and nothing was counted. Go on with it, or begin another with --new`, {
-      hint: `petstock inventory count ${name} --env ${env}`,
+      hint: `petstock inventory count ${name} ${whereOptions(where)}`,
     });
   }
   if (others.length > 0) {
@@ -71,7 +71,7 @@ function toMerge(invocation: Invocation, sessions: Sessions, texts: readonly str
   }
   for (const session of found) {
     requireOpen(session);
-    requireEnvironment(session, invocation);
+    requirePlace(session, invocation);
     if (session.head.service !== first.head.service) {
       throw new UsageError(`Sessions ${shortOf(first)} and ${shortOf(session)} are counts of two services`);
     }
@@ -99,10 +99,14 @@ export function requireOpen(session: ReadSession): void {
   }
 }
 
-function requireEnvironment(session: ReadSession, { environment }: Invocation): void {
-  const { env } = session.head;
-  if (env === environment.value) return;
-  throw new UsageError(`Session ${shortOf(session)} counts ${env}, not ${environment.value}; nothing was sent`, {
-    hint: `petstock inventory count ${shortOf(session)} --env ${env}`,
+function requirePlace(session: ReadSession, { where }: Invocation): void {
+  if (isAt(session.head, where)) return;
+  const counted = whereName(session.head);
+  throw new UsageError(`Session ${shortOf(session)} counts ${counted}, not ${whereName(where)}; nothing was sent`, {
+    hint: `petstock inventory count ${shortOf(session)} ${whereOptions(session.head)}`,
   });
+}
+
+function isAt(head: Where, { store, env }: Where): boolean {
+  return head.env === env && head.store === store;
 }

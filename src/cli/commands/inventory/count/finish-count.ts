@@ -12,6 +12,7 @@ import { unknownLines } from '../../../../output/count-text.ts';
 import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
 import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
 import { shellWord } from '../../../../shared/shell-word.ts';
+import { whereName, whereOptions } from '../../../../shared/where.ts';
 import type { PlanStock } from '../../../../writes/stock-reader.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { type PlanOptions, performPlan } from '../../../runs/perform-plan.ts';
@@ -98,7 +99,7 @@ async function planOf(run: Session, tally: Tally, options: FinishOptions): Promi
   const changes = Array.from(units, ([petId, quantity], index): Change => {
     return { line: index + 1, petId, quantity, delta: undefined, expected: undefined, reason, ref };
   });
-  const env = invocation.environment.value;
+  const env = whereName(invocation.where);
   const { rows } = planChanges(changes, (petId) => stock.quantities.get(petId), { skipUnknown: false, env });
   return { rows, stock, unknowns };
 }
@@ -155,7 +156,7 @@ export async function requireUnapplied({ connection }: Session, sessions: Sessio
   sessions.end(log, { how: 'applied', run: run.run });
   if (run.state === 'incomplete') {
     throw new UsageError(`Session ${name} was applied, and run ${run.run} of it is not finished; nothing was sent`, {
-      hint: `petstock inventory apply --resume ${run.run} --env ${shellWord(run.env)}`,
+      hint: `petstock inventory apply --resume ${run.run} ${whereOptions(run)}`,
     });
   }
   throw new UsageError(`Session ${name} was applied, by run ${run.run}; nothing was sent`, {
@@ -192,11 +193,11 @@ function exportRow({ petId, before, after, reason, ref }: BulkRow) {
   return { petId, expected: before, quantity: after, reason, ref };
 }
 
-async function noteWritten({ messages, environment }: Invocation, rows: readonly BulkRow[], to = '-'): Promise<void> {
+async function noteWritten({ messages, where }: Invocation, rows: readonly BulkRow[], to = '-'): Promise<void> {
   if (to === '-') return;
   const differ = rows.filter(({ before, after }) => before !== after).length;
   await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')}, ${differ} with another stock than now.`);
-  await messages.note(`Apply it: petstock inventory apply ${shellWord(to)} --env ${environment.value}`);
+  await messages.note(`Apply it: petstock inventory apply ${shellWord(to)} ${whereOptions(where)}`);
 }
 
 function notCounted(unknowns: ReadonlyMap<string, number>): PartialError {

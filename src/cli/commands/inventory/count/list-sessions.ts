@@ -9,9 +9,13 @@ import { openSessions } from './open-sessions.ts';
 
 /** Lists all sessions, the newest first. */
 export async function listSessions(invocation: Invocation): Promise<void> {
-  const { globals, environment, results } = invocation;
+  const { globals, where, results } = invocation;
   const sessions = openSessions(invocation).list(true);
-  const shown = sessions.filter(({ head }) => globals.env === undefined || head.env === environment.value);
+  const shown = sessions.filter(
+    ({ head }) =>
+      (globals.env === undefined || head.env === where.env) &&
+      (globals.store === undefined || head.store === where.store),
+  );
   await results.print(countListView(shown.map(factsOf)));
 }
 
@@ -38,6 +42,7 @@ function factsOf(session: SessionFacts): CountFacts {
     session: head.session,
     at: head.at,
     env: head.env,
+    store: head.store,
     scans,
     pets,
     units,

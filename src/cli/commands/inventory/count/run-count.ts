@@ -10,6 +10,7 @@ import {
   UsageError,
 } from '../../../../shared/errors.ts';
 import { shellWord } from '../../../../shared/shell-word.ts';
+import { type Where, whereName, whereOptions } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import type { PlanOptions } from '../../../runs/perform-plan.ts';
 import { openSession, type Session } from '../../../runs/session.ts';
@@ -35,9 +36,9 @@ export interface CountOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFa
 
 /** Counts what is scanned, and makes the stock of it. */
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
-  const env = invocation.environment.value;
+  const { where } = invocation;
   if (!options.dryRun && options.to === undefined) {
-    invocation.questions.requireAnswer({ look: `petstock inventory count --dry-run --env ${env}` });
+    invocation.questions.requireAnswer({ look: `petstock inventory count --dry-run ${whereOptions(where)}` });
   }
   const writeFile = await changeFileWriter(invocation, options);
   const codes = await codesOf(options.codes);
@@ -52,7 +53,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   const log = await logOf(sessions, choice, run);
   try {
     const counting = new Counting(log, { codes, petIds });
-    const command = wayOn(log, env, options);
+    const command = wayOn(log, where, options);
     const finish: FinishOptions = { ...options, petIds, writeFile, wayOn: command };
     await keepingSession(log, command, async () => {
       await count(invocation, counting, choice);
@@ -75,28 +76,28 @@ async function keepingSession(log: SessionLog, command: string, work: () => Prom
 }
 
 /** The command that goes on with a session. */
-function wayOn(log: SessionLog, env: string, { codes }: CountOptions): string {
+function wayOn(log: SessionLog, where: Where, { codes }: CountOptions): string {
   const file = codes === undefined ? '' : ` --codes ${shellWord(codes)}`;
-  return `petstock inventory count ${shortOf(log.session)}${file} --env ${env}`;
+  return `petstock inventory count ${shortOf(log.session)}${file} ${whereOptions(where)}`;
 }
 
 async function requireSameService({ connection }: Session, choice: Choice): Promise<void> {
   const counted = choice.kind === 'continue' ? [choice.session] : choice.kind === 'merge' ? choice.sessions : [];
-  const { environment, baseUrl, service } = connection;
+  const { environment, store, baseUrl, service } = connection;
   for (const session of counted) {
     const { head } = session;
     if (head.service === service) continue;
     throw new UsageError(
-      `Session ${shortOf(session)} counts ${head.baseUrl}, and ${environment} is now ${baseUrl}; nothing was sent`,
+      `Session ${shortOf(session)} counts ${head.baseUrl}, and ${whereName({ store, env: environment })} is now ${baseUrl}; nothing was sent`,
       { hint: 'petstock inventory count --new' },
     );
   }
 }
 
 async function logOf(sessions: Sessions, choice: Choice, run: Session): Promise<SessionLog> {
-  const { environment, service, baseUrl } = run.connection;
+  const { environment, store, service, baseUrl } = run.connection;
   if (choice.kind === 'merge') return sessions.merge(choice.sessions);
-  if (choice.kind === 'new') return sessions.begin({ env: environment, service, baseUrl, merged: [] });
+  if (choice.kind === 'new') return sessions.begin({ env: environment, store, service, baseUrl, merged: [] });
   const log = sessions.open(choice.session);
   try {
     if (log.session.head.merged.length > 0) sessions.endSources(log.session);
