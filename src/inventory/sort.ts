@@ -1,3 +1,4 @@
+import { joined } from './gather-items.ts';
 import { batchSize, type ColumnBatches, ItemColumns } from './item-columns.ts';
 import { petStatuses } from './items.ts';
 
@@ -34,32 +35,6 @@ export async function* sortItems(batches: ColumnBatches, options: SortOptions): 
     for (let index = 0; index < out.length; index += 1) out.copy(kept, order[at + index] ?? 0, index);
     yield out;
   }
-}
-
-/** The items of `batch` behind those of `kept`, in the same columns where there is room. */
-function joined(kept: ItemColumns, batch: ItemColumns): ItemColumns {
-  const length = kept.length + batch.length;
-  const columns = length <= kept.capacity ? kept : grown(kept, Math.max(length, 2 * kept.capacity));
-  const codes = Array.from({ length: batch.statuses.size }, (_, code) =>
-    columns.statuses.codeOf(batch.statuses.textOf(code)),
-  );
-  for (let index = 0; index < batch.length; index += 1) {
-    const to = columns.length + index;
-    columns.copy(batch, index, to);
-    columns.statusCodes[to] = codes[batch.statusCodes[index] ?? 0] ?? 0;
-  }
-  columns.length = length;
-  return columns;
-}
-
-function grown(from: ItemColumns, capacity: number): ItemColumns {
-  const columns = new ItemColumns(capacity);
-  for (const name of ['heads', 'tails', 'quantities', 'statusCodes'] as const) {
-    columns[name].set(from[name].subarray(0, from.length));
-  }
-  columns.statuses = from.statuses;
-  columns.length = from.length;
-  return columns;
 }
 
 function inOrder(from: ItemColumns, order: Uint32Array): ItemColumns {

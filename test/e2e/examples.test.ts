@@ -40,6 +40,8 @@ async function examplesHome(): Promise<Home> {
   const files = {
     'stock.csv': 'petId,quantity\n4,12\n',
     'edited.csv': 'petId,quantity\n5,7\n8,40\n',
+    'delivery.csv': 'SKU,Name,Pieces\n4,Rex,2\n',
+    'back.csv': 'petId,quantity\n6,9\n',
     'failed.csv': 'petId,quantity\n6,9\n',
     'bad.csv': 'petId,quantity\n4,many\n',
     'body.json': '{"quantity":3}',

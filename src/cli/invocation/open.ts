@@ -57,13 +57,13 @@ export async function openInvocation(
   const questions = createQuestions(context, globals);
   if (found.warning !== undefined) await messages.warn(found.warning);
 
-  const open = async ({ bulk = false, writes = false }: ConnectionUse) => {
+  const open = async ({ bulk = false, writes = false }: ConnectionUse, name: EnvironmentName) => {
     // Late, since it brings the HTTP layer, which help and configuration do without.
     const { connect } = await import('./connect.ts');
     return connect({
       context,
-      environment: environment.value,
-      store,
+      environment: name,
+      store: name === 'sandbox' ? undefined : store,
       config,
       configFile: found.config,
       command,
@@ -81,7 +81,14 @@ export async function openInvocation(
     });
   };
   const confirmsAlways = config.settings.confirm === 'always';
-  const service = createServiceAccess({ context, messages, questions, confirmsAlways, open });
+  const service = createServiceAccess({
+    context,
+    messages,
+    questions,
+    environment: environment.value,
+    confirmsAlways,
+    open,
+  });
   const where = { store: store?.value, env: environment.value };
   const configFile = found.config;
   return { context, globals, environment, store, where, config, configFile, messages, results, questions, service };

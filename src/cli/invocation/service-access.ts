@@ -1,5 +1,6 @@
 import type { Paint } from '../../output/paint.ts';
 import { rateLimitLine } from '../../output/rate-limit-text.ts';
+import type { EnvironmentName } from '../../settings/settings.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { whereName } from '../../shared/where.ts';
 import type { Context } from '../context.ts';
@@ -14,6 +15,8 @@ export interface ServiceAccess {
    * @throws UsageError without a base URL, AuthError without a key
    */
   connect(use?: ConnectionUse): Promise<Connection>;
+  /** The same to another environment, for a command that looks at several. */
+  connectTo(environment: EnvironmentName): Promise<Connection>;
   /** The connection for a write, with a line on stderr that says where it goes. */
   announce(use?: ConnectionUse): Promise<Connection>;
   /**
@@ -27,6 +30,8 @@ export interface ServiceAccess {
 }
 
 export interface OpenServiceAccess extends ServiceAccess {
+  /** The environment that was asked for last: a failure is about it. */
+  readonly latest: EnvironmentName;
   /** Shows what is left of the rate limit, where the service said so. */
   showRateLimit(): Promise<void>;
   close(): Promise<void>;
@@ -36,21 +41,30 @@ export interface ServiceAccessOptions {
   readonly context: Context;
   readonly messages: Messages;
   readonly questions: Questions;
+  /** The one that was chosen for the command. */
+  readonly environment: EnvironmentName;
   /** Single writes ask too. */
   readonly confirmsAlways: boolean;
-  open(use: ConnectionUse): Promise<Connection>;
+  open(use: ConnectionUse, environment: EnvironmentName): Promise<Connection>;
 }
 
 export function createServiceAccess(options: ServiceAccessOptions): OpenServiceAccess {
   const { context, messages, questions } = options;
-  let connection: Promise<Connection> | undefined;
+  const connections = new Map<EnvironmentName, Promise<Connection>>();
+  let latest = options.environment;
   let showsRateLimit = true;
-  const opened = () => connection?.catch(() => undefined);
+  const opened = async (): Promise<readonly Connection[]> => {
+    const settled = await Promise.allSettled(connections.values());
+    return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  };
 
-  const connect: ServiceAccess['connect'] = (use = {}) => {
-    connection ??= options.open(use);
+  const connectTo = (environment: EnvironmentName, use: ConnectionUse): Promise<Connection> => {
+    latest = environment;
+    const connection = connections.get(environment) ?? options.open(use, environment);
+    connections.set(environment, connection);
     return connection;
   };
+  const connect: ServiceAccess['connect'] = (use = {}) => connectTo(options.environment, use);
   const announce: ServiceAccess['announce'] = async (use = { writes: true }) => {
     const connected = await connect(use);
     await messages.show((paint) => [banner(connected, paint)]);
@@ -58,7 +72,11 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
   };
 
   return {
+    get latest() {
+      return latest;
+    },
     connect,
+    connectTo: (environment) => connectTo(environment, {}),
     announce,
     beginWrite: async (question) => {
       const asks = options.confirmsAlways && questions.willAsk();
@@ -72,15 +90,21 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
       showsRateLimit = false;
     },
     showRateLimit: async () => {
-      const seen = (await opened())?.governor.lastSeen;
-      if (seen === undefined || !showsRateLimit) return;
-      const { limit, remaining } = seen;
-      const resetIn = Math.max(0, seen.asOf + seen.resetIn - context.clock.now());
-      await messages.note(rateLimitLine({ limit, remaining, resetInSeconds: Math.ceil(resetIn / 1000) }));
+      if (!showsRateLimit) return;
+      const all = await opened();
+      for (const { environment, governor } of all) {
+        const seen = governor.lastSeen;
+        if (seen === undefined) continue;
+        const { limit, remaining } = seen;
+        const resetIn = Math.max(0, seen.asOf + seen.resetIn - context.clock.now());
+        const line = rateLimitLine({ limit, remaining, resetInSeconds: Math.ceil(resetIn / 1000) });
+        await messages.note(all.length === 1 ? line : `${environment}: ${line}`);
+      }
     },
     close: async () => {
       await messages.clear();
-      await (await opened())?.close();
+      const closings = await Promise.allSettled((await opened()).map((connection) => connection.close()));
+      for (const closing of closings) if (closing.status === 'rejected') throw closing.reason;
     },
   };
 }

@@ -1,17 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { RowField } from '../../../change-files/fields.ts';
-import {
-  type ChangeFormat,
-  changeFormats,
-  type FileFault,
-  type PlaceUnit,
-  readChanges,
-} from '../../../change-files/read-changes.ts';
+import { type ChangeFormat, changeFormats, type PlaceUnit, readChanges } from '../../../change-files/read-changes.ts';
 import type { Change } from '../../../inventory/change.ts';
-import { grouped } from '../../../inventory/grouped.ts';
 import { planChanges } from '../../../inventory/plan.ts';
-import { InterruptedError, UsageError } from '../../../shared/errors.ts';
+import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { type Where, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -20,6 +13,7 @@ import { beginRun } from '../../runs/run-log.ts';
 import { openSession, type Session } from '../../runs/session.ts';
 import { withWayOn } from '../../runs/way-on.ts';
 import { failedRowsWriter } from './failed-out.ts';
+import { faultyFile, unreadableFile } from './file-faults.ts';
 
 export interface FileOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'> {
   readonly format: string | undefined;
@@ -84,7 +78,7 @@ async function planFile(
   const { rows, faults } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown, env });
   if (faults.length > 0) {
     const isUnknown = changes.some(({ petId }) => !quantities.has(petId));
-    throw refusal(
+    throw faultyFile(
       file,
       { faults, total: faults.length, unit },
       {
@@ -177,9 +171,9 @@ async function read(
     columns,
     ignoreColumns,
   }).catch((error) => {
-    throw readFault(file, error);
+    throw unreadableFile(file, error);
   });
-  if (!result.ok) throw refusal(file, result, { nothing: 'nothing was sent' });
+  if (!result.ok) throw faultyFile(file, result, { nothing: 'nothing was sent' });
   let changes = result.changes;
   return {
     unit: result.unit,
@@ -208,33 +202,4 @@ function commandOf(file: string, where: Where, { format, columns, ignoreColumns,
     ...(skipUnknown ? ['--skip-unknown'] : []),
   ];
   return ['petstock inventory apply', shellWord(file), ...flags, whereOptions(where)].join(' ');
-}
-
-/** Why a file can't even be read, in words. */
-function readFault(file: string, error: NodeJS.ErrnoException): unknown {
-  switch (error.code) {
-    case 'ABORT_ERR':
-      return new InterruptedError('Interrupted; nothing was sent');
-    case 'ENOENT':
-      return new UsageError(`There is no file ${file}`, { cause: error });
-    case 'EISDIR':
-      return new UsageError(`${file} is a folder, not a file`, { cause: error });
-    case 'EACCES':
-    case 'EPERM':
-      return new UsageError(`${file} can't be read: you have no right to`, { cause: error });
-    default:
-      return error;
-  }
-}
-
-function refusal(
-  file: string,
-  { faults, total, unit }: { readonly faults: readonly FileFault[]; readonly total: number; readonly unit: PlaceUnit },
-  { nothing, hint }: { readonly nothing: string; readonly hint?: string | undefined },
-): UsageError {
-  const name = file === '-' ? 'stdin' : file;
-  const count = total === 1 ? 'a fault' : `${grouped(total)} faults`;
-  const lines = faults.map(({ line, column, message }) => `${unit} ${line}${column ? `, ${column}` : ''}: ${message}`);
-  if (total > faults.length) lines.push(`… and ${grouped(total - faults.length)} more`);
-  return new UsageError(`${name} has ${count}; ${nothing}`, { lines, hint });
 }

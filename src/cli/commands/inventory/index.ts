@@ -40,5 +40,10 @@ export const inventoryOutline: NounOutline = {
       summary: 'count the shop with a scanner, and set the stock to it',
       load: async () => (await import('./count.ts')).defineCount,
     },
+    {
+      usage: 'diff <left> <right>',
+      summary: 'compare the stock of two environments or files',
+      load: async () => (await import('./diff.ts')).defineDiff,
+    },
   ],
 };

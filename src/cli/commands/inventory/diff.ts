@@ -1,0 +1,144 @@
+import type { Command } from 'commander';
+import type { ExportRow } from '../../../change-files/change-file-text.ts';
+import { type ComparedField, type Difference, differences } from '../../../inventory/differences.ts';
+import { grouped } from '../../../inventory/grouped.ts';
+import { ChangesFound, UsageError } from '../../../shared/errors.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
+import { examples } from '../command.ts';
+import { oneOf } from '../values.ts';
+import { type Side, sideOf } from './sides.ts';
+
+interface DiffOptions {
+  readonly only?: string;
+  readonly exitCode?: boolean;
+  readonly changes?: boolean;
+}
+
+export function defineDiff(command: Command, run: Run): void {
+  command
+    .argument('<left>', 'an environment, a file, or - for stdin')
+    .argument('<right>', 'what it is compared with')
+    .description(
+      'Compares two lists of stock: of an environment as it is now, or of a file as `petstock inventory export` or `list -o csv`, ' +
+        '`json` or `ndjson` write it. Shows the pets that differ, by their ids: added (right alone has it), removed (left alone ' +
+        'has it), changed. Takes one request for each environment. A file that has the name of an environment is ./staging.',
+    )
+    .option('--only <field>', 'of pets that both sides have, compare quantity or status alone')
+    .option('--exit-code', 'exit 3 where they differ')
+    .option('--changes', 'print a change file (CSV) that makes left like right')
+    .addHelpText(
+      'after',
+      examples([
+        ['petstock inventory diff staging production'],
+        ['petstock inventory diff stock.csv staging --only quantity', 'what has changed since the export'],
+        ['petstock inventory diff staging stock.csv --changes > back.csv', 'what takes it back to that'],
+        ['petstock inventory apply back.csv --dry-run'],
+        ['petstock inventory list -o ndjson | petstock inventory diff - staging', 'a list from a pipe'],
+      ]),
+    )
+    .action(
+      run<DiffOptions>(async (invocation, options, leftName, rightName) => {
+        const [left, right] = [sideOf(leftName), sideOf(rightName)];
+        const only = options.only === undefined ? undefined : oneOf('--only', options.only, ['quantity', 'status']);
+        requireSense(invocation, { ...options, only }, [left, right]);
+        await diff(invocation, [left, right], { ...options, only });
+      }),
+    );
+}
+
+interface ParsedOptions extends Omit<DiffOptions, 'only'> {
+  readonly only: ComparedField;
+}
+
+/** @throws UsageError for what would be read but not as it was meant */
+function requireSense(
+  { environment, globals }: Invocation,
+  { only, changes }: ParsedOptions,
+  sides: readonly Side[],
+): void {
+  if (environment.source === '--env') {
+    throw new UsageError('diff takes the environments by their names: leave --env out', {
+      hint: 'petstock inventory diff staging production',
+    });
+  }
+  if (sides.every((side) => side.kind === 'file' && side.file === '-')) {
+    throw new UsageError('Only one side can be stdin');
+  }
+  const asksFormat = globals.json === true || (globals.output !== undefined && globals.output !== 'csv');
+  if (changes && asksFormat) throw new UsageError('--changes prints CSV: leave -o and --json out');
+  if (changes && only === 'status') {
+    throw new UsageError('--changes can only set quantities: with --only status there are none');
+  }
+}
+
+async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Side, Side], options: ParsedOptions) {
+  const { readSide } = await import('./read-side.ts');
+  // Files first: while one has a fault, nothing is sent.
+  const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide) : undefined;
+  const left = await readSide(invocation, leftSide);
+  const right = early ?? (await readSide(invocation, rightSide));
+  const counts = { added: 0, removed: 0, changed: 0, quantity: 0 };
+  const found = counted(differences(left, right, options.only), counts);
+  if (options.changes) await printChanges(invocation, found);
+  else {
+    const { differencesView } = await import('../../../output/difference-view.ts');
+    await invocation.results.print(differencesView(found), { sayWhenEmpty: false });
+  }
+  const differing = counts.added + counts.removed + counts.changed;
+  const sizes = `${leftSide.name} has ${pets(left.items.length)}, ${rightSide.name} ${pets(right.items.length)}`;
+  await invocation.messages.note(`${sizes}: ${differenceText(counts)}.`);
+  if (options.changes) await warnOfRest(invocation, leftSide.name, counts);
+  if (options.exitCode && differing > 0) throw new ChangesFound('They differ');
+}
+
+interface Counts {
+  added: number;
+  removed: number;
+  changed: number;
+  /** Of those changed: how many in their quantity. */
+  quantity: number;
+}
+
+function* counted(batches: Iterable<readonly Difference[]>, counts: Counts): Generator<readonly Difference[]> {
+  for (const batch of batches) {
+    for (const { change, left, right } of batch) {
+      counts[change] += 1;
+      if (change === 'changed' && left?.quantity !== right?.quantity) counts.quantity += 1;
+    }
+    yield batch;
+  }
+}
+
+async function printChanges({ results }: Invocation, batches: Iterable<readonly Difference[]>): Promise<void> {
+  const { changeFileText } = await import('../../../change-files/change-file-text.ts');
+  const rows = function* (): Generator<readonly ExportRow[]> {
+    for (const batch of batches) yield batch.flatMap(changeOf);
+  };
+  for await (const piece of changeFileText(rows(), { spreadsheet: false })) await results.write(piece);
+}
+
+/** The row that gives a pet of left the quantity that it has on the right. */
+function changeOf({ petId, left, right }: Difference): readonly ExportRow[] {
+  if (left === undefined || right === undefined || left.quantity === right.quantity) return [];
+  return [{ petId, status: left.status || undefined, expected: left.quantity, quantity: right.quantity }];
+}
+
+/** What no change file can do: it sets quantities of pets that are there. */
+async function warnOfRest({ messages }: Invocation, left: string, counts: Counts): Promise<void> {
+  const { added, removed, changed, quantity } = counts;
+  const parts = [
+    ...(added === 0 ? [] : [`add ${pets(added)} that ${left} does not have`]),
+    ...(removed === 0 ? [] : [`remove ${pets(removed)} that ${left} alone has`]),
+    ...(changed === quantity ? [] : [`change the status of ${pets(changed - quantity)}`]),
+  ];
+  if (parts.length > 0) await messages.warn(`a change file sets quantities: this one can't ${parts.join(', or ')}.`);
+}
+
+function differenceText({ added, removed, changed }: Counts): string {
+  const parts = Object.entries({ changed, added, removed }).filter(([, count]) => count > 0);
+  return parts.length === 0 ? 'no difference' : parts.map(([word, count]) => `${grouped(count)} ${word}`).join(', ');
+}
+
+function pets(count: number): string {
+  return `${grouped(count)} ${count === 1 ? 'pet' : 'pets'}`;
+}

@@ -1,0 +1,33 @@
+import type { FileFault, PlaceUnit } from '../../../change-files/read-changes.ts';
+import { grouped } from '../../../inventory/grouped.ts';
+import { InterruptedError, UsageError } from '../../../shared/errors.ts';
+
+/** Why a file can't even be read, in words. Other errors are handed back as they are. */
+export function unreadableFile(file: string, error: NodeJS.ErrnoException): unknown {
+  switch (error.code) {
+    case 'ABORT_ERR':
+      return new InterruptedError('Interrupted; nothing was sent');
+    case 'ENOENT':
+      return new UsageError(`There is no file ${file}`, { cause: error });
+    case 'EISDIR':
+      return new UsageError(`${file} is a folder, not a file`, { cause: error });
+    case 'EACCES':
+    case 'EPERM':
+      return new UsageError(`${file} can't be read: you have no right to`, { cause: error });
+    default:
+      return error;
+  }
+}
+
+/** Everything that is wrong with a file. @param nothing what has not been done for it: `nothing was sent` */
+export function faultyFile(
+  file: string,
+  { faults, total, unit }: { readonly faults: readonly FileFault[]; readonly total: number; readonly unit: PlaceUnit },
+  { nothing, hint }: { readonly nothing: string; readonly hint?: string | undefined },
+): UsageError {
+  const name = file === '-' ? 'stdin' : file;
+  const count = total === 1 ? 'a fault' : `${grouped(total)} faults`;
+  const lines = faults.map(({ line, column, message }) => `${unit} ${line}${column ? `, ${column}` : ''}: ${message}`);
+  if (total > faults.length) lines.push(`… and ${grouped(total - faults.length)} more`);
+  return new UsageError(`${name} has ${count}; ${nothing}`, { lines, hint });
+}

@@ -1,0 +1,35 @@
+import { createReadStream } from 'node:fs';
+import { readStockList } from '../../../change-files/read-stock-list.ts';
+import { type OrderedItems, ordered } from '../../../inventory/differences.ts';
+import { gatherItems } from '../../../inventory/gather-items.ts';
+import { repeatedId } from '../../../inventory/order-by-id.ts';
+import { FailureError } from '../../../shared/errors.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { faultyFile, unreadableFile } from './file-faults.ts';
+import type { Side } from './sides.ts';
+import { scanStock } from './stock.ts';
+
+/**
+ * The stock of one side, in typed arrays: one GET for an environment.
+ * @throws UsageError for a file that can't be read, FailureError where a service lists a pet twice
+ */
+export async function readSide(invocation: Invocation, side: Side): Promise<OrderedItems> {
+  if (side.kind === 'file') return readFile(invocation, side.file);
+  const { client } = await invocation.service.connectTo(side.environment);
+  const list = ordered(await gatherItems(scanStock(invocation, client)));
+  const repeated = repeatedId(list.items, list.order);
+  if (repeated === undefined) return list;
+  throw new FailureError(`The list of ${side.name} makes no sense: pet ${repeated} is there twice`);
+}
+
+async function readFile({ context }: Invocation, file: string): Promise<OrderedItems> {
+  const { stdin, interrupted } = context;
+  const isStdin = file === '-';
+  const chunks = isStdin ? stdin.chunks : createReadStream(file, { highWaterMark: 256 * 1024, signal: interrupted });
+  const name = isStdin ? undefined : file;
+  const result = await readStockList(chunks, { name, format: undefined, ignoreColumns: true }).catch((error) => {
+    throw unreadableFile(file, error);
+  });
+  if (result.ok) return ordered(result.items);
+  throw faultyFile(file, result, { nothing: 'nothing was compared' });
+}

@@ -1,0 +1,203 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startService } from '../../../../src/service/index.ts';
+import { sent } from '../../../support/requests.ts';
+import { openShop, type Shop, type ShopRunOptions } from '../../../support/shop.ts';
+
+const changedPets = 'petId,quantity,status\n4,37,available\n9007199254740993,0,available\n77,3,pending\n';
+const someOfStaging =
+  '{"petId":4,"quantity":39,"status":"available"}\n{"petId":9007199254740993,"quantity":0,"status":"sold"}\n' +
+  '{"petId":5,"quantity":1,"status":"available"}\n';
+
+/** A shop with a second environment, and files. */
+async function openShops() {
+  const shop = await openShop();
+  const other = await startService({ file: ':memory:', clock: shop.clock });
+  onTestFinished(() => other.close());
+  const env = { PETSTOCK_URL_PRODUCTION: other.url, PETSTOCK_API_KEY_PRODUCTION: other.key };
+  const file = (name: string, text: string): string => {
+    const path = join(shop.folders.config, '..', name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const run: Shop['run'] = (command, options: ShopRunOptions = {}) =>
+    shop.run(command, { ...options, env: { ...env, ...options.env } });
+  return { ...shop, other, file, run };
+}
+
+test('two environments that are alike: nothing on stdout, a GET each', async () => {
+  const shop = await openShops();
+  const result = await shop.run('inventory diff staging production --exit-code --json');
+  expect(result).toMatchObject({ code: 0, stdout: '[]\n' });
+  expect(result.requests.map(({ url }) => new URL(url).origin)).toEqual(
+    [shop.service, shop.other].map(({ url }) => new URL(url).origin),
+  );
+  expect(result.stderr).toBe(
+    'staging has 24 pets, production 24 pets: no difference.\n' +
+      'staging: Rate limit: 999 of 1000 left, resets in 40 s\nproduction: Rate limit: 999 of 1000 left, resets in 40 s\n',
+  );
+});
+
+test('what differs, by pet id, in every format', async () => {
+  const shop = await openShops();
+  const left = shop.file('left.ndjson', someOfStaging);
+  const right = shop.file('right.csv', changedPets);
+  const json = await shop.run(`inventory diff ${left} ${right} --json`);
+  expect(json).toMatchObject({ code: 0, requests: [] });
+  expect(json.stdout.split('\n')).toEqual([
+    '[',
+    '{"petId":4,"change":"changed","left":{"quantity":39,"status":"available"},"right":{"quantity":37,"status":"available"}},',
+    '{"petId":5,"change":"removed","left":{"quantity":1,"status":"available"},"right":null},',
+    '{"petId":77,"change":"added","left":null,"right":{"quantity":3,"status":"pending"}},',
+    '{"petId":9007199254740993,"change":"changed","left":{"quantity":0,"status":"sold"},"right":{"quantity":0,"status":"available"}}',
+    ']',
+    '',
+  ]);
+  expect((await shop.run(`inventory diff ${left} ${right} -o csv`)).stdout).toBe(
+    'petId,change,leftQuantity,leftStatus,rightQuantity,rightStatus\n4,changed,39,available,37,available\n' +
+      '5,removed,1,available,,\n77,added,,,3,pending\n9007199254740993,changed,0,sold,0,available\n',
+  );
+  expect((await shop.run(`inventory diff ${left} ${right} -o ndjson --string-ids`)).stdout).toContain('{"petId":"4",');
+  const table = await shop.run(`inventory diff ${left} ${right}`, { terminal: 80, env: { NO_COLOR: '1' } });
+  expect(table.stdout).toMatchInlineSnapshot(`
+    "          Pet ID  Change   Left  Right  By  Status
+                   4  changed    39     37  -2  available
+                   5  removed     1             available
+                  77  added              3      pending
+    9007199254740993  changed     0      0      sold → available
+    "
+  `);
+  expect(table.stderr).toContain('right.csv 3 pets: 2 changed, 1 added, 1 removed.\n');
+});
+
+describe('files as they are written by', () => {
+  test.each(['list -o csv', 'list -o json', 'list -o ndjson', 'list -o json --string-ids', 'export'])(
+    '%s',
+    async (command) => {
+      const shop = await openShops();
+      const { stdout } = await shop.run(`inventory ${command}`);
+      await shop.run('inventory set 4 12');
+      const file = shop.file(`stock.${/json/.exec(command)?.[0] ?? 'csv'}`, stdout);
+      for (const side of [file, '-']) {
+        const result = await shop.run(`inventory diff ${side} staging -o tsv`, { stdin: stdout });
+        expect(result).toMatchObject({ code: 0, stdout: '4\tchanged\t39\tavailable\t12\tavailable\n' });
+      }
+    },
+  );
+
+  test('hand, with quantities alone: a status that is not known is not compared', async () => {
+    const shop = await openShops();
+    const file = shop.file('count.csv', 'Pet ID;Quantity\n5;1\n4;40\n');
+    const { stdout } = await shop.run(`inventory diff ${file} staging -o ndjson`);
+    expect(stdout.split('\n')[0]).toBe(
+      '{"petId":1,"change":"added","left":null,"right":{"quantity":12,"status":"available"}}',
+    );
+    expect(stdout).toContain('{"petId":4,"change":"changed","left":{"quantity":40,"status":null},"right":');
+    expect(stdout).not.toContain('"petId":5,');
+  });
+});
+
+test('--only compares one field of what both have; --exit-code is 3 where something differs', async () => {
+  const shop = await openShops();
+  const left = shop.file('left.ndjson', someOfStaging);
+  const right = shop.file('right.csv', changedPets.replace('77,3,pending', '5,1,available'));
+  const idsOf = (text: string) =>
+    text
+      .trim()
+      .split('\n')
+      .map((line) => line.split('\t')[0]);
+  const quantity = await shop.run(`inventory diff ${left} ${right} --only quantity --exit-code`);
+  const status = await shop.run(`inventory diff ${left} ${right} --only status`);
+  expect([quantity.code, status.code]).toEqual([3, 0]);
+  expect([idsOf(quantity.stdout), idsOf(status.stdout)]).toEqual([['4'], ['9007199254740993']]);
+});
+
+test('--changes is a change file with what is expected, and says what it can not do', async () => {
+  const shop = await openShops();
+  const right = shop.file('right.csv', changedPets);
+  const { code, stdout, stderr } = await shop.run(`inventory diff staging ${right} --changes --exit-code`);
+  expect(code).toBe(3);
+  expect(stdout).toBe('petId,status,expected,quantity,reason,ref\n4,available,39,37,,\n');
+  expect(stderr).toContain(
+    "Warning: a change file sets quantities: this one can't add 1 pet that staging does not have, or remove 22 pets that staging alone has, or change the status of 1 pet.\n",
+  );
+});
+
+test('apply of diff --changes makes left like right', { timeout: 60_000 }, async () => {
+  const shop = await openShops();
+  const quantities = fc.array(fc.tuple(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 30 })), {
+    maxLength: 8,
+  });
+  await fc.assert(
+    fc.asyncProperty(quantities, async (wanted) => {
+      // The ids of runs have the second in them.
+      for (const [petId, quantity] of wanted) {
+        shop.clock.advance(1000);
+        await shop.run(`inventory set ${petId} ${quantity} --env production`);
+      }
+      const { stdout } = await shop.run('inventory diff staging production --changes');
+      const file = shop.file('changes.csv', stdout);
+      expect(await shop.run(`inventory apply ${file} --yes`)).toMatchObject({ code: 0 });
+      expect(await shop.run('inventory diff staging production --only quantity --exit-code')).toMatchObject({
+        code: 0,
+      });
+    }),
+    { numRuns: 5, endOnFailure: true },
+  );
+});
+
+test('an environment goes before a file of its name, which is ./staging', async () => {
+  const shop = await openShops();
+  const { requests } = await shop.run('inventory diff staging staging --exit-code');
+  expect(requests).toHaveLength(2);
+  const missing = await shop.run('inventory diff ./staging production');
+  expect(missing).toMatchObject({ code: 2, requests: [] });
+  expect(missing.stderr).toContain('There is no file ./staging');
+});
+
+test('a key that is refused is that of the side, and nothing is on stdout', async () => {
+  const shop = await openShops();
+  const result = await shop.run('inventory diff staging production', {
+    env: { PETSTOCK_API_KEY_PRODUCTION: 'psk_0123456789abcdefghijklmnop' },
+  });
+  expect(result).toMatchObject({ code: 4, stdout: '' });
+  expect(result.stderr).toContain('The key came from: PETSTOCK_API_KEY_PRODUCTION.');
+  const without = await shop.run('inventory diff staging production', { env: { PETSTOCK_URL_PRODUCTION: undefined } });
+  expect(without).toMatchObject({ code: 2, stdout: '' });
+  expect(without.stderr).toContain('config set-url https://<your-store>/v1 --env production');
+});
+
+describe('exit 2, with nothing sent', () => {
+  test.each([
+    ['staging', 'only one'],
+    ['- -', 'Only one side can be stdin'],
+    ['staging gone.csv', 'There is no file gone.csv'],
+    ['north/staging production', 'several stores are not known here yet'],
+    ['staging production --env staging', 'leave --env out'],
+    ['staging production --only colour', '--only takes quantity, status'],
+    ['staging production --changes --json', '--changes prints CSV'],
+    ['staging production --changes --only status', '--changes can only set quantities'],
+  ])('%s', async (operands, said) => {
+    const shop = await openShops();
+    const result = await shop.run(`inventory diff ${operands}`);
+    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(result.stderr).toContain(said === 'only one' ? 'right' : said);
+  });
+
+  test.each([
+    ['petId,quantity\n4,\n', 'line 2, quantity: the quantity is missing'],
+    ['petId,quantity\n4,3\n5,1\n4,3\n', 'line 4: pet 4 is on line 2 already'],
+    ['petId,delta\n4,+3\n', 'line 2, delta: a list of stock has no changes in it'],
+    ['petId,quantity\n1.23E+18,3\n', 'rounded'],
+    ['', 'the file is empty'],
+  ])('of the file %j', async (text, said) => {
+    const shop = await openShops();
+    const file = shop.file('stock.csv', text);
+    const result = await shop.run(`inventory diff staging ${file}`);
+    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(result.stderr).toContain(said);
+    expect(sent(result)).toEqual([]);
+  });
+});
