@@ -47,6 +47,10 @@ export interface RawAnswer extends AnswerHead {
 export interface ReadOptions {
   /** For the first try; others are admitted. */
   readonly permit?: Permit | undefined;
+  /** One try, whatever it ends with. */
+  readonly once?: boolean | undefined;
+  /** Ends it, before it leaves or on its way. Without it the client's own signal does. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface UpdateOptions {
@@ -110,6 +114,7 @@ export interface Call {
   readonly path: string;
   readonly body?: string | Uint8Array | undefined;
   readonly permit?: Permit | undefined;
+  readonly once?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -127,27 +132,27 @@ export function createClient(options: ClientOptions): Client {
       throw redactError(error, redact);
     });
   const sendCall = <T>(
-    { method, path, body, permit, signal }: Call,
+    { method, path, body, permit, once, signal }: Call,
     use: (answer: Answer) => Promise<T>,
   ): Promise<T> => {
     const url = options.baseUrl + path;
     const repeatable = repeatableMethods.has(method);
     const sent = body === undefined ? headers : headersOfBody;
     if (permit !== undefined && !repeatable) {
-      const once = signal === undefined ? unending : { ...unending, interrupted: signal };
-      return sendOnce({ method, url, headers: sent, body, repeatable, permit }, once, use);
+      const ended = signal === undefined ? unending : { ...unending, interrupted: signal };
+      return sendOnce({ method, url, headers: sent, body, repeatable, permit }, ended, use);
     }
     const tried = signal === undefined ? sending : { ...sending, interrupted: signal };
-    return send({ method, url, headers: sent, body, repeatable, permit }, tried, use);
+    return send({ method, url, headers: sent, body, repeatable, permit, once }, tried, use);
   };
   const callJson = (outgoing: Call, operation: Operation, most: number, isSuccess = succeeded): Promise<Payload> =>
     call(outgoing, async (answer) => {
       if (!isSuccess(answer)) throw await errorOf(answer);
       return { value: decodeJson(await answer.text({ most, of: operation.name }), operation), headers: answer.headers };
     });
-  const scanInventory = ({ permit }: ReadOptions = {}): ColumnBatches =>
+  const scanInventory = (read: ReadOptions = {}): ColumnBatches =>
     pushToPull((give) =>
-      call({ method: 'GET', path: '/inventory', permit }, async (answer) => {
+      call({ method: 'GET', path: '/inventory', ...read }, async (answer) => {
         if (!isOk(answer)) throw await errorOf(answer);
         await readInventory(answer, give);
       }),

@@ -11,6 +11,8 @@ export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving'> {
   readonly repeatable: boolean;
   /** For the first try; each other one is admitted. */
   readonly permit?: Permit | undefined;
+  /** It is not sent again after a 429, a gateway's error or a network fault: who asks does that in its own time. */
+  readonly once?: boolean | undefined;
 }
 
 export interface SendOptions extends ExchangeOptions {
@@ -133,6 +135,7 @@ class Tries {
 
   /** @throws the error of the last try, where there is no other */
   async prepareNext(outcome: Exclude<Outcome<unknown>, { kind: 'done' }>): Promise<void> {
+    if (this.#request.once && (outcome.kind === 'refused' || outcome.kind === 'failed')) throw outcome.error;
     if (outcome.kind === 'moved') this.#follow(outcome.url);
     if (outcome.kind === 'refused') this.#last = outcome.error;
     if (outcome.kind === 'failed') await this.#waitForRetry(outcome.error, outcome.retryAfter);

@@ -15,6 +15,8 @@ export interface Results {
    * @throws the reason of an interruption, and what writing to stdout throws
    */
   print(view: View, options?: PrintOptions): Promise<void>;
+  /** Writes lines that may be painted; what they repeat must be harmless already. */
+  show(lines: (paint: Paint) => readonly string[]): Promise<void>;
   /** Writes text without paint, or bytes, for a result that has no format of its own. */
   write(text: string | Uint8Array): Promise<void>;
 }
@@ -22,6 +24,8 @@ export interface Results {
 export interface PrintOptions {
   /** It is the report of what was done until then. */
   readonly inSpiteOfInterruption?: boolean;
+  /** Instead of the chosen one. */
+  readonly format?: Format;
   /** Whether an empty table is said to be one; default: yes. */
   readonly sayWhenEmpty?: boolean;
 }
@@ -46,7 +50,7 @@ export function createResults(options: ResultsOptions): Results {
     await stdout.write(chunk);
   };
 
-  const writePieces = async (view: View, interrupted: AbortSignal | undefined): Promise<boolean> => {
+  const writePieces = async (view: View, format: Format, interrupted: AbortSignal | undefined): Promise<boolean> => {
     let isEmpty = true;
     // The next piece is made while this one is being written.
     let writing = Promise.resolve();
@@ -72,8 +76,9 @@ export function createResults(options: ResultsOptions): Results {
     wantsJson: format === 'json' || format === 'ndjson',
     // What comes from outside has no colours on a terminal.
     write: (chunk) => write(stdout.isTerminal && typeof chunk === 'string' ? stripControlsFromBody(chunk) : chunk),
-    print: async (view, { inSpiteOfInterruption, sayWhenEmpty = true } = { inSpiteOfInterruption: false }) => {
-      const isEmpty = await writePieces(view, inSpiteOfInterruption ? undefined : options.interrupted);
+    show: async (lines) => write(`${lines(await paint()).join('\n')}\n`),
+    print: async (view, { inSpiteOfInterruption = false, sayWhenEmpty = true, format = options.format } = {}) => {
+      const isEmpty = await writePieces(view, format, inSpiteOfInterruption ? undefined : options.interrupted);
       if (isEmpty && sayWhenEmpty && format === 'table') await messages.note('Nothing to show.');
     },
   };

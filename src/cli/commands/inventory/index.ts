@@ -45,5 +45,10 @@ export const inventoryOutline: NounOutline = {
       summary: 'compare the stock of two environments or files',
       load: async () => (await import('./diff.ts')).defineDiff,
     },
+    {
+      usage: 'watch',
+      summary: 'show changes of the stock as they happen',
+      load: async () => (await import('./watch.ts')).defineWatch,
+    },
   ],
 };

@@ -1,0 +1,186 @@
+import { type Difference, differences, type OrderedItems } from '../../../inventory/differences.ts';
+import type { ItemColumns } from '../../../inventory/item-columns.ts';
+import { Pace, type PaceLimits } from '../../../rate-limit/pace.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { AuthError, PetstockError } from '../../../shared/errors.ts';
+
+/** What differs between two looks, and when it was seen: milliseconds since the Unix epoch. */
+export interface SeenChanges {
+  readonly at: number;
+  readonly changes: readonly Difference[];
+}
+
+export interface WatchOptions {
+  readonly clock: Clock;
+  readonly interrupted: AbortSignal;
+  /** From one look to the next, in milliseconds. */
+  readonly interval: number;
+  /** When it ends, in milliseconds from now; undefined: never. */
+  readonly duration: number | undefined;
+  /** It ends after the first look that finds a change. */
+  readonly first: boolean;
+  /** One request. @param into may be filled again */
+  look(into: ItemColumns | undefined, signal: AbortSignal): Promise<OrderedItems>;
+  limits(): PaceLimits;
+  /** Which changes count. */
+  counts(change: Difference): boolean;
+  /** The first look has succeeded. */
+  onBegin(list: ItemColumns): Promise<void>;
+  /** A look failed, and none before it since the last that did not; a fault is over, after so many milliseconds. */
+  onFault(error: PetstockError): Promise<void>;
+  onBack(after: number): Promise<void>;
+  /** Looks are farther apart than was asked for, for the first time: because of the limits, or after a 429. */
+  onSlower(interval: number, why: 'limit' | 'refused'): Promise<void>;
+}
+
+/** In milliseconds: what takes longer has waited for something. */
+const longestLook = 1000;
+/** In milliseconds: so long is slept at once, so that a machine that was suspended is noticed. */
+const longestSleep = 5000;
+
+/**
+ * Looks at the stock again and again, and gives what has changed. Holds two lists at most. Nothing but a 401 ends it, whatever the service
+ * answers.
+ * @throws AuthError after a 401, and the reason of `interrupted`
+ */
+export async function* watchChanges(options: WatchOptions): AsyncGenerator<SeenChanges> {
+  const watch = new Watch(options);
+  for (;;) {
+    const { clock, first } = options;
+    const at = clock.now();
+    const lists = await watch.look();
+    let found = false;
+    for (const batch of lists === undefined ? [] : differences(lists.before, lists.after)) {
+      const changes = batch.filter((change) => options.counts(change));
+      if (changes.length === 0) continue;
+      found = true;
+      yield { at, changes };
+    }
+    if ((first && found) || !(await watch.pause())) return;
+  }
+}
+
+class Watch {
+  readonly #options: WatchOptions;
+  readonly #pace: Pace;
+  readonly #end: number;
+  #before: OrderedItems | undefined;
+  /** The list before that, to be filled again. */
+  #spare: ItemColumns | undefined;
+  #lookedAt = 0;
+  #faultSince: number | undefined;
+  /** No look before that, by the monotonic clock. */
+  #notBefore = 0;
+  #saidSlower = new Set<string>();
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.#pace = new Pace(options.interval);
+    this.#end = options.clock.monotonic() + (options.duration ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** @returns the list before and the one now; undefined where there are not two */
+  async look(): Promise<{ readonly before: OrderedItems; readonly after: OrderedItems } | undefined> {
+    const { clock, onBegin } = this.#options;
+    this.#lookedAt = clock.monotonic();
+    this.#pace.looked();
+    const after = await this.#read();
+    const now = clock.monotonic();
+    // A look that waited for the rate limit left late: the next one counts from there.
+    if (now - this.#lookedAt > longestLook && now < this.#end) this.#lookedAt = now;
+    if (after === undefined) return undefined;
+    const before = this.#before;
+    this.#before = after;
+    this.#spare = before?.items;
+    if (before === undefined) await onBegin(after.items);
+    return before && { before, after };
+  }
+
+  /** @returns undefined after a fault */
+  async #read(): Promise<OrderedItems | undefined> {
+    const { clock, interrupted, onBack } = this.#options;
+    const ending = this.#ending();
+    try {
+      const list = await this.#options.look(this.#spare, ending.signal);
+      this.#pace.answered();
+      if (this.#faultSince !== undefined) await onBack(clock.monotonic() - this.#faultSince);
+      this.#faultSince = undefined;
+      return list;
+    } catch (error) {
+      interrupted.throwIfAborted();
+      if (ending.signal.aborted) return undefined;
+      if (!(error instanceof PetstockError) || (error instanceof AuthError && error.status === 401)) throw error;
+      await this.#fault(error);
+      return undefined;
+    } finally {
+      ending.clear();
+    }
+  }
+
+  /** Ends a look that is still on its way when the time is over, but for the last one, which begins then. */
+  #ending(): { readonly signal: AbortSignal; clear(): void } {
+    const { clock, interrupted } = this.#options;
+    const controller = new AbortController();
+    const abort = () => controller.abort(interrupted.reason);
+    const left = this.#end - this.#lookedAt;
+    const deadline =
+      left > 0 && Number.isFinite(left) ? clock.deadline(left, () => controller.abort(new Error('over'))) : undefined;
+    interrupted.addEventListener('abort', abort);
+    return {
+      signal: controller.signal,
+      clear: () => {
+        deadline?.clear();
+        interrupted.removeEventListener('abort', abort);
+      },
+    };
+  }
+
+  async #fault(error: PetstockError): Promise<void> {
+    const { clock, onFault, onSlower } = this.#options;
+    const wait = (error.retryAfterSeconds ?? 0) * 1000;
+    this.#notBefore = clock.monotonic() + wait;
+    if (error.status === 429) {
+      this.#pace.refused();
+      await this.#sayOnce('refused', () => onSlower(Math.max(wait, this.#pace.interval), 'refused'));
+      return;
+    }
+    if (this.#faultSince !== undefined) return;
+    this.#faultSince = clock.monotonic();
+    await onFault(error);
+  }
+
+  /** Until the next look. @returns whether there is one */
+  async pause(): Promise<boolean> {
+    const { clock, limits, onSlower } = this.#options;
+    if (this.#lookedAt >= this.#end) return false;
+    const least = this.#pace.least(limits(), clock.monotonic());
+    const wanted = this.#pace.interval;
+    if (least > wanted) await this.#sayOnce('limit', () => onSlower(least, 'limit'));
+    const soonest = Math.max(this.#lookedAt + least, this.#notBefore);
+    await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#lookedAt + wanted)), soonest);
+    // What changed since the last look is worth one more at the end, where the limits allow it.
+    return clock.monotonic() < this.#end || soonest <= this.#end;
+  }
+
+  /** Sleeps, but no longer than to `soonest` once the wall clock shows that the machine was suspended meanwhile. */
+  async #sleepUntil(until: number, soonest: number): Promise<void> {
+    const { clock, interrupted } = this.#options;
+    let [monotonic, wall] = [clock.monotonic(), clock.now()];
+    let suspended = 0;
+    for (;;) {
+      const left = until - monotonic;
+      const isDue = monotonic >= soonest && suspended >= left && suspended > longestSleep;
+      if (left <= 0 || isDue) return;
+      await clock.sleep(Math.min(left, longestSleep), interrupted);
+      const [nowMonotonic, nowWall] = [clock.monotonic(), clock.now()];
+      suspended += Math.max(0, nowWall - wall - (nowMonotonic - monotonic));
+      [monotonic, wall] = [nowMonotonic, nowWall];
+    }
+  }
+
+  async #sayOnce(what: string, say: () => Promise<void>): Promise<void> {
+    if (this.#saidSlower.has(what)) return;
+    this.#saidSlower.add(what);
+    await say();
+  }
+}

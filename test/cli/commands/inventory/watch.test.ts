@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'vitest';
+import { InterruptedError } from '../../../../src/shared/errors.ts';
+import type { RunResult } from '../../../support/context.ts';
+import { type ScriptedService, scriptedService } from '../../../support/scripted-service.ts';
+import { openShop, type ShopRunOptions } from '../../../support/shop.ts';
+
+interface Watched extends RunResult {
+  readonly lines: readonly Readonly<Record<string, unknown>>[];
+  /** When looks left, in seconds since the first. */
+  readonly times: readonly number[];
+  readonly sleeps: readonly number[];
+}
+
+type Before = (look: number, service: ScriptedService) => void;
+
+/** Watches a service of three pets with 10 each. @param before is called before each look leaves, from 1 on */
+async function watch(options: string, before: Before = () => {}, run: ShopRunOptions = {}): Promise<Watched> {
+  const shop = await openShop();
+  const service = await scriptedService();
+  const times: number[] = [];
+  const result = await shop.run(`inventory watch ${options}`.trim(), {
+    ...run,
+    env: { ...service.env, NO_COLOR: '1', TZ: 'UTC', ...run.env },
+    around: async (send) => {
+      times.push(shop.clock.monotonic() / 1000);
+      before(times.length, service);
+      return send();
+    },
+  });
+  const lines = result.stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const start = times[0] ?? 0;
+  return { ...result, lines, times: times.map((time) => time - start), sleeps: shop.clock.sleeps };
+}
+
+const sells: Before = (look, service) => {
+  if (look > 1) service.sell(1, 1);
+};
+
+test('prints a line a change, as NDJSON off a terminal; a look every 15 s', async () => {
+  const result = await watch('--for 35', sells);
+  expect(result.code).toBe(0);
+  expect(result.stdout).toBe(
+    '{"at":"2026-01-15T12:00:35Z","petId":1,"before":10,"after":9,"status":"available","change":"changed"}\n' +
+      '{"at":"2026-01-15T12:00:50Z","petId":1,"before":9,"after":8,"status":"available","change":"changed"}\n' +
+      '{"at":"2026-01-15T12:00:55Z","petId":1,"before":8,"after":7,"status":"available","change":"changed"}\n',
+  );
+  expect(result.times).toEqual([0, 15, 30, 35]);
+  expect(result.stderr).toContain('Watching 3 pets of staging, every 15 s. Ctrl-C ends it.\n');
+});
+
+test('on a terminal a line for a person, with the time', async () => {
+  const { stdout } = await watch('--for 15', sells, { terminal: 80 });
+  expect(stdout).toMatch(/^\d\d:\d\d:35 {2}1 {2}10 → 9 {2}\(-1\) {2}available\n$/);
+});
+
+test.each([
+  ['-o csv', 'at,petId,before,after,status,change\n2026-01-15T12:00:35Z,1,10,9,available,changed\n'],
+  ['-o tsv', '2026-01-15T12:00:35Z\t1\t10\t9\tavailable\tchanged\n'],
+  [
+    '--json --string-ids',
+    '{"at":"2026-01-15T12:00:35Z","petId":"1","before":10,"after":9,"status":"available","change":"changed"}\n',
+  ],
+])('%s', async (format, expected) => {
+  expect((await watch(`--for 15 ${format}`, sells)).stdout).toBe(expected);
+});
+
+test('a pet that comes or goes, and a status that changes, are changes', async () => {
+  const answers = [
+    '[{"petId":1,"quantity":3,"status":"available"},{"petId":2,"quantity":1,"status":"sold"}]',
+    '[{"petId":9007199254740993,"quantity":7,"status":"pending"},{"petId":1,"quantity":3,"status":"sold"}]',
+  ];
+  const { stdout } = await watch('--for 15', (look, service) =>
+    service.next('GET', ({ answer }) => answer(200, answers[look - 1])),
+  );
+  expect(stdout.replaceAll(/"at":"[^"]*",/g, '')).toBe(
+    '{"petId":1,"before":3,"after":3,"status":"sold","change":"changed"}\n' +
+      '{"petId":2,"before":1,"after":null,"status":"sold","change":"removed"}\n' +
+      '{"petId":9007199254740993,"before":null,"after":7,"status":"pending","change":"added"}\n',
+  );
+});
+
+describe('what counts', () => {
+  const sellAll: Before = (look, service) => {
+    if (look === 2)
+      for (const [pet, units] of [
+        [1, 4],
+        [2, 5],
+        [3, 10],
+      ] as const)
+        service.sell(pet, units);
+    if (look === 3) service.sell(2, 1);
+    if (look === 4) service.sell(2, -1);
+  };
+  test.each([
+    ['--pet 2', [2, 2, 2]],
+    ['--low', [2, 3, 2]],
+    ['--status sold', [3]],
+    ['--pet 1,3 --low', [3]],
+  ])('%s', async (options, petIds) => {
+    const { lines } = await watch(`--for 45 ${options}`, sellAll);
+    expect(lines.map(({ petId }) => petId)).toEqual(petIds);
+  });
+});
+
+test('--first ends with 0 after the first change; with --for and none it is 3', async () => {
+  const first = await watch('--first', (look, service) => look === 3 && service.sell(1, 1));
+  expect(first).toMatchObject({ code: 0, lines: [{ petId: 1 }], times: [0, 15, 30] });
+  expect(await watch('--first --for 40')).toMatchObject({ code: 3, stdout: '', times: [0, 15, 30, 40] });
+  expect(await watch('--for 40')).toMatchObject({ code: 0, stdout: '' });
+});
+
+test('Ctrl-C ends it with 0, in a pause and while a request is on its way', async () => {
+  const controller = new AbortController();
+  const inPause = await watch('', () => setImmediate(() => controller.abort(new InterruptedError('Interrupted'))), {
+    interrupted: controller.signal,
+  });
+  expect(inPause).toMatchObject({ code: 0, stdout: '' });
+  expect(inPause.stderr).not.toContain('Error');
+});
+
+describe('nothing but a 401 ends it', () => {
+  const fault =
+    (from: number, to: number, status: number, body = ''): Before =>
+    (look, service) => {
+      if (look >= from && look <= to) service.next('GET', ({ answer }) => answer(status, body));
+      if (look === to) service.sell(1, 1);
+    };
+
+  test.each([
+    ['a 503', fault(2, 3, 503)],
+    ['a 500', fault(2, 3, 500)],
+    ['a 403', fault(2, 3, 403)],
+    ['an answer that is no list', fault(2, 3, 200, '<html>')],
+    ['half a list', fault(2, 3, 200, '[{"petId":1,"quantity":3,"status":"available"},')],
+    [
+      'a pet that is there twice',
+      fault(2, 3, 200, '[{"petId":1,"quantity":3,"status":"sold"},{"petId":1,"quantity":4,"status":"sold"}]'),
+    ],
+    [
+      'a connection that breaks',
+      ((look, service) => {
+        if (look === 2 || look === 3) service.next('GET', ({ drop }) => drop());
+        if (look === 3) service.sell(1, 1);
+      }) as Before,
+    ],
+  ])('%s is said once, and when it is over; what changed meanwhile is seen', async (_, before) => {
+    const result = await watch('--for 60', before);
+    expect(result.code).toBe(0);
+    expect(result.times).toEqual([0, 15, 30, 45, 60]);
+    expect(result.stderr.match(/Nothing is seen meanwhile/g)).toHaveLength(1);
+    expect(result.stderr.match(/The service answers again, after 30 s/g)).toHaveLength(1);
+    expect(result.lines).toMatchObject([{ petId: 1, before: 10, after: 9 }]);
+  });
+
+  test('with --quiet a fault is said all the same', async () => {
+    const result = await watch('--for 30 -q', fault(2, 2, 503));
+    expect(result.stderr).toMatch(/^Warning: .*Nothing is seen meanwhile/);
+    expect(result.stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('a 401 ends with 4', async () => {
+    const body = '{"code":"unauthorized","message":"no","status":401}';
+    expect(await watch('', fault(3, 3, 401, body))).toMatchObject({ code: 4, times: [0, 15, 30] });
+  });
+
+  test('a 429 slows it down, said once, and nothing leaves before its time', async () => {
+    const refusals: Before = (look, service) => {
+      if (look === 2 || look === 3) {
+        service.next('GET', ({ answer }) => answer(429, '', { 'Retry-After': '40' }));
+      }
+    };
+    const { code, times, stderr } = await watch('--for 400', refusals);
+    expect(code).toBe(0);
+    const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    expect(gaps[0]).toBe(15);
+    expect(gaps[1]).toBeGreaterThanOrEqual(40);
+    expect(gaps[2]).toBeGreaterThanOrEqual(60);
+    expect(times.length).toBeLessThan(10);
+    expect(Math.min(...gaps.slice(3, -1))).toBe(60);
+    expect(stderr.match(/Looking every 40 s at most: the service answered 429/g)).toHaveLength(1);
+  });
+});
+
+test('it takes no more than a tenth of the limit, and says once that it is slower', async () => {
+  const minute = await openShop({ limits: { minute: 20, day: 1_000_000 } });
+  const result = await minute.run('inventory watch --interval 1 --for 300');
+  expect(result.code).toBe(0);
+  expect(result.requests.length).toBe(11);
+  expect(result.stderr.match(/Looking every 30 s at most: more would be over a tenth of the rate limit/g)).toHaveLength(
+    1,
+  );
+  const free = await openShop({ plan: 'free' });
+  expect((await free.run('inventory watch --interval 1 --for 86400 -q')).requests.length).toBeLessThanOrEqual(100);
+});
+
+test('a connection that is refused is said once, and when the service is there again', async () => {
+  const shop = await openShop();
+  let looks = 0;
+  const result = await shop.run('inventory watch --for 60', {
+    around: async (send) => {
+      looks += 1;
+      if (looks === 2 || looks === 3) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+      return send();
+    },
+  });
+  expect(result.code).toBe(0);
+  expect(result.stderr.match(/Can't reach the service/g)).toHaveLength(1);
+  expect(result.stderr.match(/answers again, after 30 s/g)).toHaveLength(1);
+});
+
+test('a machine that was suspended is looked at once, at once', async () => {
+  const shop = await openShop();
+  const times: number[] = [];
+  let sleeps = 0;
+  const clock = {
+    ...shop.clock,
+    sleep: async (ms: number, signal?: AbortSignal) => {
+      await shop.clock.sleep(ms, signal);
+      sleeps += 1;
+      // An hour passes for the wall clock alone.
+      if (sleeps === 5) shop.clock.step(3_600_000);
+    },
+  };
+  await shop.run('inventory watch --interval 60 --for 200', {
+    clock,
+    onSent: () => times.push(shop.clock.monotonic()),
+  });
+  expect(times.map((time) => (time - (times[0] ?? 0)) / 1000)).toEqual([0, 25, 85, 145, 200]);
+});
+
+test.each(['--interval 0', '--interval x', '--interval 0.01', '--for -1', '--pet x', '--status gone', 'extra'])(
+  '%s is exit 2, with nothing sent',
+  async (options) => {
+    expect(await watch(options)).toMatchObject({ code: 2, stdout: '', requests: [] });
+  },
+);

@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Pace } from '../../src/rate-limit/pace.ts';
+
+const minute = 60_000;
+const day = 86_400_000;
+
+/** When looks leave that come as fast as they may, for a day and a half. */
+function looks(wanted: number, limits: { readonly minute: number; readonly day: number | undefined }): number[] {
+  const pace = new Pace(wanted);
+  const times: number[] = [];
+  for (let now = 0; now < 1.5 * day; ) {
+    times.push(now);
+    pace.looked();
+    now += Math.max(wanted, Math.ceil(pace.least(limits, now)), 1);
+    // What is waited for the credit of the day may have to be waited for a little longer.
+    while (pace.least(limits, now) > now - (times.at(-1) ?? 0)) now += 1000;
+  }
+  return times;
+}
+
+test('never more than a tenth of a limit leaves, in any minute and in any day', () => {
+  const limits = fc.constantFrom(
+    { minute: 60, day: undefined, ofDay: 1000 },
+    { minute: 300, day: undefined, ofDay: 10_000 },
+    { minute: 60, day: 500, ofDay: 500 },
+    { minute: 20, day: undefined, ofDay: Number.POSITIVE_INFINITY },
+    { minute: 1000, day: 1000, ofDay: 1000 },
+  );
+  fc.assert(
+    fc.property(limits, fc.integer({ min: 500, max: 60_000 }), ({ ofDay, ...known }, wanted) => {
+      const times = looks(wanted, known);
+      const most = (length: number) =>
+        times.reduce((max, from, index) => Math.max(max, countUntil(times, index, from + length)), 0);
+      expect(most(minute)).toBeLessThanOrEqual(Math.max(1, Math.ceil(known.minute / 10)));
+      expect(most(day)).toBeLessThanOrEqual(Math.ceil(ofDay / 10) + 1);
+    }),
+    { numRuns: 10 },
+  );
+});
+
+test('what was asked for stays where the limit leaves room for it', () => {
+  expect(new Pace(15_000).least({ minute: 1000, day: 100_000 }, 0)).toBe(600);
+  expect(looks(15_000, { minute: 1000, day: undefined }).slice(0, 3)).toEqual([0, 15_000, 30_000]);
+  expect(looks(1000, { minute: 60, day: undefined }).slice(0, 3)).toEqual([0, 10_000, 20_000]);
+});
+
+test('each 429 doubles the time, up to 64 times, and ten answers halve it', () => {
+  const pace = new Pace(1000);
+  for (let count = 0; count < 9; count += 1) pace.refused();
+  expect(pace.interval).toBe(64_000);
+  for (let count = 0; count < 10; count += 1) pace.answered();
+  expect(pace.interval).toBe(32_000);
+  for (let count = 0; count < 100; count += 1) pace.answered();
+  expect(pace.interval).toBe(1000);
+});
+
+/** How many from `index` on are before a time. */
+function countUntil(times: readonly number[], index: number, before: number): number {
+  let [low, high] = [index, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? 0) < before) low = middle + 1;
+    else high = middle;
+  }
+  return low - index;
+}
