@@ -1,5 +1,5 @@
 import type { Difference } from '../inventory/differences.ts';
-import { type Batches, batchesOf } from './batches.ts';
+import type { Batches } from './batches.ts';
 import { numberColumn as number } from './change-rows.ts';
 import type { Paint } from './paint.ts';
 import type { Column, Row, Scalar, View } from './view.ts';
@@ -11,18 +11,20 @@ import type { Column, Row, Scalar, View } from './view.ts';
  * @param source can be read once
  */
 export function differencesView(source: Batches<Difference>): View {
-  const each = () => flat(source);
   return {
     shape: 'list',
     columns,
-    rows: batchesOf(each, toRow),
-    document: { head: undefined, rows: batchesOf(each, toJson) },
-    table: { columns: tableColumns, rows: batchesOf(each, toTableRow) },
+    rows: converted(source, toRow),
+    document: { head: undefined, rows: converted(source, toJson) },
+    table: { columns: tableColumns, rows: converted(source, toTableRow) },
   };
 }
 
-async function* flat(source: Batches<Difference>): AsyncGenerator<Difference> {
-  for await (const batch of source) yield* batch;
+async function* converted<T>(
+  source: Batches<Difference>,
+  convert: (difference: Difference) => T,
+): AsyncGenerator<readonly T[]> {
+  for await (const batch of source) yield batch.map(convert);
 }
 
 function toJson({ petId, change, left, right }: Difference): object {

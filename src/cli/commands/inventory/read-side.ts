@@ -6,6 +6,7 @@ import { repeatedId } from '../../../inventory/order-by-id.ts';
 import { FailureError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
+import { scanJsonFile } from './scan-json-file.ts';
 import type { Side } from './sides.ts';
 import { scanStock } from './stock.ts';
 
@@ -25,6 +26,14 @@ export async function readSide(invocation: Invocation, side: Side): Promise<Orde
 async function readFile({ context }: Invocation, file: string): Promise<OrderedItems> {
   const { stdin, interrupted } = context;
   const isStdin = file === '-';
+  if (!isStdin) {
+    const items = await scanJsonFile(file, interrupted).catch((error) => {
+      throw unreadableFile(file, error);
+    });
+    const list = items && ordered(items);
+    // Only the other reader knows on which line a pet is there twice.
+    if (list !== undefined && repeatedId(list.items, list.order) === undefined) return list;
+  }
   const chunks = isStdin ? stdin.chunks : createReadStream(file, { highWaterMark: 256 * 1024, signal: interrupted });
   const name = isStdin ? undefined : file;
   const result = await readStockList(chunks, { name, format: undefined, ignoreColumns: true }).catch((error) => {

@@ -201,3 +201,29 @@ describe('exit 2, with nothing sent', () => {
     expect(sent(result)).toEqual([]);
   });
 });
+
+describe('JSON files of other hands are read as well', () => {
+  const item = (petId: number, quantity: number) => `{"petId":${petId},"quantity":${quantity},"status":"sold"}`;
+  test.each([
+    ['stock.json', `\ufeff[${item(4, 1)}]`],
+    ['stock.json', '[{"id":"4","qty":"1","Status":"sold"}]'],
+    ['stock.json', `${item(4, 1)}\n`],
+    ['stock.json', '{"petId":4,\n"quantity":1}'],
+    ['stock.ndjson', `${item(4, 1)}`],
+    ['stock.ndjson', `\n\n${item(4, 1)}\r\n\r\n`],
+    ['stock.jsonl', '{"petId":4,"quantity":1}\n'],
+  ])('%s %j', async (name, text) => {
+    const shop = await openShops();
+    const right = shop.file('right.csv', 'petId,quantity,status\n4,2,sold\n');
+    const { stdout } = await shop.run(`inventory diff ${shop.file(name, text)} ${right} --only quantity -o tsv`);
+    expect(stdout.split('\t').slice(0, 3)).toEqual(['4', 'changed', '1']);
+  });
+
+  test('with a pet that is there twice the line is said', async () => {
+    const shop = await openShops();
+    const file = shop.file('stock.ndjson', `${item(4, 1)}\n${item(5, 1)}\n${item(4, 1)}\n`);
+    const { code, stderr } = await shop.run(`inventory diff ${file} staging`);
+    expect(code).toBe(2);
+    expect(stderr).toContain('line 3: pet 4 is on line 1 already');
+  });
+});
