@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
+
+test('watch sees what another command writes, and Ctrl-C ends it with 0', async () => {
+  const { env } = await serve();
+  const home = temporaryHome();
+  const program = startProgram('inventory watch --interval 0.2', { env, home });
+  await program.until('stderr', 'Watching 24 pets');
+  await runProgram('inventory set 4 12', { env, home });
+  const stdout = await program.until('stdout', '\n');
+  expect(JSON.parse(stdout)).toMatchObject({ petId: 4, before: 39, after: 12, change: 'changed' });
+  program.kill('SIGINT');
+  const result = await program.result;
+  expect(result).toMatchObject({ code: 0, signal: null });
+  expect(result.stderr).not.toContain('Error');
+});
+
+test('watch goes on over faults of the service', async () => {
+  const { env } = await serve(['--fault', 'GET /inventory:every=2:status=503']);
+  const program = startProgram('inventory watch --interval 0.2', { env });
+  await program.until('stderr', 'The service answers again');
+  program.kill('SIGTERM');
+  expect(await program.result).toMatchObject({ code: 0, stdout: '' });
+});
