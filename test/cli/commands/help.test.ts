@@ -7,6 +7,8 @@ const commands = [
   'inventory get',
   'inventory set',
   'inventory adjust',
+  'inventory diff',
+  'inventory watch',
   'history list',
   'history show',
   'history export',
