@@ -10,7 +10,7 @@ export type Side =
 /**
  * What a name on the command line stands for: an environment, `store/environment`, `-` for stdin, else a file. A file of the
  * name of an environment is `./staging`.
- * @throws UsageError for a store, of which there is one so far
+ * @throws UsageError for `store/environment`: both sides are of the store that --store names, so far
  */
 export function sideOf(name: string): Side {
   const environment = environmentNames.find((known) => known === name);
@@ -18,7 +18,7 @@ export function sideOf(name: string): Side {
   const [, store, inStore] = /^([^./\\][^/\\]*)\/([^/\\]+)$/.exec(name) ?? [];
   if (store !== undefined && environmentNames.some((known) => known === inStore)) {
     throw new UsageError(
-      `${name} is an environment of the store ${store}, and several stores are not known here yet. A file of that name is ./${name}`,
+      `${name} is an environment of a store, and diff compares environments of one store only: ${inStore} with --store ${store}. A file of that name is ./${name}`,
     );
   }
   if (name === '') throw new UsageError('The name of a side is empty: name an environment, a file, or - for stdin');

@@ -174,7 +174,7 @@ describe('exit 2, with nothing sent', () => {
     ['staging', 'only one'],
     ['- -', 'Only one side can be stdin'],
     ['staging gone.csv', 'There is no file gone.csv'],
-    ['north/staging production', 'several stores are not known here yet'],
+    ['north/staging production', 'diff compares environments of one store only'],
     ['staging production --env staging', 'leave --env out'],
     ['staging production --only colour', '--only takes quantity, status'],
     ['staging production --changes --json', '--changes prints CSV'],
