@@ -69,7 +69,7 @@ test('what differs, by pet id, in every format', async () => {
     9007199254740993  changed     0      0      sold → available
     "
   `);
-  expect(table.stderr).toContain('right.csv 3 pets: 2 changed, 1 added, 1 removed.\n');
+  expect(table.stderr.replaceAll(/\s+/g, ' ')).toContain('right.csv 3 pets: 2 changed, 1 added, 1 removed.');
 });
 
 describe('files as they are written by', () => {
