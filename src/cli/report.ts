@@ -99,13 +99,14 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-function keySource({ service, context, config }: OpenInvocation): string | undefined {
-  const { latest } = service;
-  return latest === 'sandbox' ? undefined : resolveKey(latest, context.env, config)?.source;
+function keySource({ service, context }: OpenInvocation): string | undefined {
+  const { environment, config } = service.latest;
+  return environment.value === 'sandbox' ? undefined : resolveKey(environment.value, context.env, config)?.source;
 }
 
 function defaultHint(error: PetstockError, { invocation }: ReportOptions): string | undefined {
-  const where = invocation === undefined ? { env: 'staging' } : { ...invocation.where, env: invocation.service.latest };
+  const latest = invocation?.service.latest;
+  const where = { store: latest?.store?.value, env: latest?.environment.value ?? 'staging' };
   const options = whereOptions(where);
   if (error instanceof InterruptedError) return undefined;
   if (error instanceof RateLimitedError) return 'petstock limits';

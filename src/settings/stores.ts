@@ -36,6 +36,7 @@ export function parseStoreName(text: string): Parsed<string> {
 
 /**
  * Which store a command is about: the flag, `PETSTOCK_STORE`, the setting `default-store`, the one without a name.
+ * @param flagName what the flag is called in messages
  * @returns undefined for the one without a name, which `default` names
  * @throws UsageError for what can't be the name of a store
  */
@@ -43,9 +44,10 @@ export function resolveStore(
   flag: string | undefined,
   env: Environment,
   file: ConfigFile,
+  flagName = '--store',
 ): Sourced<string> | undefined {
   const named = variable(env, 'PETSTOCK_STORE');
-  if (flag !== undefined) return chosen(flag, '--store');
+  if (flag !== undefined) return chosen(flag, flagName);
   if (named !== undefined) return chosen(named, 'PETSTOCK_STORE');
   const setting = file.settings['default-store'];
   return setting === undefined ? undefined : chosen(setting, 'config file');

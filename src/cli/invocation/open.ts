@@ -1,9 +1,5 @@
 import { createPaint, type Paint, wantsColor } from '../../output/paint.ts';
 import { readConfig } from '../../settings/config-file.ts';
-import { resolveEnvironment } from '../../settings/resolve.ts';
-import type { ConfigFile, EnvironmentName, Sourced, StoredConfig } from '../../settings/settings.ts';
-import { configOf, resolveStore } from '../../settings/stores.ts';
-import { UsageError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import type { Context, Output } from '../context.ts';
 import type { ConnectionUse } from './connect.ts';
@@ -11,6 +7,7 @@ import { debugTransport } from './debug-log.ts';
 import { resolveColorFlag, resolveFormat, resolveMaxWait, resolveTimeout } from './globals.ts';
 import type { GlobalOptions, Invocation } from './invocation.ts';
 import { createMessages } from './messages.ts';
+import { namedPlace, type Place, resolvePlace } from './place.ts';
 import { createQuestions } from './questions.ts';
 import { createResults } from './results.ts';
 import { createServiceAccess, type OpenServiceAccess } from './service-access.ts';
@@ -35,7 +32,8 @@ export async function openInvocation(
   const { stdout, stderr, interrupted } = context;
   refuseSudoInHome(context.folders, context.env);
   const found = readConfig(context.folders.config);
-  const { store, config, environment } = resolvePlace(context, globals, found.config);
+  const chosen = resolvePlace(context, globals, found.config);
+  const { store, config, environment } = chosen;
   const format = resolveFormat(globals, config, stdout.isTerminal);
   const timeout = resolveTimeout(globals.timeout);
   const maxWait = resolveMaxWait(globals.maxWait);
@@ -57,14 +55,14 @@ export async function openInvocation(
   const questions = createQuestions(context, globals);
   if (found.warning !== undefined) await messages.warn(found.warning);
 
-  const open = async ({ bulk = false, writes = false }: ConnectionUse, name: EnvironmentName) => {
+  const open = async ({ bulk = false, writes = false }: ConnectionUse, place: Place) => {
     // Late, since it brings the HTTP layer, which help and configuration do without.
     const { connect } = await import('./connect.ts');
     return connect({
       context,
-      environment: name,
-      store: name === 'sandbox' ? undefined : store,
-      config,
+      environment: place.environment.value,
+      store: place.store,
+      config: place.config,
       configFile: found.config,
       command,
       timeout,
@@ -85,31 +83,12 @@ export async function openInvocation(
     context,
     messages,
     questions,
-    environment: environment.value,
+    chosen,
+    placeOf: (named) => namedPlace(found.config, chosen, named),
     confirmsAlways,
     open,
   });
   const where = { store: store?.value, env: environment.value };
   const configFile = found.config;
   return { context, globals, environment, store, where, config, configFile, messages, results, questions, service };
-}
-
-interface Place {
-  readonly store: Sourced<string> | undefined;
-  readonly environment: Sourced<EnvironmentName>;
-  readonly config: StoredConfig;
-}
-
-/** @throws UsageError for a store or an environment that can't be */
-function resolvePlace({ env }: Context, globals: GlobalOptions, file: ConfigFile): Place {
-  const store = resolveStore(globals.store, env, file);
-  const config = configOf(file, store?.value);
-  const environment = resolveEnvironment(globals.env, env, config.settings);
-  if (environment.value !== 'sandbox' || store === undefined) return { store, environment, config };
-  if (globals.store !== undefined) {
-    throw new UsageError(`The sandbox belongs to no store; leave out --store ${globals.store}, or name another --env`, {
-      hint: 'petstock help environment',
-    });
-  }
-  return { store: undefined, environment, config: configOf(file, undefined) };
 }

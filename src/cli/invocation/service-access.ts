@@ -6,7 +6,15 @@ import { whereName } from '../../shared/where.ts';
 import type { Context } from '../context.ts';
 import type { Connection, ConnectionUse } from './connect.ts';
 import type { Messages } from './messages.ts';
+import type { Place } from './place.ts';
 import type { Questions } from './questions.ts';
+
+/** A place that an operand names. */
+export interface NamedPlace {
+  readonly name: EnvironmentName;
+  /** As it was typed: `north`; undefined: the store that is chosen. */
+  readonly store: string | undefined;
+}
 
 /** The way to the service of the chosen environment. */
 export interface ServiceAccess {
@@ -16,7 +24,7 @@ export interface ServiceAccess {
    */
   connect(use?: ConnectionUse): Promise<Connection>;
   /** The same to another environment, for a command that looks at several. */
-  connectTo(environment: EnvironmentName): Promise<Connection>;
+  connectTo(named: NamedPlace): Promise<Connection>;
   /** The connection for a write, with a line on stderr that says where it goes. */
   announce(use?: ConnectionUse): Promise<Connection>;
   /**
@@ -30,8 +38,8 @@ export interface ServiceAccess {
 }
 
 export interface OpenServiceAccess extends ServiceAccess {
-  /** The environment that was asked for last: a failure is about it. */
-  readonly latest: EnvironmentName;
+  /** The place that was asked for last: a failure is about it. */
+  readonly latest: Place;
   /** Shows what is left of the rate limit, where the service said so. */
   showRateLimit(): Promise<void>;
   close(): Promise<void>;
@@ -42,29 +50,31 @@ export interface ServiceAccessOptions {
   readonly messages: Messages;
   readonly questions: Questions;
   /** The one that was chosen for the command. */
-  readonly environment: EnvironmentName;
+  readonly chosen: Place;
+  placeOf(named: NamedPlace): Place;
   /** Single writes ask too. */
   readonly confirmsAlways: boolean;
-  open(use: ConnectionUse, environment: EnvironmentName): Promise<Connection>;
+  open(use: ConnectionUse, place: Place): Promise<Connection>;
 }
 
 export function createServiceAccess(options: ServiceAccessOptions): OpenServiceAccess {
   const { context, messages, questions } = options;
-  const connections = new Map<EnvironmentName, Promise<Connection>>();
-  let latest = options.environment;
+  const connections = new Map<string, Promise<Connection>>();
+  let latest = options.chosen;
   let showsRateLimit = true;
   const opened = async (): Promise<readonly Connection[]> => {
     const settled = await Promise.allSettled(connections.values());
     return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   };
 
-  const connectTo = (environment: EnvironmentName, use: ConnectionUse): Promise<Connection> => {
-    latest = environment;
-    const connection = connections.get(environment) ?? options.open(use, environment);
-    connections.set(environment, connection);
+  const connectTo = (place: Place, use: ConnectionUse): Promise<Connection> => {
+    latest = place;
+    const name = whereName({ store: place.store?.value, env: place.environment.value });
+    const connection = connections.get(name) ?? options.open(use, place);
+    connections.set(name, connection);
     return connection;
   };
-  const connect: ServiceAccess['connect'] = (use = {}) => connectTo(options.environment, use);
+  const connect: ServiceAccess['connect'] = (use = {}) => connectTo(options.chosen, use);
   const announce: ServiceAccess['announce'] = async (use = { writes: true }) => {
     const connected = await connect(use);
     await messages.show((paint) => [banner(connected, paint)]);
@@ -76,7 +86,7 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
       return latest;
     },
     connect,
-    connectTo: (environment) => connectTo(environment, {}),
+    connectTo: (named) => connectTo(options.placeOf(named), {}),
     announce,
     beginWrite: async (question) => {
       const asks = options.confirmsAlways && questions.willAsk();
@@ -92,13 +102,13 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
     showRateLimit: async () => {
       if (!showsRateLimit) return;
       const all = await opened();
-      for (const { environment, governor } of all) {
+      for (const { environment, store, governor } of all) {
         const seen = governor.lastSeen;
         if (seen === undefined) continue;
         const { limit, remaining } = seen;
         const resetIn = Math.max(0, seen.asOf + seen.resetIn - context.clock.now());
         const line = rateLimitLine({ limit, remaining, resetInSeconds: Math.ceil(resetIn / 1000) });
-        await messages.note(all.length === 1 ? line : `${environment}: ${line}`);
+        await messages.note(all.length === 1 ? line : `${whereName({ store, env: environment })}: ${line}`);
       }
     },
     close: async () => {

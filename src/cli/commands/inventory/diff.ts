@@ -16,7 +16,7 @@ interface DiffOptions {
 
 export function defineDiff(command: Command, run: Run): void {
   command
-    .argument('<left>', 'an environment, a file, or - for stdin')
+    .argument('<left>', 'an environment, store/environment, a file, or - for stdin')
     .argument('<right>', 'what it is compared with')
     .description(
       'Compares two lists of stock: of an environment as it is now, or of a file as `petstock inventory export` or `list -o csv`, ' +
@@ -30,6 +30,7 @@ export function defineDiff(command: Command, run: Run): void {
       'after',
       examples([
         ['petstock inventory diff staging production'],
+        ['petstock inventory diff north/production south/production', 'of two stores'],
         ['petstock inventory diff stock.csv staging --only quantity', 'what has changed since the export'],
         ['petstock inventory diff staging stock.csv --changes > back.csv', 'what takes it back to that'],
         ['petstock inventory apply back.csv --dry-run'],

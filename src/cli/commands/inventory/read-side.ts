@@ -16,7 +16,7 @@ import { scanStock } from './stock.ts';
  */
 export async function readSide(invocation: Invocation, side: Side): Promise<OrderedItems> {
   if (side.kind === 'file') return readFile(invocation, side.file);
-  const { client } = await invocation.service.connectTo(side.environment);
+  const { client } = await invocation.service.connectTo({ name: side.environment, store: side.store });
   const list = ordered(await gatherItems(scanStock(invocation, client)));
   const repeated = repeatedId(list.items, list.order);
   if (repeated === undefined) return list;

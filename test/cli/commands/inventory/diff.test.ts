@@ -157,6 +157,22 @@ test('an environment goes before a file of its name, which is ./staging', async 
   expect(missing.stderr).toContain('There is no file ./staging');
 });
 
+test('two stores are compared, each with its own key', async () => {
+  const shop = await openShops();
+  const staging = shop.env.PETSTOCK_URL_STAGING ?? '';
+  const env = {
+    PETSTOCK_NORTH_URL_STAGING: staging,
+    PETSTOCK_NORTH_API_KEY_STAGING: shop.env.PETSTOCK_API_KEY_STAGING,
+    PETSTOCK_SOUTH_URL_STAGING: staging,
+    PETSTOCK_SOUTH_API_KEY_STAGING: 'psk_of_another_store_1',
+  };
+  const same = await shop.run('inventory diff north/staging default/staging --exit-code', { env });
+  expect(same).toMatchObject({ code: 0, stdout: '' });
+  const refused = await shop.run('inventory diff north/staging south/staging', { env });
+  expect(refused).toMatchObject({ code: 4, stdout: '' });
+  expect(refused.stderr).toContain('The key came from: PETSTOCK_SOUTH_API_KEY_STAGING.');
+});
+
 test('a key that is refused is that of the side, and nothing is on stdout', async () => {
   const shop = await openShops();
   const result = await shop.run('inventory diff staging production', {
@@ -174,7 +190,9 @@ describe('exit 2, with nothing sent', () => {
     ['staging', 'only one'],
     ['- -', 'Only one side can be stdin'],
     ['staging gone.csv', 'There is no file gone.csv'],
-    ['north/staging production', 'diff compares environments of one store only'],
+    ['north/staging production', 'Unknown store "north"'],
+    ['North/staging production', "can't be that of a store"],
+    ['north/sandbox production', 'The sandbox belongs to no store'],
     ['staging production --env staging', 'leave --env out'],
     ['staging production --only colour', '--only takes quantity, status'],
     ['staging production --changes --json', '--changes prints CSV'],
