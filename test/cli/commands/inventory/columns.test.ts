@@ -38,8 +38,8 @@ test('without --ignore-columns each unknown column is a fault, and so is the nam
   const shop = await shopWith('delivery.csv', supplier);
   const result = await shop.run(`inventory apply ${shop.file} --column petId=SKU --column quantity=Name --yes`);
   expect(result).toMatchObject({ code: 2, requests: [] });
-  expect(result.stderr).toContain("'Stock on hand' is not a column");
-  expect(result.stderr).toContain("petId is read from 'SKU', so that there can be no column 'id' beside it");
+  expect(result.stderr).toContain('"Stock on hand" is not a column');
+  expect(result.stderr).toContain('petId is read from "SKU", so that there can be no column "id" beside it');
 });
 
 describe('what may be a precondition is never ignored', () => {
@@ -69,13 +69,13 @@ describe('what may be a precondition is never ignored', () => {
     const shop = await shopWith('stock.csv', 'petId,quantity,expected,Seen\n4,12,39,1\n');
     const result = await shop.run(`inventory apply ${shop.file} --column expected=Seen --ignore-columns --yes`);
     expect(result).toMatchObject({ code: 2, requests: [] });
-    expect(result.stderr).toContain("expected is read from 'Seen'");
+    expect(result.stderr).toContain('expected is read from "Seen"');
   });
 });
 
 test.each([
-  ['csv', 'petId,quantity\n4,12\n', "there is no column 'Seen', which was named for expected"],
-  ['json', '[{"petId":4,"quantity":12}]', "there is no field 'Seen', which was named for expected"],
+  ['csv', 'petId,quantity\n4,12\n', 'there is no column "Seen", which was named for expected'],
+  ['json', '[{"petId":4,"quantity":12}]', 'there is no field "Seen", which was named for expected'],
 ])('a column that was named and is not in the %s file is a fault', async (extension, text, said) => {
   const shop = await shopWith(`stock.${extension}`, text);
   const result = await shop.run(`inventory apply ${shop.file} --column expected=Seen --yes`);

@@ -108,7 +108,7 @@ test.each([
   ['4 12 5', '4=12 5=9'],
   ['4=', 'the quantity is empty'],
   ['=4', 'the pet id is empty'],
-  ['4=1=2', "'1=2'"],
+  ['4=1=2', '"1=2"'],
   ['4', 'Missing required argument "quantity"'],
   ['4=12 5=9 --expect 3', '--expect is about one pet'],
 ])('set %s is exit 2, with nothing sent', async (operands, said) => {
