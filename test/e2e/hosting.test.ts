@@ -1,0 +1,89 @@
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import { expect, test, vi } from 'vitest';
+import { temporaryDatabase } from '../support/postgres.ts';
+import { startProgram, temporaryHome } from '../support/program.ts';
+
+interface Line {
+  readonly url: string;
+  readonly key: string;
+  readonly admin: string;
+  readonly adminToken: string;
+}
+
+/** Starts `sandbox serve` with an administration port. */
+async function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const program = startProgram(['sandbox', 'serve', '--port', '0', '--admin-port', '0', '--json', ...args], { env });
+  const line: Line = JSON.parse(await program.until('stdout', '\n'));
+  return { program, ...line };
+}
+
+async function statusOf(url: string, token?: string): Promise<number> {
+  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  return (await fetch(url, { headers })).status;
+}
+
+test('SIGTERM: /readyz fails first, requests are answered meanwhile, then it ends with 0', async () => {
+  const { program, url, key, admin } = await start(['--file', ':memory:', '--drain', '3']);
+  expect(await statusOf(`${admin}/readyz`)).toBe(200);
+  program.kill('SIGTERM');
+  await vi.waitFor(async () => expect(await statusOf(`${admin}/readyz`)).toBe(503));
+  expect(await statusOf(`${url}/inventory`, key)).toBe(200);
+  expect(await program.result).toMatchObject({ code: 0, signal: null });
+});
+
+test('SIGHUP has a renewed certificate served, and ends nothing', async () => {
+  const { folder } = temporaryHome();
+  mkdirSync(folder, { recursive: true });
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const install = (name: string) => {
+    copyFileSync(join(import.meta.dirname, `../support/certificates/${name}.pem`), cert);
+    copyFileSync(join(import.meta.dirname, `../support/certificates/${name}-key.pem`), key);
+  };
+  install('server');
+  const { program, url } = await start(['--file', ':memory:', '--tls-cert', cert, '--tls-key', key]);
+  const before = await fingerprint(url);
+  install('renewed');
+  program.kill('SIGHUP');
+  await program.until('stderr', 'The certificate was read again.');
+  expect(await fingerprint(url)).not.toBe(before);
+  program.kill('SIGINT');
+  expect((await program.result).code).toBe(0);
+});
+
+function fingerprint(url: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { hostname: host, port } = new URL(url);
+    const socket: TLSSocket = connect({ host, port: Number(port), rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate().fingerprint256);
+      socket.destroy();
+    }).on('error', reject);
+  });
+}
+
+test('two replicas, set up by variables alone, share one PostgreSQL; the built program has its driver and the metrics', async () => {
+  const env = {
+    PETSTOCK_SERVE_DATABASE: await temporaryDatabase(),
+    PETSTOCK_SERVE_KEY: 'a-constant-key-of-ours',
+    PETSTOCK_SERVE_ADMIN_TOKEN: 'a-constant-token-of-ours',
+    PETSTOCK_SERVE_LIMIT_DAY: '5',
+    PETSTOCK_SERVE_NO_BAN: '1',
+  };
+  const replicas = [await start([], env), await start([], env)];
+  const statuses: number[] = [];
+  for (let sent = 0; sent < 8; sent++)
+    statuses.push(await statusOf(`${replicas[sent % 2]?.url}/inventory`, env.PETSTOCK_SERVE_KEY));
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
+  for (const { admin, program } of replicas) {
+    const headers = { Authorization: `Bearer ${env.PETSTOCK_SERVE_ADMIN_TOKEN}` };
+    const metrics = await (await fetch(`${admin}/metrics`, { headers })).text();
+    expect(metrics).toMatch(/petstock_key_used\{key="\w+",window="day"\} 5\n/);
+    expect(metrics).toMatch(/process_resident_memory_bytes \d/);
+    program.kill('SIGTERM');
+    const { code, stdout, stderr } = await program.result;
+    expect(code).toBe(0);
+    expect(stderr).not.toContain(env.PETSTOCK_SERVE_KEY);
+    expect(JSON.parse(stdout)).toMatchObject({ key: env.PETSTOCK_SERVE_KEY });
+  }
+});
