@@ -4,7 +4,7 @@ import { startService } from '../../../src/service/index.ts';
 
 /**
  * A server in a process of its own: `bare` answers a constant, anything else is the service with that many pets over the
- * given file. Prints `{"url","key"}`.
+ * given file or database. Prints `{"url","key"}`.
  */
 const [what = '', file = ''] = process.argv.slice(2);
 const told = what === 'bare' ? await serveConstant() : await serveStock(Number(what));
@@ -23,6 +23,8 @@ async function serveConstant() {
 
 async function serveStock(pets: number) {
   const limits = { minute: 10n ** 15n, day: 10n ** 15n };
-  const { url, key } = await startService({ file, pets, limits, clock: Date });
+  // On a database all have one key.
+  const store = file.startsWith('postgres') ? { database: file, key: 'a-key-of-the-benchmark' } : { file };
+  const { url, key } = await startService({ ...store, pets, limits, clock: Date });
   return { url, key };
 }
