@@ -45,7 +45,7 @@ describe('a certificate that is not trusted', () => {
 
   test('stops the rows that come after one', () => {
     const failure = classifyFailure(new CertificateError('not trusted', { unsent: true }));
-    expect(failure).toEqual({ kind: 'notSent', stop: true, mayStillArrive: false });
+    expect(failure).toEqual({ kind: 'notSent', stop: true, mayStillArrive: false, isReadable: false });
   });
 });
 

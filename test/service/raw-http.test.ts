@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { NOON, start, type TestService, temporaryFile } from './support.ts';
 
-const RATE_LIMIT = /X-RateLimit-Limit: 60\r\nX-RateLimit-Remaining: 59\r\nX-RateLimit-Reset: (\d+)\r\n/;
+const RATE_LIMIT = /X-RateLimit-Limit: 600\r\nX-RateLimit-Remaining: 599\r\nX-RateLimit-Reset: (\d+)\r\n/;
 
 /** Status line, headers that every answer has, and the Error body: of an answer that node's parser gave no response for. */
 function expectRefusal(text: string, status: number, code: string): void {
@@ -43,7 +43,7 @@ describe('what the HTTP parser refuses', () => {
   });
 
   test('a body that does not end in time: 408 with the quota of its key, and nothing written', async () => {
-    const service = await start({ patience: { headersMs: 20, requestMs: 20 } });
+    const service = await start({ patience: { headersMs: 300, requestMs: 300 } });
     const answer = await service.raw(patchOf(service, 'Content-Length: 14\r\n\r\n{"quantity":'));
     expect(answer).toMatch(/^HTTP\/1\.1 408 [\s\S]*X-RateLimit-Limit: 1000\r\nX-RateLimit-Remaining: 999\r\n/);
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);

@@ -82,7 +82,7 @@ describe('the key', () => {
     const quiet = await served(shop, '--port 0 --file :memory: --admin-port 0', async () => {});
     const { key, adminToken, url } = JSON.parse(quiet.stdout);
     expect(quiet.stderr).not.toMatch(/psk_|adm_/);
-    expect(quiet.stderr).toContain('The key is that of the sandbox: petstock sandbox info\n');
+    expect(quiet.stderr).toContain('The key is shown with --json.\n');
     expect([key, adminToken]).toEqual([expect.stringMatching(/^psk_/), expect.stringMatching(/^adm_/)]);
     const shown = await served(shop, '--port 0 --file :memory:', async () => {}, {
       terminal: 100,

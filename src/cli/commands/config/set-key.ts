@@ -28,14 +28,14 @@ const help = `${examples([
   ],
 ])}
 
-Commands that print a key (its name is of your choice):
-  secret-tool lookup service petstock             libsecret: GNOME Keyring, KWallet
-  security find-generic-password -s petstock -w   Keychain of macOS
-  op read op://Private/petstock/credential        1Password
-  pass show petstock                              pass
-  vault kv get -field=key secret/petstock         HashiCorp Vault
-  powershell -NoProfile -Command "(Get-StoredCredential -Target petstock).GetNetworkCredential().Password"
-                                                  Windows Credential Manager (module CredentialManager)`;
+Commands that print a key:
+  GNOME Keyring, KWallet: secret-tool lookup service petstock
+  Keychain of macOS: security find-generic-password -s petstock -w
+  1Password: op read op://Private/petstock/credential
+  pass: pass show petstock
+  HashiCorp Vault: vault kv get -field=key secret/petstock
+  Windows Credential Manager, with the module CredentialManager of PowerShell:
+  powershell -Command "(Get-StoredCredential -Target petstock).GetNetworkCredential().Password"`;
 
 export function defineSetKey(command: Command, run: Run): void {
   const store = run<SetKeyOptions>(storeKey);

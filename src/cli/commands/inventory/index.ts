@@ -16,7 +16,7 @@ export const inventoryOutline: NounOutline = {
       load: async () => (await import('./get.ts')).defineGet,
     },
     {
-      usage: 'set <petId> <quantity>',
+      usage: 'set <petId> [quantity...]',
       summary: 'set the stock of one pet or several',
       load: async () => (await import('./set.ts')).defineSet,
     },

@@ -106,7 +106,7 @@ describe('with --json the message of exit 8 says what was written, beside the wo
     expect(errorJson(stderr).error).toMatchObject({
       code: 'scripted',
       status: 401,
-      message: '1 of 3 changes were written; 2 were not attempted: scripted: scripted',
+      message: '1 of 3 changes was written; 2 were not attempted: scripted: scripted',
     });
   });
 

@@ -240,7 +240,7 @@ describe('--failed-out on a full disk', () => {
     const result = await apply(shop, 'petId,quantity\n4,1\n5,7\n', toFull);
     expect(result).toMatchObject({ code: 8, report: { counts: { applied: 1, failed: 1 } } });
     const { message, hint } = errorJson(result.stderr).error;
-    expect(message).toContain('1 of 2 changes were written; 1 failed. These rows could not be kept for --failed-out: ');
+    expect(message).toContain('1 of 2 changes was written; 1 failed. These rows could not be kept for --failed-out: ');
     expect(message).toContain('the disk is full');
     expect(message).toContain('line 3: pet 5, 1 → 7 (failed)');
     expect(hint).toContain('petstock history show');
