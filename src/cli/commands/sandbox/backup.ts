@@ -16,10 +16,7 @@ export function defineBackup(command: Command, run: Run): void {
       'Copies the database file as it is at one moment, with stock, keys and what they have used, also while it is served. ' +
         'To go back, stop the service and serve the copy. A PostgreSQL is backed up by pg_dump.',
     )
-    .addHelpText(
-      'after',
-      examples([['petstock sandbox backup monday.db'], ['petstock sandbox backup monday.db --file shop.db']]),
-    )
+    .addHelpText('after', examples([['petstock sandbox backup monday.db']]))
     .action(
       run<StoreChoice>(async (invocation, choice, target = '') => {
         const chosen = await chosenStore(invocation, choice);

@@ -21,8 +21,8 @@ export function defineImport(command: Command, run: Run): void {
     .addHelpText(
       'after',
       examples([
-        ['petstock sandbox import stock.csv'],
-        ['petstock inventory list -e production -o csv | petstock sandbox import -', 'what production has'],
+        ['petstock sandbox import stock.csv --merge'],
+        ['petstock inventory list -o csv | petstock sandbox import -', 'the stock of another environment'],
       ]),
     )
     .action(

@@ -24,7 +24,10 @@ export function defineReset(command: Command, run: Run): void {
     .option('--pets <n>', 'how many pets the fresh stock has (default: 24)')
     .option('--seed <n>', 'seed of the fresh stock (default: 1)')
     .option('--ids <kind>', 'large: some ids are beyond 2^53; small: none is (default: large)')
-    .addHelpText('after', examples([['petstock sandbox reset'], ['petstock sandbox reset --file shop.db --pets 1000']]))
+    .addHelpText(
+      'after',
+      examples([['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']]),
+    )
     .action(
       run<ResetOptions>(async (invocation, options) => {
         const seed = seedOf(options);

@@ -24,7 +24,7 @@ export function parseOptions(values: ServeValues): ParsedOptions {
   return present({
     port: count('--port', values.port, 0, 65_535) ?? defaultPort,
     host: values.host,
-    file: fileOf(values),
+    file: values.database === undefined ? fileOf(values) : undefined,
     database: values.database === undefined ? undefined : databaseOf(values.database),
     pets: count('--pets', values.pets, 0, 100_000_000),
     seed: count('--seed', values.seed, 0),

@@ -71,7 +71,7 @@ interface Sources {
  * @throws UsageError for a file that can't be read, a name in it that is no option, or a value of another kind
  */
 export function serveValues({ flags, env, warn }: Sources): ServeValues {
-  const file = typeof flags.config === 'string' ? flags.config : env[`${prefix}CONFIG`];
+  const file = typeof flags.config === 'string' ? flags.config : env[`${prefix}CONFIG`] || undefined;
   const values = new Map<string, Value>(file === undefined ? [] : fromFile(file));
   for (const [name, value] of fromVariables(env, warn)) values.set(name, value);
   for (const [name, value] of fromFlags(flags)) values.set(name, value);

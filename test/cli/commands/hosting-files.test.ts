@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { drainOf, parseOptions } from '../../../src/cli/commands/sandbox/serve-options.ts';
+import { serveValues } from '../../../src/cli/commands/sandbox/serve-values.ts';
+
+const folder = join(import.meta.dirname, '../../../docs/hosting');
+const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+
+/** The variables that the image sets. */
+function imageVariables(): Record<string, string> {
+  const [, block = ''] = /^ENV ((?:.*\\\n)*.*)$/m.exec(read('Dockerfile')) ?? [];
+  return Object.fromEntries([...block.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]));
+}
+
+interface Service {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly secrets: readonly string[];
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly secrets: Readonly<Record<string, unknown>>;
+}
+
+function valuesOf(env: Readonly<Record<string, string>>) {
+  const warnings: string[] = [];
+  const values = serveValues({ flags: {}, env, warn: (line) => warnings.push(line) });
+  expect(warnings).toEqual([]);
+  return { ...parseOptions(values), drainMs: drainOf(values), expose: values.expose, keyFile: values['key-file'] };
+}
+
+test('what the image sets are options, and what it opens are its ports', () => {
+  const options = valuesOf(imageVariables());
+  expect(options).toMatchObject({ host: '0.0.0.0', adminHost: '0.0.0.0', expose: true, file: '/data/stock.db' });
+  const [, opened] = /^EXPOSE (.*)$/m.exec(read('Dockerfile')) ?? [];
+  expect(opened).toBe(`${options.port} ${options.adminPort}`);
+  expect(read('Dockerfile')).toContain(`http://127.0.0.1:${options.adminPort}/healthz`);
+});
+
+test('with what compose sets on top, both replicas serve one database with one key', () => {
+  const { services, secrets } = parse(read('compose.yaml'), { merge: true }) as Compose;
+  const replicas = Object.entries(services).filter(([name]) => name.startsWith('service-'));
+  expect(replicas).toHaveLength(2);
+  for (const [, { environment, ports = [], secrets: used, depends_on }] of replicas) {
+    const given = Object.entries(environment).map(([name, value]) => [
+      name,
+      value.replace(/\$\{(\w+)[^}]*\}/g, 'x'.repeat(20)),
+    ]);
+    const options = valuesOf({ ...imageVariables(), ...Object.fromEntries(given) });
+    expect(options).toMatchObject({
+      database: `postgres://petstock:${'x'.repeat(20)}@database:5432/petstock`,
+      keyFile: `/run/secrets/${used[0]}`,
+      drainMs: 5_000,
+    });
+    expect(options.file).toBeUndefined();
+    expect(ports.map((port) => port.split(':').at(-1))).toEqual([`${options.port}`, `${options.adminPort}`]);
+    expect(Object.keys(services)).toEqual(expect.arrayContaining(Object.keys(depends_on ?? {})));
+  }
+  for (const { secrets: used } of Object.values(services)) {
+    expect(Object.keys(secrets)).toEqual(expect.arrayContaining([...used]));
+  }
+});
+
+test('each option that the document names is one', () => {
+  const names = [...read('README.md').matchAll(/PETSTOCK_SERVE_\w+/g)].map(([name]) => name);
+  expect(names.length).toBeGreaterThan(3);
+  for (const name of names) {
+    const warnings: string[] = [];
+    // Values are not looked at here.
+    if (name !== 'PETSTOCK_SERVE_CONFIG')
+      serveValues({ flags: {}, env: { [name]: 'true' }, warn: (line) => warnings.push(line) });
+    expect(warnings).toEqual([]);
+  }
+});
