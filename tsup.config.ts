@@ -23,6 +23,7 @@ const commonJs: EsbuildPlugin = {
           platform: 'node',
           target: 'node20',
           supported: { 'dynamic-import': false },
+          define: { 'import.meta.url': '__filename' },
         });
         const linked = throughArchives(code, archives);
         const name = basename(file.path);

@@ -1,8 +1,10 @@
-import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
+import { sqlite } from '../../src/service/store/sqlite/engine.ts';
 import { CASES } from './conformance-cases.ts';
 import { useContract } from './contract.ts';
 import { type Answer, outcome, rate, start, temporaryFile } from './support.ts';
+
+const { DatabaseSync } = sqlite();
 
 const contract = useContract();
 

@@ -1,9 +1,11 @@
-import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { patiently } from '../../src/service/store/sqlite/busy-retry.ts';
 import { openDatabase } from '../../src/service/store/sqlite/database.ts';
+import { sqlite } from '../../src/service/store/sqlite/engine.ts';
 import { GroupCommit, type Participant } from '../../src/service/store/sqlite/group-commit.ts';
 import { start, temporaryFile } from './support.ts';
+
+const { DatabaseSync } = sqlite();
 
 const NOBODY: Participant = { flush: () => {}, forget: () => {} };
 

@@ -1,7 +1,9 @@
 import { get as httpGet, type IncomingMessage } from 'node:http';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
+import { sqlite } from '../../src/service/store/sqlite/engine.ts';
 import { NOON, start, temporaryFile } from './support.ts';
+
+const { DatabaseSync } = sqlite();
 
 test('GET /inventory is an array of items, each with petId, quantity and status', async () => {
   const service = await start();

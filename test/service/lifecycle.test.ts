@@ -2,10 +2,12 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import { FaultSpecError, generateKey, inspectDatabase } from '../../src/service/index.ts';
+import { sqlite } from '../../src/service/store/sqlite/engine.ts';
 import { outcomes, rate, start, temporaryFile } from './support.ts';
+
+const { DatabaseSync } = sqlite();
 
 test('url, key and administration address are told', async () => {
   const service = await start({ adminPort: 0 });

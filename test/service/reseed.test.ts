@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore, type Seed } from '../../src/service/index.ts';
 import { seededStock } from '../../src/service/seed/stock.ts';
+import { hasOwnEngine } from '../../src/service/store/sqlite/engine.ts';
 import { SqliteStore } from '../../src/service/store/sqlite/sqlite-store.ts';
 import { outcomes, rate, start, temporaryFile } from './support.ts';
 
@@ -31,13 +32,13 @@ test('it waits for whoever is writing', async () => {
   await (await start({ file })).close();
   const writer = new Worker(
     `const { parentPort, workerData } = require('node:worker_threads');
-     const { DatabaseSync } = require('@photostructure/sqlite');
-     const database = new DatabaseSync(workerData);
+     const { DatabaseSync } = require(workerData.engine);
+     const database = new DatabaseSync(workerData.file);
      database.exec('BEGIN IMMEDIATE; UPDATE pets SET quantity = 4711');
      parentPort.postMessage('locked');
      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
      database.exec('COMMIT');`,
-    { eval: true, workerData: file },
+    { eval: true, workerData: { file, engine: hasOwnEngine() ? 'node:sqlite' : '@photostructure/sqlite' } },
   );
   onTestFinished(() => void writer.terminate());
   await once(writer, 'message');

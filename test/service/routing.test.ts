@@ -1,6 +1,8 @@
-import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
+import { sqlite } from '../../src/service/store/sqlite/engine.ts';
 import { outcome, rate, start, temporaryFile } from './support.ts';
+
+const { DatabaseSync } = sqlite();
 
 test.each([
   ['GET', '/'],

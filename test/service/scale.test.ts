@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { Worker } from 'node:worker_threads';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { generateKey, type RunningService } from '../../src/service/index.ts';
+import { sqlite } from '../../src/service/store/sqlite/engine.ts';
 import { serve, setQuantity } from './serving.ts';
 import { start, temporaryFile } from './support.ts';
+
+const { DatabaseSync } = sqlite();
 
 const MANY = 200_000;
 const readers = 12;

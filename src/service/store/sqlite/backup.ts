@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { backup } from '@photostructure/sqlite';
 import { StorageError } from '../store.ts';
 import { guarded, isSqliteError, openDatabase } from './database.ts';
+import { sqlite } from './engine.ts';
 import { STARTING_MS, versionOf } from './schema.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function backupDatabase(file: string, to: string): Promise<number> 
   const database = guarded(() => openDatabase(file, { readOnly: true, timeout: STARTING_MS }));
   try {
     if (versionOf(database) === 0n) throw new StorageError(`${file} has no stock yet`);
-    await backup(database, to);
+    await sqlite().backup(database, to);
   } catch (error) {
     throw isSqliteError(error) ? new StorageError(error.message, { cause: error }) : error;
   } finally {

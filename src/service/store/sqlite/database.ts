@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { StorageError } from '../store.ts';
+import { sqlite } from './engine.ts';
 
 export type Database = DatabaseSyncInstance;
 export type Statement = ReturnType<Database['prepare']>;
@@ -16,7 +17,7 @@ export const BUSY_MS = 5;
 /** Opens a database in which every integer, read or written, is a bigint. A new file is its owner's alone. */
 export function openDatabase(file: string, options: { readOnly?: boolean; timeout?: number } = {}): Database {
   if (file !== IN_MEMORY && !existsSync(file)) createPrivately(file);
-  return new DatabaseSync(file, { timeout: BUSY_MS, ...options, readBigInts: true });
+  return new (sqlite().DatabaseSync)(file, { timeout: BUSY_MS, ...options, readBigInts: true });
 }
 
 /** SQLite gives the files beside the database (`-wal`, `-shm`) the same mode. */
@@ -67,20 +68,37 @@ export function inSnapshot<Result>(database: Database, read: () => Result): Resu
   });
 }
 
+/** Primary result codes: https://sqlite.org/rescode.html */
+const codes = { busy: 5, corrupt: 11, notADatabase: 26 };
+
+/** @photostructure/sqlite leaves the code out of what it throws while it reads rows: these are SQLite's own words for it. */
+const codesByMessage: ReadonlyMap<string, number> = new Map([
+  ['database is locked', codes.busy],
+  ['database disk image is malformed', codes.corrupt],
+  ['file is not a database', codes.notADatabase],
+]);
+
 /** True for an error of SQLite's own, for example SQLITE_BUSY. */
-export function isSqliteError(error: unknown): error is Error & { readonly sqliteCodeName?: string } {
+export function isSqliteError(error: unknown): error is Error & { readonly errcode?: number } {
   return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
 }
 
 /** True when another process holds a lock, and it may help to try again. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof StorageError && codeOf(error.cause).startsWith('SQLITE_BUSY');
+  return error instanceof StorageError && codeOf(error.cause) === codes.busy;
+}
+
+/** As `isBusy`, for what SQLite itself throws; not where a snapshot has become too old, which trying again does not help. */
+export function isLocked(error: unknown): boolean {
+  return codeOf(error) === codes.busy && (!isSqliteError(error) || (error.errcode ?? codes.busy) === codes.busy);
 }
 
 function isUnusable(error: Error): boolean {
-  return ['SQLITE_NOTADB', 'SQLITE_CORRUPT'].some((code) => codeOf(error).startsWith(code));
+  const code = codeOf(error);
+  return code === codes.corrupt || code === codes.notADatabase;
 }
 
-function codeOf(error: unknown): string {
-  return isSqliteError(error) ? (error.sqliteCodeName ?? '') : '';
+function codeOf(error: unknown): number | undefined {
+  if (!isSqliteError(error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : codesByMessage.get(error.message);
 }

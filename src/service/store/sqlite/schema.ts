@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stock, StockItem } from '../../seed/stock.ts';
 import { StorageError } from '../store.ts';
-import { type Database, guarded, inSnapshot, inTransaction, isSqliteError } from './database.ts';
+import { type Database, guarded, inSnapshot, inTransaction, isLocked, isSqliteError } from './database.ts';
 
 /** Marks a file as ours: 'pets' in ASCII. */
 const APPLICATION_ID = 0x70657473n;
@@ -115,7 +115,7 @@ async function useWriteAheadLog(database: Database): Promise<void> {
       return;
     } catch (error) {
       if (!isSqliteError(error)) throw error;
-      if (error.sqliteCodeName !== 'SQLITE_BUSY' || attempt === 200) {
+      if (!isLocked(error) || attempt === 200) {
         throw new StorageError(error.message, { cause: error });
       }
       await sleep(10);
