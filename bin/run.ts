@@ -6,6 +6,7 @@ import type { Context, Input, Output } from '../src/cli/context.ts';
 import { main } from '../src/cli/main.ts';
 import { ClosedPipeError, InterruptedError } from '../src/shared/errors.ts';
 import { exitCodes } from '../src/shared/exit-codes.ts';
+import type { Clock } from '../src/shared/clock.ts';
 import type { Processes } from '../src/shared/processes.ts';
 import { createSystemClock } from '../src/shared/system-clock.ts';
 import { createSystemProcesses } from '../src/shared/system-processes.ts';
@@ -20,7 +21,8 @@ export function run(): Promise<number> {
   const interrupted = interruption(() => endsInJson);
   const stderr = output(() => process.stderr);
   let processes: Processes | undefined;
-  const clock = createSystemClock(process.hrtime.bigint);
+  const folders = foldersOf(env);
+  const clock = createSystemClock(process.hrtime.bigint, { stateFolder: () => folders.state });
   const context: Context = {
     argv: process.argv.slice(2),
     env,
@@ -29,9 +31,9 @@ export function run(): Promise<number> {
     stderr: bestEffort(stderr),
     clock,
     openTransport,
-    folders: foldersOf(env),
+    folders,
     get processes() {
-      processes ??= createSystemProcesses({ pid: process.pid, boot: clock.boot(), kill: process.kill });
+      processes ??= systemProcesses(clock);
       return processes;
     },
     prompts: latePrompts(interrupted),
@@ -43,6 +45,16 @@ export function run(): Promise<number> {
     random: Math.random,
   };
   return main(context);
+}
+
+function systemProcesses(clock: Clock): Processes {
+  return createSystemProcesses({
+    pid: process.pid,
+    get boot() {
+      return clock.boot();
+    },
+    kill: process.kill,
+  });
 }
 
 /**

@@ -39,14 +39,20 @@ export function openConnection(
   options: PetstoreClientOptions,
   { baseUrl, key }: { readonly baseUrl: string; readonly key: string },
 ): LibraryConnection {
-  const clock = options.clock ?? createSystemClock(hrtime.bigint);
+  const clock = options.clock ?? createSystemClock(hrtime.bigint, { stateFolder: () => options.stateFolder });
   const timeout = options.timeout ?? 30_000;
   const service = serviceOf(baseUrl);
   const { origin } = new URL(service);
   const name = options.name ?? origin;
   const scope = scopeOf(origin, key);
   const kill = (pid: number, signal: 0) => process.kill(pid, signal);
-  const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot(), kill });
+  const processes = createSystemProcesses({
+    pid: process.pid,
+    get boot() {
+      return clock.boot();
+    },
+    kill,
+  });
   const late = openLate(async () => {
     const state = await openLibraryState(options, clock, processes);
     const store = state?.limits ?? new MemoryLimits();

@@ -3,20 +3,29 @@ import { uptime } from 'node:os';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
+import { keptBoot } from './kept-boot.ts';
+
+export interface BootSources {
+  /** Where the name of the boot is kept on a system that gives it none. Asked only there; undefined: it is this process's own affair. */
+  stateFolder?(): string | undefined;
+  /** Where Linux has the name of the boot. */
+  readonly bootId?: string;
+}
 
 /**
  * The clock of this machine. `bin` and the library make it; everything else is handed one.
  *
  * @param hrtime `process.hrtime.bigint`: an import of `node:process` would open all standard streams, for 4 ms of a start
  */
-export function createSystemClock(hrtime: () => bigint): Clock {
+export function createSystemClock(hrtime: () => bigint, sources: BootSources = {}): Clock {
+  // Unlike performance.now(), which counts from the start of the process.
+  const monotonic = () => Number(hrtime()) / 1e6;
   let boot: string | undefined;
   return {
     now: Date.now,
-    // Unlike performance.now(), which counts from the start of the process.
-    monotonic: () => Number(hrtime()) / 1e6,
+    monotonic,
     boot: () => {
-      boot ??= readBoot();
+      boot ??= readBoot(sources, monotonic);
       return boot;
     },
     sleep: async (ms, signal) => {
@@ -34,11 +43,21 @@ export function createSystemClock(hrtime: () => bigint): Clock {
 /** A longer one would overflow into 1 ms. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Linux names each boot. Elsewhere its time identifies it, so that a stepped clock looks like a restart: that is safe. */
-function readBoot(): string {
+/** Linux names each boot. */
+const linuxBootId = '/proc/sys/kernel/random/boot_id';
+
+function readBoot({ stateFolder, bootId = linuxBootId }: BootSources, monotonic: () => number): string {
   try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return readFileSync(bootId, 'utf8').trim();
   } catch {
-    return `since ${Math.round((Date.now() / 1000 - uptime()) / 60)}`;
+    // As on macOS and Windows.
   }
+  try {
+    const folder = stateFolder?.();
+    if (folder !== undefined) return keptBoot({ folder, monotonic });
+  } catch {
+    // The state says what is wrong with its folder.
+  }
+  // Its time identifies it, so that a stepped clock looks like a restart.
+  return `since ${Math.round((Date.now() / 1000 - uptime()) / 60)}`;
 }

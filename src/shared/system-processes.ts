@@ -5,7 +5,7 @@ import type { Processes, ProcessIdentity } from './processes.ts';
 export interface SystemProcessesOptions {
   /** `process.pid` */
   readonly pid: number;
-  /** `clock.boot()` */
+  /** `clock.boot()`. Read when it is first needed. */
   readonly boot: string;
   /** `process.kill`. @throws an error with the code ESRCH where there is no such process */
   kill(pid: number, signal: 0): unknown;
@@ -15,7 +15,7 @@ export interface SystemProcessesOptions {
 
 /** The processes of this machine. `bin` and the library make it; everything else is given one. */
 export function createSystemProcesses(options: SystemProcessesOptions): Processes {
-  const { pid, boot, kill, proc = '/proc' } = options;
+  const { pid, kill, proc = '/proc' } = options;
   let self: ProcessIdentity | undefined;
   let namespace: string | undefined;
   const ownNamespace = () => {
@@ -32,14 +32,14 @@ export function createSystemProcesses(options: SystemProcessesOptions): Processe
     }
   };
   const isBeside = (process: ProcessIdentity): boolean =>
-    process.host === hostname() && process.boot === boot && process.namespace === ownNamespace();
+    process.host === hostname() && process.boot === options.boot && process.namespace === ownNamespace();
 
   return {
     get self() {
       self ??= {
         host: hostname(),
         namespace: ownNamespace(),
-        boot,
+        boot: options.boot,
         pid,
         startedAt: statOf(proc, String(pid))?.startedAt ?? '',
       };

@@ -1,0 +1,9 @@
+import { createSystemClock } from '../../src/shared/system-clock.ts';
+
+/** Asks for the name of the boot, on a system that has none: argv names the state folder. Starts when its input ends; prints the name. */
+const [, , folder = ''] = process.argv;
+process.stdin.resume().once('end', () => {
+  const clock = createSystemClock(process.hrtime.bigint, { stateFolder: () => folder, bootId: '/nowhere' });
+  process.stdout.write(clock.boot());
+});
+process.stderr.write('ready');
