@@ -4,9 +4,9 @@ import type { Transport, TransportOptions } from '../src/api/transport.ts';
 import { createUndiciTransport } from '../src/api/undici.ts';
 import type { Context, Input, Output } from '../src/cli/context.ts';
 import { main } from '../src/cli/main.ts';
+import type { Clock } from '../src/shared/clock.ts';
 import { ClosedPipeError, InterruptedError } from '../src/shared/errors.ts';
 import { exitCodes } from '../src/shared/exit-codes.ts';
-import type { Clock } from '../src/shared/clock.ts';
 import type { Processes } from '../src/shared/processes.ts';
 import { createSystemClock } from '../src/shared/system-clock.ts';
 import { createSystemProcesses } from '../src/shared/system-processes.ts';
@@ -18,7 +18,8 @@ export function run(): Promise<number> {
   // Node warns on stderr where both are set, as they may be.
   if (env.FORCE_COLOR !== undefined) delete process.env.NO_COLOR;
   let endsInJson = false;
-  const interrupted = interruption(() => endsInJson);
+  let onHangup: (() => void) | undefined;
+  const interrupted = interruption({ endsInJson: () => endsInJson, onHangup: () => onHangup });
   const stderr = output(() => process.stderr);
   let processes: Processes | undefined;
   const folders = foldersOf(env);
@@ -41,7 +42,9 @@ export function run(): Promise<number> {
     endInJson: () => {
       endsInJson = true;
     },
-    onHangup: (listener) => void process.on('SIGHUP', listener),
+    onHangup: (listener) => {
+      onHangup = listener;
+    },
     random: Math.random,
   };
   return main(context);
@@ -74,18 +77,28 @@ function openTransport(options: TransportOptions): Transport {
   };
 }
 
+interface Interruption {
+  endsInJson(): boolean;
+  /** What SIGHUP means to a command that asked for it; undefined: the end. */
+  onHangup(): (() => void) | undefined;
+}
+
 /**
- * Aborted by the first Ctrl-C or SIGTERM. A second one is left to the operating system, which ends the process at once; where a program
- * reads stderr, an error is written to it first.
+ * Aborted by the first Ctrl-C, Ctrl-Break or SIGTERM, and by SIGHUP: the terminal was closed, or the connection to it was lost. A second one is
+ * left to the operating system, which ends the process at once; where a program reads stderr, an error is written to it first. But a closed
+ * terminal sends SIGHUP more than once: from its shell, and from the system when that has ended.
  */
-function interruption(endsInJson: () => boolean): AbortSignal {
+function interruption({ endsInJson, onHangup }: Interruption): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  const abort = () => controller.abort(new InterruptedError('Interrupted'));
+  // SIGBREAK is known to Windows alone; elsewhere it never comes.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const) {
     process.once(signal, () => {
-      controller.abort(new InterruptedError('Interrupted'));
+      abort();
       if (endsInJson()) process.once(signal, () => endInJson(signal));
     });
   }
+  process.on('SIGHUP', () => (onHangup() ?? abort)());
   return controller.signal;
 }
 
@@ -216,8 +229,13 @@ function output(open: Late<NodeJS.WriteStream>): Output {
       new Promise((resolve, reject) => {
         stream().write(chunk, (error) => {
           if (!error) resolve();
-          else reject((error as NodeJS.ErrnoException).code === 'EPIPE' ? new ClosedPipeError('No reader') : error);
+          else reject(isClosed(error, stream().isTTY) ? new ClosedPipeError('No reader') : error);
         });
       }),
   };
+}
+
+/** A terminal that was closed takes nothing any more: EIO. */
+function isClosed(error: NodeJS.ErrnoException, isTerminal: boolean): boolean {
+  return error.code === 'EPIPE' || (isTerminal && error.code === 'EIO');
 }

@@ -15,11 +15,11 @@ export interface Context {
   readonly folders: Folders;
   readonly processes: Processes;
   readonly prompts: Prompts;
-  /** Aborted by Ctrl-C and SIGTERM. */
+  /** Aborted by Ctrl-C, Ctrl-Break and SIGTERM, and by SIGHUP unless `onHangup` was called: the terminal was closed. */
   readonly interrupted: AbortSignal;
   /** From here on a second Ctrl-C, which ends the process at once, leaves an error as JSON on stderr. */
   endInJson?(): void;
-  /** Calls `listener` with each SIGHUP, which ends a command that does not ask for it. */
+  /** Calls `listener` with each SIGHUP, which interrupts a command that does not ask for it. */
   onHangup(listener: () => void): void;
   /** What sends one request, ungoverned. Only the HTTP layer calls it. */
   openTransport(options: TransportOptions): Transport;

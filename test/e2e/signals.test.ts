@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
 
@@ -103,6 +104,45 @@ test('with --json a second Ctrl-C leaves an error as the last line', async () =>
   expect(rest).toEqual({ code: null, signal: 'SIGINT', stdout: '' });
   const last = stderr.trimEnd().split('\n').at(-1) ?? '';
   expect(JSON.parse(last).error).toMatchObject({ code: 'interrupted', exitCode: 130, hint: 'petstock history list' });
+});
+
+test('SIGHUP ends a write as Ctrl-C does, however often it comes', async () => {
+  const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
+  const program = startProgram('inventory apply - --yes --format csv', { env, stdin: 'petId,quantity\n1,5\n2,6\n' });
+  await untilSeen(2);
+  program.kill('SIGHUP');
+  await program.until('stderr', 'Stopping after the request');
+  program.kill('SIGHUP');
+  const { stderr, ...rest } = await program.result;
+  expect(rest).toMatchObject({ code: 130, signal: null });
+  expect(stderr).toContain('\n2 applied.\n');
+});
+
+test('a terminal that is closed in the middle of an apply: what is in flight is finished, and the run can be resumed', async () => {
+  const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
+  const home = temporaryHome();
+  const file = join(home.folder, 'changes.csv');
+  const petIds = Array.from({ length: 20 }, (_, index) => index + 1);
+  writeFileSync(file, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 500}`).join('\n')}\n`);
+  const program = startProgram(['inventory', 'apply', file, '--yes'], { env, home, terminal: 80 });
+  await untilSeen(2);
+  // `script` holds the terminal: without it there is none.
+  program.kill('SIGKILL');
+  await program.result;
+  const [run] = await vi.waitFor(
+    async () => {
+      const listed = JSON.parse((await runProgram('history list --json', { env, home })).stdout);
+      if (listed[0].state !== 'incomplete') throw new Error('it is still running');
+      return listed;
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+  // Killed, it would leave what it had sent as unknown.
+  expect(run.counts).toMatchObject({ unknown: 0, failed: 0, conflict: 0 });
+  expect(run.counts.applied).toBeGreaterThan(0);
+  const resumed = await runProgram(`inventory apply --resume ${run.run} --yes --json`, { env, home });
+  expect(resumed.code).toBe(0);
+  expect(JSON.parse((await runProgram('history list --json', { env, home })).stdout)[0].counts.applied).toBe(20);
 });
 
 test('Ctrl-C on a terminal', async () => {
