@@ -15,6 +15,11 @@ export interface LimitsStore {
    */
   fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState>;
   /**
+   * The latest state, without a change to it. Absent where `peek` always has it.
+   * @throws as `fold`
+   */
+  look?(scope: string): Promise<KeyState>;
+  /**
    * The state without a transaction, for the last look before a request leaves: it never waits. A store behind a network
    * answers from what it was notified of.
    */

@@ -64,7 +64,7 @@ export class Turn {
       if (verdict.until !== undefined) await this.#waitUntil(verdict.until, longestSlice, current, signal);
       else if (heldUp !== undefined) await this.#waitUntil(heldUp, poll.longest, current, signal);
       else await this.#somethingIsOver(pause, current, signal);
-      current = store.peek(scope);
+      current = (await store.look?.(scope)) ?? store.peek(scope);
     }
   }
 

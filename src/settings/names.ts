@@ -18,6 +18,8 @@ export interface SettingDefinition<Name extends SettingName = SettingName> {
   readonly rule: string;
   /** undefined: there is no default. */
   readonly defaultValue: SettingValue<Name> | undefined;
+  /** It may hold a password: it is shown without, and may be given on stdin. */
+  readonly isSecret?: boolean;
   /** Reads what was typed. */
   parse(text: string): Parsed<SettingValue<Name>>;
   /** Is this, from the file, a value that `parse` could have given? */
@@ -34,6 +36,9 @@ export const settingDefinitions: { readonly [Name in SettingName]: SettingDefini
   'max-zero': wholeNumber(undefined, 'a bulk write that would set more rows to 0 is refused'),
   'read-first': yesOrNo(false, 'inventory set reads first, shows before and after, and can be taken back'),
   'ca-file': file('authorities that are trusted besides those of Node, in PEM, as NODE_EXTRA_CA_CERTS'),
+  'state-url': databaseUrl(
+    'the PostgreSQL database that several machines share as their state, in place of the state folder',
+  ),
   output: oneOf(['table', 'json', 'ndjson', 'csv', 'tsv'], undefined, 'the format where -o does not name one'),
 };
 
@@ -53,7 +58,7 @@ export function settingName(text: string, environment: string = 'staging'): Sett
       hint: `petstock config set-key --env ${meant}`,
     });
   }
-  if (/(^|[-_.])ur[il]([-_.]|$)/i.test(text)) {
+  if (/(^|[-_.])ur[il]([-_.]|$)/i.test(text) && !/^state/i.test(text)) {
     throw new UsageError('URLs are not settings: they have a command of their own.', {
       hint: `petstock config set-url https://host/v1 --env ${meant}`,
     });
@@ -113,6 +118,25 @@ function storeName(meaning: string) {
     parse: (text: string): Parsed<string> => {
       const parsed = parseStoreName(text);
       return parsed.ok ? parsed : { ok: false, fault: `${parsed.fault}.` };
+    },
+  };
+}
+
+/** What else is wrong with one is said when it is set, and when it is used: reading it takes what most commands do without. */
+function databaseUrl(meaning: string) {
+  const accepts = (value: unknown): value is string =>
+    typeof value === 'string' && /^postgres(ql)?:\/\/\S+$/i.test(value);
+  const rule = 'a URL that begins with postgresql://';
+  return {
+    meaning,
+    values: '<url>',
+    rule,
+    defaultValue: undefined,
+    isSecret: true,
+    accepts,
+    parse: (text: string): Parsed<string> => {
+      const value = text.trim();
+      return accepts(value) ? { ok: true, value } : { ok: false, fault: `it must be ${rule}.` };
     },
   };
 }

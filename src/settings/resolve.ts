@@ -101,6 +101,18 @@ export function resolveBaseUrl(
   );
 }
 
+/** What `PETSTOCK_STATE_URL` says in place of a URL: no shared state, whatever is stored. */
+const noStateUrl = 'none';
+
+/** Where the state is that several machines share: `PETSTOCK_STATE_URL`, the stored one. Undefined: it is on this machine. */
+export function resolveStateUrl(env: Environment, settings: StoredSettings): Sourced<string> | undefined {
+  const fromVariable = variable(env, 'PETSTOCK_STATE_URL');
+  if (fromVariable === noStateUrl) return undefined;
+  if (fromVariable !== undefined) return { value: fromVariable, source: 'PETSTOCK_STATE_URL' };
+  const stored = settings['state-url'];
+  return stored === undefined ? undefined : { value: stored, source: fromFile };
+}
+
 function resolved(
   env: Environment,
   source: string | undefined,

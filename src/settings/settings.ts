@@ -23,6 +23,8 @@ export interface StoredSettings {
   readonly 'read-first'?: boolean;
   /** An absolute path. */
   readonly 'ca-file'?: string;
+  /** `postgresql://…`: a secret, since it may hold a password. */
+  readonly 'state-url'?: string;
   readonly output?: 'table' | 'json' | 'ndjson' | 'csv' | 'tsv';
 }
 

@@ -209,6 +209,8 @@ export interface RunFilter {
   /** Milliseconds since the Unix epoch; runs that began then or earlier. */
   readonly until?: number | undefined;
   readonly state?: RunRecord['state'] | undefined;
+  /** Runs of this user, or from this host. */
+  readonly by?: { readonly user?: string | undefined; readonly host?: string | undefined } | undefined;
   /** At most so many. */
   readonly limit?: number | undefined;
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Clock } from '../shared/clock.ts';
-import { FailureError } from '../shared/errors.ts';
+import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
 import { requirePrivateFile } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
@@ -36,6 +36,10 @@ export interface OpenStateOptions {
   random(): number;
   /** What this process runs, for others: `inventory apply`. */
   readonly command: string;
+  /** `postgresql://…`: the state that several machines share; `folder` is used only where that can't be reached. */
+  readonly url?: string | undefined;
+  /** Who runs this process, for others that share the state. */
+  readonly user?: string | undefined;
   /** Takes a sentence for stderr: a damaged state that was moved aside, a folder that can't be used. */
   warn(line: string): void;
 }
@@ -52,12 +56,13 @@ export interface StateSystem {
 const realSystem: StateSystem = { loadEngine: () => loadEngine(), syncFolder, fileSystemOf };
 
 /**
- * The state of this machine: `state.db` in the state folder. A new one takes over what petstock 0.1.0 left there.
+ * The state of this machine: `state.db` in the state folder; or the one that it shares with others. A new one takes over what petstock 0.1.0 left there.
  *
  * @throws FailureError where it can't be used, and a hint that names `PETSTOCK_STATE_DIR`; UnavailableError where another
  *   process holds it for longer than 10 s
  */
 export async function openState(options: OpenStateOptions, system: StateSystem = realSystem): Promise<State> {
+  if (options.url !== undefined) return openShared(options, options.url, system);
   const engine = await system.loadEngine();
   const { folder, runtimeFolder, need, warn } = options;
   try {
@@ -82,10 +87,33 @@ export async function openExistingState(
   options: OpenStateOptions,
   system: StateSystem = realSystem,
 ): Promise<State | undefined> {
-  const { folder, runtimeFolder, need } = options;
+  const { folder, runtimeFolder, need, url } = options;
+  if (url !== undefined) {
+    const { openExistingPostgres } = await import('./postgres/open-postgres.ts');
+    return openExistingPostgres({ ...options, url });
+  }
   if (existsSync(stateFile(folder)) || hasOldState(folder)) return openState(options, system);
   if (need === 'history' || runtimeFolder === undefined || !existsSync(stateFile(runtimeFolder))) return undefined;
   return openIn(runtimeFolder, await system.loadEngine(), { ...options, refusal: `${folder} has no state` }, system);
+}
+
+/**
+ * Without the shared state nothing is written, since the history would lack it. Commands that only read go on with what this
+ * machine knows of the limits.
+ */
+async function openShared(options: OpenStateOptions, url: string, system: StateSystem): Promise<State> {
+  const { openPostgres } = await import('./postgres/open-postgres.ts');
+  const { folder, need, warn } = options;
+  try {
+    return await openPostgres({ ...options, url });
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    if (need === 'history')
+      throw error.with({ message: `${error.message}; without a history nothing is written, so nothing was sent` });
+    const state = openIn(folder, await system.loadEngine(), { ...options, refusal: error.message }, system);
+    warn(`${error.message}: this command goes by what this machine alone knows of the rate limit`);
+    return state;
+  }
 }
 
 /** The options of a state in the runtime folder say why nothing may be written by it. */

@@ -18,6 +18,8 @@ export interface PresentProcess {
   readonly process: ProcessIdentity;
   /** What it runs: `inventory apply`. */
   readonly command: string;
+  /** Who runs it, where the state keeps that: one that several people share. */
+  readonly user?: string | undefined;
   /** Milliseconds since the Unix epoch. */
   readonly since: number;
 }

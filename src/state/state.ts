@@ -5,8 +5,8 @@ import type { Presence } from './presence.ts';
 
 /**
  * What a command has to know of other commands: the limits of a key, who writes which pet, what was written, and who is
- * there. One store behind one interface; `sqlite/` is the driver for one machine. Everything that may cross a network is a
- * promise; what is asked right before a request leaves never waits.
+ * there. One store behind one interface; `sqlite/` is the driver for one machine, `postgres/` for several. Everything that may
+ * cross a network is a promise; what is asked right before a request leaves never waits.
  */
 export interface State {
   readonly limits: LimitsStore;
@@ -21,7 +21,7 @@ export interface State {
 }
 
 export interface StateDescription {
-  /** `sqlite` */
+  /** `sqlite`, `postgresql 16.4` */
   readonly engine: string;
   /** A path, or an address without its password. */
   readonly location: string;
@@ -29,4 +29,8 @@ export interface StateDescription {
   readonly bytes: number;
   readonly runs: number;
   readonly rows: number;
+  /** How far the clock of the state is ahead of that of this machine, in milliseconds, where it has one of its own. */
+  readonly clockAhead?: number;
+  /** What of its settings weakens a promise, a sentence each. */
+  readonly warnings?: readonly string[];
 }

@@ -235,6 +235,7 @@ describe('config list', () => {
       { name: 'max-zero', value: null, source: 'not set' },
       { name: 'read-first', value: false, source: 'default' },
       { name: 'ca-file', value: null, source: 'not set' },
+      { name: 'state-url', value: null, source: 'not set' },
       { name: 'output', value: null, source: 'not set' },
       { name: 'url.staging', value: null, source: 'not set' },
       { name: 'url.production', value: null, source: 'cannot be used' },

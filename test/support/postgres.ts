@@ -63,13 +63,22 @@ async function serverUrl(): Promise<string> {
   return text;
 }
 
-/** An empty database in the PostgreSQL of this run, gone when the test is finished. @returns its address */
-export async function temporaryDatabase(): Promise<string> {
+/** An empty database in the PostgreSQL of this run, gone with it. @returns its address */
+export async function newDatabase(): Promise<string> {
   const url = await serverUrl();
   const name = `test_${randomBytes(8).toString('hex')}`;
   await runSql(url, `CREATE DATABASE ${name}`);
-  onTestFinished(async () => void (await runSql(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)));
   return databaseUrl(url, name);
+}
+
+/** The same, gone when the test is finished. */
+export async function temporaryDatabase(): Promise<string> {
+  const url = await newDatabase();
+  const name = /test_[0-9a-f]+/.exec(url)?.[0];
+  onTestFinished(async () => {
+    await runSql(await serverUrl(), `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  });
+  return url;
 }
 
 /** A PostgreSQL of its own for a test that stops it, freezes it or asks for TLS; gone when the test is finished. */

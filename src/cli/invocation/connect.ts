@@ -92,7 +92,8 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     const { baseUrl, key, service } = target;
     const scope = scopeOf(target.origin, key);
     const need = options.writes ? 'history' : 'limits';
-    const state = await openStateFor({ context, messages, command: options.command, need });
+    const { config, command } = options;
+    const state = await openStateFor({ context, messages, config, environment, command, need });
     const { clock, interrupted, random, processes } = context;
     const governor = createGovernor({
       clock,

@@ -1,20 +1,24 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { resolveStateUrl } from '../../settings/resolve.ts';
+import type { EnvironmentName } from '../../settings/settings.ts';
 import { effectiveUser } from '../../shared/effective-user.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import type { Invocation } from './invocation.ts';
+import { userOf } from './user.ts';
 
 /** Which state a command opens, and what for. */
-export interface StateUse extends Pick<Invocation, 'context' | 'messages'> {
+export interface StateUse extends Pick<Invocation, 'context' | 'messages' | 'config'> {
+  readonly environment: EnvironmentName;
   /** What other processes are shown: `history list`. */
   readonly command: string;
   readonly need: OpenStateOptions['need'];
 }
 
 /**
- * Opens the state of this machine; it is made where it is missing. The caller closes it.
+ * Opens the state of this machine, or the one that it shares with others; it is made where it is missing. The caller closes it.
  *
  * @throws FailureError where it can't be used, UnavailableError where another process holds it for too long
  */
@@ -25,20 +29,20 @@ export async function openStateFor(use: StateUse): Promise<State> {
 }
 
 /**
- * Opens the state of this machine for a command that only looks, and closes it behind it.
+ * Opens the state for a command that only looks, and closes it behind it.
  *
  * @param look is given undefined where there is no state yet
  * @param need `limits` finds what is kept in the runtime folder, too
  * @throws FailureError where it can't be used
  */
 export async function withExistingState<T>(
-  { context, messages }: Invocation,
+  { context, messages, config, environment: { value: environment } }: Invocation,
   command: string,
   look: (state: State | undefined) => Promise<T>,
   need: OpenStateOptions['need'] = 'history',
 ): Promise<T> {
   const { openExistingState } = await import('../../state/open-state.ts');
-  const state = await openExistingState(stateOptions({ context, messages, command, need }));
+  const state = await openExistingState(stateOptions({ context, messages, config, environment, command, need }));
   try {
     return await look(state);
   } finally {
@@ -46,10 +50,18 @@ export async function withExistingState<T>(
   }
 }
 
-function stateOptions({ context, messages, command, need }: StateUse): OpenStateOptions {
+/** The state that several machines share, where there is one. The sandbox is on this machine, and so is its state. */
+export function stateUrlOf({ context, config, environment }: Omit<StateUse, 'messages' | 'command' | 'need'>) {
+  return environment === 'sandbox' ? undefined : resolveStateUrl(context.env, config.settings);
+}
+
+function stateOptions(use: StateUse): OpenStateOptions {
+  const { context, messages, command, need } = use;
   const { clock, processes, random, folders, env } = context;
+  const url = stateUrlOf(use)?.value;
   return {
     folder: folders.state,
+    ...(url !== undefined && { url, user: userOf(env) }),
     runtimeFolder: runtimeFolder(env),
     need,
     clock,

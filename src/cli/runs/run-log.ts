@@ -1,9 +1,9 @@
-import { userInfo } from 'node:os';
 import type { BulkRow } from '../../inventory/change.ts';
 import type { RunHead, RunLog } from '../../state/history.ts';
 import { commonReason, plannedRows } from '../../writes/planned-rows.ts';
 import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
+import { userOf } from '../invocation/user.ts';
 
 /** What a new run is about, besides where it goes and who runs it. */
 export type RunSubject = Pick<RunHead, 'command' | 'file' | 'contentHash' | 'hasDeltas' | 'undoes'>;
@@ -28,15 +28,4 @@ export function beginRun(
     unchanged,
   };
   return state.history.begin(head, plannedRows(rows, numbers));
-}
-
-function userOf(env: Invocation['context']['env']): string | undefined {
-  const named = env.USER ?? env.LOGNAME ?? env.USERNAME;
-  if (named !== undefined && named !== '') return named;
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run under a number that has no name.
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import type { PlannedRow, RunHead } from '../history.ts';
+import { runIdAt } from '../run-id.ts';
 import { type Shared, serviceNumber } from './leases.ts';
 import { numbered } from './sequence.ts';
 
@@ -112,10 +113,8 @@ function insertRows(
  * @param at milliseconds since the Unix epoch
  */
 export function newRunId({ connection, random }: Shared, at: number): string {
-  const time = new Date(at).toISOString().replace(/[-:]|\.\d+/g, '');
   for (let attempt = 0; ; attempt += 1) {
-    const suffix = Math.floor((random() + attempt / 7) * 36 ** 4) % 36 ** 4;
-    const run = `${time}-${suffix.toString(36).padStart(4, '0')}`;
+    const run = runIdAt(at, random(), attempt);
     if (connection.get('SELECT 1 FROM runs WHERE run = ?', run) === undefined) return run;
   }
 }

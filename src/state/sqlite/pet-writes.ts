@@ -1,6 +1,6 @@
 import type { PetWrite, RowPosition } from '../history.ts';
+import { type WrittenRow, withoutUndone } from '../written-rows.ts';
 import type { Connection } from './connection.ts';
-import type { Row } from './engine.ts';
 import { findService } from './leases.ts';
 
 const possibleWrites = "('applied', 'differs', 'unknown')";
@@ -33,25 +33,7 @@ export function writesAfter(connection: Connection, position: RowPosition): PetW
   // was only planned had none: a write that was on its way then may have come after its stock was read.
   const wasSent = own !== undefined && own.result !== 'pending' && own.result !== 'conflict';
   const later = wasSent ? rows.filter((row) => Number(row.sequence) > sequence) : rows;
-  return withoutUndone(later).map(petWriteOf);
-}
-
-/** Leaves out a write and the undo of it, from the newest on: an undo may itself have been taken back. */
-function withoutUndone(rows: readonly Row[]): Row[] {
-  const left = new Set(rows);
-  for (const undo of rows.toReversed()) {
-    if (undo.undoes === null || undo.result !== 'applied' || !left.has(undo)) continue;
-    const undone = rows.find(({ run, row }) => run === undo.undoes && row === undo.line);
-    if (undone === undefined || !left.has(undone)) continue;
-    left.delete(undo);
-    left.delete(undone);
-  }
-  return [...left];
-}
-
-function petWriteOf({ run, command, result, quantity, after }: Row): PetWrite {
-  const written = (result === 'unknown' ? after : (quantity ?? after)) as number;
-  return { run: String(run), command: String(command), result: result as PetWrite['result'], quantity: written };
+  return withoutUndone(later as readonly unknown[] as readonly WrittenRow[]);
 }
 
 /** The stock that was last read or written of a pet. See `History.lastKnownQuantity`. */

@@ -1,18 +1,9 @@
 import type { RowError } from '../../inventory/change.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { RecordedResult, RecordedRow, RunRecord } from '../history.ts';
+import { recordedResults } from '../recorded-results.ts';
 import type { Row } from './engine.ts';
 import { unexpired } from './leases.ts';
-
-export const recordedResults = [
-  'pending',
-  'applied',
-  'unchanged',
-  'failed',
-  'conflict',
-  'differs',
-  'unknown',
-] as const satisfies readonly RecordedResult[];
 
 /** The columns of a run, with the name of its service. */
 export const runColumns = 'runs.*, (SELECT name FROM services WHERE services.id = runs.service) AS service_name';

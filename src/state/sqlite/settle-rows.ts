@@ -1,7 +1,7 @@
 import type { Outcome, RecordedResult } from '../history.ts';
+import { recordedResults } from '../recorded-results.ts';
 import type { BegunRun } from './begin-run.ts';
 import { giveBackLease, leaveLeaseToRequest, type Shared } from './leases.ts';
-import { recordedResults } from './run-records.ts';
 
 /** How many rows of a run moved from one result to another in a transaction. */
 export class CountChanges {

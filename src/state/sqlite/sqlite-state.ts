@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
+import { recordedResults } from '../recorded-results.ts';
 import type { State, StateDescription } from '../state.ts';
 import type { Connection } from './connection.ts';
 import type { Shared } from './leases.ts';
-import { recordedResults } from './run-records.ts';
 import { schemaVersion } from './schema.ts';
 import { isDamage, originOf } from './sqlite-errors.ts';
 import { SqliteHistory } from './sqlite-history.ts';

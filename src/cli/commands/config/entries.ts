@@ -8,6 +8,7 @@ import {
   resolveBaseUrl,
   resolveEnvironment,
   resolveKey,
+  resolveStateUrl,
 } from '../../../settings/resolve.ts';
 import {
   type ConfigFile,
@@ -17,6 +18,7 @@ import {
 } from '../../../settings/settings.ts';
 import { configOf, resolveStore } from '../../../settings/stores.ts';
 import type { Environment } from '../../../settings/variables.ts';
+import { maskDatabaseUrl } from '../../../shared/database-url.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
 
@@ -84,6 +86,7 @@ export function readEntry({ store, name }: EntryRef, env: Environment, file: Con
     if (name === `url.${environment}`) return entry(shown, resolveBaseUrl(environment, env, config));
     if (name === `key.${environment}`) return entry(shown, masked(resolveKey(environment, env, config)));
   }
+  if (name === 'state-url') return entry(shown, withoutPassword(resolveStateUrl(env, config.settings)));
   if (name === 'default-env') return entry(shown, resolveEnvironment(undefined, env, config.settings));
   if (name === 'default-store') return entry(shown, resolveStore(undefined, env, file));
   if (!isSetting(name)) return entry(shown, undefined);
@@ -102,6 +105,10 @@ function entry(name: string, found: Sourced<Scalar> | undefined): Entry {
   return found === undefined
     ? { name, value: null, source: 'not set' }
     : { name, value: found.value, source: found.source };
+}
+
+function withoutPassword(url: Sourced<string> | undefined): Sourced<string> | undefined {
+  return url === undefined ? undefined : { value: maskDatabaseUrl(url.value), source: url.source };
 }
 
 /** Of a key that is printed by a command, the command: nothing is run to show it. */

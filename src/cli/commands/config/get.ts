@@ -46,6 +46,8 @@ function notSet({ store, name }: EntryRef): FailureError {
       ? `petstock config set-url https://<your-store>/v1 ${where}`
       : kind === 'key'
         ? `petstock config set-key ${where}`
-        : `petstock config set ${name} <value>`;
+        : name === 'state-url'
+          ? 'petstock config set state-url'
+          : `petstock config set ${name} <value>`;
   return new FailureError(`${store === undefined ? '' : `${store}/`}${name} is not set`, { hint });
 }

@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import { grouped } from '../../../inventory/grouped.ts';
 import { isoTime, localTime } from '../../../output/time.ts';
 import type { Row, View } from '../../../output/view.ts';
+import { maskDatabaseUrl } from '../../../shared/database-url.ts';
 import type { PresentProcess } from '../../../state/presence.ts';
 import type { StateDescription } from '../../../state/state.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { withExistingState } from '../../invocation/state.ts';
+import { stateUrlOf, withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
 
 export function defineStateInfo(command: Command, run: Run): void {
@@ -20,7 +21,9 @@ export function defineStateInfo(command: Command, run: Run): void {
 async function info(invocation: Invocation): Promise<void> {
   await withExistingState(invocation, 'state info', async (state) => {
     if (state === undefined) {
-      const { state: location } = invocation.context.folders;
+      const { context, config, environment } = invocation;
+      const url = stateUrlOf({ context, config, environment: environment.value })?.value;
+      const location = url === undefined ? context.folders.state : maskDatabaseUrl(url);
       await invocation.messages.note('There is no state yet: the first request makes it.');
       const none = { engine: null, location, schema: null, bytes: 0, runs: 0, rows: 0 };
       return await invocation.results.print(infoView(none, [], invocation.context.clock.now()));
@@ -38,21 +41,25 @@ interface Described extends Omit<StateDescription, 'engine' | 'schema'> {
 
 /**
  * Line by line in a table, CSV and TSV. JSON is
- * `{"engine","location","schema","bytes","runs","rows","present":[{"command","host","pid","since"}]}`.
+ * `{"engine","location","schema","bytes","runs","rows","present":[{"command","user","host","pid","since"}]}`, of a shared state
+ * with `clockAhead` (milliseconds) and `warnings`.
  */
 function infoView(described: Described, processes: readonly PresentProcess[], now: number): View {
   const { engine, location, schema, bytes, runs, rows } = described;
-  const present = processes.map(({ command, process, since }) => {
-    return { command, host: process.host, pid: process.pid, since: isoTime(since) };
+  const present = processes.map(({ command, user = null, process, since }) => {
+    return { command, user, host: process.host, pid: process.pid, since: isoTime(since) };
   });
+  const { clockAhead, warnings = [] } = described;
   const lines: Row[] = [
     { name: 'location', value: location },
     { name: 'engine', value: engine === null ? 'none yet' : `${engine}, schema ${schema}` },
     { name: 'size', value: sizeText(bytes) },
     { name: 'runs', value: grouped(runs) },
     { name: 'rows', value: grouped(rows) },
-    ...processes.map(({ command, process, since }) => {
-      const who = `pid ${process.pid} on ${process.host}`;
+    ...(clockAhead === undefined ? [] : [{ name: 'clock', value: clockText(clockAhead) }]),
+    ...warnings.map((value) => ({ name: 'warning', value })),
+    ...processes.map(({ command, user, process, since }) => {
+      const who = `${user === undefined ? '' : `${user}, `}pid ${process.pid} on ${process.host}`;
       return { name: 'present', value: `${command}, ${who}, since ${localTime(since, now)}` };
     }),
   ];
@@ -64,8 +71,23 @@ function infoView(described: Described, processes: readonly PresentProcess[], no
       { field: 'value', title: 'Value', whole: true },
     ],
     rows: [lines],
-    json: { engine, location, schema, bytes, runs, rows, present },
+    json: {
+      engine,
+      location,
+      schema,
+      bytes,
+      runs,
+      rows,
+      present,
+      ...(clockAhead !== undefined && { clockAhead, warnings }),
+    },
   };
+}
+
+/** `1.2 s ahead of this machine` */
+function clockText(ms: number): string {
+  if (Math.abs(ms) < 100) return 'as that of this machine';
+  return `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? 'ahead of' : 'behind'} that of this machine`;
 }
 
 /** `812 bytes`, `40 KB`, `1.2 MB` */

@@ -1,0 +1,14 @@
+import { userInfo } from 'node:os';
+import type { Context } from '../context.ts';
+
+/** Who runs this, for the history and for others; undefined where there is no name. */
+export function userOf(env: Context['env']): string | undefined {
+  const named = env.USER ?? env.LOGNAME ?? env.USERNAME;
+  if (named !== undefined && named !== '') return named;
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under a number that has no name.
+    return undefined;
+  }
+}

@@ -1,0 +1,105 @@
+import type { Clock } from '../../shared/clock.ts';
+
+/** By how much the clock of a database and the monotonic one of this machine drift apart: twice what NTP slews. */
+const drift = 0.001;
+/** A wall clock that has moved by more against the monotonic one: stepped, or the machine slept. */
+const step = 100;
+/** A reading that is older is not relied on, in milliseconds. */
+const longestAge = 60_000;
+
+/** How far the clock of the database is ahead of our monotonic one: somewhere from `least` to `most`. */
+interface Offset {
+  readonly least: number;
+  readonly most: number;
+  /** By the monotonic clock. */
+  readonly at: number;
+  /** The wall clock less the monotonic one then. */
+  readonly wall: number;
+}
+
+/**
+ * The clock of the database, by which machines agree on times, as it is known here: each answer narrows it. A time goes over to
+ * the other clock as the earliest or the latest that it can be, and whoever asks says which of them is safe.
+ */
+export class DatabaseClock {
+  readonly #clock: Clock;
+  #offset: Offset | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Takes one reading in.
+   * @param time of the database, in milliseconds since the Unix epoch
+   * @param sentAt,receivedAt by the monotonic clock: it was read between them
+   */
+  observe(time: number, sentAt: number, receivedAt: number): void {
+    const wall = this.#wall();
+    const fresh = { least: time - receivedAt, most: time - sentAt, at: receivedAt, wall };
+    const known = this.#offset;
+    if (known === undefined || Math.abs(wall - known.wall) > step) {
+      this.#offset = fresh;
+      return;
+    }
+    const slack = this.#slack();
+    const least = Math.max(known.least - slack, fresh.least);
+    const most = Math.min(known.most + slack, fresh.most);
+    // Readings that exclude each other: the clock of the database was stepped, or another one has taken over.
+    this.#offset = least <= most ? { ...fresh, least, most } : fresh;
+  }
+
+  /** Whether it has to be read again before a time goes over: it is unknown or old, or this machine slept. */
+  get isDoubtful(): boolean {
+    if (this.#offset === undefined) return true;
+    const { at, wall } = this.#offset;
+    return this.#clock.monotonic() - at > longestAge || Math.abs(this.#wall() - wall) > step;
+  }
+
+  /** The time of the database at a moment of the monotonic clock, or earlier. */
+  earliest(at: number): number {
+    const { least } = this.#known;
+    return at + least - this.#slack();
+  }
+
+  /** The same, or later. */
+  latest(at: number): number {
+    const { most } = this.#known;
+    return at + most + this.#slack();
+  }
+
+  /** The moment of the monotonic clock at a time of the database, or earlier. */
+  localEarliest(time: number): number {
+    return time - this.#known.most - this.#slack();
+  }
+
+  /** The same, or later. */
+  localLatest(time: number): number {
+    return time - this.#known.least + this.#slack();
+  }
+
+  /** A time of the database by the wall clock of this machine, for people. */
+  localWall(time: number): number {
+    return this.localLatest(time) + this.#wall();
+  }
+
+  /** How far the clock of the database is ahead of the wall clock of this machine, in milliseconds. */
+  get ahead(): number {
+    const { least, most } = this.#known;
+    return (least + most) / 2 - this.#wall();
+  }
+
+  get #known(): Offset {
+    if (this.#offset === undefined) throw new Error('the clock of the database has not been read');
+    return this.#offset;
+  }
+
+  /** How far they may have drifted apart since it was last read. A time to come goes over again before it has come. */
+  #slack(): number {
+    return Math.max(0, this.#clock.monotonic() - this.#known.at) * drift;
+  }
+
+  #wall(): number {
+    return this.#clock.now() - this.#clock.monotonic();
+  }
+}

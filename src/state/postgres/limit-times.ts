@@ -1,0 +1,79 @@
+import type { InFlight, KeyState } from '../../rate-limit/key-state.ts';
+import type { LimitRecord } from '../../rate-limit/records.ts';
+import type { Window } from '../../rate-limit/window.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { DatabaseClock } from './database-clock.ts';
+
+/** Names the one clock that all machines share, where the records of one machine name its boot. */
+export const sharedBoot = 'database';
+
+/**
+ * A record with its times by the clock of the database, in milliseconds since the Unix epoch: there the monotonic clock and the
+ * wall clock are one. Where a time is not known exactly, it is taken so that nothing leaves too early: now as early, the receipt
+ * of an answer as late, and the sending of its request as early as they may have been.
+ */
+export function inSharedTime(record: LimitRecord, time: DatabaseClock): LimitRecord {
+  switch (record.type) {
+    case 'start': {
+      const at = time.earliest(record.at);
+      return { ...record, boot: sharedBoot, at, wall: at };
+    }
+    case 'intent':
+      return { ...record, at: time.earliest(record.at), expires: time.latest(record.expires) };
+    case 'answer': {
+      const at = time.latest(record.at);
+      const leftAt = record.leftAt === undefined ? undefined : time.earliest(record.leftAt);
+      return { ...record, at, wall: at, leftAt };
+    }
+    case 'lost':
+      return { ...record, at: time.earliest(record.at) };
+    case 'unsent':
+      return record;
+  }
+}
+
+/**
+ * A state by the clocks of this machine. Gates end as late, and our own requests are over as early, as they may.
+ * @param state by the clock of the database
+ */
+export function inLocalTime(state: KeyState, time: DatabaseClock, clock: Clock): KeyState {
+  const ahead = clock.now() - clock.monotonic();
+  const { gate, offset } = state;
+  // What is ahead of the database by so much is ahead of us by that and by how far the database is ahead of us.
+  const least = time.earliest(0);
+  const most = time.latest(0);
+  return {
+    ...state,
+    boot: state.boot === '' ? '' : clock.boot(),
+    bootedAt: ahead,
+    offset: offset && {
+      ...offset,
+      least: offset.least + least,
+      most: offset.most + most,
+      at: time.localEarliest(offset.at),
+    },
+    windows: Object.fromEntries(
+      Object.entries(state.windows).map(([kind, window]) => [kind, localWindow(window, time)]),
+    ),
+    inFlight: new Map([...state.inFlight].map(([id, request]) => [id, localRequest(request, time)])),
+    gate: gate.at === 0 ? gate : { ...gate, at: time.localLatest(gate.at), wall: time.localWall(gate.wall) },
+  };
+}
+
+function localWindow(window: Window, time: DatabaseClock): Window {
+  const { toldAt, asOf, first } = window;
+  return {
+    ...window,
+    toldAt: time.localLatest(toldAt),
+    asOf: time.localWall(asOf),
+    first: { ...first, at: time.localLatest(first.at) },
+  };
+}
+
+function localRequest(request: InFlight, time: DatabaseClock): InFlight {
+  return {
+    ...request,
+    sentAt: time.localEarliest(request.sentAt),
+    expires: time.localEarliest(request.expires),
+  };
+}

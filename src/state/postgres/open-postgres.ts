@@ -1,0 +1,55 @@
+import { parseDatabaseUrl } from '../../shared/database-url.ts';
+import { UsageError } from '../../shared/errors.ts';
+import { PostgresConnection, type Query } from './connection.ts';
+import { PostgresState, type PostgresStateOptions } from './postgres-state.ts';
+import { migrate, versionOf } from './schema.ts';
+import { type OpenWire, openWire } from './wire.ts';
+
+export interface OpenPostgresOptions extends PostgresStateOptions {
+  /** `postgresql://…` */
+  readonly url: string;
+}
+
+/**
+ * The state that several machines share, in the schema `petstock` of a database; it is made there, or brought to this version.
+ *
+ * @throws UnavailableError where the database can't be reached, FailureError where it can't be used or a later version of
+ *   petstock has written it, UsageError for a URL that makes no sense
+ */
+export async function openPostgres(options: OpenPostgresOptions, open: OpenWire = openWire): Promise<PostgresState> {
+  return new PostgresState(await connect(options, open, migrate), options);
+}
+
+/** The same for commands that only look. @returns undefined where the database has no state; makes nothing then */
+export async function openExistingPostgres(
+  options: OpenPostgresOptions,
+  open: OpenWire = openWire,
+): Promise<PostgresState | undefined> {
+  let exists = false;
+  const connection = await connect(options, open, async (query, patient, shown) => {
+    exists = (await versionOf(query, shown)) !== undefined;
+    if (exists) await migrate(query, patient, shown);
+  });
+  if (exists) return new PostgresState(connection, options);
+  await connection.close();
+  return undefined;
+}
+
+function connect(
+  { url, clock }: OpenPostgresOptions,
+  open: OpenWire,
+  prepare: (query: Query, patient: Query, shown: string) => Promise<void>,
+): Promise<PostgresConnection> {
+  const parsed = parseDatabaseUrl(url);
+  if (!parsed.ok) throw new UsageError(`The state URL cannot be used: ${parsed.fault}.`);
+  const address = parsed.value;
+  return PostgresConnection.open({
+    address,
+    clock,
+    openWire: open,
+    prepare: async (query, patient) => {
+      await prepare(query, patient, address.shown);
+      await query('LISTEN petstock');
+    },
+  });
+}

@@ -1,0 +1,55 @@
+import { FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
+
+/** SQLSTATE. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const lostStates = /^(08|57P0[123]|25006|25P03)/;
+const busyStates = /^(57014|55P03|53300|40001|40P01|58000)/;
+
+/** @returns the SQLSTATE of an error of PostgreSQL itself; undefined for any other, as of the network */
+function stateOf(error: unknown): string | undefined {
+  const { code, severity } = error as { readonly code?: unknown; readonly severity?: unknown };
+  return typeof code === 'string' && typeof severity === 'string' ? code : undefined;
+}
+
+/**
+ * Whether the connection is gone: it is not known then what became of what was asked. One that has become read-only is a
+ * database that another one has taken over from.
+ */
+export function isLost(error: unknown): boolean {
+  if (error instanceof PetstockError || !(error instanceof Error)) return false;
+  const state = stateOf(error);
+  return state === undefined ? true : lostStates.test(state);
+}
+
+/** Whether the answer did not come in time: it would not the next time either. */
+export function isSilence(error: unknown): boolean {
+  return /read timeout|timeout expired/.test((error as Error).message);
+}
+
+/** What PostgreSQL or the network throws, in words. @param shown the address without its password */
+export function inWords(error: unknown, shown: string): unknown {
+  if (error instanceof PetstockError || !(error instanceof Error)) return error;
+  const state = stateOf(error);
+  if (isLost(error)) {
+    return new UnavailableError(`The shared state at ${shown} can't be reached: ${reasonOf(error)}`, {
+      hint: 'petstock state info',
+      cause: error,
+    });
+  }
+  if (state !== undefined && busyStates.test(state)) {
+    return new UnavailableError(`The shared state at ${shown} is too busy: ${error.message}`, {
+      hint: 'petstock state info',
+      cause: error,
+    });
+  }
+  const hint = /^(28|3D)/.test(state ?? '') ? 'petstock config set state-url' : 'petstock state check';
+  return new FailureError(`The shared state at ${shown} can't be used: ${error.message}`, { hint, cause: error });
+}
+
+function reasonOf(error: Error): string {
+  const { code, errors } = error as NodeJS.ErrnoException & { readonly errors?: readonly Error[] };
+  if (/read timeout/.test(error.message)) return 'it does not answer';
+  if (/timeout expired/.test(error.message)) return 'it takes no connection in time';
+  if (error.message !== '') return error.message;
+  // Node tries all addresses of a name, and says nothing of its own.
+  return errors?.map(({ message }) => message).join('; ') || code || 'the connection was lost';
+}

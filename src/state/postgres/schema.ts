@@ -1,0 +1,58 @@
+import { FailureError } from '../../shared/errors.ts';
+import type { Query } from './connection.ts';
+import { functions } from './functions.ts';
+import { tables } from './tables.ts';
+
+/** How a database of one version becomes one of the next. What has been released is never changed: a change is another step. */
+const steps: readonly string[] = [`${tables}${functions}`];
+
+export const schemaVersion = steps.length;
+
+/** Names what waits for a migration, among all advisory locks of a database: `psst`, in ASCII. */
+const migrationLock = 0x70737374;
+
+/**
+ * Brings a database to this version. Whether it has to be is seen without a transaction.
+ * @param patient waits for the migration of another process
+ * @throws FailureError where a later version has written it
+ */
+export async function migrate(query: Query, patient: Query, shown: string): Promise<void> {
+  if ((await versionOf(query, shown)) === schemaVersion) return;
+  await query('BEGIN');
+  try {
+    for (const name of ['statement_timeout', 'lock_timeout']) await query(`SET LOCAL ${name} = '60s'`);
+    await patient('SELECT pg_advisory_xact_lock($1)', migrationLock);
+    // Another process may have been first.
+    const version = (await versionOf(query, shown)) ?? 0;
+    if (version < schemaVersion) for (const statement of migrationFrom(version)) await patient(statement);
+    await query('COMMIT');
+  } catch (error) {
+    await query('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}
+
+function migrationFrom(version: number): readonly string[] {
+  return [
+    'CREATE SCHEMA IF NOT EXISTS petstock',
+    'CREATE TABLE IF NOT EXISTS petstock.meta (schema integer NOT NULL)',
+    ...steps.slice(version),
+    'DELETE FROM petstock.meta',
+    `INSERT INTO petstock.meta VALUES (${schemaVersion})`,
+  ];
+}
+
+/** @returns undefined where there is no state in the database. @throws FailureError where a later version has written it */
+export async function versionOf(query: Query, shown: string): Promise<number | undefined> {
+  const [found] = await query("SELECT to_regclass('petstock.meta')::text AS meta");
+  if (found?.meta === null) return undefined;
+  const [row] = await query('SELECT schema FROM petstock.meta');
+  const version = Number(row?.schema ?? 0);
+  if (version > schemaVersion) {
+    throw new FailureError(
+      `The shared state at ${shown} was written by a later version of petstock (schema ${version}, not ${schemaVersion}): update petstock`,
+      { hint: 'npm install --global petstock@latest' },
+    );
+  }
+  return version;
+}

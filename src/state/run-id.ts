@@ -1,0 +1,37 @@
+import { FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
+
+const runPattern = /^\d{8}T\d{6}Z-[0-9a-z]{4}$/;
+const hint = 'petstock history list';
+
+/**
+ * An id after the time and four characters that tell apart the runs of one second.
+ * @param at milliseconds since the Unix epoch
+ * @param random in [0, 1)
+ * @param attempt from 0: another id each time, for one that is taken
+ */
+export function runIdAt(at: number, random: number, attempt: number): string {
+  const time = new Date(at).toISOString().replace(/[-:]|\.\d+/g, '');
+  const suffix = Math.floor((random + attempt / 7) * 36 ** 4) % 36 ** 4;
+  return `${time}-${suffix.toString(36).padStart(4, '0')}`;
+}
+
+/**
+ * What a person has typed for a run: its whole id, or the end of it in lower case.
+ * @throws UsageError for what is neither
+ */
+export function readRunId(text: string): { readonly whole: string } | { readonly end: string } {
+  if (/^[0-9a-z]{4}$/i.test(text)) return { end: text.toLowerCase() };
+  if (runPattern.test(text)) return { whole: text };
+  throw new UsageError(`${JSON.stringify(text)} is not the id of a run, such as 20260115T120020Z-k3x9`, { hint });
+}
+
+/** @throws UsageError where several runs are meant, NotFoundError where there is none */
+export function onlyRun(text: string, [run, ...others]: readonly string[]): string {
+  if (run === undefined) throw new NotFoundError(`There is no run ${text} in the history`, { hint });
+  // Whoever can write to the state can put anything there; it must not come into a command or the name of a file.
+  if (!runPattern.test(run)) {
+    throw new FailureError(`The history has a run ${JSON.stringify(run)}, which is no id`, { hint });
+  }
+  if (others.length === 0) return run;
+  throw new UsageError(`${text} may be ${[run, ...others].join(' or ')}: give the whole id`, { hint });
+}

@@ -1,0 +1,25 @@
+import { newDatabase } from '../support/postgres.ts';
+import { type SharedStore, sharedStore } from './postgres-rig.ts';
+import type { StateClock } from './rig.ts';
+import { testState } from './state-contract.ts';
+
+let database: Promise<string> | undefined;
+
+testState('PostgreSQL', () => {
+  let latest: StateClock | undefined;
+  let store: Promise<SharedStore> | undefined;
+  const now = () => latest?.now() ?? 0;
+  const begin = async () => {
+    database ??= newDatabase();
+    return sharedStore(now, await database);
+  };
+  return {
+    hasMachines: true,
+    idle: async () => (await store)?.idle(),
+    open: async (options) => {
+      latest = options.clock;
+      store ??= begin();
+      return (await store).open(options);
+    },
+  };
+});
