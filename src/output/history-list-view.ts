@@ -10,10 +10,12 @@ import type { Column, Row, View } from './view.ts';
  * absent; CSV and TSV have the same, flat.
  *
  * @param onlyRow gives the row of a run that has no other, for a table
+ * @param isShared several people and machines have written them: a table says who
  */
 export function historyListView(
   runs: () => AsyncIterable<RunFacts>,
   onlyRow: (run: string) => Promise<RowFacts | undefined>,
+  isShared = false,
 ): View {
   return {
     shape: 'list',
@@ -21,7 +23,7 @@ export function historyListView(
     columns: listColumns,
     rows: batchesOf(runs, toListRow),
     document: { head: undefined, rows: batchesOf(runs, runJson) },
-    table: { columns: listTableColumns, rows: listTableRows(runs, onlyRow) },
+    table: { columns: isShared ? sharedTableColumns : listTableColumns, rows: listTableRows(runs, onlyRow) },
   };
 }
 
@@ -50,6 +52,8 @@ const listTableColumns: readonly Column[] = [
   },
 ];
 
+const sharedTableColumns: readonly Column[] = listTableColumns.toSpliced(2, 0, { field: 'by', title: 'By' });
+
 async function* listTableRows(
   runs: () => AsyncIterable<RunFacts>,
   onlyRow: (run: string) => Promise<RowFacts | undefined>,
@@ -58,8 +62,14 @@ async function* listTableRows(
     const { run, at, env, store } = facts;
     const row = facts.changes === 1 ? await onlyRow(run) : undefined;
     const where = whereName({ store, env });
-    yield [{ run, at: localMinute(at), env: where, change: changeText(facts, row), ...resultOf(facts) }];
+    const shown = { run, at: localMinute(at), by: byText(facts), env: where, change: changeText(facts, row) };
+    yield [{ ...shown, ...resultOf(facts) }];
   }
+}
+
+/** `ann@till-2` */
+function byText({ user, host }: RunFacts): string {
+  return user === undefined ? host : `${user}@${host}`;
 }
 
 /** Which change it was: `set pet 22: 2 → 3`; `apply pets 4, 5, 8 and 17 more: 120 units`; each with its reason. */

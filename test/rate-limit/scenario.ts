@@ -14,6 +14,8 @@ export interface ProcessPlan {
   readonly steps?: readonly { readonly at: number; readonly ms: number }[];
   /** Processes of one machine share a store. */
   readonly machine?: number;
+  /** How far its clocks are ahead of those of others, which it has no boot in common with then: milliseconds. */
+  readonly ahead?: { readonly monotonic: number; readonly wall: number };
   readonly bulk?: boolean;
   /** How many each worker asks for at once; where at least two, they go one after the other. */
   readonly want?: Wanted;

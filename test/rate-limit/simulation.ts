@@ -9,6 +9,7 @@ import {
 } from '../../src/rate-limit/governor.ts';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
+import type { Clock } from '../../src/shared/clock.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import { KnownRefusals, type StoredRefusals } from './known-refusals.ts';
 import { processWith, scope } from './rig.ts';
@@ -23,12 +24,12 @@ import { createTimeline, createVirtualClock, type Timeline, type VirtualClock } 
  * @param openStore is called once for each process of a machine; without it the processes of a machine share a store in memory
  * @throws where that never happens
  */
-export async function simulate(
-  scenario: Scenario,
-  openStore: (machine: number) => LimitsStore = memoryStores(),
-): Promise<Outcome> {
+export async function simulate(scenario: Scenario, openStore: OpenStore = memoryStores()): Promise<Outcome> {
   return new Simulation(scenario, openStore).run();
 }
+
+/** @param clock of the process that opens it */
+export type OpenStore = (machine: number, clock: Clock) => LimitsStore;
 
 function memoryStores(): (machine: number) => LimitsStore {
   const stores = new Map<number, LimitsStore>();
@@ -36,6 +37,15 @@ function memoryStores(): (machine: number) => LimitsStore {
     const store = stores.get(machine) ?? new MemoryLimits();
     stores.set(machine, store);
     return store;
+  };
+}
+
+function clockAhead(clock: VirtualClock, { monotonic, wall }: NonNullable<ProcessPlan['ahead']>): VirtualClock {
+  return {
+    ...clock,
+    boot: () => `boot ${monotonic} ${wall}`,
+    monotonic: () => clock.monotonic() + monotonic,
+    now: () => clock.now() + wall,
   };
 }
 
@@ -60,7 +70,7 @@ setMaxListeners(0, never);
 
 class Simulation {
   readonly #scenario: Scenario;
-  readonly #newStore: (machine: number) => LimitsStore;
+  readonly #newStore: OpenStore;
   readonly #timeline: Timeline;
   readonly #service: SimulatedService;
   readonly #random: () => number;
@@ -72,7 +82,7 @@ class Simulation {
   readonly #count = { answered: 0, limited: 0, inside: 0, overtaken: 0, foreignRate: 0, slowest429: 0 };
   #isOver = false;
 
-  constructor(scenario: Scenario, openStore: (machine: number) => LimitsStore) {
+  constructor(scenario: Scenario, openStore: OpenStore) {
     this.#scenario = scenario;
     this.#newStore = openStore;
     this.#timeline = createTimeline(scenario.processes.length * 100_000);
@@ -123,7 +133,7 @@ class Simulation {
     await Promise.race([work(), killed]);
   }
 
-  #clockOf({ stops = [], steps = [], killedAt = Number.POSITIVE_INFINITY }: ProcessPlan): VirtualClock {
+  #clockOf({ stops = [], steps = [], killedAt = Number.POSITIVE_INFINITY, ahead }: ProcessPlan): VirtualClock {
     const ends = (at: number) => stops.filter((stop) => at >= stop.at && at < stop.at + stop.length);
     const clock = createVirtualClock({
       start: Math.round(this.#service.timeAt(0)) + (this.#scenario.skew ?? 0),
@@ -132,12 +142,12 @@ class Simulation {
         at >= killedAt ? Number.POSITIVE_INFINITY : Math.max(at, ...ends(at).map((stop) => stop.at + stop.length)),
     });
     for (const { at, ms } of steps) this.#timeline.schedule(at, () => clock.step(ms));
-    return clock;
+    return ahead === undefined ? clock : clockAhead(clock, ahead);
   }
 
   /** The store of a machine, as far from a process as the scenario says. */
   #openStore({ machine = 0, stops = [] }: ProcessPlan, clock: VirtualClock, refusals: KnownRefusals): LimitsStore {
-    const store = this.#newStore(machine);
+    const store = this.#newStore(machine, clock);
     const delay = (this.#scenario.storeLatency ?? 0) / 2;
     return {
       fold: async (name, records) => {
@@ -152,6 +162,7 @@ class Simulation {
         await clock.sleep(delay);
         return copy;
       },
+      ...(store.look && { look: (name: string) => Promise.resolve(store.look?.(name) ?? store.peek(name)) }),
       peek: (name) => store.peek(name),
       list: () => store.list(),
       clear: (name) => store.clear(name),

@@ -16,7 +16,10 @@ export function defineUndo(command: Command, run: Run): void {
         'wrote and no other run has written the pet since; anything else is a conflict, and stays. It is a run of its own ' +
         'in the history. What was taken back is not taken back twice. Takes one request, and one for each row.',
     )
-    .option('--last', 'the latest run of this environment that has written something and was not taken back');
+    .option(
+      '--last',
+      'the latest run of this environment that has written something and was not taken back; with a shared state, of yours on this machine',
+    );
   bulkFlags(command)
     .addHelpText(
       'after',

@@ -93,7 +93,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     const scope = scopeOf(target.origin, key);
     const need = options.writes ? 'history' : 'limits';
     const { config, command } = options;
-    const state = await openStateFor({ context, messages, config, environment, command, need });
+    const state = await openStateFor({ context, messages, config, environment: { value: environment }, command, need });
     const { clock, interrupted, random, processes } = context;
     const governor = createGovernor({
       clock,

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveStateUrl } from '../../settings/resolve.ts';
-import type { EnvironmentName } from '../../settings/settings.ts';
+import type { Sourced } from '../../settings/settings.ts';
 import { effectiveUser } from '../../shared/effective-user.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
 import type { State } from '../../state/state.ts';
@@ -11,7 +11,7 @@ import { userOf } from './user.ts';
 
 /** Which state a command opens, and what for. */
 export interface StateUse extends Pick<Invocation, 'context' | 'messages' | 'config'> {
-  readonly environment: EnvironmentName;
+  readonly environment: Pick<Invocation['environment'], 'value'>;
   /** What other processes are shown: `history list`. */
   readonly command: string;
   readonly need: OpenStateOptions['need'];
@@ -36,7 +36,7 @@ export async function openStateFor(use: StateUse): Promise<State> {
  * @throws FailureError where it can't be used
  */
 export async function withExistingState<T>(
-  { context, messages, config, environment: { value: environment } }: Invocation,
+  { context, messages, config, environment }: Invocation,
   command: string,
   look: (state: State | undefined) => Promise<T>,
   need: OpenStateOptions['need'] = 'history',
@@ -51,14 +51,18 @@ export async function withExistingState<T>(
 }
 
 /** The state that several machines share, where there is one. The sandbox is on this machine, and so is its state. */
-export function stateUrlOf({ context, config, environment }: Omit<StateUse, 'messages' | 'command' | 'need'>) {
-  return environment === 'sandbox' ? undefined : resolveStateUrl(context.env, config.settings);
+export function sharedStateOf({
+  context,
+  config,
+  environment,
+}: Pick<StateUse, 'context' | 'config' | 'environment'>): Sourced<string> | undefined {
+  return environment.value === 'sandbox' ? undefined : resolveStateUrl(context.env, config.settings);
 }
 
 function stateOptions(use: StateUse): OpenStateOptions {
   const { context, messages, command, need } = use;
   const { clock, processes, random, folders, env } = context;
-  const url = stateUrlOf(use)?.value;
+  const url = sharedStateOf(use)?.value;
   return {
     folder: folders.state,
     ...(url !== undefined && { url, user: userOf(env) }),

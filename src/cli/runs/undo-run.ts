@@ -5,7 +5,8 @@ import { whereName, whereOptions } from '../../shared/where.ts';
 import type { RunRecord } from '../../state/history.ts';
 import { planUndo, undoablePets } from '../../writes/plan-undo.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { withExistingState } from '../invocation/state.ts';
+import { sharedStateOf, withExistingState } from '../invocation/state.ts';
+import { userOf } from '../invocation/user.ts';
 import { type PlanOptions, performPlan } from './perform-plan.ts';
 import { requireRun } from './require-run.ts';
 import { beginRun } from './run-log.ts';
@@ -14,12 +15,15 @@ import { openSession } from './session.ts';
 import { withWayOn } from './way-on.ts';
 
 /**
- * Takes back the latest run of the environment, once it has been shown.
+ * Takes back the latest run of the environment, once it has been shown; with a shared state the latest of this user and machine.
  * @throws UsageError where no run has written anything that is still there
  */
 export async function undoLastRun(invocation: Invocation, options: PlanOptions): Promise<void> {
-  const { where } = invocation;
-  const filter = { env: where.env, store: where.store ?? null };
+  const { where, context } = invocation;
+  // Of what others have written from other machines, each is named: the latest one may not be what is meant.
+  const isShared = sharedStateOf(invocation) !== undefined;
+  const by = isShared ? { user: userOf(context.env), host: context.processes.self.host } : undefined;
+  const filter = { env: where.env, store: where.store ?? null, by };
   const last = await withExistingState(invocation, 'undo', async (state) => {
     for await (const run of state?.history.runs(filter) ?? []) if (isLast(run)) return run;
     return undefined;

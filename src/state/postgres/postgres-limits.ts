@@ -15,6 +15,12 @@ const refreshEvery = 500;
 /** After so many writes of others in between, the row is locked. */
 const mostAttempts = 3;
 
+/** What the limits use of a connection. */
+export type LimitsConnection = Pick<
+  PostgresConnection,
+  'time' | 'generation' | 'heardAt' | 'align' | 'callOnce' | 'read' | 'transaction' | 'inWords'
+>;
+
 /** A state by the clock of the database. */
 interface Known {
   /** 0: the key has no row yet. */
@@ -31,7 +37,7 @@ interface Known {
  * A gate goes to all others with NOTIFY in the transaction that writes it, and `peek` sees it without a question.
  */
 export class PostgresLimits implements LimitsStore {
-  readonly #connection: PostgresConnection;
+  readonly #connection: LimitsConnection;
   readonly #clock: Clock;
   readonly #known = new Map<string, Known>();
   /** Keys with requests of ours that may leave. */
@@ -39,7 +45,7 @@ export class PostgresLimits implements LimitsStore {
   #deadline: Deadline | undefined;
   #isClosed = false;
 
-  constructor(connection: PostgresConnection, clock: Clock) {
+  constructor(connection: LimitsConnection, clock: Clock) {
     this.#connection = connection;
     this.#clock = clock;
   }

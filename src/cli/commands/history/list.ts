@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { historyListView } from '../../../output/history-list-view.ts';
 import type { History, RecordedRow, RunFilter, RunRecord } from '../../../state/history.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { withExistingState } from '../../invocation/state.ts';
+import { sharedStateOf, withExistingState } from '../../invocation/state.ts';
+import { userOf } from '../../invocation/user.ts';
 import { examples } from '../command.ts';
 import { oneOf, petIdOf, wholeNumberOf } from '../values.ts';
 import { chosenPlace } from './chosen-place.ts';
@@ -13,6 +14,7 @@ interface ListOptions {
   readonly since?: string;
   readonly until?: string;
   readonly state?: string;
+  readonly mine?: boolean;
   readonly limit?: string;
 }
 
@@ -23,19 +25,22 @@ const states = ['running', 'incomplete', 'done'] as const;
 export function defineHistoryList(command: Command, run: Run): void {
   command
     .description(
-      'Lists what this machine has written, the latest first: in every environment, unless --env names one. Sends nothing.',
+      'Lists what was written from this machine, or, with a shared state, from all of them, the latest first: in every ' +
+        'environment, unless --env names one. Sends nothing.',
     )
     .option('--limit <n>', `at most so many (default: ${shownOnTerminal} on a terminal, else all)`)
     .option('--pet <id>', 'only runs that changed this pet')
     .option('--since <date>', 'only runs from then on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
     .option('--until <date>', 'only runs up to then')
     .option('--state <state>', `only runs that are ${states.join(', ')}`)
+    .option('--mine', 'only runs of the user who asks, from any machine')
     .addHelpText(
       'after',
       examples([
         ['petstock history list'],
         ['petstock history list --pet 4 --since 7d', 'who has changed it this week?'],
         ['petstock history list --state incomplete', 'which ones can be resumed?'],
+        ['petstock history list --mine --since 7d', 'what have I written this week?'],
         ['petstock history list --env production --json'],
       ]),
     )
@@ -49,7 +54,8 @@ async function list(invocation: Invocation, options: ListOptions): Promise<void>
   await withExistingState(invocation, 'history list', async (state) => {
     const history = state?.history;
     const shown = upTo(history, filter, limit);
-    await invocation.results.print(historyListView(shown.runs, (id) => firstRow(history, id)));
+    const isShared = sharedStateOf(invocation) !== undefined;
+    await invocation.results.print(historyListView(shown.runs, (id) => firstRow(history, id), isShared));
     if (chosen === undefined && shown.hasMore()) {
       await invocation.messages.note(
         `These are the latest ${shownOnTerminal} runs. To see more: petstock history list --limit 100`,
@@ -66,7 +72,14 @@ function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
     since: parseDate('--since', options.since, now, 'start'),
     until: parseDate('--until', options.until, now, 'end'),
     state: options.state === undefined ? undefined : oneOf('--state', options.state, states),
+    by: options.mine === true ? callerOf(context) : undefined,
   };
+}
+
+/** By the name of the user; one that has none is known by its machine. */
+function callerOf({ env, processes }: Invocation['context']): RunFilter['by'] {
+  const user = userOf(env);
+  return user === undefined ? { host: processes.self.host } : { user };
 }
 
 /** At most `limit` runs, and, once they are read, whether there are more. */

@@ -6,7 +6,7 @@ import { maskDatabaseUrl } from '../../../shared/database-url.ts';
 import type { PresentProcess } from '../../../state/presence.ts';
 import type { StateDescription } from '../../../state/state.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { stateUrlOf, withExistingState } from '../../invocation/state.ts';
+import { sharedStateOf, withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
 
 export function defineStateInfo(command: Command, run: Run): void {
@@ -21,9 +21,8 @@ export function defineStateInfo(command: Command, run: Run): void {
 async function info(invocation: Invocation): Promise<void> {
   await withExistingState(invocation, 'state info', async (state) => {
     if (state === undefined) {
-      const { context, config, environment } = invocation;
-      const url = stateUrlOf({ context, config, environment: environment.value })?.value;
-      const location = url === undefined ? context.folders.state : maskDatabaseUrl(url);
+      const url = sharedStateOf(invocation)?.value;
+      const location = url === undefined ? invocation.context.folders.state : maskDatabaseUrl(url);
       await invocation.messages.note('There is no state yet: the first request makes it.');
       const none = { engine: null, location, schema: null, bytes: 0, runs: 0, rows: 0 };
       return await invocation.results.print(infoView(none, [], invocation.context.clock.now()));
