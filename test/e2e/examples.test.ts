@@ -53,6 +53,7 @@ async function examplesHome(): Promise<Home> {
     'key.txt': `${key}\n`,
     'scans.txt': '4\n5 x3\n',
     'codes.csv': 'code,petId\n4006381333931,4\n',
+    'url.txt': 'postgresql://petstock:secret@db.example/petstock?sslmode=verify-full\n',
   };
   const kept = join(home.folder, 'files');
   mkdirSync(kept);
@@ -112,8 +113,8 @@ function script(lines: readonly string[]): string {
       .replaceAll('<session>', '$(new_session)')
       // The sandbox makes its own address and key: these are about staging.
       .replace(
-        /^petstock config set-(url|key)/,
-        'PETSTOCK_CONFIG_DIR=$(mktemp -d -p ..) PETSTOCK_ENV=staging petstock config set-$1',
+        /^petstock config set(-url|-key| state-url)/,
+        'PETSTOCK_CONFIG_DIR=$(mktemp -d -p ..) PETSTOCK_ENV=staging petstock config set$1',
       )
       .replaceAll(/\b20\d{6}T\d{6}Z-[a-z0-9]{4}\b|\bumlq\b/g, '$(latest)');
     // A file that an example writes is not there before, and one that is there was not written by petstock.

@@ -325,6 +325,19 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await ours.check()).toEqual([]);
       });
 
+      it('keeps an outcome that comes while others are written', async () => {
+        const log = await ours.history.begin(headOf(), rowsFor(1n, 2n, 3n));
+        await log.intend([intent({ row: 1, petId: 1n }), intent({ row: 2, petId: 2n })], undefined);
+        await log.settle([{ row: 1, petId: 1n, result: 'applied' }]);
+        const intending = log.intend([intent({ row: 3, petId: 3n })], undefined);
+        for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+        await log.settle([{ row: 2, petId: 2n, result: 'applied' }]);
+        await intending;
+        await log.settle([{ row: 3, petId: 3n, result: 'applied' }]);
+        await log.end();
+        expect((await theirs.history.run(log.run)).counts).toMatchObject({ applied: 3, unknown: 0 });
+      });
+
       it('writes outcomes after a moment, so that no pet stays busy', async () => {
         const log = await ours.history.begin(headOf(), rowsFor(7n));
         await log.intend([intent({ row: 1, petId: 7n })], undefined);

@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly clock: Clock;
   readonly folders: Folders;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** The machine that it seems to run on; default `test`. Each has its own processes, of which others know nothing. */
+  readonly host?: string | undefined;
   /** What stdin holds; absent: it ends at once. */
   readonly stdin?: string | Uint8Array | undefined;
   /** stdin, stdout and stderr are a terminal of this width. */
@@ -70,7 +72,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     openTransport: (network) => recording(requests, options, transportOf(network)),
     folders: options.folders,
     processes: {
-      self: { host: 'test', namespace: '', boot: 'test', pid: 1, startedAt: '1' },
+      self: { host: options.host ?? 'test', namespace: '', boot: options.host ?? 'test', pid: 1, startedAt: '1' },
       isGone: () => false,
       isStopped: () => false,
     },

@@ -13,6 +13,9 @@ export interface PostgresServer {
   readonly folder: string;
   /** Of its postmaster. */
   pid(): number;
+  /** Stops all of its processes where they are, as a machine that hangs; `thaw` lets them go on. */
+  freeze(): void;
+  thaw(): void;
   /** As a crash of the machine: `SIGKILL` to the postmaster, whose children follow. */
   kill(): Promise<void>;
   /** After `kill`. */
@@ -59,14 +62,16 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   const end = async (signal: NodeJS.Signals) => {
     if (postmaster.exitCode !== null || postmaster.signalCode !== null) return;
     const isOver = once(postmaster, 'exit');
+    signalAll(postmaster, 'SIGCONT');
     postmaster.kill(signal);
-    postmaster.kill('SIGCONT');
     await isOver;
   };
   return {
     folder,
     url: `postgresql://postgres@/postgres?host=${encodeURIComponent(folder)}`,
     pid: () => postmaster.pid ?? 0,
+    freeze: () => signalAll(postmaster, 'SIGSTOP'),
+    thaw: () => signalAll(postmaster, 'SIGCONT'),
     kill: () => end('SIGKILL'),
     restart: async () => {
       postmaster = await begin(start, data);
@@ -87,6 +92,19 @@ async function configure(data: string, folder: string, options: PostgresServerOp
     await writeFile(file, content, { mode: 0o600 });
     await chmod(file, 0o600);
     if (isRoot) await chown(file, nobody, nobody);
+  }
+}
+
+/** To the postmaster first, so that it starts no others meanwhile. */
+function signalAll({ pid = 0 }: ChildProcess, signal: NodeJS.Signals): void {
+  process.kill(pid, signal);
+  for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')) {
+    if (child === '') continue;
+    try {
+      process.kill(Number(child), signal);
+    } catch {
+      // It has ended.
+    }
   }
 }
 

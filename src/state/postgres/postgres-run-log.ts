@@ -85,7 +85,7 @@ export class PostgresRunLog implements RunLog {
     const { connection, presence } = this.#shared;
     await connection.align();
     const { time } = connection;
-    const outcomes = this.#waiting;
+    const outcomes = [...this.#waiting];
     // As late as it may be: from then on a request can't be on its way any more.
     const intents = rows.map(({ row, petId, expires }) => ({ row, pet: String(petId), expires: time.latest(expires) }));
     const token = randomUUID();
@@ -117,7 +117,7 @@ export class PostgresRunLog implements RunLog {
 
   async #write({ durable, ends }: { readonly durable: boolean; readonly ends: boolean }): Promise<void> {
     const { connection, presence } = this.#shared;
-    const outcomes = this.#waiting;
+    const outcomes = [...this.#waiting];
     if (outcomes.length === 0 && !durable) return;
     const answer = await connection.call('settle', this.#run.id, presence.id, encoded(outcomes), durable, ends);
     if (answer.gone === true && !this.#isTaken) throw this.#goneError();

@@ -1,0 +1,127 @@
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryDatabase } from '../../support/postgres.ts';
+import type { RunRecordJson } from './json.ts';
+import { type Machine, openTeam, type Team } from './team.ts';
+
+const limits = { limits: { minute: 40, day: 1_000_000 }, windowSeconds: 2, pets: 60 };
+const skews = [
+  ['till-1', { wall: 0, monotonic: 0 }],
+  ['till-2', { wall: 30_000, monotonic: 5_000_000 }],
+  ['office', { wall: -30_000, monotonic: 123 }],
+  ['ci', { wall: 7000, monotonic: 900_000_000 }],
+] as const;
+
+async function openFour(): Promise<Team & { readonly machines: readonly [Machine, Machine, Machine, Machine] }> {
+  const team = await openTeam(await temporaryDatabase(), limits);
+  const [one, two, three, four] = await Promise.all(skews.map(([host, ahead]) => team.machine(host, ahead)));
+  if (!one || !two || !three || !four) throw new Error('a machine is missing');
+  return { ...team, machines: [one, two, three, four] };
+}
+
+async function stock(machine: Machine): Promise<ReadonlyMap<string, number>> {
+  const { stdout } = await machine.run('inventory list -o csv --no-header -q');
+  return new Map(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => [line.split(',')[0] ?? '', Number(line.split(',')[1])]),
+  );
+}
+
+const inTurn = async (machine: Machine, commands: readonly string[]) => {
+  const codes: number[] = [];
+  for (const command of commands) codes.push((await machine.run(command)).code);
+  return codes;
+};
+
+test('four machines with one key, whose clocks are off by 30 s: no 429, no lost adjust, one history', async () => {
+  const { machines, service } = await openFour();
+  const [apply, set, adjust, other] = machines;
+  const before = await stock(apply);
+  const pets = [...before.keys()];
+  const [shared, ...rest] = pets;
+  const wanted = rest.slice(0, 40).map((petId, index) => [petId, index + 100] as const);
+  const file = apply.file('counts.csv', ['petId,quantity', ...wanted.map((cells) => cells.join(','))]);
+  const codes = await Promise.all([
+    apply.run(`inventory apply ${file} --yes`).then(({ code }) => [code]),
+    inTurn(
+      set,
+      rest.slice(40, 52).map((petId) => `inventory set ${petId} 7 -q`),
+    ),
+    inTurn(
+      adjust,
+      Array.from({ length: 12 }, () => `inventory adjust ${shared} +1 -q`),
+    ),
+    inTurn(
+      other,
+      Array.from({ length: 12 }, () => `inventory adjust ${shared} +10 -q`),
+    ),
+  ]);
+  expect(codes.flat().filter((code) => code !== 0)).toEqual([]);
+  const refused = service.journal().filter(({ status }) => status === 429);
+  expect(refused).toEqual([]);
+  const after = await stock(other);
+  expect(after.get(shared ?? '')).toBe((before.get(shared ?? '') ?? 0) + 12 + 120);
+  for (const [petId, quantity] of wanted) expect(after.get(petId)).toBe(quantity);
+
+  const runs = JSON.parse((await set.run('history list --json')).stdout) as RunRecordJson[];
+  expect(runs).toHaveLength(1 + 12 + 24);
+  expect(new Set(runs.map(({ host, user }) => `${user}@${host}`))).toEqual(
+    new Set(['of-till-1@till-1', 'of-till-2@till-2', 'of-office@office', 'of-ci@ci']),
+  );
+  expect(runs.filter(({ state }) => state !== 'done')).toEqual([]);
+  expect(await adjust.run('state check')).toMatchObject({ code: 0 });
+});
+
+test('after a 429 to one machine nothing leaves any of them until its time has come', async () => {
+  const { machines, service, env } = await openFour();
+  await machines[0].run('inventory get 1');
+  service.setFaults(['*:first=1:status=429:retry-after=3']);
+  const notices = await noticesOf(env.PETSTOCK_STATE_URL ?? '');
+  const work = machines.map((machine) =>
+    inTurn(
+      machine,
+      Array.from({ length: 6 }, () => 'inventory get 1 -q'),
+    ),
+  );
+  expect((await Promise.all(work)).flat()).toEqual(Array(24).fill(0));
+  const journal = service.journal();
+  const refusal = journal.find(({ status }) => status === 429);
+  const [told] = notices;
+  if (refusal === undefined || told === undefined) throw new Error('there was no 429');
+  const lifted = refusal.time + 3000;
+  // What was on its way when the database had it, at most one of each other machine, had left.
+  const meanwhile = journal.filter(({ time }) => time > refusal.time && time < lifted);
+  expect(meanwhile.length).toBeLessThan(machines.length);
+  expect(meanwhile.filter(({ time }) => time > told + 100)).toEqual([]);
+  expect(journal.filter(({ time }) => time >= lifted).length).toBeGreaterThanOrEqual(24 - machines.length);
+});
+
+/** When each gate was in the database, as it tells all who listen. */
+async function noticesOf(url: string): Promise<readonly number[]> {
+  const notices: number[] = [];
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  client.on('notification', () => notices.push(Date.now()));
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query('LISTEN petstock');
+  return notices;
+}
+
+test('the run of a colleague is seen, taken back, and told from one’s own', async () => {
+  const { machines } = await openFour();
+  const [ann, ben] = machines;
+  const [petId] = (await stock(ann)).keys();
+  await ann.run(`inventory adjust ${petId} +5 -q`);
+  const shown = await ben.run('history list', {});
+  expect(shown.stdout).toContain('of-till-1\ttill-1');
+  expect((await ben.run('history list --mine')).stdout).toBe('');
+  expect(await ben.run('undo --last --yes')).toMatchObject({ code: 2 });
+  const [run] = JSON.parse((await ben.run('history list --json')).stdout) as RunRecordJson[];
+  expect(await ben.run(`undo ${run?.run} --yes`)).toMatchObject({ code: 0 });
+  expect((await ann.run(`history show ${run?.run}`)).stderr).toContain('of-till-1');
+  const mine = JSON.parse((await ben.run('history list --mine --json')).stdout) as RunRecordJson[];
+  expect(mine.map(({ command, undoes }) => [command, undoes])).toEqual([['undo', run?.run]]);
+});

@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { hrtime } from 'node:process';
+import { onTestFinished } from 'vitest';
+import { type RunningService, type ServiceOptions, startService } from '../../../src/service/index.ts';
+import type { Clock } from '../../../src/shared/clock.ts';
+import { createSystemClock } from '../../../src/shared/system-clock.ts';
+import { type RunResult, runMain } from '../../support/context.ts';
+import { temporaryFolders } from '../../support/shop.ts';
+
+/** A machine of a team: its own configuration, its own folders, its own clocks. */
+export interface Machine {
+  readonly host: string;
+  run(command: string, options?: { readonly env?: Readonly<Record<string, string>> }): Promise<RunResult>;
+  /** Writes a change file. @returns its path */
+  file(name: string, lines: readonly string[]): string;
+}
+
+export interface Team {
+  readonly service: RunningService;
+  readonly env: Readonly<Record<string, string>>;
+  machine(host: string, ahead?: Ahead): Promise<Machine>;
+}
+
+/** How far the clocks of a machine are ahead of those of this one, in milliseconds. */
+interface Ahead {
+  readonly wall: number;
+  readonly monotonic: number;
+}
+
+/** A service with one key, which several machines use that share the state of a database. */
+export async function openTeam(stateUrl: string, options: Partial<ServiceOptions> = {}): Promise<Team> {
+  const service = await startService({ file: ':memory:', clock: createSystemClock(hrtime.bigint), ...options });
+  onTestFinished(() => service.close());
+  const env = {
+    PETSTOCK_URL_STAGING: service.url,
+    PETSTOCK_API_KEY_STAGING: service.key,
+    PETSTOCK_STATE_URL: stateUrl,
+  };
+  return {
+    service,
+    env,
+    machine: async (host, ahead = { wall: 0, monotonic: 0 }) => {
+      const folders = await temporaryFolders();
+      await mkdir(dirname(folders.config), { recursive: true });
+      const clock = clockAhead(host, ahead);
+      return {
+        host,
+        run: (command, { env: more = {} } = {}) =>
+          runMain(command.split(' '), {
+            clock,
+            folders,
+            host,
+            random: Math.random,
+            env: { ...env, USER: `of-${host}`, ...more },
+          }),
+        file: (name, lines) => {
+          const path = join(dirname(folders.config), name);
+          writeFileSync(path, `${lines.join('\n')}\n`);
+          return path;
+        },
+      };
+    },
+  };
+}
+
+function clockAhead(boot: string, { wall, monotonic }: Ahead): Clock {
+  const clock = createSystemClock(hrtime.bigint);
+  return {
+    ...clock,
+    boot: () => boot,
+    now: () => clock.now() + wall,
+    monotonic: () => clock.monotonic() + monotonic,
+  };
+}
