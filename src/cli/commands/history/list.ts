@@ -72,7 +72,7 @@ function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
     since: parseDate('--since', options.since, now, 'start'),
     until: parseDate('--until', options.until, now, 'end'),
     state: options.state === undefined ? undefined : oneOf('--state', options.state, states),
-    by: options.mine === true ? callerOf(context) : undefined,
+    by: options.mine === true ? callerOf(invocation.context) : undefined,
   };
 }
 
