@@ -44,8 +44,11 @@ function migrationFrom(version: number): readonly string[] {
 
 /** @returns undefined where there is no state in the database. @throws FailureError where a later version has written it */
 export async function versionOf(query: Query, shown: string): Promise<number | undefined> {
-  const [found] = await query("SELECT to_regclass('petstock.meta')::text AS meta");
-  if (found?.meta === null) return undefined;
+  // Not to_regclass: under the lock of the migration it may still say what it said before another process made the table.
+  const [found] = await query(
+    "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'petstock' AND tablename = 'meta'",
+  );
+  if (found === undefined) return undefined;
   const [row] = await query('SELECT schema FROM petstock.meta');
   const version = Number(row?.schema ?? 0);
   if (version > schemaVersion) {

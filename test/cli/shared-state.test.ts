@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runSql, temporaryDatabase, temporaryPostgres } from '../support/postgres.ts';
+import { openShop } from '../support/shop.ts';
+import { authorityFile } from '../support/tls.ts';
+
+const certificates = join(import.meta.dirname, '../support/certificates');
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+const secret = 'postgresql://ann:s3cretword@127.0.0.1:1/pets?connect_timeout=1';
+
+test('the URL is stored as a secret: readable by its owner alone, and shown without its password', async () => {
+  const { run, folders } = await openShop();
+  const stored = await run(['config', 'set', 'state-url'], { stdin: `${secret}\n` });
+  expect(stored).toMatchObject({ code: 0, stderr: expect.stringContaining('postgresql://ann:***@127.0.0.1:1/pets') });
+  const file = join(folders.config, 'config.json');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(file, 'utf8')).toContain('s3cretword');
+  const outputs = [stored, await run('config list --json'), await run('config get state-url')];
+  outputs.push(await run('state info'), await run('inventory set 4 2 --debug'), await run('status'));
+  outputs.push(await run('inventory get 4'), await run(['config', 'set', 'state-url', `${secret}&sslmode=bad`]));
+  expect(outputs.map(({ code }) => code)).toEqual([0, 0, 0, 5, 5, 5, 0, 2]);
+  for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain('s3cretword');
+  expect(await run('config unset state-url')).toMatchObject({ code: 0 });
+  expect(await run('inventory set 4 2')).toMatchObject({ code: 0 });
+});
+
+test('a database that can’t be reached: nothing is written, and what only reads says what it goes by', async () => {
+  const { run, service } = await openShop();
+  const env = { PETSTOCK_STATE_URL: secret };
+  const refused = await run('inventory set 4 2', { env });
+  expect(refused).toMatchObject({ code: 5, requests: [], stderr: expect.stringContaining('nothing was sent') });
+  const read = await run('inventory get 4', { env });
+  expect(read).toMatchObject({ code: 0, stderr: expect.stringContaining('what this machine alone knows') });
+  expect(service.journal()).toHaveLength(1);
+  expect(await run('inventory set 4 2', { env: { PETSTOCK_STATE_URL: 'none' } })).toMatchObject({ code: 0 });
+});
+
+test('the sandbox keeps its state on this machine', async () => {
+  const { run } = await openShop();
+  const env = { PETSTOCK_STATE_URL: secret };
+  expect(await run('inventory adjust 4 +1 --env sandbox', { env })).toMatchObject({ code: 0 });
+  expect((await run('history list --env sandbox', { env })).stdout).toContain('inventory adjust');
+});
+
+test('a database that a later version has written is left alone', async () => {
+  const { run } = await openShop();
+  const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
+  expect(await run('state info --json', { env })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('"engine":null'),
+  });
+  expect(await runSql(env.PETSTOCK_STATE_URL, `SELECT to_regclass('petstock.meta')::text AS meta`)).toEqual([
+    { meta: null },
+  ]);
+  expect(await run('inventory get 4', { env })).toMatchObject({ code: 0 });
+  await runSql(env.PETSTOCK_STATE_URL, 'UPDATE petstock.meta SET schema = 99');
+  for (const command of ['inventory set 4 2', 'state info', 'history list']) {
+    const refused = await run(command, { env });
+    expect(refused).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('later version') });
+    expect(refused.stderr).toContain('Hint: npm install --global petstock@latest');
+  }
+});
+
+test('processes that begin a new database at once all find it whole', async () => {
+  const { run } = await openShop();
+  const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
+  const results = await Promise.all([1, 2, 3, 4, 5].map(() => run('inventory get 4', { env })));
+  expect(results.map(({ code, stderr }) => (code === 0 ? '' : stderr))).toEqual(['', '', '', '', '']);
+  expect(await run('state check', { env })).toMatchObject({ code: 0 });
+});
+
+test('state info says which server it is, whose clock is off, and what weakens a promise', async () => {
+  const { run } = await openShop();
+  const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
+  await run('inventory set 4 2', { env });
+  const info = JSON.parse((await run('state info --json', { env })).stdout);
+  expect(info).toMatchObject({ engine: expect.stringMatching(/^postgresql 1\d/), schema: 1, runs: 1, rows: 1 });
+  expect(info.warnings).toEqual([expect.stringContaining('fsync')]);
+  expect(Math.abs(info.clockAhead)).toBeGreaterThan(1000);
+});
+
+test('a wrong password, and a database that is not there, are said as such', async () => {
+  const port = await freePort();
+  const server = await temporaryPostgres({
+    settings: ["listen_addresses = '127.0.0.1'", `port = ${port}`],
+    access: ['host all all 127.0.0.1/32 scram-sha-256'],
+  });
+  const socket = `${server.url}&port=${port}`;
+  await runSql(socket, `CREATE ROLE ann LOGIN PASSWORD 'right' SUPERUSER`);
+  const { run } = await openShop();
+  const at = (user: string, database: string) => `postgresql://${user}@127.0.0.1:${port}/${database}`;
+  const get = (PETSTOCK_STATE_URL: string) => run('inventory set 4 2', { env: { PETSTOCK_STATE_URL } });
+  expect(await get(at('ann:right', 'postgres'))).toMatchObject({ code: 0 });
+  const wrong = await get(at('ann:wrong', 'postgres'));
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('password authentication failed') });
+  expect(await get(at('ann:right', 'none'))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('does not exist'),
+  });
+});
+
+test('sslmode means what libpq means by it', async () => {
+  const port = await freePort();
+  const file = (name: string) => readFileSync(join(certificates, name), 'utf8');
+  await temporaryPostgres({
+    settings: ["listen_addresses = '127.0.0.1'", `port = ${port}`, 'ssl = on'],
+    access: ['hostssl all all 127.0.0.1/32 trust'],
+    files: { 'server.crt': file('server.pem'), 'server.key': file('server-key.pem') },
+  });
+  const { run } = await openShop();
+  const by = async (parameters: string) => {
+    const PETSTOCK_STATE_URL = `postgresql://postgres@127.0.0.1:${port}/postgres?${parameters}`;
+    return (await run('inventory set 4 2', { env: { PETSTOCK_STATE_URL } })).code;
+  };
+  expect(await by('sslmode=prefer')).toBe(0);
+  expect(await by('sslmode=require')).toBe(0);
+  expect(await by('sslmode=disable')).toBe(1);
+  expect(await by('sslmode=verify-full')).toBe(5);
+  expect(await by(`sslmode=verify-ca&sslrootcert=${authorityFile}`)).toBe(0);
+  expect(await by(`sslmode=verify-full&sslrootcert=${authorityFile}`)).toBe(0);
+});

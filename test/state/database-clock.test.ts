@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { DatabaseClock } from '../../src/state/postgres/database-clock.ts';
+import { createStateClock } from './rig.ts';
+
+it('a time that goes over and comes back is never earlier, or never later, than it was', () => {
+  const trip = fc.record({ there: fc.nat(200), back: fc.nat(200), pause: fc.nat(20_000) });
+  fc.assert(
+    fc.property(fc.integer(), fc.array(trip, { minLength: 1 }), fc.nat(60_000), (ahead, trips, length) => {
+      const clock = createStateClock();
+      const time = new DatabaseClock(clock);
+      for (const { there, back, pause } of trips) {
+        const sentAt = clock.monotonic();
+        clock.advance(there);
+        const read = clock.monotonic() + ahead;
+        clock.advance(back);
+        time.observe(read, sentAt, clock.monotonic());
+        clock.advance(pause);
+      }
+      const at = clock.monotonic() + length;
+      expect(time.earliest(at)).toBeLessThanOrEqual(at + ahead);
+      expect(time.latest(at)).toBeGreaterThanOrEqual(at + ahead);
+      expect(time.localEarliest(at + ahead)).toBeLessThanOrEqual(at);
+      expect(time.localLatest(at + ahead)).toBeGreaterThanOrEqual(at);
+    }),
+  );
+});
+
+it('is in doubt before it was read, after a minute, and after this machine slept', () => {
+  const clock = createStateClock();
+  let slept = 0;
+  const time = new DatabaseClock({ ...clock, now: () => clock.now() + slept });
+  expect(time.isDoubtful).toBe(true);
+  time.observe(5000, clock.monotonic(), clock.monotonic());
+  expect(time.isDoubtful).toBe(false);
+  clock.advance(60_001);
+  expect(time.isDoubtful).toBe(true);
+  time.observe(65_001, clock.monotonic(), clock.monotonic());
+  slept = 3_600_000;
+  expect(time.isDoubtful).toBe(true);
+  // What it said before the sleep is not put together with what it says now.
+  time.observe(3_665_001, clock.monotonic(), clock.monotonic());
+  expect(time.latest(clock.monotonic())).toBe(3_665_001);
+});
