@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../support/postgres.ts';
 import { openShop } from '../support/shop.ts';
 import { authorityFile } from '../support/tls.ts';
+
+/** The first test starts the server. */
+vi.setConfig({ testTimeout: 60_000 });
 
 const certificates = join(import.meta.dirname, '../support/certificates');
 

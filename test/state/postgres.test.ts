@@ -1,8 +1,11 @@
+import { vi } from 'vitest';
 import { newDatabase } from '../support/postgres.ts';
 import { type SharedStore, sharedStore } from './postgres-rig.ts';
 import type { StateClock } from './rig.ts';
 import { testState } from './state-contract.ts';
 
+/** The first test starts the server. */
+vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
 let database: Promise<string> | undefined;
 
 testState('PostgreSQL', () => {

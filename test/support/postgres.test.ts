@@ -1,5 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { runSql, temporaryDatabase, temporaryPostgres } from './postgres.ts';
+
+/** The first test starts the server. */
+vi.setConfig({ testTimeout: 60_000 });
 
 it('gives each test a database of its own', async () => {
   const [one, other] = [await temporaryDatabase(), await temporaryDatabase()];

@@ -7,28 +7,22 @@ const possibleWrites = "('applied', 'differs', 'unknown')";
 /** What other runs have written of a pet after a row, the oldest first. See `History.writesAfter`. */
 export async function writesAfter(connection: PostgresConnection, position: RowPosition): Promise<PetWrite[]> {
   const { service, petId, run, sequence } = position;
-  const [own] = await connection.read(
-    `SELECT rows.result FROM petstock.rows JOIN petstock.runs ON runs.id = rows.run
-     JOIN petstock.services ON services.id = rows.service
-     WHERE rows.pet_id = $1 AND services.name = $2 AND runs.run = $3 AND rows.sequence = $4`,
-    petId,
-    service,
-    run,
-    sequence,
-  );
   // A row that was sent had the lease, so what was sent before it came before it, whenever its outcome was found. One that
   // was only planned had none: a write that was on its way then may have come after its stock was read.
-  const wasSent = own !== undefined && own.result !== 'pending' && own.result !== 'conflict';
   const later = await connection.read(
-    `SELECT runs.run, runs.command, runs.undoes, rows.row, rows.line, rows.result, rows.quantity::float8, rows.after::float8
-     FROM petstock.rows JOIN petstock.runs ON runs.id = rows.run JOIN petstock.services ON services.id = rows.service
-     WHERE rows.pet_id = $1 AND services.name = $2 AND rows.touched > $3 AND runs.run <> $4
-       AND rows.result IN ${possibleWrites} AND (NOT $5 OR rows.sequence > $3) ORDER BY rows.sequence`,
+    `WITH pet AS (
+       SELECT rows.*, runs.run AS name, runs.command, runs.undoes FROM petstock.rows JOIN petstock.runs ON runs.id = rows.run
+       WHERE rows.pet_id = $1 AND rows.service = (SELECT id FROM petstock.services WHERE name = $2)
+     ), sent AS (
+       SELECT 1 FROM pet WHERE name = $3 AND sequence = $4 AND result NOT IN ('pending', 'conflict')
+     )
+     SELECT name AS run, command, undoes, row, line, result, quantity::float8, after::float8 FROM pet
+     WHERE touched > $4 AND name <> $3 AND result IN ${possibleWrites}
+       AND (sequence > $4 OR NOT EXISTS (SELECT 1 FROM sent)) ORDER BY sequence`,
     petId,
     service,
-    sequence,
     run,
-    wasSent,
+    sequence,
   );
   return withoutUndone(later as readonly unknown[] as readonly WrittenRow[]);
 }
