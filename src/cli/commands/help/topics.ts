@@ -52,6 +52,7 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
           'address',
           'PETSTOCK_URL_STAGING or _PRODUCTION, the stored one (petstock config set-url). There is no default',
         ],
+        ['shared state', 'PETSTOCK_STATE_URL (none: that of this machine), the setting state-url'],
         ['folders', "PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR, else the platform's own (XDG on Linux)"],
         [
           'proxy',
