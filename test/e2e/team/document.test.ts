@@ -1,11 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { runSql, temporaryPostgres } from '../../support/postgres.ts';
-import { programCommand, serve, temporaryHome } from '../../support/program.ts';
+import { type Home, programCommand, temporaryHome } from '../../support/program.ts';
 
 const text = readFileSync(new URL('../../../docs/team.md', import.meta.url), 'utf8');
 const blocks = (kind: string) =>
@@ -28,38 +28,64 @@ test('a team is set up by the commands of docs/team.md as they stand', async () 
   for (const statement of blocks('sql').join('').split(';\n')) {
     if (statement.trim() !== '') await runSql(`${server.url}&port=${port}`, statement);
   }
-  const served = await serve();
   const lines = blocks('sh').flatMap((block) => block.trim().split('\n'));
-  expect(lines.length).toBeGreaterThan(10);
+  const serving = lines.filter((line) => line.includes('sandbox serve'));
+  const others = lines.filter((line) => !line.includes('sandbox serve'));
+  expect([serving.length, others.length]).toEqual([1, 12]);
+  const urlOf = (database: string) => `postgresql://petstock:a-long-password@127.0.0.1:${port}/${database}\n`;
+  const shop = workFolder({ 'staging.txt': urlOf('staging') });
+  const url = await serveFor(serving[0] ?? '', shop);
   for (const _machine of ['one', 'another']) {
-    const home = temporaryHome();
-    const work = join(home.folder, 'work');
-    mkdirSync(work);
-    writeFileSync(join(work, 'url.txt'), `postgresql://petstock:a-long-password@127.0.0.1:${port}/petstock\n`);
-    writeFileSync(join(work, 'key.txt'), `${served.key}\n`);
-    writeFileSync(join(work, 'stock.csv'), 'petId,quantity\n4,12\n5,7\n');
-    for (const line of lines) expect(run(line, work, home, served.url), line).toEqual({ line, status: 0 });
+    const key = readFileSync(join(shop.work, 'key.txt'), 'utf8');
+    const machine = workFolder({
+      'url.txt': urlOf('petstock'),
+      'key.txt': key,
+      'stock.csv': 'petId,quantity\n4,12\n5,7\n',
+    });
+    for (const line of others) expect(run(line, machine, url), line).toEqual({ line, status: 0 });
   }
-}, 180_000);
+}, 240_000);
 
-/** `<run>` stands for the latest run, the address of the document for that of the service. */
-function run(line: string, cwd: string, home: { readonly config: string; readonly state: string }, url: string) {
+interface Folder {
+  readonly home: Home;
+  readonly work: string;
+}
+
+function workFolder(files: Readonly<Record<string, string>>): Folder {
+  const home = temporaryHome();
+  const work = join(home.folder, 'work');
+  mkdirSync(work);
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(work, name), content);
+  return { home, work };
+}
+
+function shell(line: string, { home }: Folder): { readonly script: string; readonly env: NodeJS.ProcessEnv } {
   const command = programCommand()
     .map((word) => `'${word}'`)
     .join(' ');
+  const env = { PETSTOCK_CONFIG_DIR: home.config, PETSTOCK_STATE_DIR: home.state };
+  return { script: `petstock() { ${command} "$@"; }; ${line}`, env: { PATH: process.env.PATH, USER: 'ann', ...env } };
+}
+
+/** Runs the line on a free port until the test is finished. @returns the address of the service */
+async function serveFor(line: string, folder: Folder): Promise<string> {
+  const port = await freePort();
+  const { script, env } = shell(line.replace('4010', `${port}`), folder);
+  const child = spawn('bash', ['-c', script], { cwd: folder.work, env, stdio: 'ignore', detached: true });
+  onTestFinished(() => void process.kill(-(child.pid ?? 0), 'SIGKILL'));
+  const url = `http://127.0.0.1:${port}/v1`;
+  const status = async () => (await fetch(`${url}/inventory`)).status;
+  await vi.waitFor(async () => expect(await status()).toBe(401), { timeout: 60_000, interval: 100 });
+  return url;
+}
+
+/** `<run>` stands for the latest run, the address of the document for that of the service. */
+function run(line: string, folder: Folder, url: string) {
   const shown = line
     .replace('http://stock.example/v1', url)
     .replace('<run>', '$(petstock history list --mine --limit 1 -o tsv -q --no-header | cut -f1)');
-  const { status, stderr } = spawnSync('bash', ['-c', `petstock() { ${command} "$@"; }; ${shown}`], {
-    cwd,
-    encoding: 'utf8',
-    env: {
-      PATH: process.env.PATH,
-      USER: 'ann',
-      PETSTOCK_CONFIG_DIR: home.config,
-      PETSTOCK_STATE_DIR: home.state,
-    },
-  });
+  const { script, env } = shell(shown, folder);
+  const { status, stderr } = spawnSync('bash', ['-c', script], { cwd: folder.work, encoding: 'utf8', env });
   if (status !== 0) process.stderr.write(`${line}\n${stderr}`);
   return { line, status };
 }
