@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { allHelp } from './src/cli/help-texts.ts';
+import { completionTable } from './src/cli/reference/completion-table.ts';
 
 type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 
@@ -84,6 +85,16 @@ const quickHelp: EsbuildPlugin = {
     onResolve({ filter: /^built-help:/ }, ({ path }) => ({ path: path.replace(/^.*:/, ''), namespace }));
     onLoad({ filter: /./, namespace }, async ({ path }) => ({
       contents: `export const texts = ${JSON.stringify(await allHelp(Number(path)))};`,
+    }));
+  },
+};
+
+/** What completion knows of the commands, as text: a shell waits for it at each TAB. V8 reads JSON faster than code. */
+const completion: EsbuildPlugin = {
+  name: 'completion',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]bin[\\/]built-table\.ts$/ }, async () => ({
+      contents: `export const builtTable = async () => JSON.parse(${JSON.stringify(JSON.stringify(await completionTable()))});`,
     }));
   },
 };
@@ -227,7 +238,7 @@ export default defineConfig([
     name: 'program',
     entry: { petstock: 'bin/petstock.ts' },
     outExtension: () => ({ js: '.cjs' }),
-    esbuildPlugins: [unused, quickHelp, commonJs, licences],
+    esbuildPlugins: [unused, quickHelp, completion, commonJs, licences],
   },
   {
     ...both,

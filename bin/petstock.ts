@@ -9,7 +9,9 @@ const cachesCode = !process.versions.node.startsWith('20.');
 void start(process.argv.slice(2));
 
 async function start(words: readonly string[]): Promise<void> {
-  if (tellsVersion(words) || (await showQuickHelp(words))) return;
+  if (tellsVersion(words)) return;
+  if (words[0] === '__complete') return (await import('./complete.ts')).answerShell(words.slice(1));
+  if (await showQuickHelp(words)) return;
   if (cachesCode) await (await import('./compile-cache.ts')).useCompileCache();
   const { run } = await import('./run.ts');
   process.exitCode = await run();

@@ -19,6 +19,9 @@ const byExtension: ReadonlyMap<string, ChangeFormat> = new Map<string, ChangeFor
   ['jsonl', 'ndjson'],
 ]);
 
+/** How the names of change files end: `.csv`. */
+export const changeFileEndings: readonly string[] = [...byExtension.keys()].map((extension) => `.${extension}`);
+
 /** The format by the extension of a file's name; undefined where that is not known. */
 export function formatOfName(name: string): ChangeFormat | undefined {
   const [, extension] = /\.([^./\\]+)$/.exec(name) ?? [];

@@ -15,6 +15,8 @@ const streams = ['diagnostics_channel', 'net', 'stream', 'stream/promises', 'str
 const version: Budget = { packages: [], builtins: [], kilobytes: 10 };
 /** Text of the build. */
 const help: Budget = { ...version, kilobytes: 110 };
+/** The table of all commands. */
+const completion: Budget = { ...version, kilobytes: 50 };
 const settings: Budget = {
   packages: ['commander'],
   builtins: [...streams, 'fs/promises', 'os', 'process', 'timers', 'timers/promises'],
@@ -25,6 +27,11 @@ const state: Budget = {
   packages: [...settings.packages, '@photostructure/sqlite', 'node-gyp-build'],
   builtins: [...settings.builtins, 'crypto', 'module', 'sqlite', 'url', 'zlib'],
   kilobytes: 470,
+};
+const completionOfState: Budget = {
+  packages: ['@photostructure/sqlite', 'node-gyp-build'],
+  builtins: ['module', 'os', 'process', 'sqlite', 'url'],
+  kilobytes: 80,
 };
 const request: Budget = {
   packages: [...state.packages, 'undici', 'lossless-json'],
@@ -42,6 +49,9 @@ test.each([
   ['inventory lst', settings],
   ['config path', settings],
   ['config get low-stock', settings],
+  ['__complete bash :inv', completion],
+  ['__complete bash : inventory list --status', completion],
+  ['__complete bash : undo', completionOfState],
   ['limits', state],
   ['status --offline', state],
   ['history list', state],

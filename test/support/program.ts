@@ -140,11 +140,17 @@ function collect(child: ChildProcess, stream: Readable) {
   const until = (wanted: string) =>
     new Promise<string>((resolve, reject) => {
       const look = () => {
-        if (text().includes(wanted)) resolve(text());
+        if (text().includes(wanted)) finish(() => resolve(text()));
       };
-      look();
+      const fail = () => finish(() => reject(new Error(`the program ended without "${wanted}"`)));
+      const finish = (end: () => void) => {
+        stream.off('data', look);
+        child.off('close', fail);
+        end();
+      };
       stream.on('data', look);
-      child.once('close', () => reject(new Error(`the program ended without "${wanted}"`)));
+      child.once('close', fail);
+      look();
     });
   return { text, until };
 }

@@ -8,7 +8,8 @@ import type { Invocation, Run } from '../invocation/invocation.ts';
 import { examples } from './command.ts';
 import { readAll } from './stdin.ts';
 
-const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
+/** What a request may be. */
+export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 interface ApiOptions {

@@ -36,4 +36,9 @@ export const commandOutlines: readonly Outline[] = [
     load: async () => (await import('./api.ts')).defineApi,
   },
   sandboxOutline,
+  {
+    usage: 'completion <shell>',
+    summary: 'print a script that completes commands at TAB',
+    load: async () => (await import('./completion/completion.ts')).defineCompletion,
+  },
 ];

@@ -3,7 +3,13 @@ import { FailureError } from '../../shared/errors.ts';
 
 /** What is used of SQLite, by the names of `node:sqlite`. @photostructure/sqlite has the same. */
 export interface Engine {
-  readonly DatabaseSync: new (path: string) => Database;
+  readonly DatabaseSync: new (path: string, options?: DatabaseOptions) => Database;
+}
+
+/** @property timeout how long it waits for another process, in milliseconds */
+interface DatabaseOptions {
+  readonly readOnly?: boolean;
+  readonly timeout?: number;
 }
 
 export interface Database {

@@ -20,7 +20,8 @@ interface ListOptions {
 
 /** As many runs as a person looks through. */
 const shownOnTerminal = 20;
-const states = ['running', 'incomplete', 'done'] as const;
+/** What `--state` takes. */
+export const runStates = ['running', 'incomplete', 'done'] as const;
 
 export function defineHistoryList(command: Command, run: Run): void {
   command
@@ -32,7 +33,7 @@ export function defineHistoryList(command: Command, run: Run): void {
     .option('--pet <id>', 'only runs that changed this pet')
     .option('--since <date>', 'only runs from then on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
     .option('--until <date>', 'only runs up to then')
-    .option('--state <state>', `only runs that are ${states.join(', ')}`)
+    .option('--state <state>', `only runs that are ${runStates.join(', ')}`)
     .option('--mine', 'only runs of the user who asks, from any machine')
     .addHelpText(
       'after',
@@ -71,7 +72,7 @@ function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
     petId: options.pet === undefined ? undefined : petIdOf(options.pet),
     since: parseDate('--since', options.since, now, 'start'),
     until: parseDate('--until', options.until, now, 'end'),
-    state: options.state === undefined ? undefined : oneOf('--state', options.state, states),
+    state: options.state === undefined ? undefined : oneOf('--state', options.state, runStates),
     by: options.mine === true ? callerOf(invocation.context) : undefined,
   };
 }

@@ -11,13 +11,14 @@ interface ShowOptions {
   readonly state?: readonly string[];
 }
 
-const results = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
+/** What `--state` takes. */
+export const rowResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
 
 export function defineHistoryShow(command: Command, run: Run): void {
   command
     .argument('<run>', 'the run, as history list shows it')
     .description('Shows each row of a run: what it wanted, and what became of it. Sends nothing.')
-    .option('--state <result,…>', `only rows that are ${results.join(', ')}`, collect)
+    .option('--state <result,…>', `only rows that are ${rowResults.join(', ')}`, collect)
     .addHelpText(
       'after',
       examples([
@@ -32,7 +33,7 @@ export function defineHistoryShow(command: Command, run: Run): void {
 async function show(invocation: Invocation, options: ShowOptions, text = ''): Promise<void> {
   const chosen: readonly RecordedResult[] | undefined = options.state
     ?.flatMap((list) => list.split(','))
-    .map((word) => oneOf('--state', word.trim(), results));
+    .map((word) => oneOf('--state', word.trim(), rowResults));
   await withExistingState(invocation, 'history show', async (state) => {
     if (state === undefined) {
       throw new NotFoundError(`There is no run "${text}": the history is empty`, { hint: 'petstock history list' });

@@ -1,0 +1,29 @@
+import { writeSync } from 'node:fs';
+import { answerText } from '../src/cli/completion/answer-text.ts';
+import { complete, type Knowledge } from '../src/cli/completion/complete.ts';
+import { builtTable } from './built-table.ts';
+
+/**
+ * Answers a script of `petstock completion`: `__complete <shell> :<current word> [words before it…]`. The colon is there since some
+ * shells do not pass on an empty word. Sends nothing, needs no key, and writes nothing to stderr: it would stand in the middle of
+ * what is being typed.
+ */
+export async function answerShell([shell = '', marked = ':', ...words]: readonly string[]): Promise<void> {
+  try {
+    const current = marked.slice(1);
+    const found = await complete(await builtTable(), { words, current }, knowledge);
+    writeSync(1, answerText(found, shell, current));
+  } catch {
+    // The shell then proposes nothing.
+  }
+}
+
+/** Loaded once it is asked: most of what is completed is in the table. */
+const knowledge: Knowledge = async (what, typed) => {
+  const [{ createKnowledge }, { foldersOf }] = await Promise.all([
+    import('../src/cli/completion/knowledge.ts'),
+    import('./folders.ts'),
+  ]);
+  const { env } = process;
+  return createKnowledge({ folders: foldersOf(env), env, now: Date.now() })(what, typed);
+};

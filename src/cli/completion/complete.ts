@@ -1,0 +1,108 @@
+import { singleLine } from '../../shared/sanitize.ts';
+import { placeOf } from './place.ts';
+import type { Known, TableCommand, TableOption, ValueKind, Word } from './table.ts';
+
+/** What a shell asks. */
+export interface Question {
+  /** The words before the last one, without the name of the program. */
+  readonly words: readonly string[];
+  /** The word that is being typed, as far as the cursor; may be empty. */
+  readonly current: string;
+}
+
+/** What may stand in the place of the current word. */
+export interface Answer {
+  readonly candidates: readonly Word[];
+  /** A file may stand there; the shell knows them. @property prefix what stands before its name in the word: `--to=` */
+  readonly files?: { readonly prefix: string; readonly endings: readonly string[] } | undefined;
+}
+
+/**
+ * What this machine knows, likeliest first. Any of it may be empty; nothing is thrown.
+ * @param typed how the word begins
+ */
+export type Knowledge = (what: Known, typed: string) => Promise<readonly Word[]>;
+
+/**
+ * A shell takes some characters for more than text, and whatever is proposed is typed for the person: a word with any other
+ * character is not proposed.
+ */
+const harmlessWord = /^[\w.,=+/-]+$/;
+
+/** Of a meaning, in code units. */
+const longestAbout = 72;
+
+/** What may come next on a command line. */
+export async function complete(
+  table: TableCommand,
+  { words, current }: Question,
+  knowledge: Knowledge,
+): Promise<Answer> {
+  const place = placeOf(table, words, current);
+  if (place.asks === 'option') return answer(optionWords(place.options));
+  if (place.asks === 'command') return answer(commandWords(place.command));
+  const { value, prefix, earlier } = place;
+  const typed = current.slice(prefix.length);
+  const chosen = value.kind === 'by-operand' ? (ownValue(value.values, earlier.at(-1)) ?? free) : value;
+  if (chosen.kind === 'files') return { candidates: [], files: { prefix, endings: chosen.endings } };
+  const found = await valueWords(table, chosen, { typed, earlier, knowledge });
+  return answer(found.map(([word, about]) => [prefix + word, about]));
+}
+
+const free: ValueKind = { kind: 'free' };
+
+function ownValue(values: Readonly<Record<string, ValueKind>>, name: string | undefined): ValueKind | undefined {
+  return name !== undefined && Object.hasOwn(values, name) ? values[name] : undefined;
+}
+
+function answer(words: readonly Word[]): Answer {
+  const safe = words.filter(([word]) => harmlessWord.test(word));
+  return { candidates: safe.map(([word, about]) => [word, shortened(singleLine(about).trim())]) };
+}
+
+function shortened(text: string): string {
+  return text.length > longestAbout ? `${text.slice(0, longestAbout - 1)}…` : text;
+}
+
+function optionWords(options: readonly TableOption[]): readonly Word[] {
+  return options.map(({ flags, about }) => [flags.at(-1) ?? '', about]);
+}
+
+function commandWords({ commands }: TableCommand): readonly Word[] {
+  return commands.map(({ name, about }) => [name, about]);
+}
+
+interface Asked {
+  readonly typed: string;
+  /** The operands before it. */
+  readonly earlier: readonly string[];
+  readonly knowledge: Knowledge;
+}
+
+async function valueWords(table: TableCommand, value: ValueKind, asked: Asked): Promise<readonly Word[]> {
+  if (value.kind === 'free' || value.kind === 'files' || value.kind === 'by-operand') return [];
+  if (value.kind === 'command') return helpWords(table, asked.earlier, value.topics);
+  if (value.isList !== true) return wordsOf(value, asked.typed, asked);
+  // `available,pe` goes on with `available,pending`, and names nothing twice.
+  const start = asked.typed.lastIndexOf(',') + 1;
+  const before = asked.typed.slice(0, start);
+  const named = before.split(',');
+  const found = await wordsOf(value, asked.typed.slice(start), asked);
+  return found.flatMap(([word, about]): Word[] => (named.includes(word) ? [] : [[before + word, about]]));
+}
+
+async function wordsOf(
+  value: Extract<ValueKind, { isList?: true }>,
+  typed: string,
+  { knowledge, earlier }: Asked,
+): Promise<readonly Word[]> {
+  const found = value.kind === 'words' ? value.words : await knowledge(value.kind, typed);
+  return found.filter(([word]) => !earlier.includes(word));
+}
+
+/** Of `help inventory`, the commands below it. */
+function helpWords(table: TableCommand, words: readonly string[], topics: readonly Word[]): readonly Word[] {
+  let command: TableCommand | undefined = table;
+  for (const word of words) command = command?.commands.find(({ name }) => name === word);
+  return [...(command === undefined ? [] : commandWords(command)), ...(words.length === 0 ? topics : [])];
+}

@@ -1,0 +1,105 @@
+import type { Folders } from '../../settings/folders.ts';
+import type { Environment } from '../../settings/variables.ts';
+import { whereName } from '../../shared/where.ts';
+import type { RecentRun } from '../../state/recent-runs.ts';
+import type { Knowledge } from './complete.ts';
+import type { Word } from './table.ts';
+
+export interface KnowledgeSources {
+  readonly folders: Folders;
+  readonly env: Environment;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** As many as a person looks through. */
+const mostRuns = 50;
+const mostPets = 50;
+
+/** What this machine knows of runs, pets, stores and stock-takes. Each is read when it is asked for, and nothing is written. */
+export function createKnowledge(sources: KnowledgeSources): Knowledge {
+  return async (what, typed) => {
+    if (what === 'stores') return storeWords(sources);
+    if (what === 'sessions') return sessionWords(sources);
+    const runs = await knownRuns(sources);
+    if (what === 'pets') return petWords(runs, sources.now);
+    return runWords(what === 'runs' ? runs : runs.filter(({ open }) => open > 0), typed, sources.now);
+  };
+}
+
+/** A state in a database elsewhere would take a connection for each TAB: it is not asked. */
+async function knownRuns({ folders, env }: KnowledgeSources): Promise<readonly RecentRun[]> {
+  if ((env.PETSTOCK_STATE_URL ?? '') !== '') return [];
+  const { recentRuns } = await import('../../state/recent-runs.ts');
+  return recentRuns(folders.state, mostRuns);
+}
+
+/** The whole ids; whoever types the end of one, as `k3x9`, is shown ends. */
+function runWords(runs: readonly RecentRun[], typed: string, now: number): readonly Word[] {
+  const isEnd = !runs.some(({ run }) => run.startsWith(typed));
+  return runs.map((run) => [isEnd ? run.run.slice(-4) : run.run, runText(run, now)]);
+}
+
+function runText(facts: RecentRun, now: number): string {
+  const { at, command, file, reason, pets, changes, open } = facts;
+  const what = [command.replace(/^inventory /, ''), ...(file === undefined ? [] : [file])].join(' ');
+  const whose = changes === 1 ? `pet ${pets[0]}` : `${changes} pets`;
+  const why = reason === undefined ? [] : [reason];
+  const parts = [ago(now - at), `${what}, ${whose}`, whereName(facts), ...(open > 0 ? ['incomplete'] : []), ...why];
+  return parts.join(' · ');
+}
+
+/** Those of the latest runs, each once. */
+function petWords(runs: readonly RecentRun[], now: number): readonly Word[] {
+  const words = new Map<string, string>();
+  for (const { pets, command, at } of runs) {
+    for (const pet of pets) if (!words.has(pet)) words.set(pet, `${command}, ${ago(now - at)}`);
+  }
+  return [...words].slice(0, mostPets);
+}
+
+/** In one unit, rounded down: `3 min ago`. */
+function ago(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h ago`;
+  return `${Math.floor(seconds / 86_400)} d ago`;
+}
+
+async function storeWords({ folders }: KnowledgeSources): Promise<readonly Word[]> {
+  try {
+    const [{ readFile }, { configFile }, { unnamedStore }] = await Promise.all([
+      import('node:fs/promises'),
+      import('../../settings/config-file.ts'),
+      import('../../settings/stores.ts'),
+    ]);
+    const { stores = {} } = JSON.parse(await readFile(configFile(folders.config), 'utf8'));
+    const words = Object.entries(stores as Record<string, { urls?: object }>).map(
+      ([name, { urls = {} }]): Word => [name, Object.keys(urls).join(', ')],
+    );
+    return [...words, [unnamedStore, 'the store without a name']];
+  } catch {
+    return [];
+  }
+}
+
+/** Those that are not finished. */
+async function sessionWords({ folders, now }: KnowledgeSources): Promise<readonly Word[]> {
+  try {
+    const [{ readdir }, { join }] = await Promise.all([import('node:fs/promises'), import('node:path')]);
+    const names = await readdir(join(folders.state, 'counts'));
+    const sessions = names.flatMap((name) => /^(\d{8}T\d{6}Z-[0-9a-z]{4})\.count$/.exec(name)?.[1] ?? []);
+    return sessions
+      .sort()
+      .reverse()
+      .map((session) => [session, `begun ${ago(now - begunAt(session))}`]);
+  } catch {
+    return [];
+  }
+}
+
+/** An id begins with the time in which it was made. */
+function begunAt(session: string): number {
+  return Date.parse(session.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, '$1-$2-$3T$4:$5:$6Z'));
+}

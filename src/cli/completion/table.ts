@@ -1,0 +1,45 @@
+/** All that completion knows of the commands. The build makes it of the commands themselves, as JSON. */
+export interface TableCommand {
+  readonly name: string;
+  readonly about: string;
+  readonly options: readonly TableOption[];
+  readonly operands: readonly TableOperand[];
+  readonly commands: readonly TableCommand[];
+}
+
+export interface TableOption {
+  /** `-e`, `--env` */
+  readonly flags: readonly string[];
+  readonly about: string;
+  /** What its value is; absent where it takes none. */
+  readonly value?: ValueKind;
+  /** Takes all words that follow, up to the next option. */
+  readonly isVariadic?: true;
+  readonly isRepeatable?: true;
+}
+
+export interface TableOperand {
+  readonly value: ValueKind;
+  readonly isVariadic?: true;
+}
+
+/** What may stand at a place of the command line. */
+export type ValueKind =
+  /** Anything: nothing is proposed. */
+  | { readonly kind: 'free' }
+  /** One of these. @property isList several, with commas between them */
+  | { readonly kind: 'words'; readonly words: readonly Word[]; readonly isList?: true }
+  /** A file; those with one of these endings first, where there are any (`.csv`). */
+  | { readonly kind: 'files'; readonly endings: readonly string[] }
+  /** What this machine knows. */
+  | { readonly kind: Known; readonly isList?: true }
+  /** One of the words for the operand before it: the value of a setting by its name. */
+  | { readonly kind: 'by-operand'; readonly values: Readonly<Record<string, ValueKind>> }
+  /** A command, word by word. @property topics what may stand in its place */
+  | { readonly kind: 'command'; readonly topics: readonly Word[] };
+
+/** Incomplete runs are those that can be resumed. */
+export type Known = 'runs' | 'incomplete-runs' | 'pets' | 'stores' | 'sessions';
+
+/** A word, and what it means. */
+export type Word = readonly [word: string, about: string];

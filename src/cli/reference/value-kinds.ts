@@ -1,0 +1,107 @@
+import { rowFields } from '../../change-files/fields.ts';
+import { changeFileEndings, changeFormats } from '../../change-files/format.ts';
+import { petStatuses } from '../../inventory/items.ts';
+import { sortKeys } from '../../inventory/sort.ts';
+import { settingDefinitions, settingNames } from '../../settings/names.ts';
+import { environmentNames, remoteEnvironmentNames } from '../../settings/settings.ts';
+import { methods } from '../commands/api.ts';
+import { topicNames } from '../commands/help/topic-names.ts';
+import { runStates } from '../commands/history/list.ts';
+import { rowResults } from '../commands/history/show.ts';
+import { plans } from '../commands/sandbox/numbers.ts';
+import { shellNames } from '../completion/shell-names.ts';
+import type { ValueKind, Word } from '../completion/table.ts';
+
+/** Values by the name that stands for them in the help. `free`: nothing can be proposed. */
+const byPlaceholder: Readonly<Record<string, ValueKind>> = {
+  run: { kind: 'runs' },
+  petId: { kind: 'pets' },
+  'id,…': { kind: 'pets', isList: true },
+  session: { kind: 'sessions' },
+  file: files(),
+  path: files(),
+  method: words(methods),
+  shell: words(shellNames),
+  plan: words(plans),
+  words: { kind: 'command', topics: named(topicNames, 'a help topic') },
+};
+
+/** What only the person at the keyboard knows. */
+const freePlaceholders: ReadonlySet<string> = new Set(
+  'n text seconds date url command json address cidr origin spec token value quantity delta id'.split(' '),
+);
+
+/** Those of one option or operand, by the path of the command; the global ones stand at ''. They go before those by placeholder. */
+const byPlace: Readonly<Record<string, Readonly<Record<string, ValueKind>>>> = {
+  '': {
+    '--env': words(environmentNames),
+    '--store': { kind: 'stores' },
+    '--output': words(settingDefinitions.output.values.split('|')),
+    '--color': words(['auto', 'always', 'never']),
+  },
+  'inventory list': {
+    '--status': words(petStatuses, 'list'),
+    '--sort': words(sortKeys),
+    '--fields': words(['petId', 'quantity', 'status'], 'list'),
+  },
+  'inventory apply': {
+    file: files(changeFileEndings),
+    '--format': words(changeFormats),
+    '--column': words(rowFields.map((field) => `${field}=`)),
+    '--resume': { kind: 'incomplete-runs' },
+  },
+  'inventory set': { quantity: { kind: 'free' } },
+  'inventory count': { '--codes': files(['.csv']), '--to': files(['.csv']) },
+  'history list': { '--state': words(runStates), '--pet': { kind: 'pets' } },
+  'history show': { '--state': words(rowResults, 'list') },
+  'config set': { name: { kind: 'words', words: settingWords() }, value: settingValues() },
+  'config get': { name: { kind: 'words', words: [...settingWords(), ...remoteWords('url'), ...remoteWords('key')] } },
+  'config unset': { name: { kind: 'words', words: [...settingWords(), ...remoteWords('url')] } },
+  'sandbox serve': { '--ids': words(['large', 'small']), '--config': files(), '--import': files(['.csv', '.json']) },
+  'sandbox reset': { '--ids': words(['large', 'small']) },
+  'sandbox import': { file: files(['.csv', '.json']) },
+  'sandbox export': { '--format': words(['csv', 'json']) },
+};
+
+/**
+ * What may stand for an option or operand of a command; undefined where this module has no entry for it.
+ * @param names the flags of an option, or the name of an operand
+ * @param placeholder what stands for the value in the help: `<file>`
+ */
+export function valueKindOf(path: string, names: readonly string[], placeholder: string): ValueKind | undefined {
+  const own = names.map((name) => byPlace[path]?.[name]).find((kind) => kind !== undefined);
+  if (own !== undefined) return own;
+  const bare = placeholder.replace(/^[<[]|(\.\.\.)?[>\]]$/g, '');
+  if (freePlaceholders.has(bare)) return { kind: 'free' };
+  return Object.hasOwn(byPlaceholder, bare) ? byPlaceholder[bare] : undefined;
+}
+
+function words(names: readonly string[], list?: 'list'): ValueKind {
+  return { kind: 'words', words: named(names, ''), ...(list !== undefined && { isList: true }) };
+}
+
+function named(names: readonly string[], about: string): readonly Word[] {
+  return names.map((name) => [name, about]);
+}
+
+function files(endings: readonly string[] = []): ValueKind {
+  return { kind: 'files', endings };
+}
+
+function settingWords(): readonly Word[] {
+  return settingNames.map((name) => [name, settingDefinitions[name].meaning]);
+}
+
+function remoteWords(what: 'url' | 'key'): readonly Word[] {
+  return remoteEnvironmentNames.map((name) => [`${what}.${name}`, `the ${what} of ${name}`]);
+}
+
+function settingValues(): ValueKind {
+  const values = settingNames.map((name): [string, ValueKind] => {
+    const { values: typed } = settingDefinitions[name];
+    if (name === 'default-store') return [name, { kind: 'stores' }];
+    if (typed === '<file>') return [name, files()];
+    return [name, typed.startsWith('<') ? { kind: 'free' } : words(typed.split('|'))];
+  });
+  return { kind: 'by-operand', values: Object.fromEntries(values) };
+}

@@ -1,0 +1,69 @@
+import { lstatSync } from 'node:fs';
+import { effectiveUser } from '../shared/effective-user.ts';
+import type { RunRecord } from './history.ts';
+import { type Engine, loadEngine, type Row } from './sqlite/engine.ts';
+import { stateFile } from './sqlite/state-file.ts';
+
+/** What a person knows a run by. */
+export interface RecentRun extends Pick<RunRecord, 'run' | 'at' | 'command' | 'env' | 'store' | 'file' | 'reason'> {
+  /** The first 20, in decimal. */
+  readonly pets: readonly string[];
+  /** Rows in its plan. */
+  readonly changes: number;
+  /** Rows without an answer. */
+  readonly open: number;
+}
+
+/** For another process that writes: milliseconds. */
+const timeout = 200;
+
+/**
+ * The newest runs of the state of this machine, for one who is typing: nothing is made, moved or imported, and a state that
+ * can't be read at once has none. It is open for reading alone.
+ *
+ * @param limit at most so many
+ */
+export async function recentRuns(
+  folder: string,
+  limit: number,
+  load: () => Promise<Engine> = loadEngine,
+): Promise<readonly RecentRun[]> {
+  try {
+    const file = stateFile(folder);
+    if (!isOurs(file)) return [];
+    const database = new (await load()).DatabaseSync(file, { readOnly: true, timeout });
+    try {
+      return database.prepare(query).all(limit).map(recentRun);
+    } finally {
+      database.close();
+    }
+  } catch {
+    return [];
+  }
+}
+
+const query = `
+  SELECT run, at, command, env, store, file, reason, pets, changes, pending + unknown AS open
+  FROM runs ORDER BY at DESC, id DESC LIMIT ?`;
+
+/** What another user has put there is not read. */
+function isOurs(file: string): boolean {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  return stats?.isFile() === true && (effectiveUser() ?? stats.uid) === stats.uid;
+}
+
+function recentRun(row: Row): RecentRun {
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  return {
+    run: String(row.run),
+    at: Number(row.at),
+    command: String(row.command),
+    env: String(row.env),
+    store: text(row.store),
+    file: text(row.file),
+    reason: text(row.reason),
+    pets: String(row.pets).match(/-?\d+/g) ?? [],
+    changes: Number(row.changes),
+    open: Number(row.open),
+  };
+}

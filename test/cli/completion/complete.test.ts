@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { complete, type Knowledge } from '../../../src/cli/completion/complete.ts';
+import type { Word } from '../../../src/cli/completion/table.ts';
+import { commandFacts } from '../../../src/cli/reference/command-facts.ts';
+import { completionTable } from '../../../src/cli/reference/completion-table.ts';
+import { valueKindOf } from '../../../src/cli/reference/value-kinds.ts';
+
+const table = await completionTable();
+const known: Knowledge = async (what) => [[`a-${what}`, 'something']];
+
+/** What is proposed for the last word of a line. */
+async function proposed(line: string, knowledge = known): Promise<readonly string[] | string> {
+  const words = line.split(' ');
+  const current = words.pop() ?? '';
+  const { candidates, files } = await complete(table, { words, current }, knowledge);
+  return files === undefined ? candidates.map(([word]) => word) : `files ${files.prefix}${files.endings.join(' ')}`;
+}
+
+test.each([
+  ['config ', ['set-key', 'unset-key', 'set-url', 'set', 'get', 'unset', 'list', 'path']],
+  ['--env ', ['staging', 'production', 'sandbox']],
+  ['inventory list -e ', ['staging', 'production', 'sandbox']],
+  ['inventory list -qe ', ['staging', 'production', 'sandbox']],
+  ['inventory list -qepro', ['-qestaging', '-qeproduction', '-qesandbox']],
+  ['--output=', ['table', 'json', 'ndjson', 'csv', 'tsv'].map((format) => `--output=${format}`)],
+  ['-e sandbox -q inventory list --sort ', ['petId', 'quantity', 'status']],
+  ['inventory list --fields petId,', ['petId,quantity', 'petId,status']],
+  ['inventory list --pet ', ['a-pets']],
+  ['inventory get 4 a-pets ', []],
+  ['inventory get 4 ', ['a-pets']],
+  ['inventory set 4 ', []],
+  ['inventory adjust -- ', ['a-pets']],
+  ['undo ', ['a-runs']],
+  ['inventory apply --resume ', ['a-incomplete-runs']],
+  ['inventory count --merge a ', ['a-sessions']],
+  ['inventory count --merge a b ', ['a-sessions']],
+  ['--store ', ['a-stores']],
+  ['config set default-store ', ['a-stores']],
+  ['config set default-env ', ['staging', 'production', 'sandbox']],
+  ['config set constructor ', []],
+  ['config set ca-file ', 'files '],
+  ['inventory apply ', 'files .csv .tsv .tab .txt .json .ndjson .jsonl'],
+  ['inventory count --to=', 'files --to=.csv'],
+  ['completion ', ['bash', 'zsh', 'fish', 'powershell']],
+  ['help sandbox keys ', ['create', 'list', 'revoke']],
+  ['help no such ', []],
+  ['no such ', ['such']],
+] as const)('petstock %s', async (line, words) => {
+  if (line === 'no such ') return expect(await proposed('no such ')).not.toContain('inventory');
+  expect(await proposed(line)).toEqual(words);
+});
+
+describe('options', () => {
+  test('those of the command come first, and none that is given already', async () => {
+    const words = await proposed('inventory list --status sold --limit 3 -q -');
+    expect(words.slice(0, 2)).toEqual(['--status', '--pet']);
+    expect(words).toContain('--env');
+    expect(words).not.toContain('--limit');
+    expect(words).not.toContain('--quiet');
+  });
+
+  test('are proposed by themselves where nothing else can come', async () => {
+    expect(await proposed('inventory list ')).toContain('--summary');
+  });
+
+  test('none is proposed after two dashes', async () => {
+    expect(await proposed('inventory get -- -')).toEqual(['a-pets']);
+  });
+});
+
+test('every value in the help is known to completion, if only as one that can not be proposed', async () => {
+  const unknown: string[] = [];
+  const visit = ({ path, options, operands, commands }: Awaited<ReturnType<typeof commandFacts>>): void => {
+    const places = [
+      ...options.map(({ flags, placeholder, term }) => ({ names: flags, placeholder, term })),
+      ...operands.map(({ name, term }) => ({ names: [name], placeholder: term, term })),
+    ];
+    for (const { names, placeholder, term } of places) {
+      if (placeholder !== undefined && valueKindOf(path, names, placeholder) === undefined) {
+        unknown.push(`${path}: ${term}: say in src/cli/reference/value-kinds.ts what it stands for`);
+      }
+    }
+    commands.forEach(visit);
+  };
+  visit(await commandFacts());
+  expect(unknown).toEqual([]);
+});
+
+test('whatever the machine knows, only harmless words are proposed, and no meaning has a line end or an escape', async () => {
+  const hostile = fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })), { maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(hostile, fc.string({ unit: 'binary' }), async (words, typed) => {
+      const knowledge = async () => words as readonly Word[];
+      for (const line of [['undo'], ['--store'], ['inventory', 'list', '--pet']]) {
+        const { candidates } = await complete(table, { words: line, current: typed }, knowledge);
+        for (const [word, about] of candidates) {
+          expect(word).toMatch(/^[\w.,=+/-]+$/);
+          expect(about).not.toMatch(/[\0-\x1f\x7f-\x9f]/);
+        }
+      }
+    }),
+  );
+});
+
+test('no line makes it fail', async () => {
+  const word = fc.oneof(
+    fc.string(),
+    fc.constantFrom(
+      'inventory',
+      'list',
+      '--env',
+      '--env=',
+      '-',
+      '--',
+      '-e',
+      '--merge',
+      'count',
+      'help',
+      'config',
+      'set',
+      '',
+    ),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(word, { maxLength: 6 }), word, async (words, current) => {
+      await complete(table, { words, current }, known);
+    }),
+  );
+});

@@ -1,0 +1,96 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runProgram, temporaryHome } from '../support/program.ts';
+import { openShell } from '../support/shells.ts';
+
+test('bash completes commands, options and their values', async () => {
+  const shell = await openShell('bash');
+  expect(await shell.complete('petstock inv')).toBe('petstock inventory ');
+  expect(await shell.complete('petstock inventory li')).toBe('petstock inventory list ');
+  expect(await shell.complete('petstock inventory list --sum')).toBe('petstock inventory list --summary ');
+  expect(await shell.complete('petstock -e pro')).toBe('petstock -e production ');
+  expect(await shell.complete('petstock --env=pro')).toBe('petstock --env=production ');
+  expect(await shell.complete('petstock inventory list --status=available,pe')).toBe(
+    'petstock inventory list --status=available,pending ',
+  );
+  expect(await shell.complete('petstock --env sandbox config set conf')).toBe(
+    'petstock --env sandbox config set confirm ',
+  );
+  expect(await shell.complete('petstock config set confirm al')).toBe('petstock config set confirm always ');
+  expect(await shell.complete('petstock inventory apply --column pe')).toBe('petstock inventory apply --column petId=');
+});
+
+test('bash lists what there is with what it means, and types no more than it has in common', async () => {
+  const shell = await openShell('bash');
+  expect(await shell.list('petstock inventory ')).toMatch(/^set +set the stock of one pet or several *\r?$/m);
+  expect(await shell.complete('petstock config se', 2)).toBe('petstock config set');
+  expect(await shell.complete('petstock inventory list --reason ', 2)).toBe('petstock inventory list --reason --');
+});
+
+test('bash completes in the middle of a line', async () => {
+  const shell = await openShell('bash');
+  // Back to the end of the first word after the program.
+  expect(await shell.complete('petstock inv list\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D')).toBe('petstock inventory list');
+});
+
+test('bash proposes files that apply reads, and quotes what they are called', async () => {
+  const shell = await openShell('bash');
+  for (const name of [
+    'counts.csv',
+    'notes.md',
+    'sold today.csv',
+    '$(touch pwned).csv',
+    'COUNTS-2.CSV',
+    'new\nline.csv',
+  ]) {
+    writeFileSync(join(shell.folder, name), '');
+  }
+  mkdirSync(join(shell.folder, 'north'));
+  expect(await shell.complete('petstock inventory apply cou')).toBe('petstock inventory apply counts.csv ');
+  expect(await shell.complete('petstock inventory apply so')).toBe('petstock inventory apply sold\\ today.csv ');
+  expect(await shell.complete('petstock inventory apply no')).toBe('petstock inventory apply north/');
+  expect(await shell.complete('petstock inventory apply notes')).toBe('petstock inventory apply notes.md ');
+  expect(await shell.complete('petstock inventory count --to=cou')).toBe('petstock inventory count --to=counts.csv ');
+  await shell.run("petstock inventory apply '$(to");
+  await shell.run('petstock inventory apply \\$');
+  await shell.run('petstock inventory apply new');
+  expect(readdirSync(shell.folder)).not.toContain('pwned');
+});
+
+test('runs are proposed with what they were, and nothing in them reaches the line', async () => {
+  const shell = await openShell('bash');
+  const { home } = shell;
+  const reason = 'fair\u001b]0;x\u0007 $(touch pwned) `touch pwned`; touch pwned';
+  await runProgram(['inventory', 'adjust', '4', '-2', '--reason', reason, '--env', 'sandbox'], { home });
+  await runProgram('inventory adjust 5 -1 --env sandbox', { home });
+  const { stdout } = await runProgram('history list -o tsv', { home });
+  const [newest = '', oldest = ''] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.split('\t')[0] ?? '');
+  const shown = await shell.list('petstock undo ');
+  expect(shown).toMatch(new RegExp(`${oldest}  \\d+ s ago · adjust, pet 4 · sandbox · fair \\$\\(touch pwned\\)`));
+  expect(shown.indexOf(newest)).toBeLessThan(shown.indexOf(oldest));
+  expect(await shell.complete(`petstock undo ${oldest.slice(-4, -1)}`)).toBe(`petstock undo ${oldest.slice(-4)} `);
+  await shell.run('petstock history show ');
+  expect(await shell.list('petstock inventory get ')).toMatch(/^4 {2}inventory adjust, \d+ s ago/m);
+  expect(existsSync(join(shell.folder, 'pwned'))).toBe(false);
+});
+
+test('completion writes nothing, and says nothing where something is wrong', async () => {
+  const home = temporaryHome();
+  for (const words of [['undo'], ['--store'], ['inventory', 'count'], ['inventory', 'get']]) {
+    const answer = await runProgram(['__complete', 'bash', ':', ...words], { home });
+    expect(answer).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^words\n/) });
+  }
+  expect(readdirSync(home.folder)).toEqual([]);
+  mkdirSync(home.state, { recursive: true });
+  mkdirSync(home.config, { recursive: true });
+  writeFileSync(join(home.state, 'state.db'), 'no database');
+  writeFileSync(join(home.config, 'config.json'), '{"stores":');
+  for (const words of [['undo'], ['--store'], [], ['nothing', 'like', 'it']]) {
+    expect(await runProgram(['__complete', 'bash', ':', ...words], { home })).toMatchObject({ code: 0, stderr: '' });
+  }
+  expect(await runProgram(['__complete'], { home })).toMatchObject({ code: 0, stderr: '' });
+});

@@ -1,0 +1,110 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Home, type Program, programCommand, startProgram, temporaryHome } from './program.ts';
+
+/** An interactive shell on a pseudo-terminal, with `petstock` in its PATH and its completion loaded. */
+export interface Shell {
+  readonly home: Home;
+  /** The folder that it is in. */
+  readonly folder: string;
+  /** Types the text and TAB, once or twice. @returns what stands on the line then; the line is cleared */
+  complete(text: string, tabs?: 1 | 2): Promise<string>;
+  /** Types the text and TAB until all that is possible is listed. @returns what the terminal shows meanwhile */
+  list(text: string): Promise<string>;
+  /** Types the text and TAB, and runs what stands there then. */
+  run(text: string): Promise<void>;
+}
+
+/** What a shell reads at its start. Ctrl-X Ctrl-L shows the line between two marks, and clears it. */
+const startFiles = {
+  bash: `
+    unset HISTFILE
+    bind 'set bell-style none'; bind 'set completion-query-items 0'; bind 'set page-completions off'
+    bind 'set enable-bracketed-paste off'
+    show_line() { n=$((n + 1)); printf '\\n<<%s:%s:%s>>\\n' "$n" "$READLINE_LINE" "$n"; READLINE_LINE= READLINE_POINT=0; }
+    bind -x '"\\C-x\\C-l": show_line'`,
+  zsh: `
+    autoload -U compinit && compinit -u -d "$HOME/dump"
+    setopt no_beep no_auto_menu; unset zle_bracketed_paste; LISTMAX=1000; bindkey -e
+    show_line() { zle -I; n=$((n + 1)); print -r -- "<<$n:$BUFFER:$n>>"; BUFFER=; }
+    zle -N show_line; bindkey '^X^L' show_line`,
+};
+
+const commands = {
+  bash: 'exec bash --noprofile --rcfile "$HOME/.zshrc" -i',
+  zsh: 'exec zsh -d -i',
+};
+
+export interface ShellOptions {
+  readonly home?: Home;
+  /** What the shell runs first. */
+  readonly before?: string;
+  /** Whether the script is loaded by `source`; default: it is. */
+  readonly isLoaded?: boolean;
+}
+
+/** Starts a shell. It is gone when the test is finished. */
+export async function openShell(
+  name: 'bash' | 'zsh',
+  { home = temporaryHome(), before = '', isLoaded = true }: ShellOptions = {},
+): Promise<Shell> {
+  const folder = join(home.folder, 'work');
+  mkdirSync(folder, { recursive: true });
+  const bin = makeProgram(home);
+  const load = isLoaded ? `source <(petstock completion ${name})` : '';
+  const lines = [
+    `PATH="${bin}:$PATH"`,
+    "PS1='> '",
+    'n=0',
+    `cd "${folder}"`,
+    before,
+    startFiles[name],
+    load,
+    "echo rea''dy",
+  ];
+  writeFileSync(join(home.folder, '.zshrc'), lines.join('\n'));
+  // What is given to it would be the program; the shell finds that by itself.
+  const program = startProgram([], {
+    home,
+    terminal: 120,
+    through: ['sh', '-c', commands[name], 'sh'],
+    env: { ZDOTDIR: home.folder, SHELL: '/bin/sh' },
+  });
+  await program.until('stdout', 'ready');
+  return shellOf(program, home, folder);
+}
+
+/** `petstock` as a command of its own. @returns the folder that it is in */
+export function makeProgram(home: Home): string {
+  const bin = join(home.folder, 'bin');
+  mkdirSync(bin, { recursive: true });
+  const words = programCommand().map((word) => `'${word}'`);
+  writeFileSync(join(bin, 'petstock'), `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`);
+  chmodSync(join(bin, 'petstock'), 0o755);
+  return bin;
+}
+
+function shellOf(program: Program, home: Home, folder: string): Shell {
+  let count = 0;
+  let seen = 0;
+  const show = async (typed: string) => {
+    count += 1;
+    program.type(`${typed}\x18\x0c`);
+    const text = await program.until('stdout', `:${count}>>`);
+    const shown = text.slice(seen);
+    seen = text.length;
+    const line = new RegExp(`<<${count}:([^]*?):${count}>>`).exec(shown)?.[1];
+    if (line === undefined) throw new Error(`no line in ${JSON.stringify(shown)}`);
+    return { line, shown };
+  };
+  return {
+    home,
+    folder,
+    complete: async (text, tabs = 1) => (await show(`${text}${'\t'.repeat(tabs)}`)).line,
+    list: async (text) => (await show(`${text}\t\t\t`)).shown,
+    run: async (text) => {
+      program.type(`${text}\t\r`);
+      await show('');
+    },
+  };
+}
