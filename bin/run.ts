@@ -33,6 +33,7 @@ export function run(): Promise<number> {
     clock,
     openTransport,
     folders,
+    openPager: async (command) => (await import('./pager.ts')).openPager(command),
     get processes() {
       processes ??= systemProcesses(clock);
       return processes;

@@ -23,6 +23,8 @@ export interface Context {
   onHangup(listener: () => void): void;
   /** What sends one request, ungoverned. Only the HTTP layer calls it. */
   openTransport(options: TransportOptions): Transport;
+  /** Starts a program that shows on the terminal what it is given. Whether it could be started is seen by how it ends. */
+  openPager(command: PagerCommand): Promise<Pager>;
   /** A number in [0, 1), for jitter. */
   random(): number;
 }
@@ -57,4 +59,23 @@ export interface Prompts {
   confirm(question: string): Promise<boolean>;
   /** A line of text. */
   text(question: string): Promise<string>;
+}
+
+export interface PagerCommand {
+  /** As a shell takes it: `less -R`. */
+  readonly command: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A program that has the terminal until the person leaves it. Ctrl-C does not end petstock meanwhile, but aborts its signal. */
+export interface Pager {
+  /**
+   * Resolves once it takes more.
+   * @throws ClosedPipeError when it takes no more
+   */
+  write(text: string): Promise<void>;
+  /** There is nothing more to come. */
+  end(): void;
+  /** Resolves when it has ended. `missing`: it could not be run, and has shown nothing. */
+  readonly ended: Promise<'left' | 'missing'>;
 }

@@ -2,7 +2,7 @@ import type { Transport } from '../api/transport.ts';
 import { harmless } from '../output/terminal.ts';
 import { redactorOf } from '../shared/redact.ts';
 import { singleLine } from '../shared/sanitize.ts';
-import type { Context, Output, Prompts } from './context.ts';
+import type { Context, Output, Pager, Prompts } from './context.ts';
 
 type Redact = (text: string) => string;
 
@@ -31,6 +31,7 @@ export function guardedContext(context: Context): Context {
     clock: context.clock,
     endInJson: () => context.endInJson?.(),
     openTransport: (options) => learning(context.openTransport(options), learn),
+    openPager: async (command) => guardedPager(await context.openPager(command), redact),
     folders: context.folders,
     get processes() {
       return context.processes;
@@ -69,6 +70,15 @@ function guardedOutput(output: Output, { redact, always }: { redact: Redact; alw
       if (output.isTerminal) return output.write(redact(harmless(textOf(chunk))));
       return output.write(always ? redact(textOf(chunk)) : chunk);
     },
+  };
+}
+
+/** What goes to a pager goes to the terminal behind it. */
+function guardedPager(pager: Pager, redact: Redact): Pager {
+  return {
+    write: (text) => pager.write(redact(harmless(text))),
+    end: () => pager.end(),
+    ended: pager.ended,
   };
 }
 

@@ -4,7 +4,7 @@ import { AuthError } from '../shared/errors.ts';
 import { parseCommandLine } from './command-line.ts';
 import { parseKey } from './keys.ts';
 import type { KeyCommand } from './settings.ts';
-import type { Environment } from './variables.ts';
+import { type Environment, withoutKeys } from './variables.ts';
 
 export interface KeyCommandOptions {
   readonly env: Environment;
@@ -90,8 +90,4 @@ function finished(child: ChildProcess, { clock, interrupted }: KeyCommandOptions
 
 function exitFault(code: number | null): string | undefined {
   return code === 0 ? undefined : `ended with exit code ${code}`;
-}
-
-function withoutKeys(env: Environment): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PETSTOCK_(.+_)?API_KEY/.test(name)));
 }

@@ -24,3 +24,8 @@ export function urlVariable(name: RemoteEnvironmentName, store: string | undefin
 function prefix(store: string | undefined): string {
   return store === undefined ? '' : `${store.toUpperCase().replaceAll('-', '_')}_`;
 }
+
+/** The variables for a program that petstock starts: none that holds a key of petstock. */
+export function withoutKeys(env: Environment): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PETSTOCK_(.+_)?API_KEY/.test(name)));
+}

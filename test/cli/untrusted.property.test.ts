@@ -232,6 +232,7 @@ function terminalContext(onWrite: (text: string) => void): Context {
     stderr: output,
     clock: createTestClock(),
     openTransport: () => unused,
+    openPager: unused,
     folders: { config: '', state: '' },
     processes: {
       self: { host: '', namespace: '', boot: '', pid: 1, startedAt: '' },

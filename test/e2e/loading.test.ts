@@ -20,7 +20,7 @@ const completion: Budget = { ...version, kilobytes: 50 };
 const settings: Budget = {
   packages: ['commander'],
   builtins: [...streams, 'fs/promises', 'os', 'process', 'timers', 'timers/promises'],
-  kilobytes: 340,
+  kilobytes: 345,
 };
 /** The state, whose engine is Node's own where it has one. */
 const state: Budget = {

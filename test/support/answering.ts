@@ -1,4 +1,4 @@
-import { createServer, type OutgoingHttpHeaders } from 'node:http';
+import { createServer, type OutgoingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -7,6 +7,11 @@ export async function answering(status: number, body: string, headers: OutgoingH
   const server = createServer((_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
   });
+  return listening(server);
+}
+
+/** On a free port, until the test is finished. @returns its base URL */
+export async function listening(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.close();

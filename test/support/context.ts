@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { HttpRequest, HttpResponse, Transport, TransportOptions } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
-import type { Context, Input, Output, Prompts } from '../../src/cli/context.ts';
+import type { Context, Input, Output, Pager, PagerCommand, Prompts } from '../../src/cli/context.ts';
 import { main } from '../../src/cli/main.ts';
 import type { Folders } from '../../src/settings/folders.ts';
 import type { Clock } from '../../src/shared/clock.ts';
@@ -34,6 +34,10 @@ export interface RunOptions {
   readonly stdin?: string | Uint8Array | undefined;
   /** stdin, stdout and stderr are a terminal of this width. */
   readonly terminal?: number | undefined;
+  /** Its height in lines; absent: not known, so that nothing is paged. */
+  readonly rows?: number | undefined;
+  /** The pager that is started; without it, one is a failure of the test. */
+  openPager?(command: PagerCommand): Pager;
   /** Which streams are the terminal; default: all three. */
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[] | undefined;
   /** Answers to questions; without it every question is a failure of the test. */
@@ -59,7 +63,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
   const requests: RecordedRequest[] = [];
   const { terminal, terminals = ['stdin', 'stdout', 'stderr'] } = options;
   const isTerminal = (name: 'stdin' | 'stdout' | 'stderr') => terminal !== undefined && terminals.includes(name);
-  const stdout = collector(isTerminal('stdout'), terminal, options.onStdout);
+  const stdout = { ...collector(isTerminal('stdout'), terminal, options.onStdout), rows: options.rows };
   const stderr = collector(isTerminal('stderr'), terminal, options.onStderr);
   const context: Context = {
     argv,
@@ -70,6 +74,10 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     stderr,
     clock: options.clock,
     openTransport: (network) => recording(requests, options, transportOf(network)),
+    openPager: async (command) => {
+      if (options.openPager === undefined) throw new Error(`the test did not expect a pager: ${command.command}`);
+      return options.openPager(command);
+    },
     folders: options.folders,
     processes: {
       self: { host: options.host ?? 'test', namespace: '', boot: options.host ?? 'test', pid: 1, startedAt: '1' },

@@ -116,6 +116,8 @@ function environment({ home = temporaryHome(), env }: ProgramOptions): NodeJS.Pr
     PATH,
     TZ,
     LANG: 'C.UTF-8',
+    // Nobody is there to leave one.
+    PAGER: 'cat',
     TERM: 'xterm-256color',
     HOME: home.folder,
     PETSTOCK_CONFIG_DIR: home.config,

@@ -14,6 +14,8 @@ export interface GlobalOptions {
   readonly header?: boolean;
   readonly json?: boolean;
   readonly stringIds?: boolean;
+  /** False: `--no-pager`. */
+  readonly pager?: boolean;
   readonly yes?: boolean;
   readonly quiet?: boolean;
   readonly debug?: boolean;

@@ -25,6 +25,10 @@ export interface Messages {
   waiting(ms: number): void;
   /** Says on a terminal that a request has had no answer for a while; the next message takes it away. */
   slow(line: string): void;
+  /** While a pager has the terminal, lines are kept. Nothing that is drawn in place is drawn. */
+  hold(): void;
+  /** Shows the lines that were kept. */
+  release(): Promise<void>;
   /** To be called before something is written to stdout: takes away what is drawn on the last line of the terminal. */
   clear(): Promise<void>;
   /**
@@ -49,6 +53,8 @@ class StderrMessages implements Messages {
   readonly #countdown: ReturnType<typeof createCountdown>;
   readonly #slow: ReturnType<typeof createWaitingLine>;
   #progress: Progress | undefined;
+  /** Defined while a pager has the terminal. */
+  #held: string[] | undefined;
 
   constructor(context: Context, options: MessagesOptions) {
     this.#context = context;
@@ -80,19 +86,34 @@ class StderrMessages implements Messages {
   }
 
   async debug(line: string): Promise<void> {
+    if (this.#held !== undefined) {
+      this.#held.push(line);
+      return;
+    }
     await this.clear();
     await this.#context.stderr.write(`${line}\n`);
   }
 
   waiting(ms: number): void {
-    if (this.#options.quiet) return;
+    if (this.#options.quiet || this.#held !== undefined) return;
     if (this.#progress === undefined) this.#countdown.start(ms);
     else this.#progress.waiting(ms);
   }
 
   slow(line: string): void {
+    if (this.#held !== undefined) return;
     // The line of a bulk run shows already how far it is, and the countdown what it waits for.
     if (!this.#options.quiet && this.#progress === undefined) this.#slow.show(stripControls(line));
+  }
+
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  async release(): Promise<void> {
+    const lines = this.#held ?? [];
+    this.#held = undefined;
+    for (const line of lines) await this.debug(line);
   }
 
   async clear(): Promise<void> {

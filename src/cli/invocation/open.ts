@@ -29,7 +29,7 @@ export async function openInvocation(
   globals: GlobalOptions,
   command: string,
 ): Promise<OpenInvocation> {
-  const { stdout, stderr, interrupted } = context;
+  const { stdout, stderr } = context;
   refuseSudoInHome(context.folders, context.env);
   const found = readConfig(context.folders.config);
   const chosen = resolvePlace(context, globals, found.config);
@@ -46,10 +46,10 @@ export async function openInvocation(
     format,
     header: globals.header,
     stringIds: globals.stringIds === true,
-    stdout,
-    interrupted,
     messages,
     paint: () => paintFor(stdout),
+    pages: globals.pager !== false && globals.quiet !== true,
+    context,
   });
   if (results.wantsJson) context.endInJson?.();
   const questions = createQuestions(context, globals);

@@ -3,7 +3,7 @@ import type { Paint } from '../../output/paint.ts';
 import { renderers } from '../../output/renderers.ts';
 import type { Format, View } from '../../output/view.ts';
 import { stripControlsFromBody } from '../../shared/sanitize.ts';
-import type { Output } from '../context.ts';
+import type { Context } from '../context.ts';
 import type { Messages } from './messages.ts';
 
 /** The result of a command, on stdout. */
@@ -34,15 +34,17 @@ export interface ResultsOptions {
   readonly format: Format;
   readonly header: boolean | undefined;
   readonly stringIds: boolean;
-  readonly stdout: Output;
-  /** Ends it between two pieces. */
-  readonly interrupted: AbortSignal;
+  /** Its signal ends it between two pieces. */
+  readonly context: Context;
   readonly messages: Messages;
+  /** A table that is longer than the terminal goes through a pager. */
+  readonly pages: boolean;
   paint(): Promise<Paint>;
 }
 
 export function createResults(options: ResultsOptions): Results {
-  const { format, header, stringIds, stdout, messages, paint } = options;
+  const { format, header, stringIds, context, messages, paint } = options;
+  const { stdout } = context;
   // A terminal of unknown width is still a terminal: nothing harmful may reach it.
   const width = () => (stdout.isTerminal ? (stdout.columns ?? 80) : undefined);
   const write = async (chunk: string | Uint8Array): Promise<void> => {
@@ -51,25 +53,37 @@ export function createResults(options: ResultsOptions): Results {
   };
 
   const writePieces = async (view: View, format: Format, interrupted: AbortSignal | undefined): Promise<boolean> => {
+    const paged = interrupted !== undefined && format === 'table' ? await openPaged() : undefined;
+    const pieces = renderers[format](view, { header, stringIds, width: width(), paint: await paint() });
     let isEmpty = true;
     // The next piece is made while this one is being written.
     let writing = Promise.resolve();
     try {
-      for await (const piece of renderers[format](view, { header, stringIds, width: width(), paint: await paint() })) {
+      for await (const piece of paged?.whileRead(pieces) ?? pieces) {
         // Making and writing pieces may never wait for anything: Ctrl-C comes with a turn of the event loop.
         await nextTurn();
         interrupted?.throwIfAborted();
         await writing;
         isEmpty = false;
-        writing = write(piece);
+        writing = paged?.write(piece) ?? write(piece);
         // It is waited for soon enough, but until then Node takes a failure for one that is not handled.
         writing.catch(() => {});
       }
     } finally {
-      // What was written comes before what is said about a failure; but an interruption does not wait for a pager.
-      if (!interrupted?.aborted) await writing;
+      try {
+        // What was written comes before what is said about a failure; but an interruption does not wait for a pipe.
+        if (!interrupted?.aborted) await writing;
+      } finally {
+        await paged?.close();
+      }
     }
     return isEmpty;
+  };
+
+  const openPaged = async () => {
+    if (!options.pages || !stdout.isTerminal) return undefined;
+    const { openPagedOutput } = await import('./paged-output.ts');
+    return openPagedOutput(context, messages);
   };
 
   return {
@@ -78,7 +92,7 @@ export function createResults(options: ResultsOptions): Results {
     write: (chunk) => write(stdout.isTerminal && typeof chunk === 'string' ? stripControlsFromBody(chunk) : chunk),
     show: async (lines) => write(`${lines(await paint()).join('\n')}\n`),
     print: async (view, { inSpiteOfInterruption = false, sayWhenEmpty = true, format = options.format } = {}) => {
-      const isEmpty = await writePieces(view, format, inSpiteOfInterruption ? undefined : options.interrupted);
+      const isEmpty = await writePieces(view, format, inSpiteOfInterruption ? undefined : context.interrupted);
       if (isEmpty && sayWhenEmpty && format === 'table') await messages.note('Nothing to show.');
     },
   };

@@ -17,7 +17,9 @@ const linesOfRecord = 7;
  */
 export async function printReport(invocation: Invocation, report: BulkReport): Promise<void> {
   const shown = isTableForPerson(invocation) ? screenOf(invocation, report) : report;
-  if (shown !== undefined) await invocation.results.print(bulkReportView(shown), printOptions);
+  // What was written is shown whatever comes between, and at once; a dry run is read at leisure.
+  const options = { inSpiteOfInterruption: !report.dryRun, sayWhenEmpty: false };
+  if (shown !== undefined) await invocation.results.print(bulkReportView(shown), options);
   await noteRest(invocation, report, shown ?? { ...report, rows: [] });
 }
 
@@ -33,8 +35,6 @@ export async function printReportBefore(
     throw new FailureError(`The run went as planned, but its report could not be shown: ${cause.message}`, { cause });
   });
 }
-
-const printOptions = { inSpiteOfInterruption: true, sayWhenEmpty: false };
 
 /** How a run that has written something is taken back. */
 export async function noteUndo(

@@ -59,6 +59,10 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
           'HTTPS_PROXY or HTTP_PROXY, but for hosts in NO_PROXY and for this machine (petstock status shows it)',
         ],
         ['authorities', "Node's own, those of NODE_EXTRA_CA_CERTS, and those of the file in the setting ca-file"],
+        [
+          'pager',
+          'PETSTOCK_PAGER, PAGER, less (as LESS=FRX); empty or cat: none. Only for tables that are longer than the terminal',
+        ],
         ['colour', '--color, FORCE_COLOR, NO_COLOR, TERM=dumb, whether it is a terminal'],
       ],
     },

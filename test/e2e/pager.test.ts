@@ -1,0 +1,70 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
+
+const list = 'inventory list --color never';
+
+/** What the terminal showed, line by line. */
+function linesOf(stdout: string): string[] {
+  return stripVTControlCharacters(stdout).replaceAll('\r', '').trimEnd().split('\n');
+}
+
+test('a pager has the terminal, and the command ends when it does', async () => {
+  const { env } = await serve();
+  const { code, stdout } = await runProgram(list, { env: { ...env, PETSTOCK_PAGER: "sed 's/^/| /'" }, terminal: 80 });
+  expect(code).toBe(0);
+  const lines = linesOf(stdout);
+  expect(lines.slice(0, -1).filter((line) => line.startsWith('| '))).toHaveLength(25);
+  expect(lines.at(-1)).toMatch(/^Rate limit: /);
+});
+
+test('a pager that is left early ends a list of any length quietly', async () => {
+  const { env } = await serve(['--pets', '200000']);
+  const { code, stdout } = await runProgram(list, { env: { ...env, PAGER: 'head -n 5' }, terminal: 80 });
+  expect(code).toBe(0);
+  expect(linesOf(stdout)).toHaveLength(6);
+  expect(linesOf(stdout).at(-1)).toMatch(/^Rate limit: /);
+});
+
+test.each([
+  ['no-such-pager -x', /^Warning: the pager "no-such-pager -x" can't be run/],
+  ['no-such-pager | cat -', /./],
+  [undefined, /^Rate limit: /],
+])('without the pager %s all is shown', async (PAGER, last) => {
+  const { env } = await serve();
+  const through = ['env', 'PATH=/nonexistent'];
+  const { code, stdout } = await runProgram(list, {
+    ...{ env: { ...env, PAGER }, terminal: 80, home: temporaryHome() },
+    ...(PAGER?.includes('|') ? {} : { through }),
+  });
+  expect(code).toBe(0);
+  const lines = linesOf(stdout);
+  if (!PAGER?.includes('|')) expect(lines.filter((line) => /^ *\d+ +\d/.test(line))).toHaveLength(24);
+  expect(lines.some((line) => last.test(line))).toBe(true);
+});
+
+test('Ctrl-C belongs to the pager: the command stays until that is left', async () => {
+  const { env } = await serve();
+  const pager = `trap 'echo heard' INT; cat > /dev/null; echo ready; read line < /dev/tty; echo left`;
+  const program = startProgram(list, { env: { ...env, PAGER: pager }, terminal: 80 });
+  await program.until('stdout', 'ready');
+  for (let times = 0; times < 3; times += 1) program.type('\x03');
+  await program.until('stdout', 'heard');
+  program.type('\n');
+  const { code, stdout } = await program.result;
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/heard[\s\S]*left[\s\S]*Rate limit: /);
+});
+
+test('Ctrl-C stops a list that the pager does not read, which is said once the pager is left', async () => {
+  const { env } = await serve(['--pets', '200000']);
+  const pager = `trap 'cat > /dev/null; echo read all' INT; echo ready; read line < /dev/tty; echo left`;
+  const program = startProgram(list, { env: { ...env, PAGER: pager }, terminal: 80 });
+  await program.until('stdout', 'ready');
+  program.type('\x03');
+  await program.until('stdout', 'read all');
+  program.type('\n');
+  const { code, stdout } = await program.result;
+  expect(code).toBe(130);
+  expect(stdout).toMatch(/left[\s\S]*Error: Interrupted/);
+});
