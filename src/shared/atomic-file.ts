@@ -4,7 +4,7 @@ import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs
 import { dirname, join } from 'node:path';
 import { effectiveUser } from './effective-user.ts';
 import { FailureError } from './errors.ts';
-import { fileErrorReason, systemCode } from './file-error.ts';
+import { fileErrorReason, replaceErrorReason, systemCode } from './file-error.ts';
 
 /** Waits until something is on the disk. */
 export interface DiskSync {
@@ -37,8 +37,18 @@ export async function writeFileAtomically(path: string, pieces: Pieces, sync: Di
   await throughNewFile(path, dirname(place), pieces, sync, {
     mode: 0o644,
     like: existing?.stats,
-    put: (temporary) => rename(temporary, place),
+    put: (temporary) => replace(path, temporary, place),
   });
+}
+
+/** @throws FailureError */
+async function replace(path: string, temporary: string, place: string): Promise<void> {
+  try {
+    await rename(temporary, place);
+  } catch (error) {
+    const isWindows = effectiveUser() === undefined;
+    throw new FailureError(`${path} can't be written: ${replaceErrorReason(error, isWindows)}`, { cause: error });
+  }
 }
 
 /**

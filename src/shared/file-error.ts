@@ -1,9 +1,13 @@
+/** Windows lets no program replace what another one has open. */
+const openElsewhere = 'another program, such as Excel, has it open: close it there and try again';
+
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such folder',
   ENOTDIR: 'there is no such folder',
   EACCES: 'you may not write there',
   EPERM: 'you may not write there',
   EROFS: 'the disk can only be read',
+  EBUSY: openElsewhere,
   ENOSPC: 'the disk is full',
   EDQUOT: 'your share of the disk is full',
   EFBIG: 'the file is larger than it may be',
@@ -19,4 +23,13 @@ export function systemCode(error: unknown): string | undefined {
 /** Why a file or folder could not be made or written, as the end of a sentence; the system's own message where no better is known. */
 export function fileErrorReason(error: unknown): string {
   return reasons[systemCode(error) ?? ''] ?? (error as Error).message;
+}
+
+/**
+ * Why a file that can be seen could not be replaced by one that was written beside it.
+ * @param isWindows it refuses with the same codes as a folder without the right to write, which the new file has shown not to be so
+ */
+export function replaceErrorReason(error: unknown, isWindows: boolean): string {
+  const isOpen = isWindows && ['EPERM', 'EACCES'].includes(systemCode(error) ?? '');
+  return isOpen ? openElsewhere : fileErrorReason(error);
 }

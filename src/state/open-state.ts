@@ -9,6 +9,7 @@ import { hasOldState, importOldState, retireOldState } from './import-0.1/import
 import { otherFolderHint } from './other-folder.ts';
 import { Connection, inodeOf } from './sqlite/connection.ts';
 import { type Engine, loadEngine } from './sqlite/engine.ts';
+import { isOnNetwork } from './sqlite/network-folder.ts';
 import { isState, migrate } from './sqlite/schema.ts';
 import { isDamage, isUnusable, originOf } from './sqlite/sqlite-errors.ts';
 import { SqliteState, type SqliteStateOptions } from './sqlite/sqlite-state.ts';
@@ -51,9 +52,11 @@ export interface StateSystem {
   syncFolder(folder: string): void;
   /** The kind of a file system, as `statfs` says it. */
   fileSystemOf(folder: string): number;
+  /** Whether a folder is on another machine, where `statfs` does not say. */
+  isOnNetwork(folder: string): Promise<boolean>;
 }
 
-const realSystem: StateSystem = { loadEngine: () => loadEngine(), syncFolder, fileSystemOf };
+const realSystem: StateSystem = { loadEngine: () => loadEngine(), syncFolder, fileSystemOf, isOnNetwork };
 
 /**
  * The state of this machine: `state.db` in the state folder; or the one that it shares with others. A new one takes over what petstock 0.1.0 left there.
@@ -66,14 +69,14 @@ export async function openState(options: OpenStateOptions, system: StateSystem =
   const engine = await system.loadEngine();
   const { folder, runtimeFolder, need, warn } = options;
   try {
-    return openIn(folder, engine, options, system);
+    return await openIn(folder, engine, options, system);
   } catch (error) {
     const reason = folderFault(folder, error);
     if (reason === undefined) throw error;
     if (need === 'history')
       throw new FailureError(`${reason}: nothing was sent`, { hint: otherFolderHint, cause: error });
     if (runtimeFolder === undefined) throw new FailureError(reason, { hint: otherFolderHint, cause: error });
-    const state = openInstead(runtimeFolder, engine, { ...options, refusal: reason }, system);
+    const state = await openInstead(runtimeFolder, engine, { ...options, refusal: reason }, system);
     warn(`${reason}: what is known of the rate limit is kept in ${runtimeFolder} until the next restart`);
     return state;
   }
@@ -119,9 +122,14 @@ async function openShared(options: OpenStateOptions, url: string, system: StateS
 /** The options of a state in the runtime folder say why nothing may be written by it. */
 type OpenOptions = OpenStateOptions & Pick<SqliteStateOptions, 'refusal'>;
 
-function openInstead(runtimeFolder: string, engine: Engine, options: OpenOptions, system: StateSystem): State {
+async function openInstead(
+  runtimeFolder: string,
+  engine: Engine,
+  options: OpenOptions,
+  system: StateSystem,
+): Promise<State> {
   try {
-    return openIn(runtimeFolder, engine, options, system);
+    return await openIn(runtimeFolder, engine, options, system);
   } catch (error) {
     const fault = folderFault(runtimeFolder, error);
     if (fault === undefined) throw error;
@@ -129,13 +137,13 @@ function openInstead(runtimeFolder: string, engine: Engine, options: OpenOptions
   }
 }
 
-function openIn(folder: string, engine: Engine, options: OpenOptions, system: StateSystem): State {
+async function openIn(folder: string, engine: Engine, options: OpenOptions, system: StateSystem): Promise<State> {
   try {
     makePrivateFolder(folder);
   } catch (error) {
     throw new UnusableFolder((error as Error).message);
   }
-  requireLocal(folder, system.fileSystemOf(folder));
+  requireLocal(folder, system.fileSystemOf(folder), await system.isOnNetwork(folder));
   requirePrivateFile(stateFile(folder));
   requireWritable(folder);
   const state = new SqliteState(connect(folder, engine, options, system), options);

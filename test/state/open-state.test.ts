@@ -33,7 +33,7 @@ function opening(folder: string, fields: Partial<OpenStateOptions> = {}, pid = 1
 }
 
 async function opened(options: OpenStateOptions, system?: Partial<StateSystem>): Promise<State> {
-  const real = { loadEngine, syncFolder: () => {}, fileSystemOf: () => 0xef53 };
+  const real = { loadEngine, syncFolder: () => {}, fileSystemOf: () => 0xef53, isOnNetwork: async () => false };
   const state = await openState(options, system && { ...real, ...system });
   onTestFinished(() => state.close());
   return state;
@@ -219,6 +219,13 @@ describe('a folder that can’t be used', () => {
     }
   });
 
+  it('on a share, of which statfs says nothing, is refused too', async () => {
+    const folder = temporaryFolder();
+    const failing = opened(opening(folder).options, { isOnNetwork: async () => true });
+    await expect(failing).rejects.toMatchObject({ exit: 'failure', message: expect.stringContaining('network') });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it('moves the limits to the runtime folder, and says so', async () => {
     const runtimeFolder = join(temporaryFolder(), 'runtime');
     const { options, warnings } = opening(unusable, { need: 'limits', runtimeFolder });
@@ -318,6 +325,7 @@ describe('SQLite', () => {
       loadEngine: () => loadEngine('20.0.0', () => Promise.reject(new Error('no binary for this system'))),
       syncFolder: () => {},
       fileSystemOf: () => 0,
+      isOnNetwork: async () => false,
     });
     await expect(failing).rejects.toMatchObject({ exit: 'failure', message: expect.stringContaining('22.18') });
   });

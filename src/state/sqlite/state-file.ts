@@ -21,9 +21,9 @@ export function fileSystemOf(folder: string): number {
   return statfsSync(folder).type;
 }
 
-/** @param type of a file system. @throws FailureError for one on a network */
-export function requireLocal(folder: string, type: number): void {
-  if (!remoteFileSystems.has(type)) return;
+/** @param type of a file system. @param isRemote what else shows that. @throws FailureError for one on a network */
+export function requireLocal(folder: string, type: number, isRemote: boolean): void {
+  if (!remoteFileSystems.has(type) && !isRemote) return;
   throw new FailureError(`The state folder ${folder} is on a network file system, where locks can't be relied on`, {
     hint: localFolderHint,
   });

@@ -1,6 +1,7 @@
 import type { FileFault, PlaceUnit } from '../../../change-files/read-changes.ts';
 import { grouped } from '../../../inventory/grouped.ts';
 import { InterruptedError, UsageError } from '../../../shared/errors.ts';
+import { fileErrorReason } from '../../../shared/file-error.ts';
 
 /** Why a file can't even be read, in words. Other errors are handed back as they are. */
 export function unreadableFile(file: string, error: NodeJS.ErrnoException): unknown {
@@ -14,6 +15,8 @@ export function unreadableFile(file: string, error: NodeJS.ErrnoException): unkn
     case 'EACCES':
     case 'EPERM':
       return new UsageError(`${file} can't be read: you have no right to`, { cause: error });
+    case 'EBUSY':
+      return new UsageError(`${file} can't be read: ${fileErrorReason(error)}`, { cause: error });
     default:
       return error;
   }

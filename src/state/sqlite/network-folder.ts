@@ -1,0 +1,60 @@
+import { realpathSync, statfsSync } from 'node:fs';
+import { platform } from 'node:os';
+
+/** What is asked of the system, for tests to replace. */
+export interface FolderSystem {
+  /** As `os.platform()` says it. */
+  readonly platform: string;
+  /** The path with its links followed; on Windows with a drive letter of the network as what it stands for. */
+  realpath(folder: string): string;
+  /** The kind of a file system, as `statfs` says it. */
+  typeOf(folder: string): number;
+  /** What `mount` prints. */
+  mounts(): Promise<string>;
+}
+
+const realSystem: FolderSystem = {
+  platform: platform(),
+  realpath: (folder) => realpathSync.native(folder),
+  typeOf: (folder) => statfsSync(folder).type,
+  mounts: async () => {
+    const { execFileSync } = await import('node:child_process');
+    return execFileSync('/sbin/mount', { encoding: 'utf8', timeout: 5000 });
+  },
+};
+
+/**
+ * Whether a folder is on another machine, on the systems where `statfs` does not say: a share by its path on Windows, by the
+ * table of mounts on macOS, whose numbers of file systems are given out as they are loaded. What can't be found out counts as local.
+ */
+export async function isOnNetwork(folder: string, system: FolderSystem = realSystem): Promise<boolean> {
+  try {
+    if (system.platform === 'win32') return isShare(system.realpath(folder));
+    // Nearly always the same disk, and then nothing is started.
+    if (system.platform !== 'darwin' || system.typeOf(folder) === system.typeOf('/')) return false;
+    return isRemoteMount(await system.mounts(), system.realpath(folder));
+  } catch {
+    return false;
+  }
+}
+
+/** `\\server\share`, also as `\\?\UNC\server\share`; but `\\?\C:\` and `\\.\` are of this machine. */
+function isShare(path: string): boolean {
+  return /^[\\/]{2}(?:\?[\\/]UNC[\\/]|(?![?.][\\/]))/i.test(path);
+}
+
+const remoteKinds = new Set(['smbfs', 'nfs', 'afpfs', 'webdav', 'cifs', 'ftp', 'macfuse', 'osxfuse']);
+
+/** @param mounts a line each: `//guest@nas/stock on /Volumes/stock (smbfs, nodev, nosuid)` */
+function isRemoteMount(mounts: string, folder: string): boolean {
+  const found = mounts.split('\n').flatMap((line) => {
+    const [, place, kind] = /^.* on (\/.*) \(([^,)]+).*\)$/.exec(line) ?? [];
+    return place !== undefined && kind !== undefined && isWithin(folder, place) ? [{ place, kind }] : [];
+  });
+  const nearest = found.toSorted((a, b) => b.place.length - a.place.length)[0];
+  return nearest !== undefined && remoteKinds.has(nearest.kind);
+}
+
+function isWithin(folder: string, place: string): boolean {
+  return place === '/' || folder === place || folder.startsWith(`${place}/`);
+}

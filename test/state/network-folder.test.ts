@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { isOnNetwork } from '../../src/state/sqlite/network-folder.ts';
+
+const unasked = () => {
+  throw new Error('it was asked');
+};
+
+test.each([
+  [String.raw`C:\Users\ada\AppData\Local\petstock`, false],
+  [String.raw`\\nas\stock\petstock`, true],
+  [String.raw`\\?\UNC\nas\stock\petstock`, true],
+  ['//nas/stock/petstock', true],
+  [String.raw`\\?\C:\petstock`, false],
+  [String.raw`\\.\C:\petstock`, false],
+])('on Windows %s is on the network: %s', async (real, expected) => {
+  // A drive letter of the network is resolved to its share.
+  const system = { platform: 'win32', realpath: () => real, typeOf: unasked, mounts: unasked };
+  expect(await isOnNetwork(String.raw`Z:\petstock`, system)).toBe(expected);
+});
+
+const mounts = `/dev/disk3s1s1 on / (apfs, sealed, local, read-only, journaled)
+/dev/disk3s5 on /System/Volumes/Data (apfs, local, journaled, nobrowse)
+//guest@nas/stock on /Volumes/stock (smbfs, nodev, nosuid, mounted by ada)
+/dev/disk5s1 on /Volumes/stock/inner (msdos, local, nodev)
+/dev/disk4s1 on /Volumes/stock room (exfat, local, nodev)
+nas:/export on /Volumes/a on b (nfs, nodev)
+`;
+
+test.each([
+  ['/Volumes/stock/petstock', true],
+  ['/Volumes/stock', true],
+  ['/Volumes/stock/inner/petstock', false],
+  ['/Volumes/stock room/petstock', false],
+  ['/Volumes/a on b/petstock', true],
+  ['/Users/ada/petstock', false],
+])('on macOS %s is on the network: %s', async (folder, expected) => {
+  const typeOf = (path: string) => (path === '/' ? 26 : 31);
+  const system = { platform: 'darwin', realpath: (path: string) => path, typeOf, mounts: async () => mounts };
+  expect(await isOnNetwork(folder, system)).toBe(expected);
+});
+
+test('on the disk of the system nothing is asked', async () => {
+  const system = { platform: 'darwin', realpath: unasked, typeOf: () => 26, mounts: unasked };
+  expect(await isOnNetwork('/Users/ada/petstock', system)).toBe(false);
+  expect(await isOnNetwork('/home/ada', { ...system, platform: 'linux', typeOf: unasked })).toBe(false);
+});
+
+test('what can not be found out counts as local', async () => {
+  const system = { platform: 'win32', realpath: unasked, typeOf: unasked, mounts: unasked };
+  expect(await isOnNetwork(String.raw`Z:\petstock`, system)).toBe(false);
+});
