@@ -61,6 +61,17 @@ async function examplesHome(): Promise<Home> {
   return home;
 }
 
+/** The stores that examples speak of are all at the one service. */
+function storeVariables({ url, key }: { readonly url: string; readonly key: string }): Record<string, string> {
+  const places = ['NORTH', 'SOUTH'].flatMap((store) => ['STAGING', 'PRODUCTION'].map((env) => ({ store, env })));
+  return Object.fromEntries(
+    places.flatMap(({ store, env }) => [
+      [`PETSTOCK_${store}_URL_${env}`, url],
+      [`PETSTOCK_${store}_API_KEY_${env}`, key],
+    ]),
+  );
+}
+
 /** Runs the lines one after another in one shell. @returns those that end with another exit code than they should */
 async function failures(home: Home, lines: readonly string[]): Promise<string[]> {
   const service = startProgram('sandbox serve --port 0 --file :memory: --no-ban --json');
@@ -79,6 +90,7 @@ async function failures(home: Home, lines: readonly string[]): Promise<string[]>
       PETSTOCK_API_KEY_PRODUCTION: served.key,
       PETSTOCK_URL_STAGING: served.url,
       PETSTOCK_API_KEY_STAGING: served.key,
+      ...storeVariables(served),
     },
   });
   const codes = [...stdout.matchAll(/^@@ (\d+) (\d+)$/gm)].map(([, , code]) => Number(code));
