@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { closeSync, linkSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +42,8 @@ export function keptBoot({ folder, monotonic }: KeptBootOptions): string {
       return kept.label;
     }
     // Another process may have begun the same one: then its label counts, in the next round.
-    const begun = { label: randomUUID(), seenAt: now };
+    // The global `crypto`: few machines need a label, and the module takes a while to load.
+    const begun = { label: crypto.randomUUID(), seenAt: now };
     if (!files.begin((newest ?? 0) + 1, begun)) continue;
     if (newest !== undefined) files.remove(newest);
     return begun.label;
@@ -74,7 +74,7 @@ function bootFiles(folder: string) {
     },
     /** @returns whether this process has begun it */
     begin: (boot: number, { label, seenAt }: KeptBoot): boolean => {
-      const temporary = join(folder, `.${prefix}${randomUUID()}.tmp`);
+      const temporary = join(folder, `.${prefix}${crypto.randomUUID()}.tmp`);
       writeFileSync(temporary, `${digitsOf(seenAt)} ${label}\n`, { mode: 0o600, flag: 'wx' });
       try {
         linkSync(temporary, path(boot));
