@@ -4,7 +4,9 @@ import type { RunLog } from '../../src/state/history.ts';
 import { openState } from '../../src/state/open-state.ts';
 import type { Mark, Place } from '../../src/state/pets.ts';
 import type { State } from '../../src/state/state.ts';
-import { createStateClock, FakeProcesses, headOf, rowFor, service, temporaryFolder } from './rig.ts';
+import { newDatabase } from '../support/postgres.ts';
+import { sharedStore } from './postgres-rig.ts';
+import { createStateClock, FakeProcesses, headOf, rowFor, type StateClock, service, temporaryFolder } from './rig.ts';
 
 const pet = 7n;
 const timeout = 1000;
@@ -13,6 +15,7 @@ const timeout = 1000;
 interface Writer {
   readonly pid: number;
   readonly state: State;
+  readonly clock: StateClock;
   readonly isBulk: boolean;
   place: Place | undefined;
   mark: Mark | undefined;
@@ -29,9 +32,7 @@ interface Stock {
   overwritten: number;
 }
 
-type Clock = ReturnType<typeof createStateClock>;
-
-async function step(writer: Writer, stock: Stock, clock: Clock): Promise<void> {
+async function step(writer: Writer, stock: Stock): Promise<void> {
   switch (writer.stage) {
     case 'idle':
       // A bulk run reads without a place in the line.
@@ -51,15 +52,15 @@ async function step(writer: Writer, stock: Stock, clock: Clock): Promise<void> {
       writer.stage = 'read';
       return;
     case 'read':
-      await intend(writer, clock);
+      await intend(writer);
       return;
     case 'granted':
       await arrive(writer, stock);
   }
 }
 
-async function intend(writer: Writer, clock: Clock): Promise<void> {
-  const { state, seen, mark, place } = writer;
+async function intend(writer: Writer): Promise<void> {
+  const { state, seen, mark, place, clock } = writer;
   const log = await state.history.begin(headOf(), [rowFor(pet, { before: seen, after: seen + 1 })]);
   const expires = clock.monotonic() + timeout;
   const [grant] = await log.intend([{ row: 1, petId: pet, expires }], mark, place);
@@ -110,32 +111,44 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
 
+/** One process of a world. */
+interface Opened {
+  readonly state: State;
+  readonly clock: StateClock;
+}
+
+/** What the processes of a world share. */
+interface Store {
+  open(pid: number): Promise<Opened>;
+  /** Time by which requests arrive. */
+  readonly clock: StateClock;
+  /** What a process that is gone is known by at once, where it is. */
+  readonly processes: FakeProcesses;
+  idle(): Promise<void>;
+}
+
 /** Three processes, the service, and the requests of the dead that have not arrived yet. */
 class World {
   readonly stock: Stock = { quantity: 0, overwritten: 0 };
-  readonly #clock = createStateClock();
-  readonly #processes = new FakeProcesses();
+  readonly #store: Store;
   readonly #writers: Writer[] = [];
   #late: { readonly at: number; readonly quantity: number; readonly seen: number }[] = [];
 
-  async open(folder: string, pid: number): Promise<void> {
-    const state = await openState({
-      folder,
-      need: 'history',
-      clock: this.#clock,
-      processes: this.#processes.view(pid),
-      random: Math.random,
-      command: 'test',
-      warn: () => {},
-    });
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async open(pid: number): Promise<void> {
+    const opened = await this.#store.open(pid);
     const nothing = { place: undefined, mark: undefined, log: undefined, request: undefined } as const;
-    this.#writers.push({ pid, state, isBulk: pid === 3, seen: 0, stage: 'idle', ...nothing });
+    this.#writers.push({ pid, ...opened, isBulk: pid === 3, seen: 0, stage: 'idle', ...nothing });
   }
 
   async act(act: Action): Promise<void> {
-    if (act.kind === 'wait') this.#clock.advance(act.ms);
-    else if (act.kind === 'stop') this.#clock.stop(act.ms);
+    if (act.kind === 'wait') for (const clock of this.#clocks()) clock.advance(act.ms);
+    else if (act.kind === 'stop') for (const clock of this.#clocks()) clock.stop(act.ms);
     else await this.#actOf(act, this.#writers[act.who]);
+    await this.#store.idle();
     this.#letArrive();
   }
 
@@ -143,34 +156,75 @@ class World {
     for (const { state } of this.#writers) await state.close();
   }
 
+  /** The clocks of the dead stand still: they renew nothing. */
+  #clocks(): Set<StateClock> {
+    const alive = this.#writers.filter(({ stage }) => stage !== 'dead');
+    return new Set([this.#store.clock, ...alive.map(({ clock }) => clock)]);
+  }
+
   async #actOf(act: Extract<Action, { readonly who: number }>, writer: Writer | undefined): Promise<void> {
     if (writer === undefined || writer.stage === 'dead') return;
-    for (let time = 0; time < act.times; time += 1) await step(writer, this.stock, this.#clock);
+    for (let time = 0; time < act.times; time += 1) await step(writer, this.stock);
     if (act.kind === 'step') return;
     // What a killed process has sent may still arrive, until its time-out.
-    const { request, seen, pid } = writer;
-    if (request !== undefined) this.#late.push({ at: request.expires - 1, quantity: request.quantity, seen });
-    this.#processes.kill(pid);
+    const { request, seen, pid, clock } = writer;
+    const rest = (request?.expires ?? 0) - clock.monotonic();
+    const at = this.#store.clock.monotonic() + rest - 1;
+    if (request !== undefined) this.#late.push({ at, quantity: request.quantity, seen });
+    this.#store.processes.kill(pid);
     writer.stage = 'dead';
   }
 
   #letArrive(): void {
-    const now = this.#clock.monotonic();
+    const now = this.#store.clock.monotonic();
     for (const { at, quantity, seen } of this.#late) if (at <= now) carryOut(this.stock, quantity, seen);
     this.#late = this.#late.filter(({ at }) => at > now);
   }
 }
 
-it('no write is carried out over a stock that it has not seen, whoever dies or stands still', async () => {
-  await fc.assert(
+const check = (numRuns: number, newStore: () => Promise<Store>) =>
+  fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 25 }), async (actions) => {
-      const world = new World();
-      const folder = temporaryFolder();
-      for (const pid of [1, 2, 3]) await world.open(folder, pid);
+      const world = new World(await newStore());
+      for (const pid of [1, 2, 3]) await world.open(pid);
       for (const act of actions) await world.act(act);
       await world.close();
       expect(world.stock.overwritten).toBe(0);
     }),
-    { numRuns: 80, endOnFailure: true },
+    { numRuns, endOnFailure: true },
   );
+
+async function storeOnFile(): Promise<Store> {
+  const [folder, clock, processes] = [temporaryFolder(), createStateClock(), new FakeProcesses()];
+  const open = async (pid: number) => {
+    const view = processes.view(pid);
+    const options = { folder, need: 'history', clock, processes: view, random: Math.random, command: 'test' } as const;
+    return { state: await openState({ ...options, warn: () => {} }), clock };
+  };
+  return { open, clock, processes, idle: async () => {} };
+}
+
+/** Each process is on a machine of its own, whose clocks have nothing in common with those of others or the database. */
+async function storeOfMachines(database: string): Promise<Store> {
+  const clock = createStateClock();
+  const shared = await sharedStore(() => clock.now(), database);
+  const open = async (pid: number) => {
+    const own = createStateClock(`boot-${pid}`);
+    own.stop(pid * 123_456);
+    return {
+      state: await shared.open({ pid, host: `till-${pid}`, clock: own, processes: new FakeProcesses() }),
+      clock: own,
+    };
+  };
+  // No machine can say of a process of another one that it is gone.
+  return { open, clock, processes: new FakeProcesses(), idle: shared.idle };
+}
+
+it('no write is carried out over a stock that it has not seen, whoever dies or stands still', async () => {
+  await check(80, storeOnFile);
 }, 30_000);
+
+it('nor between machines whose clocks have nothing in common', async () => {
+  const database = await newDatabase();
+  await check(Number(process.env.PETSTOCK_RUNS ?? 12), () => storeOfMachines(database));
+}, 300_000);
