@@ -27,6 +27,7 @@ export class PostgresRunLog implements RunLog {
   #deadline: Deadline | undefined;
   /** What is being written now: one at a time, so that nothing is written twice. */
   #writing: Promise<unknown> = Promise.resolve();
+  #isWritingSoon = false;
   readonly #onEnd: () => void;
   #hasEnded = false;
   /** Another process has the run now, and may have removed it. */
@@ -111,8 +112,23 @@ export class PostgresRunLog implements RunLog {
   #writeSoon(): void {
     this.#deadline?.clear();
     this.#deadline = undefined;
-    if (this.#hasEnded) return;
-    this.#inTurn(() => this.#write({ durable: false, ends: false })).catch(() => {});
+    // One at a time: where the database is slow, each of them takes as long as it may.
+    if (this.#hasEnded || this.#isWritingSoon) return;
+    this.#isWritingSoon = true;
+    this.#inTurn(() => this.#write({ durable: false, ends: false }))
+      .then(() => this.#scheduleRest())
+      .catch(() => {})
+      .finally(() => {
+        this.#isWritingSoon = false;
+      });
+  }
+
+  /** What has come while others were written. */
+  #scheduleRest(): void {
+    const { clock } = this.#shared;
+    if (this.#waiting.length === 0 || this.#hasEnded) return;
+    this.#waitingSince = clock.monotonic();
+    this.#deadline ??= clock.deadline(longestWait, () => this.#writeSoon());
   }
 
   async #write({ durable, ends }: { readonly durable: boolean; readonly ends: boolean }): Promise<void> {

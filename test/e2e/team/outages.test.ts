@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
-import { petstockAt } from '../../support/petstock.ts';
+import pg from 'pg';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { petstockAt, within } from '../../support/petstock.ts';
 import { runSql, temporaryPostgres } from '../../support/postgres.ts';
 import type { PostgresServer } from '../../support/postgres-server.ts';
 import { type Served, serve, startProgram, temporaryHome } from '../../support/program.ts';
@@ -130,6 +131,23 @@ test('a PostgreSQL that hangs: what is in flight ends, nothing more is sent, and
   expect(stderr).toMatch(/Hint: petstock inventory apply --resume \S+ --env staging/);
   expect((await given.served.journal()).filter(({ status }) => status === null)).toEqual([]);
   given.server.thaw();
+  await expectResumed(given, before);
+}, 120_000);
+
+test('a PostgreSQL that is slow: after its time-out nothing more is sent, and another machine goes on', async () => {
+  const given = await setting();
+  const before = await given.stock();
+  const program = startProgram(given.apply, { env: { ...given.served.env, PETSTOCK_STATE_URL: given.server.url } });
+  await untilAnswered(given.served, rows / 2);
+  const holder = new pg.Client({ connectionString: given.server.url });
+  onTestFinished(() => holder.end());
+  await holder.connect();
+  await holder.query('BEGIN; LOCK TABLE petstock.services IN ACCESS EXCLUSIVE MODE');
+  const { code, stderr } = await within(60_000, 'the end of a run whose database is slow', program.result);
+  expect([5, 8]).toContain(code);
+  expect(stderr).toContain('is too busy');
+  expect(stderr).toMatch(/Hint: petstock inventory apply --resume \S+ --env staging/);
+  await holder.query('ROLLBACK');
   await expectResumed(given, before);
 }, 120_000);
 
