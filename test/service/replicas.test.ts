@@ -121,7 +121,7 @@ test('four processes that make the tables together admit exactly the limit', { t
 test('what was answered is there after the database was killed; meanwhile it is 503', { timeout: 90_000 }, async () => {
   const server = await temporaryPostgres();
   const key = generateKey();
-  const service = await startService({ database: server.url, key, clock: Date });
+  const service = await startService({ database: server.url, key, clock: Date, windowSeconds: 86_400 });
   onTestFinished(() => service.close());
   for (let quantity = 1; quantity <= 10; quantity++) {
     expect((await ask(service, 'PATCH', '/inventory/1', { quantity })).outcome).toBe('200');
