@@ -8,7 +8,7 @@ const MIDNIGHT = NOON + 12 * 3_600_000;
 test('every answer tells limit, remaining and reset, whatever its status', async () => {
   const service = await start({ plan: 'free' });
   const reset = seconds(NOON + 60_000);
-  expect(rate(await service.get('/inventory'))).toBe(`600/599/${reset}`);
+  expect(rate(await service.get('/inventory'))).toBe(`60/59/${reset}`);
   expect(rate(await service.get('/nowhere'))).toBe(`60/58/${reset}`);
   expect(rate(await service.patch('/inventory/1', 'x'))).toBe(`60/57/${reset}`);
   expect(rate(await service.call('POST', '/inventory'))).toBe(`60/56/${reset}`);
