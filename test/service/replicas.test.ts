@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { expect, onTestFinished, test } from 'vitest';
+import pg from 'pg';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { generateKey, type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../support/postgres.ts';
 import { serve } from './serving.ts';
@@ -134,6 +135,26 @@ test('what was answered is there after the database was killed; meanwhile it is 
   expect(outcome).toBe('200');
   expect(text).toContain('{"petId":1,"quantity":10,');
   expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThanOrEqual(989);
+});
+
+test('a connection that is lost in the middle of a change: 503, and it is said that the outcome is unknown', {
+  timeout: 60_000,
+}, async () => {
+  const database = await temporaryDatabase();
+  const service = await startService({ database, clock: Date, windowSeconds: 86_400 });
+  onTestFinished(() => service.close());
+  const holder = new pg.Client({ connectionString: database });
+  holder.on('error', () => {});
+  await holder.connect();
+  onTestFinished(() => holder.end());
+  await holder.query('BEGIN; SELECT * FROM petstock_service.pets WHERE id = 1 FOR UPDATE');
+  const answer = ask(service, 'PATCH', '/inventory/1', { quantity: 4711 });
+  const waiting = `FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await vi.waitFor(async () => expect((await runSql(database, `SELECT 1 ${waiting}`)).length).toBe(1));
+  await runSql(database, `SELECT pg_terminate_backend(pid) ${waiting}`);
+  expect((await answer).outcome).toBe('503 outcome_unknown');
+  await holder.query('ROLLBACK');
+  expect((await ask(service, 'PATCH', '/inventory/1', { quantity: 4712 })).outcome).toBe('200');
 });
 
 test('tables of a later version are refused', { timeout: 30_000 }, async () => {
