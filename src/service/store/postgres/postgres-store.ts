@@ -8,7 +8,7 @@ import { PostgresInventory } from './inventory.ts';
 import { PostgresJournal } from './journal.ts';
 import { LOOK, PostgresKeys, type Seen } from './keys.ts';
 import { PostgresPets } from './pets.ts';
-import { fillStock, prepare, putItems, withoutTimeouts } from './schema.ts';
+import { fillStock, patiently, prepare, putItems, withoutTimeouts } from './schema.ts';
 import { DatabaseTime } from './time.ts';
 
 export interface PostgresOptions {
@@ -120,7 +120,7 @@ export class PostgresStore implements Store {
   put(items: Iterable<StockItem>): Promise<void> {
     return this.#connections.transact(async (client) => {
       await withoutTimeouts(client);
-      await client.query('LOCK TABLE petstock_service.pets IN EXCLUSIVE MODE');
+      await patiently(client, 'LOCK TABLE petstock_service.pets IN EXCLUSIVE MODE');
       await putItems(client, items);
     });
   }
@@ -133,10 +133,10 @@ export class PostgresStore implements Store {
   replace(stock: Stock, { forgetsUsage }: { readonly forgetsUsage: boolean }): Promise<void> {
     return this.#connections.transact(async (client) => {
       await withoutTimeouts(client);
-      await client.query('LOCK TABLE petstock_service.pets, petstock_service.orders IN EXCLUSIVE MODE');
-      await client.query('DELETE FROM petstock_service.pets; DELETE FROM petstock_service.orders');
+      await patiently(client, 'LOCK TABLE petstock_service.pets, petstock_service.orders IN EXCLUSIVE MODE');
+      await patiently(client, 'DELETE FROM petstock_service.pets; DELETE FROM petstock_service.orders');
       await fillStock(client, stock);
-      if (forgetsUsage) await client.query(FORGET_USAGE);
+      if (forgetsUsage) await patiently(client, FORGET_USAGE);
     });
   }
 

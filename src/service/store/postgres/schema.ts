@@ -61,7 +61,7 @@ const MIGRATIONS: readonly string[] = [FIRST];
 export function prepare(connections: Connections, stock: Stock): Promise<void> {
   return connections.transact(async (client) => {
     await withoutTimeouts(client);
-    await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+    await patiently(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
     const from = await versionOf(client);
     if (from > MIGRATIONS.length) {
       throw new StorageError(
@@ -71,7 +71,7 @@ export function prepare(connections: Connections, stock: Stock): Promise<void> {
     if (from === 0) await client.query('CREATE SCHEMA IF NOT EXISTS petstock_service');
     for (const [at, statements] of MIGRATIONS.entries()) {
       if (at < from) continue;
-      await client.query(`${statements}; UPDATE petstock_service.service SET version = ${at + 1}`);
+      await patiently(client, `${statements}; UPDATE petstock_service.service SET version = ${at + 1}`);
     }
     if (from === 0) await fillStock(client, stock);
   });
@@ -92,6 +92,16 @@ export async function withoutTimeouts(client: Client): Promise<void> {
   await client.query(`SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = 0`);
 }
 
+/** Milliseconds for one statement about a whole stock, or for another service that puts one in. */
+const PATIENCE_MS = 600_000;
+
+/** Runs a statement that may take longer than an answer to a client may. */
+export async function patiently(client: Client, text: string, values: readonly unknown[] = []): Promise<void> {
+  // Statements with no values go as they are, since there may be several.
+  const config = { text, query_timeout: PATIENCE_MS, ...(values.length === 0 ? {} : { values: [...values] }) };
+  await client.query(config);
+}
+
 /** Pets in one statement. */
 const CHUNK = 5_000;
 
@@ -99,7 +109,8 @@ const CHUNK = 5_000;
 export async function fillStock(client: Client, { items, orders }: Stock): Promise<void> {
   await putItems(client, items);
   if (orders.length === 0) return;
-  await client.query(
+  await patiently(
+    client,
     `INSERT INTO petstock_service.orders (body)
      SELECT body FROM unnest($1::text[]) WITH ORDINALITY AS given (body, at) ORDER BY at`,
     [orders],
@@ -115,7 +126,8 @@ export async function putItems(client: Client, items: Iterable<StockItem>): Prom
       chunk.map(({ status }) => status),
       chunk.map(({ record }) => record ?? null),
     ];
-    await client.query(
+    await patiently(
+      client,
       `INSERT INTO petstock_service.pets AS known (id, quantity, status, record)
        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])
        ON CONFLICT (id) DO UPDATE SET quantity = excluded.quantity, status = excluded.status,
