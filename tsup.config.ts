@@ -245,7 +245,10 @@ export default defineConfig([
     name: 'library',
     entry: { index: 'src/library/index.ts' },
     dts: { entry: { index: 'src/library/index.ts' } },
-    // CommonJS packages inside an ESM bundle still use what only CommonJS modules are given.
-    banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
+    // CommonJS packages inside an ESM bundle still use what only CommonJS modules are given. Under another name: some modules of
+    // ours import the same function.
+    banner: {
+      js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);",
+    },
   },
 ]);

@@ -35,7 +35,7 @@ async function packsRightFiles() {
   const [{ files, filename, size }] = JSON.parse(stdout);
   const names = files.map(({ path }) => path);
   const wanted =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w./-]+\.md|dist\/(LICENSES\.txt|index\.d\.ts|[\w-]+\.c?js))$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w./-]+\.md|docs\/hosting\/[\w.]+|dist\/(LICENSES\.txt|index\.d\.ts|[\w-]+\.c?js))$/;
   assert.deepEqual(
     names.filter((name) => !wanted.test(name)),
     [],
