@@ -51,6 +51,8 @@ test('bash proposes files that apply reads, and quotes what they are called', as
   expect(await shell.complete('petstock inventory apply so')).toBe('petstock inventory apply sold\\ today.csv ');
   expect(await shell.complete('petstock inventory apply no')).toBe('petstock inventory apply north/');
   expect(await shell.complete('petstock inventory apply notes')).toBe('petstock inventory apply notes.md ');
+  expect(await shell.complete('petstock inventory diff cou')).toBe('petstock inventory diff counts.csv ');
+  expect(await shell.complete('petstock inventory diff sta')).toBe('petstock inventory diff staging ');
   expect(await shell.complete('petstock inventory count --to=cou')).toBe('petstock inventory count --to=counts.csv ');
   await shell.run("petstock inventory apply '$(to");
   await shell.run('petstock inventory apply \\$');
@@ -76,6 +78,20 @@ test('runs are proposed with what they were, and nothing in them reaches the lin
   await shell.run('petstock history show ');
   expect(await shell.list('petstock inventory get ')).toMatch(/^4 {2}inventory adjust, \d+ s ago/m);
   expect(existsSync(join(shell.folder, 'pwned'))).toBe(false);
+});
+
+test('stores are proposed by their names, and no runs of a machine whose state is shared', async () => {
+  const home = temporaryHome();
+  await runProgram('config set-url https://north.example/v1 --store north', { home });
+  await runProgram('inventory adjust 4 -2 --env sandbox', { home });
+  const answer = async (words: string, env = {}) =>
+    (await runProgram(`__complete bash : ${words}`, { home, env })).stdout.split('\n').slice(1, -1);
+  expect(await answer('--store')).toEqual(['north\tstaging', 'default\tthe store without a name']);
+  expect(await answer('undo')).toHaveLength(1);
+  expect(await answer('undo', { PETSTOCK_STATE_URL: 'postgres://127.0.0.1:1/none' })).toEqual([]);
+  await runProgram('config set state-url postgres://127.0.0.1:1/none', { home });
+  expect(await answer('undo')).toEqual([]);
+  expect(await answer('undo', { PETSTOCK_STATE_URL: 'none' })).toHaveLength(1);
 });
 
 test('completion writes nothing, and says nothing where something is wrong', async () => {

@@ -26,6 +26,8 @@ test('zsh proposes files and runs, and quotes them', async () => {
   for (const name of fileNames) writeFileSync(join(shell.folder, name), '');
   expect(await shell.complete('petstock inventory apply cou')).toBe('petstock inventory apply counts.csv ');
   expect(await shell.complete('petstock inventory apply so')).toBe('petstock inventory apply sold\\ today.csv ');
+  expect(await shell.complete('petstock inventory diff cou')).toBe('petstock inventory diff counts.csv ');
+  expect(await shell.complete('petstock inventory diff sta')).toBe('petstock inventory diff staging ');
   expect(await shell.complete('petstock inventory count --to=cou')).toBe('petstock inventory count --to=counts.csv ');
   const reason = '$(touch pwned) `touch pwned`; touch pwned: %B';
   await runProgram(['inventory', 'adjust', '4', '-2', '--reason', reason, '--env', 'sandbox'], { home });
@@ -85,6 +87,7 @@ test('fish completes commands, options, values and files', async () => {
     'sold today.csv',
   ]);
   expect(complete('petstock inventory apply \\$', '--escape')).toEqual(['\\$\\(touch\\ pwned\\).csv']);
+  expect(complete('petstock inventory diff sta')).toEqual(['staging']);
   expect(complete('petstock inventory count --to=cou')).toEqual(['--to=counts.csv']);
   expect(complete('petstock undo ')).toEqual([
     expect.stringMatching(/^\d{8}T\d{6}Z-[a-z0-9]{4}\t\d+ s ago · adjust, pet 4 · sandbox · \$\(touch pwned\)$/),

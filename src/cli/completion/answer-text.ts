@@ -11,7 +11,7 @@ const takesAsGiven: ReadonlySet<string> = new Set<ShellName>(['bash', 'powershel
  * @param current what is typed of the word
  */
 export function answerText({ candidates, files }: Answer, shell: string, current: string): string {
-  if (files !== undefined) return `files\t${files.prefix}\t${files.endings.join(' ')}\n`;
+  const head = files === undefined ? 'words' : `files\t${files.prefix}\t${files.endings.join(' ')}`;
   const shown = takesAsGiven.has(shell) ? candidates.filter(([word]) => word.startsWith(current)) : candidates;
-  return ['words', ...shown.map(([word, about]) => `${word}\t${about}`)].map((line) => `${line}\n`).join('');
+  return [head, ...shown.map(([word, about]) => `${word}\t${about}`)].map((line) => `${line}\n`).join('');
 }

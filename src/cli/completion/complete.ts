@@ -13,7 +13,7 @@ export interface Question {
 /** What may stand in the place of the current word. */
 export interface Answer {
   readonly candidates: readonly Word[];
-  /** A file may stand there; the shell knows them. @property prefix what stands before its name in the word: `--to=` */
+  /** A file may stand there, too; the shell knows them. @property prefix what stands before its name in the word: `--to=` */
   readonly files?: { readonly prefix: string; readonly endings: readonly string[] } | undefined;
 }
 
@@ -44,7 +44,10 @@ export async function complete(
   const { value, prefix, earlier } = place;
   const typed = current.slice(prefix.length);
   const chosen = value.kind === 'by-operand' ? (ownValue(value.values, earlier.at(-1)) ?? free) : value;
-  if (chosen.kind === 'files') return { candidates: [], files: { prefix, endings: chosen.endings } };
+  if (chosen.kind === 'files') {
+    const others = chosen.or === undefined ? [] : await knowledge(chosen.or, typed);
+    return { ...answer(others), files: { prefix, endings: chosen.endings } };
+  }
   const found = await valueWords(table, chosen, { typed, earlier, knowledge });
   return answer(found.map(([word, about]) => [prefix + word, about]));
 }

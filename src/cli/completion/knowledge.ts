@@ -1,4 +1,7 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Folders } from '../../settings/folders.ts';
+import { environmentNames } from '../../settings/settings.ts';
 import type { Environment } from '../../settings/variables.ts';
 import { whereName } from '../../shared/where.ts';
 import type { RecentRun } from '../../state/recent-runs.ts';
@@ -16,10 +19,16 @@ export interface KnowledgeSources {
 const mostRuns = 50;
 const mostPets = 50;
 
+/** What `PETSTOCK_STATE_URL` says in place of a URL; `settings` is not loaded for a word or two. */
+const noStateUrl = 'none';
+/** What `--store` takes for the store without a name. */
+const unnamedStore = 'default';
+
 /** What this machine knows of runs, pets, stores and stock-takes. Each is read when it is asked for, and nothing is written. */
 export function createKnowledge(sources: KnowledgeSources): Knowledge {
   return async (what, typed) => {
     if (what === 'stores') return storeWords(sources);
+    if (what === 'places') return placeWords(sources);
     if (what === 'sessions') return sessionWords(sources);
     const runs = await knownRuns(sources);
     if (what === 'pets') return petWords(runs, sources.now);
@@ -27,11 +36,28 @@ export function createKnowledge(sources: KnowledgeSources): Knowledge {
   };
 }
 
-/** A state in a database elsewhere would take a connection for each TAB: it is not asked. */
+/** A state that machines share is behind a network, and a TAB sends nothing: it is not asked. */
 async function knownRuns({ folders, env }: KnowledgeSources): Promise<readonly RecentRun[]> {
-  if ((env.PETSTOCK_STATE_URL ?? '') !== '') return [];
+  const variable = env.PETSTOCK_STATE_URL || undefined;
+  const url = variable ?? (await storedConfig(folders)).settings['state-url'];
+  if (url !== undefined && variable !== noStateUrl) return [];
   const { recentRuns } = await import('../../state/recent-runs.ts');
   return recentRuns(folders.state, mostRuns);
+}
+
+/** The parts of the configuration that are looked at here. It is not checked: what is wrong with it, every command says. */
+interface StoredNames {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly stores: Readonly<Record<string, { readonly urls?: object } | null>>;
+}
+
+async function storedConfig({ config }: Folders): Promise<StoredNames> {
+  try {
+    const { settings, stores } = JSON.parse(await readFile(join(config, 'config.json'), 'utf8'));
+    return { settings: { ...settings }, stores: { ...stores } };
+  } catch {
+    return { settings: {}, stores: {} };
+  }
 }
 
 /** The whole ids; whoever types the end of one, as `k3x9`, is shown ends. */
@@ -68,26 +94,22 @@ function ago(ms: number): string {
 }
 
 async function storeWords({ folders }: KnowledgeSources): Promise<readonly Word[]> {
-  try {
-    const [{ readFile }, { configFile }, { unnamedStore }] = await Promise.all([
-      import('node:fs/promises'),
-      import('../../settings/config-file.ts'),
-      import('../../settings/stores.ts'),
-    ]);
-    const { stores = {} } = JSON.parse(await readFile(configFile(folders.config), 'utf8'));
-    const words = Object.entries(stores as Record<string, { urls?: object }>).map(
-      ([name, { urls = {} }]): Word => [name, Object.keys(urls).join(', ')],
-    );
-    return [...words, [unnamedStore, 'the store without a name']];
-  } catch {
-    return [];
-  }
+  const { stores } = await storedConfig(folders);
+  const words = Object.entries(stores).map(([name, store]): Word => [name, Object.keys(store?.urls ?? {}).join(', ')]);
+  return [...words, [unnamedStore, 'the store without a name']];
+}
+
+async function placeWords({ folders }: KnowledgeSources): Promise<readonly Word[]> {
+  const { stores } = await storedConfig(folders);
+  const ofStores = Object.entries(stores).flatMap(([name, store]) =>
+    Object.keys(store?.urls ?? {}).map((environment): Word => [`${name}/${environment}`, '']),
+  );
+  return [...environmentNames.map((name): Word => [name, '']), ...ofStores];
 }
 
 /** Those that are not finished. */
 async function sessionWords({ folders, now }: KnowledgeSources): Promise<readonly Word[]> {
   try {
-    const [{ readdir }, { join }] = await Promise.all([import('node:fs/promises'), import('node:path')]);
     const names = await readdir(join(folders.state, 'counts'));
     const sessions = names.flatMap((name) => /^(\d{8}T\d{6}Z-[0-9a-z]{4})\.count$/.exec(name)?.[1] ?? []);
     return sessions

@@ -29,8 +29,8 @@ export type ValueKind =
   | { readonly kind: 'free' }
   /** One of these. @property isList several, with commas between them */
   | { readonly kind: 'words'; readonly words: readonly Word[]; readonly isList?: true }
-  /** A file; those with one of these endings first, where there are any (`.csv`). */
-  | { readonly kind: 'files'; readonly endings: readonly string[] }
+  /** A file; those with one of these endings first, where there are any (`.csv`). @property or what may stand there, too */
+  | { readonly kind: 'files'; readonly endings: readonly string[]; readonly or?: Known }
   /** What this machine knows. */
   | { readonly kind: Known; readonly isList?: true }
   /** One of the words for the operand before it: the value of a setting by its name. */
@@ -38,8 +38,8 @@ export type ValueKind =
   /** A command, word by word. @property topics what may stand in its place */
   | { readonly kind: 'command'; readonly topics: readonly Word[] };
 
-/** Incomplete runs are those that can be resumed. */
-export type Known = 'runs' | 'incomplete-runs' | 'pets' | 'stores' | 'sessions';
+/** Incomplete runs are those that can be resumed; places are environments, and those of each store: `north/staging`. */
+export type Known = 'runs' | 'incomplete-runs' | 'pets' | 'stores' | 'sessions' | 'places';
 
 /** A word, and what it means. */
 export type Word = readonly [word: string, about: string];

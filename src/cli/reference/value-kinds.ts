@@ -2,6 +2,7 @@ import { rowFields } from '../../change-files/fields.ts';
 import { changeFileEndings, changeFormats } from '../../change-files/format.ts';
 import { petStatuses } from '../../inventory/items.ts';
 import { sortKeys } from '../../inventory/sort.ts';
+import { inventoryFields } from '../../output/inventory-view.ts';
 import { settingDefinitions, settingNames } from '../../settings/names.ts';
 import { environmentNames, remoteEnvironmentNames } from '../../settings/settings.ts';
 import { methods } from '../commands/api.ts';
@@ -12,6 +13,9 @@ import { plans } from '../commands/sandbox/numbers.ts';
 import { shellNames } from '../completion/shell-names.ts';
 import type { ValueKind, Word } from '../completion/table.ts';
 
+/** Of files that hold a list. */
+const listEndings = ['.csv', '.json', '.ndjson', '.jsonl'];
+
 /** Values by the name that stands for them in the help. `free`: nothing can be proposed. */
 const byPlaceholder: Readonly<Record<string, ValueKind>> = {
   run: { kind: 'runs' },
@@ -19,6 +23,8 @@ const byPlaceholder: Readonly<Record<string, ValueKind>> = {
   'id,…': { kind: 'pets', isList: true },
   session: { kind: 'sessions' },
   file: files(),
+  left: { kind: 'files', endings: listEndings, or: 'places' },
+  right: { kind: 'files', endings: listEndings, or: 'places' },
   path: files(),
   method: words(methods),
   shell: words(shellNames),
@@ -28,7 +34,7 @@ const byPlaceholder: Readonly<Record<string, ValueKind>> = {
 
 /** What only the person at the keyboard knows. */
 const freePlaceholders: ReadonlySet<string> = new Set(
-  'n text seconds date url command json address cidr origin spec token value quantity delta id'.split(' '),
+  'n s text seconds date url command json address cidr origin spec token value quantity delta id'.split(' '),
 );
 
 /** Those of one option or operand, by the path of the command; the global ones stand at ''. They go before those by placeholder. */
@@ -42,7 +48,7 @@ const byPlace: Readonly<Record<string, Readonly<Record<string, ValueKind>>>> = {
   'inventory list': {
     '--status': words(petStatuses, 'list'),
     '--sort': words(sortKeys),
-    '--fields': words(['petId', 'quantity', 'status'], 'list'),
+    '--fields': words(inventoryFields, 'list'),
   },
   'inventory apply': {
     file: files(changeFileEndings),
@@ -50,6 +56,8 @@ const byPlace: Readonly<Record<string, Readonly<Record<string, ValueKind>>>> = {
     '--column': words(rowFields.map((field) => `${field}=`)),
     '--resume': { kind: 'incomplete-runs' },
   },
+  'inventory diff': { '--only': words(['quantity', 'status']) },
+  'inventory watch': { '--status': words(petStatuses, 'list') },
   'inventory set': { quantity: { kind: 'free' } },
   'inventory count': { '--codes': files(['.csv']), '--to': files(['.csv']) },
   'history list': { '--state': words(runStates), '--pet': { kind: 'pets' } },

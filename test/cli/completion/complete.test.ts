@@ -14,7 +14,8 @@ async function proposed(line: string, knowledge = known): Promise<readonly strin
   const words = line.split(' ');
   const current = words.pop() ?? '';
   const { candidates, files } = await complete(table, { words, current }, knowledge);
-  return files === undefined ? candidates.map(([word]) => word) : `files ${files.prefix}${files.endings.join(' ')}`;
+  const proposals = candidates.map(([word]) => word);
+  return files === undefined ? proposals : [...proposals, `files ${files.prefix}${files.endings.join(' ')}`].join(' ');
 }
 
 test.each([
@@ -42,6 +43,7 @@ test.each([
   ['config set ca-file ', 'files '],
   ['inventory apply ', 'files .csv .tsv .tab .txt .json .ndjson .jsonl'],
   ['inventory count --to=', 'files --to=.csv'],
+  ['inventory diff ', 'a-places files .csv .json .ndjson .jsonl'],
   ['completion ', ['bash', 'zsh', 'fish', 'powershell']],
   ['help sandbox keys ', ['create', 'list', 'revoke']],
   ['help no such ', []],

@@ -30,6 +30,7 @@ _petstock() {
   done < <(command petstock __complete bash ":$current" "\${words[@]:1:\${#words[@]}-2}" 2>/dev/null)
 
   if [[ $kind == files ]]; then
+    COMPREPLY=("\${values[@]}")
     _petstock_files "\${current#"$prefix"}" "\${prefix#"$before"}" $endings
     return
   fi
@@ -57,15 +58,12 @@ _petstock_files() {
     return
   fi
   while IFS= read -r file; do
-    if [[ -d $file ]]; then COMPREPLY+=("$file"); fi
+    if [[ $# -gt 0 && -d $file ]]; then COMPREPLY+=("$file"); fi
     for ending in "$@"; do
       if [[ ! -d $file && \${file,,} == *"$ending" ]]; then COMPREPLY+=("$file"); fi
     done
   done < <(compgen -f -- "$typed")
-  if ((\${#COMPREPLY[@]} == 0 || $# == 0)); then
-    COMPREPLY=()
-    compopt -o default
-  fi
+  if ((\${#COMPREPLY[@]} == 0)); then compopt -o default; fi
 }
 
 # bash 3.2, as macOS has it, can't be asked for files by a function.

@@ -16,9 +16,8 @@ function __petstock_complete
         for file in $found
             printf '%s%s\\n' "$head[2]" $file
         end
-    else
-        printf '%s\\n' $lines[2..-1]
     end
+    test (count $lines) -gt 1; and printf '%s\\n' $lines[2..-1]
 end
 complete -c petstock -k -f -a '(__petstock_complete)'
 `;

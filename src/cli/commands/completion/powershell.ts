@@ -8,8 +8,8 @@ Register-ArgumentCompleter -Native -CommandName petstock -ScriptBlock {
         ForEach-Object { $_.Extent.Text.Trim('"', "'") })
     $lines = @(& petstock __complete powershell ":$wordToComplete" @words 2>$null)
     # Where nothing comes back, PowerShell proposes files.
-    if ($lines.Count -eq 0 -or $lines[0].StartsWith('files')) { return }
-    if ($lines.Count -eq 1) { return '' }
+    if ($lines.Count -eq 0) { return }
+    if ($lines.Count -eq 1) { if ($lines[0].StartsWith('files')) { return } else { return '' } }
     $lines | Select-Object -Skip 1 | ForEach-Object {
         $value, $about = $_.Split([char]9, 2)
         if (-not $about) { $about = $value }

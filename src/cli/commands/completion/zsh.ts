@@ -6,15 +6,6 @@ _petstock() {
   local line value about current="\${(Q)PREFIX}"
   lines=("\${(@f)$(command petstock __complete zsh ":$current" "\${(@Q)words[2,CURRENT-1]}" 2>/dev/null)}")
   head=("\${(@ps:\\t:)lines[1]}")
-  if [[ $head[1] == files ]]; then
-    if [[ -n $head[2] ]]; then compset -P "\${(b)head[2]}"; fi
-    if [[ -n $head[3] ]]; then
-      _files -g "(#i)*(\${head[3]// /|})(-.)"
-    else
-      _files
-    fi
-    return
-  fi
   for line in "\${(@)lines[2,-1]}"; do
     value=\${line%%$'\\t'*} about=\${line#*$'\\t'}
     [[ -n $value ]] || continue
@@ -24,6 +15,14 @@ _petstock() {
   local result=1
   if (( $#plain )); then _describe -V 'petstock' plain && result=0; fi
   if (( $#open_ended )); then _describe -V 'petstock' open_ended -S '' && result=0; fi
+  if [[ $head[1] == files ]]; then
+    if [[ -n $head[2] ]]; then compset -P "\${(b)head[2]}"; fi
+    if [[ -n $head[3] ]]; then
+      _files -g "(#i)*(\${head[3]// /|})(-.)" && result=0
+    else
+      _files && result=0
+    fi
+  fi
   return result
 }
 
