@@ -64,7 +64,7 @@ export function resultCell(value: Scalar, _row: Row, paint: Paint): string {
 export function faultText({ result, quantity, error }: RowFault): string | undefined {
   const parts: string[] = [];
   if (result === 'unknown') parts.push('not known whether it was written');
-  if (result === 'differs' && quantity !== undefined) parts.push(`the service wrote ${quantity}`);
+  if (result === 'differs' && quantity !== undefined) parts.push(`the service wrote ${grouped(quantity)}`);
   if (error !== undefined) parts.push(error.message);
   return parts.length === 0 ? undefined : parts.join(': ');
 }
@@ -80,8 +80,18 @@ export function errorJsonOf(error: RowError | undefined): object | undefined {
   return error && { code: error.code, message: error.message, status: error.status };
 }
 
+/** An id, or the number of a line: digits as they are. */
 export function numberColumn(field: string, title: string): Column {
   return { field, title, align: 'right' };
+}
+
+/** Pets, units, requests: a table shows `1,234`. */
+export function countColumn(field: string, title: string): Column {
+  return { field, title, align: 'right', cell: numberText };
+}
+
+export function numberText(value: Scalar): string {
+  return typeof value === 'number' || typeof value === 'bigint' ? grouped(value) : `${value ?? ''}`;
 }
 
 /** `1 change`, `1,200 changes` */

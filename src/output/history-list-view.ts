@@ -39,9 +39,12 @@ const listColumns: readonly Column[] = [
   ...['applied', 'unchanged', 'failed', 'conflict', 'notAttempted', 'unknown', 'differs', 'pending', 'state'],
 ].map((field) => ({ field, title: field }));
 
+/** Of a run id: every command takes so many of its last characters. */
+const shownOfRun = 4;
+
 /** Narrow enough for 80 characters. */
 const listTableColumns: readonly Column[] = [
-  { field: 'run', title: 'Run', whole: true },
+  { field: 'run', title: 'Run', whole: true, cell: (value, _row, paint) => paint.cyan(`${value}`) },
   { field: 'at', title: 'At' },
   { field: 'env', title: 'Env', whole: true },
   { field: 'change', title: 'Change' },
@@ -62,7 +65,13 @@ async function* listTableRows(
     const { run, at, env, store } = facts;
     const row = facts.changes === 1 ? await onlyRow(run) : undefined;
     const where = whereName({ store, env });
-    const shown = { run, at: localMinute(at), by: byText(facts), env: where, change: changeText(facts, row) };
+    const shown = {
+      run: run.slice(-shownOfRun),
+      at: localMinute(at),
+      by: byText(facts),
+      env: where,
+      change: changeText(facts, row),
+    };
     yield [{ ...shown, ...resultOf(facts) }];
   }
 }
@@ -76,7 +85,10 @@ function byText({ user, host }: RunFacts): string {
 function changeText(facts: RunFacts, row: RowFacts | undefined): string {
   const verb = facts.command.replace(/^inventory /, '');
   const why = facts.reason === undefined ? '' : ` (${facts.reason})`;
-  if (row !== undefined) return `${verb} pet ${row.petId}: ${row.before ?? '?'} → ${row.after}${why}`;
+  if (row !== undefined) {
+    const before = row.before === undefined ? '?' : grouped(row.before);
+    return `${verb} pet ${row.petId}: ${before} → ${grouped(row.after)}${why}`;
+  }
   return `${verb} ${petsText(facts)}: ${unitsText(facts)}${why}`;
 }
 

@@ -2,7 +2,7 @@ import { grouped } from '../inventory/grouped.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { whereName, whereOptions } from '../shared/where.ts';
 import { batchesOf } from './batches.ts';
-import { counted, faultText, numberColumn as number, resultCell } from './change-rows.ts';
+import { countColumn, counted, faultText, numberColumn as number, resultCell } from './change-rows.ts';
 import { type RowFacts, type RunFacts, rowJson, runJson } from './history-facts.ts';
 import { unitsText } from './history-list-view.ts';
 import { localMinute } from './time.ts';
@@ -68,10 +68,10 @@ const rowColumns: readonly Column[] = [
   number('row', 'Row'),
   number('line', 'Line'),
   number('petId', 'Pet ID'),
-  number('before', 'Before'),
-  number('after', 'After'),
+  countColumn('before', 'Before'),
+  countColumn('after', 'After'),
   { field: 'result', title: 'Result', whole: true, cell: resultCell },
-  number('quantity', 'Found'),
+  countColumn('quantity', 'Found'),
   { field: 'error', title: 'Error' },
   { field: 'reason', title: 'Reason' },
   { field: 'ref', title: 'Ref' },

@@ -1,8 +1,11 @@
+import { grouped } from '../inventory/grouped.ts';
 import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { type InventoryItem, type ItemBatches, isPetStatus, type PetStatus } from '../inventory/items.ts';
 import { fault, type Parsed, parsed, quoted } from '../inventory/parsed.ts';
 import type { Summary, Tally } from '../inventory/summary.ts';
+import { countColumn, numberText } from './change-rows.ts';
 import type { Paint } from './paint.ts';
+import { type ShareColumn, withShare } from './share-column.ts';
 import type { Column, Row, View } from './view.ts';
 
 /** The fields of an item, in the order in which they are shown. */
@@ -60,7 +63,7 @@ export function inventoryItemView(
   return { shape: 'one', columns: [...list.columns, beforeColumn], rows: [[{ ...item, before }]] };
 }
 
-const beforeColumn: Column = { field: 'before', title: 'Before', align: 'right' };
+const beforeColumn = countColumn('before', 'Before');
 
 function inventoryColumns(lowStock: number): Readonly<Record<InventoryField, Column>> {
   return {
@@ -78,11 +81,11 @@ function inventoryColumns(lowStock: number): Readonly<Record<InventoryField, Col
 
 /** The quantity and, after two spaces, a word for what needs attention: that a sold pet is gone does not. */
 function quantityCell(quantity: number, isSold: boolean, lowStock: number, paint: Paint): string {
-  if (quantity < 0) return `${paint.red(`${quantity}`)}  ${paint.red('below zero')}`;
-  if (isSold) return `${quantity}`;
+  if (quantity < 0) return `${paint.red(grouped(quantity))}  ${paint.red('below zero')}`;
+  if (isSold) return grouped(quantity);
   if (quantity === 0) return `${paint.red('0')}  ${paint.red('out of stock')}`;
-  if (quantity <= lowStock) return `${paint.yellow(`${quantity}`)}  ${paint.yellow('low')}`;
-  return `${quantity}`;
+  if (quantity <= lowStock) return `${paint.yellow(grouped(quantity))}  ${paint.yellow('low')}`;
+  return grouped(quantity);
 }
 
 const statusColors: Readonly<Record<PetStatus, 'green' | 'yellow' | 'dim'>> = {
@@ -97,13 +100,25 @@ function statusCell(status: string, paint: Paint): string {
 }
 
 /**
- * Pets and units by status, and in all in the last row. In JSON
+ * Pets and units by status, and in all in the last row; a table shows which share of the pets that is. In JSON
  * `{"pets":n,"units":n,"byStatus":{"available":{"pets":n,"units":n}, …}}`.
  */
 export function summaryView({ pets, units, byStatus }: Summary): View {
   const total: Row = { status: 'total', pets, units };
   const rows: Row[] = [...byStatus].map(([status, tally]) => ({ status, pets: tally.pets, units: tally.units }));
-  return { shape: 'list', columns: summaryColumns(total), rows: [[...rows, total]], json: { pets, units, byStatus } };
+  const columns = summaryColumns(total);
+  const share: ShareColumn = {
+    title: 'Share',
+    share: (row) => (row === total || pets === 0 ? undefined : Number(row.pets) / pets),
+    color: ({ status }) => statusColors[`${status}` as PetStatus] ?? 'cyan',
+  };
+  return {
+    shape: 'list',
+    columns,
+    rows: [[...rows, total]],
+    json: { pets, units, byStatus },
+    table: (options) => withShare(columns, [...rows, total], share, options),
+  };
 }
 
 function summaryColumns(total: Row): readonly Column[] {
@@ -111,7 +126,10 @@ function summaryColumns(total: Row): readonly Column[] {
     field,
     title,
     align: 'right',
-    cell: (value, row, paint) => (row === total ? paint.bold(`${value}`) : `${value}`),
+    cell: (value, row, paint) => {
+      const text = numberText(value);
+      return row === total ? paint.bold(text) : text;
+    },
   });
   return [
     {

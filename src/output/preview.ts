@@ -64,12 +64,18 @@ function isNotable({ result, after }: BulkRow): boolean {
 
 /** Columns aligned over these rows, with less space between them where the terminal is narrow. */
 function rowLines(rows: readonly BulkRow[], paint: Paint, width: number): string[] {
+  const lines = linesWith(rows, paint, width, grouped);
+  return lines.every((line) => visibleWidth(line) <= width) ? lines : linesWith(rows, paint, width, String);
+}
+
+/** @param numberText groups its digits, or not where the terminal is too narrow for that */
+function linesWith(rows: readonly BulkRow[], paint: Paint, width: number, numberText: NumberText): string[] {
   const cells = rows.map((row) => ({
     row,
     id: `${row.petId}`,
-    before: stockText(row.before),
-    after: stockText(row.after),
-    remark: remarkOf(row, paint),
+    before: stockText(row.before, numberText),
+    after: stockText(row.after, numberText),
+    remark: remarkOf(row, paint, numberText),
   }));
   const idWidth = widest(cells.map(({ id }) => id));
   const beforeWidth = widest(cells.map(({ before }) => before));
@@ -91,8 +97,10 @@ function widest(texts: readonly string[]): number {
   return texts.reduce((most, text) => Math.max(most, visibleWidth(text)), 0);
 }
 
-function stockText(stock: number | undefined): string {
-  return stock === undefined ? '?' : `${stock}`;
+type NumberText = (value: number | bigint) => string;
+
+function stockText(stock: number | undefined, numberText: NumberText): string {
+  return stock === undefined ? '?' : numberText(stock);
 }
 
 function stockPaint({ result, after }: BulkRow, text: string, paint: Paint): string {
@@ -100,7 +108,7 @@ function stockPaint({ result, after }: BulkRow, text: string, paint: Paint): str
 }
 
 /** What stands after the stock: by how much it changes, or why it does not. */
-function remarkOf(row: BulkRow, paint: Paint): string {
+function remarkOf(row: BulkRow, paint: Paint, numberText: NumberText): string {
   const { result, before, after } = row;
   if (result !== 'planned') {
     const fault = faultText(row);
@@ -108,7 +116,7 @@ function remarkOf(row: BulkRow, paint: Paint): string {
   }
   if (before === undefined || after === undefined) return '';
   const difference = BigInt(after) - BigInt(before);
-  return difference > 0n ? paint.green(`(+${difference})`) : paint.red(`(${difference})`);
+  return difference > 0n ? paint.green(`(+${numberText(difference)})`) : paint.red(`(${numberText(difference)})`);
 }
 
 function unitsLine({ changes, added, removed }: PlanTotals): string[] {

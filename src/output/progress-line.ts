@@ -1,5 +1,6 @@
 import { grouped } from '../inventory/grouped.ts';
-import type { Paint } from './paint.ts';
+import { type Paint, plainPaint } from './paint.ts';
+import { barText } from './share-column.ts';
 import { formatDuration, roughDuration } from './time.ts';
 
 /** How far a bulk run has come. */
@@ -18,19 +19,24 @@ export interface ProgressFacts {
 
 /** What of it all stands on the line, from a wide terminal to a narrow one; the first that fits is taken. */
 const arrangements = [
-  { bar: 14, rate: true, failed: true, time: 'long' },
-  { bar: 8, rate: true, failed: true, time: 'long' },
-  { bar: 8, rate: false, failed: true, time: 'long' },
-  { bar: 0, rate: false, failed: true, time: 'long' },
-  { bar: 0, rate: false, failed: true, time: 'short' },
-  { bar: 0, rate: false, failed: true, time: 'none' },
-  { bar: 0, rate: false, failed: false, time: 'none' },
+  { bar: 'long', rate: true, failed: true, time: 'long' },
+  { bar: 'short', rate: true, failed: true, time: 'long' },
+  { bar: 'short', rate: false, failed: true, time: 'long' },
+  { bar: 'none', rate: false, failed: true, time: 'long' },
+  { bar: 'none', rate: false, failed: true, time: 'short' },
+  { bar: 'none', rate: false, failed: true, time: 'none' },
+  { bar: 'none', rate: false, failed: false, time: 'none' },
 ] as const;
+/** Characters of a bar. It is longer on a wide terminal, whatever stands beside it. */
+const lengths = { long: 14, short: 8, none: 0 };
+const [wide, longest] = [100, 30];
 type Arrangement = (typeof arrangements)[number];
 
 interface Part {
   readonly text: string;
-  readonly color?: 'green' | 'red' | 'yellow';
+  readonly color?: 'red' | 'yellow';
+  /** What stands on the line, where that is not the text in its colour. */
+  readonly shown?: string;
 }
 
 /**
@@ -39,9 +45,10 @@ interface Part {
  */
 export function progressLine(facts: ProgressFacts, width: number, paint: Paint): string {
   for (const arrangement of arrangements) {
-    const parts = partsOf(facts, arrangement);
+    const bar = arrangement.bar === 'long' && width >= wide ? longest : lengths[arrangement.bar];
+    const parts = [...barPart(facts, bar, paint), ...partsOf(facts, arrangement)];
     if (widthOf(parts) > width) continue;
-    return parts.map(({ text, color }) => (color === undefined ? text : paint[color](text))).join(gap);
+    return parts.map(({ text, color, shown }) => shown ?? (color === undefined ? text : paint[color](text))).join(gap);
   }
   // Where not even the count fits, a part of it would be another count.
   return '';
@@ -60,10 +67,15 @@ function widthOf(parts: readonly Part[]): number {
   return parts.reduce((sum, { text }) => sum + text.length, gap.length * (parts.length - 1));
 }
 
+function barPart({ total, done }: ProgressFacts, length: number, paint: Paint): Part[] {
+  const share = total === 0 ? 1 : done / total;
+  const bar = (painted: Paint) => `[${barText(share, length, painted, 'cyan')}]`;
+  return length === 0 ? [] : [{ text: bar(plainPaint), shown: bar(paint) }];
+}
+
 function partsOf(facts: ProgressFacts, arrangement: Arrangement): Part[] {
   const { total, done, failed, rate } = facts;
   const parts: Part[] = [];
-  if (arrangement.bar > 0) parts.push({ text: bar(total === 0 ? 1 : done / total, arrangement.bar), color: 'green' });
   parts.push({ text: `${grouped(done)}/${grouped(total)}` });
   if (arrangement.failed && failed > 0) parts.push({ text: `${grouped(failed)} failed`, color: 'red' });
   if (arrangement.rate && facts.waiting === undefined && rate !== undefined && rate > 0) {
@@ -81,11 +93,6 @@ function timePart({ total, done, left, waiting }: ProgressFacts, long: boolean):
   if (left === undefined || done >= total) return [];
   const time = roughDuration(left);
   return [{ text: long ? `about ${time} left` : time }];
-}
-
-function bar(share: number, width: number): string {
-  const full = Math.floor(Math.min(1, Math.max(0, share)) * width);
-  return `[${'█'.repeat(full)}${'░'.repeat(width - full)}]`;
 }
 
 function rateText(rate: number): string {

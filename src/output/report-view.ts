@@ -1,6 +1,7 @@
 import { type BulkReport, type BulkRow, countRows } from '../inventory/change.ts';
 import { batchesOfArray } from './batches.ts';
 import {
+  countColumn,
   countsSentence,
   countsText,
   errorJsonOf,
@@ -48,12 +49,12 @@ const error: Column = { field: 'error', title: 'Error' };
 const shownColumns: readonly Column[] = [
   number('line', 'Line'),
   number('petId', 'Pet ID'),
-  number('before', 'Before'),
-  number('after', 'After'),
+  countColumn('before', 'Before'),
+  countColumn('after', 'After'),
   { field: 'result', title: 'Result', whole: true, cell: resultCell },
 ];
 /** `quantity` is the last, so that the others keep their places in TSV. */
-const columns: readonly Column[] = [...shownColumns, error, number('quantity', 'Written')];
+const columns: readonly Column[] = [...shownColumns, error, countColumn('quantity', 'Written')];
 
 function tableOf(rows: readonly BulkRow[]): Grid {
   const changed = rows.filter(({ result }) => result !== 'unchanged');

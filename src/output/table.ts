@@ -17,7 +17,7 @@ const drawnRows = 200;
  * does not fit, and rows whose text would be cut to a few letters, are shown with a line for each value. An empty list prints nothing.
  */
 export async function* table(whole: View, options: RenderOptions): AsyncIterable<string | Uint8Array> {
-  const shown = typeof whole.table === 'function' ? await whole.table() : whole.table;
+  const shown = typeof whole.table === 'function' ? await whole.table(options) : whole.table;
   const view = { ...whole, ...shown };
   if (view.columns.length === 0) return;
   if (view.items !== undefined) {

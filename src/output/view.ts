@@ -39,8 +39,8 @@ export interface View extends Grid {
   readonly json?: unknown;
   /** Where JSON is an object around the rows, or a row is more in JSON than its columns. Goes before `json`. */
   readonly document?: JsonDocument;
-  /** What a table shows instead, where a person wants less than a program. */
-  readonly table?: Grid | (() => Promise<Grid>);
+  /** What a table shows instead, where a person wants less than a program, or something to look at. */
+  readonly table?: Grid | ((options: RenderOptions) => Grid | Promise<Grid>);
 }
 
 /** JSON that is written row by row: `{…head,"rows":[…]}`, or `[…]` without a head. NDJSON is the rows alone. */

@@ -54,15 +54,15 @@ describe('the list of runs', () => {
       counts: { applied: 4 },
     });
     expect(await list('table', [largeRun, few, runOf()], { width: 160 })).toMatchInlineSnapshot(`
-      "Run                   At               Env              Change                                              Result
-      20260115T120020Z-k3x9 2026-01-15 07:00 north/production apply pets 4, 9007199254740993, 922337203685477580… 1,195 undone, 2 unknown, 1 differs, 2 failed, 3 co…
-      20260114T140000Z-0001 2026-01-14 09:00 staging          adjust pets 1, 2, 3, 4: 10 units                    4 applied
-      20260114T140000Z-0001 2026-01-14 09:00 staging          set pet 22: 2 → 3                                   applied
+      "Run  At               Env              Change                                                       Result
+      k3x9 2026-01-15 07:00 north/production apply pets 4, 9007199254740993, 9223372036854775807 and 1,2… 1,195 undone, 2 unknown, 1 differs, 2 failed, 3 conflicts, …
+      0001 2026-01-14 09:00 staging          adjust pets 1, 2, 3, 4: 10 units                             4 applied
+      0001 2026-01-14 09:00 staging          set pet 22: 2 → 3                                            applied
       "
     `);
     expect(await list('table', [runOf()], { width: 80 })).toMatchInlineSnapshot(`
-      "Run                    At                Env      Change             Result
-      20260114T140000Z-0001  2026-01-14 09:00  staging  set pet 22: 2 → 3  applied
+      "Run   At                Env      Change             Result
+      0001  2026-01-14 09:00  staging  set pet 22: 2 → 3  applied
       "
     `);
   });

@@ -87,27 +87,37 @@ describe('the summary', () => {
 
   it('as a table', async () => {
     expect(await render('table', await summary(), { width: 80 })).toMatchInlineSnapshot(`
-      "Status     Pets  Units
-      available     2    262
-      pending       2      0
-      sold          1      3
-      on_loan       1     -3
+      "Status     Pets  Units  Share
+      available     2    262  33%  ██████░░░░░░░░░░░░░░
+      pending       2      0  33%  ██████░░░░░░░░░░░░░░
+      sold          1      3  17%  ███░░░░░░░░░░░░░░░░░
+      on_loan       1     -3  17%  ███░░░░░░░░░░░░░░░░░
       Total         6    262
       "
     `);
-    expect(await render('table', await summary(), { width: 40 })).toBe(await render('table', await summary()));
+    expect(await render('table', await summary(), { width: 80 })).toBe(await render('table', await summary()));
   });
 
   it('as a table with colour', async () => {
     expect(visible(await render('table', await summary(), { width: 40, color: true }))).toMatchInlineSnapshot(`
-      "␛[1mStatus␛[22m     ␛[1mPets␛[22m  ␛[1mUnits␛[22m
-      ␛[32mavailable␛[39m     2    262
-      ␛[33mpending␛[39m       2      0
-      ␛[2msold␛[22m          1      3
-      on_loan       1     -3
+      "␛[1mStatus␛[22m     ␛[1mPets␛[22m  ␛[1mUnits␛[22m  ␛[1mShare␛[22m
+      ␛[32mavailable␛[39m     2    262  33%  ␛[32m███␛[39m␛[2m░░░░░░░␛[22m
+      ␛[33mpending␛[39m       2      0  33%  ␛[33m███␛[39m␛[2m░░░░░░░␛[22m
+      ␛[2msold␛[22m          1      3  17%  ␛[2m█␛[22m␛[2m░░░░░░░░░␛[22m
+      on_loan       1     -3  17%  ␛[36m█␛[39m␛[2m░░░░░░░░░␛[22m
       ␛[1mTotal␛[22m         ␛[1m6␛[22m    ␛[1m262␛[22m
       "
     `);
+  });
+
+  it('has bars as long as the terminal has room for', async () => {
+    for (const width of [40, 60, 80, 120]) {
+      const lines = (await render('table', await summary(), { width })).split('\n').slice(1, 5);
+      const bars = lines.map((line) => /[█░]+$/.exec(line)?.[0].length);
+      const length = Math.min(20, width - 30);
+      expect(bars).toEqual([length, length, length, length]);
+    }
+    expect(await render('table', await summary(), { width: 34 })).not.toMatch(/[█░…]/);
   });
 
   it('as JSON', async () => {
@@ -136,7 +146,7 @@ describe('the summary', () => {
       '\n',
     );
     expect(lines.slice(-3).map(visible)).toEqual([
-      'total         1      1',
+      'total         1      1  100%  ␛[36m████████████████████␛[39m',
       '␛[1mTotal␛[22m         ␛[1m1␛[22m      ␛[1m1␛[22m',
       '',
     ]);

@@ -28,11 +28,11 @@ describe('the preview', () => {
     expect(
       lines(rows, { estimate: '2 changes, 3 requests: no wait for the rate limit' }).join('\n'),
     ).toMatchInlineSnapshot(`
-      "                 42      7 → 12  (+5)
-      9223372036854775807   1800 →  0  (-1800)
-                       43      9 →  1  conflict: the stock is 9, not 7
-                       44      9 →  ?  conflict: the stock is 9, not 7
-                        8      ? →  3  failed: there is no pet 8 in staging
+      "                 42       7 → 12  (+5)
+      9223372036854775807   1,800 →  0  (-1,800)
+                       43       9 →  1  conflict: the stock is 9, not 7
+                       44       9 →  ?  conflict: the stock is 9, not 7
+                        8       ? →  3  failed: there is no pet 8 in staging
       2 changes, 1 unchanged, 1 failed, 2 conflicts.
       Units: 5 added, 1,800 removed.
       1 pet goes to 0.
@@ -81,7 +81,7 @@ describe('the preview', () => {
 
   it('is exact where a difference is larger than a quantity', () => {
     const most = Number.MAX_SAFE_INTEGER;
-    expect(lines([bulkRow(1n, -most, most)])[0]).toContain('(+18014398509481982)');
+    expect(lines([bulkRow(1n, -most, most)])[0]).toContain('(+18,014,398,509,481,982)');
   });
 
   it('shows no harmful text', () => {

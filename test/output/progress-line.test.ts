@@ -55,7 +55,7 @@ describe('the line', () => {
   it('paints', async () => {
     const paint = await createPaint(true);
     expect(visible(progressLine({ ...half, waiting: 1000 }, 79, paint))).toMatchInlineSnapshot(
-      `"␛[32m[█████░░░░░░░░░]␛[39m  512/1,200  ␛[31m2 failed␛[39m  ␛[33m… waiting for the rate limit: 1 s␛[39m"`,
+      `"[␛[36m█████␛[39m␛[2m░░░░░░░░░␛[22m]  512/1,200  ␛[31m2 failed␛[39m  ␛[33m… waiting for the rate limit: 1 s␛[39m"`,
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { grouped } from '../../src/inventory/grouped.ts';
 import { inventoryItemView, inventoryListView } from '../../src/output/inventory-view.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
 import type { View } from '../../src/output/view.ts';
@@ -245,8 +246,8 @@ it('never cuts a number, nor passes the width where it need not', async () => {
       expect(lines).toHaveLength(items.length);
       for (const [index, { petId, quantity }] of items.entries()) {
         expect(lines[index]).toContain(`${petId}`);
-        expect(lines[index]).toContain(`${quantity}`);
-        if (width >= 20 + 17 + 2 * 4 + 3) expect(visibleWidth(lines[index] ?? '')).toBeLessThanOrEqual(width);
+        expect(lines[index]).toContain(grouped(quantity));
+        if (width >= 20 + 22 + 2 * 4 + 3) expect(visibleWidth(lines[index] ?? '')).toBeLessThanOrEqual(width);
       }
     }),
   );

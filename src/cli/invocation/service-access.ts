@@ -122,5 +122,5 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
 function banner({ environment, store, baseUrl }: Connection, paint: Paint): string {
   const where = whereName({ store, env: environment });
   const name = environment === 'production' ? paint.bold(paint.red(where)) : paint.bold(where);
-  return `▸ ${name} · ${stripControls(baseUrl)}`;
+  return `${paint.cyan('▸')} ${name} · ${stripControls(baseUrl)}`;
 }

@@ -60,6 +60,29 @@ describe('limits', () => {
     expect(JSON.parse(result.stdout)).toMatchObject([{ env: 'staging', limit: 1000, remaining: 999 }]);
   });
 
+  test.each([
+    [48, '75%'],
+    [80, '75%  █████████░░░'],
+    [120, '75%  ███████████████░░░░░'],
+  ])('a terminal of %i columns shows how full each window is: %s', async (terminal, used) => {
+    const shop = await openShop({ limits: { minute: 4, day: 2000 } });
+    await shop.run('inventory get 1');
+    await shop.run('inventory get 1');
+    await shop.run('inventory get 1');
+    const { stdout } = await shop.run('limits --color never', { terminal });
+    if (terminal === 48) {
+      expect(stdout).toMatch(/^Environment {2}staging\nKey {10}…\w{4}\nWindow {7}minute\n/);
+      expect(stdout).toContain(`\nUsed         ${used}\n`);
+      return;
+    }
+    expect(stdout.replace(/…\w{4}/, '…key4')).toBe(
+      'Environment  Key    Window  Limit  Left  Resets at  As of     Used\n' +
+        `staging      …key4  minute      4     1  07:01:00   07:00:20  ${used}\n`,
+    );
+    const painted = await shop.run('limits --color always', { terminal });
+    expect(painted.stdout).toContain('\x1b[32m█');
+  });
+
   test('two keys of one environment are told apart, and --env chooses', async () => {
     const shop = await openShop(twoAMinute);
     await shop.run('inventory get 1');

@@ -42,14 +42,16 @@ test('the report of a bulk change, and the history of a long one, are records', 
     options,
   );
   expect(short.code).toBe(10);
-  expect(short.stdout).toMatch(/^Line {4}5\nPet ID {2}4\nBefore {2}\d+\nAfter {3}9998\nResult {2}failed\nError {3}\S/m);
+  expect(short.stdout).toMatch(
+    /^Line {4}5\nPet ID {2}4\nBefore {2}\d+\nAfter {3}9,998\nResult {2}failed\nError {3}\S/m,
+  );
   expectNarrow(short.stdout);
   const run = (await shop.run('history list -o tsv')).stdout.trim().split('\n').at(-1)?.split('\t')[0] ?? '';
   const { stdout } = await shop.run(`history show ${run}`, options);
   const records = stdout.split('\n\n');
   expect(records).toHaveLength(250);
   expect(records[3]).toMatch(
-    /^Row {5}4\nLine {4}5\nPet ID {2}4\nBefore {2}\d+\nAfter {3}9999\nResult {2}failed\nError {3}\S/,
+    /^Row {5}4\nLine {4}5\nPet ID {2}4\nBefore {2}\d+\nAfter {3}9,999\nResult {2}failed\nError {3}\S/,
   );
   expectNarrow(stdout);
 });
@@ -74,5 +76,5 @@ test('an error and a note are broken between words; a hint stays whole', async (
     options,
   );
   expect(written.stderr).toMatch(/\nTake it back:\npetstock undo \w{4} --env staging\n/);
-  expect(written.stderr).toMatch(/\nRate limit: \d+ of \d+ left, resets in\n\d+ \w+\n$/);
+  expect(written.stderr).toMatch(/\nRate limit: [\d,]+ of [\d,]+ left, resets in\n\d+ \w+\n$/);
 });

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { isoTime } from '../../../output/time.ts';
-import type { Row, View } from '../../../output/view.ts';
+import { type LimitFacts, limitsView } from '../../../output/limits-view.ts';
 import { currentLimits, knownGates } from '../../../rate-limit/known-limits.ts';
 import type { KnownKey } from '../../../rate-limit/limits-store.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
@@ -28,12 +27,12 @@ export function defineLimits(command: Command, run: Run): void {
       run<LimitsOptions>(async (invocation, { refresh }) => {
         const { clock } = invocation.context;
         const keys = nameKeys(invocation, await (refresh ? refreshedKeys(invocation) : knownKeys(invocation)));
-        const view = limitsView(keys, invocation);
-        if (view.rows.flat().length === 0) {
+        const known = knownWindows(keys, invocation);
+        if (known.length === 0) {
           await invocation.messages.note('No limits are known: the service states them with its next answer.');
         }
         for (const line of gateLines(keys, clock.now())) await invocation.messages.note(line);
-        await invocation.results.print(view);
+        await invocation.results.print(limitsView(known, clock.now()));
       }),
     );
   defineLimitsClear(command.command('clear').summary('forget what the service said of a key'), run);
@@ -58,27 +57,7 @@ function nameOf(keys: readonly NamedKey[], scope: string): string | undefined {
   return keys.find((key) => key.scope === scope)?.name;
 }
 
-function limitsView(keys: readonly NamedKey[], { context }: Invocation): View & { readonly rows: Row[][] } {
+function knownWindows(keys: readonly NamedKey[], { context }: Invocation): readonly LimitFacts[] {
   const keyOf = new Map(keys.map(({ scope, key }) => [scope, key]));
-  const rows: Row[] = currentLimits(keys, context.clock).map(({ scope, env, limit, remaining, resetAt, asOf }) => ({
-    env,
-    limit,
-    remaining,
-    resetAt: isoTime(resetAt),
-    asOf: isoTime(asOf),
-    key: keyOf.get(scope) ?? '',
-  }));
-  return {
-    shape: 'list',
-    isWordy: true,
-    columns: [
-      { field: 'env', title: 'Environment', whole: true },
-      { field: 'limit', title: 'Limit', align: 'right' },
-      { field: 'remaining', title: 'Left', align: 'right' },
-      { field: 'resetAt', title: 'Resets at', whole: true },
-      { field: 'asOf', title: 'As of', whole: true },
-      { field: 'key', title: 'Key', whole: true },
-    ],
-    rows: [rows],
-  };
+  return currentLimits(keys, context.clock).map((limit) => ({ ...limit, key: keyOf.get(limit.scope) ?? '' }));
 }

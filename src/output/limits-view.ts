@@ -1,0 +1,76 @@
+import { countColumn } from './change-rows.ts';
+import { type ShareColumn, withShare } from './share-column.ts';
+import { isoTime, localTime } from './time.ts';
+import type { Column, Row, View } from './view.ts';
+
+/** What is known of one window of one key. Times are milliseconds since the Unix epoch. */
+export interface LimitFacts {
+  readonly env: string;
+  readonly kind: 'minute' | 'day';
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetAt: number;
+  readonly asOf: number;
+  /** As much of the key as may be shown. */
+  readonly key: string;
+}
+
+/**
+ * The windows of `limits`. In JSON `[{"env","limit","remaining","resetAt","asOf","key"}]`; a table has times of the wall clock,
+ * and shows how full each window is.
+ *
+ * @param now milliseconds since the Unix epoch
+ */
+export function limitsView(windows: readonly LimitFacts[], now: number): View {
+  return {
+    shape: 'list',
+    isWordy: true,
+    columns: fields.map((field) => ({ field, title: field })),
+    rows: [windows.map(toRow)],
+    table: (options) =>
+      withShare(
+        tableColumns,
+        windows.map((window) => toTableRow(window, now)),
+        used,
+        options,
+      ),
+  };
+}
+
+const fields = ['env', 'limit', 'remaining', 'resetAt', 'asOf', 'key'] as const;
+
+function toRow({ env, limit, remaining, resetAt, asOf, key }: LimitFacts): Row {
+  return { env, limit, remaining, resetAt: isoTime(resetAt), asOf: isoTime(asOf), key };
+}
+
+function toTableRow(window: LimitFacts, now: number): Row {
+  const { kind, resetAt, asOf } = window;
+  return { ...toRow(window), kind, resetAt: localTime(resetAt, now), asOf: localTime(asOf, now) };
+}
+
+const tableColumns: readonly Column[] = [
+  { field: 'env', title: 'Environment', whole: true },
+  { field: 'key', title: 'Key', whole: true },
+  { field: 'kind', title: 'Window', whole: true },
+  countColumn('limit', 'Limit'),
+  countColumn('remaining', 'Left'),
+  { field: 'resetAt', title: 'Resets at', whole: true },
+  { field: 'asOf', title: 'As of', whole: true },
+];
+
+/** From here on a window is nearly full. */
+const nearlyFull = 0.8;
+
+const used: ShareColumn = {
+  title: 'Used',
+  share: usedShare,
+  color: (row) => {
+    const share = usedShare(row);
+    if (share >= 1) return 'red';
+    return share >= nearlyFull ? 'yellow' : 'green';
+  },
+};
+
+function usedShare({ limit, remaining }: Row): number {
+  return Number(limit) > 0 ? Math.min(1, Math.max(0, 1 - Number(remaining) / Number(limit))) : 1;
+}
