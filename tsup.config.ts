@@ -59,7 +59,7 @@ function contentsLine({ outputs }: Bundle, files: readonly string[]): string {
  * - undici speaks HTTP/2 where it is allowed to, asks Node's own client for the size of a head, which `src/api/undici.ts`
  *   names, and takes a form for a body: `inventory list` 128 to 116 ms.
  */
-const unused: EsbuildPlugin = {
+export const unused: EsbuildPlugin = {
   name: 'unused',
   setup({ onResolve, onLoad }) {
     const leaveOut = (filter: RegExp, by: RegExp) =>
@@ -74,7 +74,7 @@ const unused: EsbuildPlugin = {
  * Help as text, for the widths of what is no terminal and of a wide one, in a file each: without Commander `--help` takes
  * 16 ms less.
  */
-const quickHelp: EsbuildPlugin = {
+export const quickHelp: EsbuildPlugin = {
   name: 'quick-help',
   setup({ onResolve, onLoad }) {
     const namespace = 'built-help';
@@ -90,7 +90,7 @@ const quickHelp: EsbuildPlugin = {
 };
 
 /** What completion knows of the commands, as text: a shell waits for it at each TAB. V8 reads JSON faster than code. */
-const completion: EsbuildPlugin = {
+export const completion: EsbuildPlugin = {
   name: 'completion',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]bin[\\/]built-table\.ts$/ }, async () => ({
@@ -99,15 +99,15 @@ const completion: EsbuildPlugin = {
   },
 };
 
-/** What is bundled is passed on, so its licences go with it: `LICENSES.txt` beside the bundle. */
-const licences: EsbuildPlugin = {
+/** What is bundled is passed on, so its licences go with it: `LICENSES.txt` beside the bundle, which `petstock licenses` prints. */
+export const licences: EsbuildPlugin = {
   name: 'licences',
   setup({ initialOptions, onEnd }) {
     onEnd(({ metafile }) => {
       const { outdir } = initialOptions;
       if (metafile === undefined || outdir === undefined) return;
       const packages = Object.keys(metafile.inputs).flatMap((input) => packageFolder(input) ?? []);
-      const texts = [...new Set(packages)].sort().map(licenceOf);
+      const texts = ['.', ...[...new Set(packages)].sort()].map(licenceOf);
       mkdirSync(outdir, { recursive: true });
       writeFileSync(join(outdir, 'LICENSES.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
     });

@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/** What `PETSTOCK_PROGRAM` names has no files of its own that Node could load. */
+const isExecutable = /^(?!.*\.c?js$)./.test(process.env.PETSTOCK_PROGRAM ?? '');
+
 export default defineConfig({
   test: {
     // vitest leaves a core to itself, which of two is half: most of the end-to-end tests' time is waiting.
@@ -22,6 +25,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          exclude: isExecutable ? ['test/e2e/loading.test.ts', 'test/e2e/compile-cache.test.ts'] : [],
           globalSetup: ['test/support/build.ts', 'test/support/postgres.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,

@@ -3,8 +3,8 @@ import { writeSync } from 'node:fs';
 import { version } from '../src/shared/version.ts';
 import { showQuickHelp } from './quick-help.ts';
 
-/** Node 20 keeps nothing that it compiles. */
-const cachesCode = !process.versions.node.startsWith('20.');
+/** Node 20 keeps nothing that it compiles, and an executable has it compiled already. */
+const cachesCode = !process.versions.node.startsWith('20.') && process.versions.bun === undefined;
 
 void start(process.argv.slice(2));
 

@@ -7,6 +7,7 @@ import { main } from '../src/cli/main.ts';
 import type { Clock } from '../src/shared/clock.ts';
 import { ClosedPipeError, InterruptedError } from '../src/shared/errors.ts';
 import { exitCodes } from '../src/shared/exit-codes.ts';
+import { machineTime } from '../src/shared/machine-time.ts';
 import type { Processes } from '../src/shared/processes.ts';
 import { createSystemClock } from '../src/shared/system-clock.ts';
 import { createSystemProcesses } from '../src/shared/system-processes.ts';
@@ -23,7 +24,7 @@ export function run(): Promise<number> {
   const stderr = output(() => process.stderr);
   let processes: Processes | undefined;
   const folders = foldersOf(env);
-  const clock = createSystemClock(process.hrtime.bigint, { stateFolder: () => folders.state });
+  const clock = createSystemClock(machineTime(process), { stateFolder: () => folders.state });
   const context: Context = {
     argv: process.argv.slice(2),
     env,
@@ -47,6 +48,7 @@ export function run(): Promise<number> {
       onHangup = listener;
     },
     random: Math.random,
+    licences: async () => (await import('./licences.ts')).readLicences(),
   };
   return main(context);
 }

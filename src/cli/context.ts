@@ -27,6 +27,11 @@ export interface Context {
   openPager(command: PagerCommand): Promise<Pager>;
   /** A number in [0, 1), for jitter. */
   random(): number;
+  /**
+   * The licences of petstock and of all that goes with it, as text.
+   * @throws FailureError where the program is run from its sources, with which nothing goes
+   */
+  licences(): Promise<string>;
 }
 
 export interface Input {

@@ -40,6 +40,7 @@ export function guardedContext(context: Context): Context {
     interrupted: context.interrupted,
     onHangup: (listener) => context.onHangup(listener),
     random: context.random,
+    licences: () => context.licences(),
   };
 }
 

@@ -1,4 +1,4 @@
-import process, { hrtime } from 'node:process';
+import process from 'node:process';
 import type { ClientOptions } from '../api/client.ts';
 import { createUndiciTransport } from '../api/undici.ts';
 import { createGovernor } from '../rate-limit/admission.ts';
@@ -7,6 +7,7 @@ import { MemoryLimits } from '../rate-limit/memory-limits.ts';
 import { scopeOf } from '../rate-limit/scope.ts';
 import type { Clock } from '../shared/clock.ts';
 import { UsageError } from '../shared/errors.ts';
+import { machineTime } from '../shared/machine-time.ts';
 import type { Processes } from '../shared/processes.ts';
 import { createSystemClock } from '../shared/system-clock.ts';
 import { createSystemProcesses } from '../shared/system-processes.ts';
@@ -39,7 +40,7 @@ export function openConnection(
   options: PetstoreClientOptions,
   { baseUrl, key }: { readonly baseUrl: string; readonly key: string },
 ): LibraryConnection {
-  const clock = options.clock ?? createSystemClock(hrtime.bigint, { stateFolder: () => options.stateFolder });
+  const clock = options.clock ?? createSystemClock(machineTime(process), { stateFolder: () => options.stateFolder });
   const timeout = options.timeout ?? 30_000;
   const service = serviceOf(baseUrl);
   const { origin } = new URL(service);

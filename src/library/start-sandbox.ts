@@ -1,5 +1,6 @@
-import { hrtime } from 'node:process';
+import process from 'node:process';
 import { UsageError } from '../shared/errors.ts';
+import { machineTime } from '../shared/machine-time.ts';
 import { createSystemClock } from '../shared/system-clock.ts';
 import { countOf, requireObject } from './arguments.ts';
 
@@ -53,7 +54,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     error instanceof FaultSpecError ? new UsageError(error.message, { cause: error }) : error;
   const service = await startService({
     file: ':memory:',
-    clock: createSystemClock(hrtime.bigint),
+    clock: createSystemClock(machineTime(process)),
     ...checked(options),
   }).catch((error) => {
     throw worded(error);

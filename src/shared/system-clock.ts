@@ -15,7 +15,7 @@ export interface BootSources {
 /**
  * The clock of this machine. `bin` and the library make it; everything else is handed one.
  *
- * @param hrtime `process.hrtime.bigint`: an import of `node:process` would open all standard streams, for 4 ms of a start
+ * @param hrtime of `machineTime(process)`: an import of `node:process` would open all standard streams, for 4 ms of a start
  */
 export function createSystemClock(hrtime: () => bigint, sources: BootSources = {}): Clock {
   // Unlike performance.now(), which counts from the start of the process.

@@ -243,5 +243,6 @@ function terminalContext(onWrite: (text: string) => void): Context {
     interrupted: new AbortController().signal,
     onHangup: () => {},
     random: () => 0.5,
+    licences: async () => '',
   };
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -22,9 +22,14 @@ interface Loop {
   readonly stateFolder: string;
 }
 
+/** An executable brings none along: then it is that of the last build. */
+function libraryBeside(program: string): string {
+  return /\.c?js$/.test(program) ? join(dirname(program), 'index.js') : resolve('dist/index.js');
+}
+
 /** A bulk run through the library in a process of its own. */
 async function loop({ url, key }: Served, options: Loop): Promise<{ answered: number; failed: string[] }> {
-  const library = join(dirname(inject('program')), 'index.js');
+  const library = libraryBeside(inject('program'));
   const all = JSON.stringify({ library, baseUrl: url, key, ...options });
   const { stdout } = await run(process.execPath, [loopProgram, all]);
   return JSON.parse(stdout) as { answered: number; failed: string[] };

@@ -52,6 +52,8 @@ export interface RunOptions {
   around?(send: () => Promise<HttpResponse>): Promise<HttpResponse>;
   /** Called when a request leaves. */
   onSent?(request: RecordedRequest): void;
+  /** What goes with the program; default: nothing. */
+  readonly licences?: string | undefined;
   /** A number in [0, 1); default 0.5. */
   random?(): number;
 }
@@ -88,6 +90,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     interrupted: options.interrupted ?? new AbortController().signal,
     onHangup: (listener) => options.onHangup?.(listener),
     random: options.random ?? (() => 0.5),
+    licences: async () => options.licences ?? '',
   };
   const code = await main(context);
   return { code, stdout: stdout.text(), stderr: stderr.text(), requests };

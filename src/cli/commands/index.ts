@@ -41,4 +41,9 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'print a script that completes commands at TAB',
     load: async () => (await import('./completion/completion.ts')).defineCompletion,
   },
+  {
+    usage: 'licenses',
+    summary: 'show the licences of petstock and of what goes with it',
+    load: async () => (await import('./licenses.ts')).defineLicenses,
+  },
 ];

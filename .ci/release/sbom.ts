@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { npm } from './npm.ts';
+import { bunVersion } from './runtime.ts';
+
+/** What is used of a CycloneDX document. */
+interface Sbom {
+  serialNumber: string;
+  metadata: { timestamp: string; component: Component; lifecycles?: unknown };
+  components: Component[];
+  dependencies: { ref: string; dependsOn?: string[] }[];
+}
+
+interface Component {
+  readonly 'bom-ref': string;
+  readonly type: string;
+  readonly name: string;
+  readonly version: string;
+  readonly scope?: string;
+  readonly [other: string]: unknown;
+}
+
+export interface SbomOptions {
+  readonly root: string;
+  /** What is inside, such as `undici@7.30.2`. */
+  readonly packages: ReadonlySet<string>;
+  /** Of the commit, in seconds: two builds of a commit are the same. */
+  readonly builtAt: number;
+}
+
+/**
+ * What is inside an executable, as CycloneDX in JSON: npm says it of all that is installed, and what is not bundled goes.
+ * @throws where npm does not know of something that is bundled
+ */
+export function sbomOf({ root, packages, builtAt }: SbomOptions): string {
+  const sbom: Sbom = JSON.parse(npm(['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'], root));
+  const { component } = sbom.metadata;
+  const own = component['bom-ref'];
+  const inside = sbom.components.filter((each) => packages.has(`${each.name}@${each.version}`));
+  const found = new Set(inside.map(({ name, version }) => `${name}@${version}`));
+  const missing = [...packages].filter((name) => !found.has(name));
+  if (missing.length > 0) throw new Error(`npm sbom does not know of ${missing.join(', ')}`);
+  const refs = new Set([own, ...inside.map((each) => each['bom-ref'])]);
+  sbom.components = [...inside.map(required), bun];
+  sbom.dependencies = sbom.dependencies
+    .filter(({ ref }) => refs.has(ref))
+    .map(({ ref, dependsOn = [] }) => ({
+      ref,
+      dependsOn: [...dependsOn.filter((other) => refs.has(other)), ...(ref === own ? [bun['bom-ref']] : [])],
+    }));
+  // npm names it after the folder, and takes all that it is built with for something to leave out.
+  sbom.metadata = {
+    ...sbom.metadata,
+    timestamp: new Date(builtAt * 1000).toISOString(),
+    lifecycles: [{ phase: 'build' }],
+    component: { ...component, name: 'petstock', type: 'application' },
+  };
+  sbom.serialNumber = serialNumber(JSON.stringify({ ...sbom, serialNumber: undefined }));
+  return `${JSON.stringify(sbom, null, 2)}\n`;
+}
+
+const bun: Component = {
+  'bom-ref': `bun@${bunVersion}`,
+  type: 'platform',
+  name: 'bun',
+  version: bunVersion,
+  scope: 'required',
+  purl: `pkg:npm/bun@${bunVersion}`,
+  licenses: [{ license: { id: 'MIT' } }],
+};
+
+function required(component: Component): Component {
+  const { properties: _, ...rest } = component;
+  return { ...rest, scope: 'required' } as Component;
+}
+
+/** A UUID (RFC 9562, version 8) of the content. */
+function serialNumber(content: string): string {
+  const hex = createHash('sha256').update(content).digest('hex');
+  const fields = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `a${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ];
+  return `urn:uuid:${fields.join('-')}`;
+}

@@ -1,0 +1,53 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, inject, test } from 'vitest';
+import { runProgram, serve, temporaryHome } from '../support/program.ts';
+
+/** What runtimes of JavaScript read of the folder that they are started in, each with a trap. */
+const trap = 'require("node:fs").writeFileSync("trapped", ""); console.log("trapped");';
+const files: Readonly<Record<string, string>> = {
+  '.env': 'PETSTOCK_URL_STAGING=http://127.0.0.1:9/v1\nPETSTOCK_API_KEY_STAGING=psk_OfAStranger0123456789\n',
+  '.env.local': 'PETSTOCK_URL_STAGING=http://127.0.0.1:9/v1\n',
+  '.env.production': 'PETSTOCK_URL_STAGING=http://127.0.0.1:9/v1\n',
+  'bunfig.toml': 'preload = ["./trap.cjs"]\n[run]\npreload = ["./trap.cjs"]\n',
+  'package.json': '{"type":"module","main":"./trap.cjs","imports":{"#*":"./trap.cjs"}}',
+  'tsconfig.json': '{"compilerOptions":{"paths":{"*":["./trap.cjs"]}}}',
+  'trap.cjs': trap,
+  'node_modules/@photostructure/sqlite/index.js': trap,
+  'node_modules/pg-native/index.js': trap,
+};
+
+function folderOfStranger(): { readonly folder: string; readonly through: readonly string[] } {
+  const folder = join(temporaryHome().folder, 'stranger');
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(folder, name, '..'), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return { folder, through: ['sh', '-c', `cd '${folder}' && exec "$@"`, 'sh'] };
+}
+
+test('no file of the current folder chooses an address or a key', async () => {
+  const { through } = folderOfStranger();
+  const { code, stdout, stderr } = await runProgram('config list --json', { through });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).not.toMatch(/127\.0\.0\.1|6789|trapped/);
+  const list = await runProgram('inventory list', { through });
+  expect(list.code).toBe(2);
+  expect(list.stderr).toContain('petstock config set-url');
+});
+
+test('no file of the current folder is run', async () => {
+  const { through } = folderOfStranger();
+  const { env } = await serve();
+  const { code, stdout } = await runProgram('inventory get 4', { through, env });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '4\t39\tavailable\n' });
+});
+
+test('the licences of what goes with the program are inside it', async () => {
+  const { through } = folderOfStranger();
+  const { code, stdout, stderr } = await runProgram('licenses', { through });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^petstock \d+\.\d+\.\d+\n\nMIT License\n/);
+  for (const name of ['commander', 'undici', 'lossless-json']) expect(stdout).toMatch(new RegExp(`^${name} \\d`, 'm'));
+  expect(/^bun \d/m.test(stdout)).toBe(!/\.c?js$/.test(inject('program')));
+});

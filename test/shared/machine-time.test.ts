@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { machineTime, type Runtime } from '../../src/shared/machine-time.ts';
+
+/** A runtime whose processes count from their own start, as bun does, on a machine that has been up for long. */
+function bun(platform: NodeJS.Platform, libraries: Readonly<Record<string, Record<string, unknown>>>): Runtime {
+  const dlopen = (library: string) => {
+    const symbols = libraries[library];
+    if (symbols === undefined) throw new Error(`Failed to open library "${library}"`);
+    return { symbols };
+  };
+  return {
+    platform,
+    versions: { bun: '1.4.4', node: '26.3.0' },
+    hrtime: { bigint: () => 5n },
+    getBuiltinModule: (name) => (name === 'bun:ffi' ? { dlopen } : undefined),
+  };
+}
+
+const clockGettime = (wanted: number) => ({
+  clock_gettime: (id: number, time: BigInt64Array) => {
+    if (id !== wanted) return -1;
+    time.set([16_679n, 947_976_068n]);
+    return 0;
+  },
+});
+
+test('on Node it is the time that Node has', () => {
+  const before = process.hrtime.bigint();
+  const now = machineTime(process)();
+  expect(now >= before && now <= process.hrtime.bigint()).toBe(true);
+});
+
+test.each([
+  ['glibc', 'linux', 'libc.so.6', 1],
+  ['musl', 'linux', 'libc.musl-x86_64.so.1', 1],
+  ['musl on ARM', 'linux', 'libc.musl-aarch64.so.1', 1],
+  ['macOS', 'darwin', 'libSystem.B.dylib', 4],
+] as const)(
+  'in an executable it is the time of the machine, and not of the process: %s',
+  (_what, platform, library, id) => {
+    const time = machineTime(bun(platform, { [library]: clockGettime(id) }));
+    expect(time()).toBe(16_679_947_976_068n);
+  },
+);
+
+test('in an executable for Windows it is the performance counter, in nanoseconds', () => {
+  const symbols = {
+    QueryPerformanceCounter: (value: BigInt64Array) => value.set([166_799_479_760n]),
+    QueryPerformanceFrequency: (value: BigInt64Array) => value.set([10_000_000n]),
+  };
+  expect(machineTime(bun('win32', { 'kernel32.dll': symbols }))()).toBe(16_679_947_976_000n);
+});
+
+test('a machine whose clock can not be read is an error, and never a time of this process alone', () => {
+  expect(() => machineTime(bun('linux', {}))).toThrow('Failed to open library');
+  const time = machineTime(bun('linux', { 'libc.so.6': clockGettime(99) }));
+  expect(time).toThrow('The monotonic clock of this machine cannot be read');
+});
