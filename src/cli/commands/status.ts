@@ -5,12 +5,14 @@ import { maskKey } from '../../settings/keys.ts';
 import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
+import type { Diagnosis } from '../diagnosis/diagnose.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
 import { examples } from './command.ts';
 
 interface StatusOptions {
   readonly offline?: boolean;
+  readonly verbose?: boolean;
 }
 
 export function defineStatus(command: Command, run: Run): void {
@@ -20,22 +22,53 @@ export function defineStatus(command: Command, run: Run): void {
         'key. Takes one request.',
     )
     .option('--offline', 'send nothing')
-    .addHelpText('after', examples([['petstock status'], ['petstock status --env production --json']]))
+    .option('--verbose', 'what a report of a fault needs: program, folders, state, clock, TLS, terminal; no secret')
+    .addHelpText(
+      'after',
+      examples([
+        ['petstock status'],
+        ['petstock status --env production --json'],
+        ['petstock status --verbose', 'for a report of a fault'],
+      ]),
+    )
     .action(
-      run<StatusOptions>(async (invocation, { offline }) => {
+      run<StatusOptions>(async (invocation, { offline, verbose }) => {
         for (const line of describeShadows(invocation.context.env, invocation.config))
           await invocation.messages.warn(line);
-        const rateLimit = await rememberedLimits(invocation);
+        // A state that can't be opened is one of the findings.
+        const rateLimit = await rememberedLimits(invocation).catch((failure: unknown) => {
+          if (verbose) return null;
+          throw failure;
+        });
         const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit };
-        if (offline) return invocation.results.print(statusView(report));
+        const print = async (found: StatusReport) => {
+          const details = verbose ? await describeDetails(invocation, offline) : undefined;
+          await invocation.results.print(statusView(found, details));
+        };
+        if (offline) return print(report);
         const { findings, error } = await probe(invocation);
         if (invocation.context.stdout.isTerminal) invocation.service.omitRateLimit();
-        // With JSON an error is all that there is.
-        if (error === undefined || !invocation.results.wantsJson)
-          await invocation.results.print(statusView({ ...report, ...findings }));
+        // With JSON an error is all that there is, unless a report of a fault is wanted.
+        if (error === undefined || verbose || !invocation.results.wantsJson) await print({ ...report, ...findings });
         if (error !== undefined) throw error;
       }),
     );
+}
+
+/** Late: few want it. */
+async function describeDetails(invocation: Invocation, offline: boolean | undefined): Promise<Details> {
+  const [{ diagnose }, { diagnosisRows }] = await Promise.all([
+    import('../diagnosis/diagnose.ts'),
+    import('../diagnosis/diagnosis-rows.ts'),
+  ]);
+  const connection = offline ? undefined : await invocation.service.connect().catch(() => undefined);
+  const diagnosis = await diagnose(invocation, connection?.seenHead());
+  return { json: diagnosis, rows: diagnosisRows(diagnosis) };
+}
+
+interface Details {
+  readonly json: Diagnosis;
+  readonly rows: readonly Row[];
 }
 
 interface StatusReport {
@@ -151,8 +184,8 @@ function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccep
   return { reachable: error.status === undefined ? null : true, keyAccepted: null };
 }
 
-/** Line by line in a table, CSV and TSV; one object in JSON. */
-function statusView(report: StatusReport): View {
+/** Line by line in a table, CSV and TSV; one object in JSON, with `details` where they are wanted. */
+function statusView(report: StatusReport, details: Details | undefined): View {
   const { rateLimit } = report;
   const limits = rateLimit && `${rateLimit.remaining} of ${rateLimit.limit} left, resets at ${rateLimit.resetAt}`;
   const rows: Row[] = [
@@ -164,6 +197,7 @@ function statusView(report: StatusReport): View {
     row('reachable', yesNo(report.reachable), null),
     row('key accepted', yesNo(report.keyAccepted), null),
     row('rate limit', limits ?? 'not known', null),
+    ...(details?.rows ?? []),
   ];
   return {
     shape: 'list',
@@ -174,7 +208,7 @@ function statusView(report: StatusReport): View {
       { field: 'source', title: 'Source', whole: true },
     ],
     rows: [rows],
-    json: report,
+    json: details === undefined ? report : { ...report, details: details.json },
   };
 }
 

@@ -20,7 +20,7 @@ import { whereName, whereOptions } from '../../shared/where.ts';
 import { serviceOf } from '../../state/service-of.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
-import { watchAnswers } from './answer-watch.ts';
+import { type SeenHead, watchAnswers } from './answer-watch.ts';
 import type { Messages } from './messages.ts';
 import { networkFor } from './network.ts';
 import { openStateFor } from './state.ts';
@@ -50,6 +50,8 @@ export interface Connection {
   readonly service: string;
   /** For one request, in milliseconds. */
   readonly timeout: number;
+  /** The latest answer that said what time it is. */
+  seenHead(): SeenHead | undefined;
   close(): Promise<void>;
 }
 
@@ -112,14 +114,28 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     });
     const onRetry = (line: string) => void messages.note(line);
     const sender = options.wrap(context.openTransport(target.network));
-    const transport = watchAnswers(sender, clock, (line) => messages.slow(line));
+    let seenHead: SeenHead | undefined;
+    const transport = watchAnswers(sender, {
+      clock,
+      onSlow: (line) => messages.slow(line),
+      onHead: (head) => {
+        seenHead = head;
+      },
+    });
     const userAgent = `petstock/${version}`;
     const sending = { transport, governor, clock, interrupted, random, timeout, onRetry };
     const client = createClient({ baseUrl, key, userAgent, ...sending });
     const close = () => closeAll([() => governor.flush(), () => state.close(), () => target.close()]);
-    const store = options.store?.value;
-    const maskedKey = maskKey(key);
-    return { client, environment, store, baseUrl, governor, state, maskedKey, scope, service, timeout, close };
+    const known = {
+      environment,
+      store: options.store?.value,
+      baseUrl,
+      maskedKey: maskKey(key),
+      scope,
+      service,
+      timeout,
+    };
+    return { ...known, client, governor, state, seenHead: () => seenHead, close };
   } catch (error) {
     await target.close();
     throw error;

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { version } from '../../../src/shared/version.ts';
 import { type Answerer, answer, openServer } from '../../api/server.ts';
 import { sent } from '../../support/requests.ts';
 import { openShop } from '../../support/shop.ts';
@@ -100,4 +103,115 @@ test.each([
   const result = await shop.run('status -o tsv', { env: { PETSTOCK_URL_STAGING: server.url } });
   expect(result.code).toBe(1);
   expect(result.stdout).toContain('reachable\tno\t');
+});
+
+describe('--verbose says what a report of a fault needs', () => {
+  test('for people, in one request', async () => {
+    const shop = await openShop();
+    await shop.run('inventory set 1 5');
+    const result = await shop.run('status --verbose -o tsv', { env: { LANG: 'de_DE.UTF-8', PETSTOCK_PAGER: 'less' } });
+    expect(result.code).toBe(0);
+    expect(sent(result)).toEqual(['GET /v1/inventory']);
+    const fact = (name: string) => result.stdout.split('\n').find((line) => line.startsWith(`${name}\t`)) ?? '';
+    expect(fact('version')).toContain(version);
+    expect(fact('runtime')).toMatch(/^runtime\tnode \d+\.\d+\.\d+\tlinux /);
+    expect(fact('config folder')).toBe(`config folder\tnot made yet\t${shop.folders.config}`);
+    expect(fact('state folder')).toMatch(/^state folder\tread and write, 0700, .* GB free\t/);
+    expect(fact('state')).toMatch(/^state\tsqlite, schema \d+, 1 run, sound\t/);
+    expect(fact('clock')).toMatch(/^clock\tas the service's, within /);
+    expect(fact('locale')).toBe('locale\tde_DE.UTF-8\t');
+    expect(fact('variables')).toContain('PETSTOCK_API_KEY_STAGING, PETSTOCK_PAGER, PETSTOCK_URL_STAGING');
+  });
+
+  test('for programs', async () => {
+    const shop = await openShop();
+    const { details, ...rest } = JSON.parse((await shop.run('status --verbose --json')).stdout);
+    expect(rest).toMatchObject({ reachable: true, keyAccepted: true });
+    expect(details).toMatchObject({
+      program: { version, isExecutable: false },
+      folders: { state: { path: shop.folders.state, rights: 'read and write', mode: '0700', isOwn: true } },
+      state: { engine: 'sqlite', sound: true, problems: [] },
+      tls: { checksCertificates: true, caFile: null },
+      terminal: { streams: [], columns: null, color: false },
+      completion: [],
+    });
+    expect(JSON.parse((await shop.run('status --json')).stdout).details).toBe(undefined);
+  });
+
+  test('makes nothing and sends nothing with --offline', async () => {
+    const shop = await openShop();
+    const result = await shop.run('status --verbose --offline --json');
+    expect(result).toMatchObject({ code: 0, requests: [] });
+    expect(JSON.parse(result.stdout).details).toMatchObject({ clock: null, state: { engine: null, sound: null } });
+    const { folders } = JSON.parse(result.stdout).details;
+    expect(folders.state.rights).toBe('missing');
+  });
+
+  test.each([
+    [183_000, /\t18[23](\.\d)? s ahead of the service's/],
+    [-7_200_000, /\t720\d(\.\d)? s behind the service's/],
+  ])('a clock that is off by %d ms', async (step, expected) => {
+    const shop = await openShop();
+    const server = await openServer((response) => {
+      response.setHeader('date', new Date(shop.clock.now() - step).toUTCString());
+      return answer(200, '[{"petId":1,"quantity":2,"status":"sold"}]')(response);
+    });
+    const { stdout } = await shop.run('status --verbose -o tsv', { env: { PETSTOCK_URL_STAGING: server.url } });
+    expect(stdout).toMatch(expected);
+  });
+
+  test('also where the service is down, and where there is no address', async () => {
+    const shop = await openShop();
+    const down = await shop.run('status --verbose --json', { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' } });
+    expect(down.code).toBe(5);
+    expect(JSON.parse(down.stdout)).toMatchObject({ reachable: false, details: { clock: null } });
+    const noUrl = await shop.run('status --verbose -o tsv', { env: { PETSTOCK_URL_STAGING: undefined } });
+    expect(noUrl.code).toBe(2);
+    expect(noUrl.stdout).toContain('version\t');
+  });
+
+  test('also where the state folder can not be used, or the state is not one', async () => {
+    const shop = await openShop();
+    await mkdir(dirname(shop.folders.state), { recursive: true });
+    await writeFile(shop.folders.state, 'a file');
+    const file = await shop.run('status --verbose --offline -o tsv');
+    expect(file.code).toBe(0);
+    expect(file.stdout).toContain("state folder\tcan't be used: it is not a folder");
+    const other = await openShop();
+    await mkdir(other.folders.state, { recursive: true, mode: 0o700 });
+    await writeFile(join(other.folders.state, 'state.db'), 'SQLite format 3\0 of something else', { mode: 0o600 });
+    const foreign = await other.run('status --verbose --offline --json');
+    expect(foreign.code).toBe(0);
+  });
+
+  test('where completion is installed', async () => {
+    const shop = await openShop();
+    const home = dirname(shop.folders.state);
+    await mkdir(home, { recursive: true });
+    await writeFile(join(home, '.bashrc'), '# source <(petstock completion zsh)\nsource <(petstock completion bash)\n');
+    await writeFile(join(home, '.zshrc'), '# source <(petstock completion zsh)\n');
+    const { stdout } = await shop.run('status --verbose --offline --json', { env: { HOME: home } });
+    expect(JSON.parse(stdout).details.completion).toEqual([{ shell: 'bash', path: join(home, '.bashrc') }]);
+  });
+
+  test.each(['', ' --json', ' --offline', ' --offline --json', ' --debug'])('shows no secret%s', async (options) => {
+    const shop = await openShop();
+    const secrets = ['k3yof4proxy', 'pa55ofstate', 'tokeninoptions', 'k3yofproduction', shop.service.key];
+    const env = {
+      HTTPS_PROXY: `http://user:${secrets[0]}@proxy.example:3128`,
+      PETSTOCK_STATE_URL: `postgres://ada:${secrets[1]}@127.0.0.1:1/petstock`,
+      NODE_OPTIONS: `--title=${secrets[2]}`,
+      PETSTOCK_API_KEY_PRODUCTION: `psk_${secrets[3]}`,
+      PETSTOCK_URL_PRODUCTION: 'https://shop.example/v1',
+    };
+    for (const environment of ['staging', 'production']) {
+      // Nothing leaves this machine: the state is asked first, and can't be reached.
+      const { stdout, stderr } = await shop.run(`status --verbose --env ${environment}${options}`, { env });
+      expect(stdout).toContain('127.0.0.1:1');
+      for (const secret of secrets) expect(stdout + stderr).not.toContain(secret);
+    }
+    const withUrl = { PETSTOCK_URL_STAGING: `https://ada:${secrets[0]}@shop.example/v1` };
+    const { stdout, stderr } = await shop.run(`status --verbose${options}`, { env: withUrl });
+    expect(stdout + stderr).not.toContain(secrets[0]);
+  });
 });
