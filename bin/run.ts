@@ -4,17 +4,18 @@ import type { Transport, TransportOptions } from '../src/api/transport.ts';
 import { createUndiciTransport } from '../src/api/undici.ts';
 import type { Context, Input, Output } from '../src/cli/context.ts';
 import { main } from '../src/cli/main.ts';
+import type { Folders } from '../src/settings/folders.ts';
 import type { Clock } from '../src/shared/clock.ts';
 import { ClosedPipeError, InterruptedError } from '../src/shared/errors.ts';
 import { exitCodes } from '../src/shared/exit-codes.ts';
 import { machineTime } from '../src/shared/machine-time.ts';
 import type { Processes } from '../src/shared/processes.ts';
-import { createSystemClock } from '../src/shared/system-clock.ts';
+import { createSystemClock, hasBootId } from '../src/shared/system-clock.ts';
 import { createSystemProcesses } from '../src/shared/system-processes.ts';
 import { foldersOf } from './folders.ts';
 
 /** Runs the command line of this process. @returns the exit code */
-export function run(): Promise<number> {
+export async function run(): Promise<number> {
   const env = { ...process.env };
   // Node warns on stderr where both are set, as they may be.
   if (env.FORCE_COLOR !== undefined) delete process.env.NO_COLOR;
@@ -24,7 +25,7 @@ export function run(): Promise<number> {
   const stderr = output(() => process.stderr);
   let processes: Processes | undefined;
   const folders = foldersOf(env);
-  const clock = createSystemClock(machineTime(process), { stateFolder: () => folders.state });
+  const clock = await systemClock(folders);
   const context: Context = {
     argv: process.argv.slice(2),
     env,
@@ -51,6 +52,13 @@ export function run(): Promise<number> {
     licences: async () => (await import('./licences.ts')).readLicences(),
   };
   return main(context);
+}
+
+async function systemClock({ state: folder }: Folders): Promise<Clock> {
+  const { bigint } = process.hrtime;
+  if (hasBootId()) return createSystemClock(bigint);
+  const { keptBoot } = await import('../src/shared/kept-boot.ts');
+  return createSystemClock(bigint, { kept: (monotonic) => keptBoot({ folder, monotonic }) });
 }
 
 function systemProcesses(clock: Clock): Processes {

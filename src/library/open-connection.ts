@@ -7,6 +7,7 @@ import { MemoryLimits } from '../rate-limit/memory-limits.ts';
 import { scopeOf } from '../rate-limit/scope.ts';
 import type { Clock } from '../shared/clock.ts';
 import { UsageError } from '../shared/errors.ts';
+import { keptBoot } from '../shared/kept-boot.ts';
 import { machineTime } from '../shared/machine-time.ts';
 import type { Processes } from '../shared/processes.ts';
 import { createSystemClock } from '../shared/system-clock.ts';
@@ -40,7 +41,7 @@ export function openConnection(
   options: PetstoreClientOptions,
   { baseUrl, key }: { readonly baseUrl: string; readonly key: string },
 ): LibraryConnection {
-  const clock = options.clock ?? createSystemClock(machineTime(process), { stateFolder: () => options.stateFolder });
+  const clock = options.clock ?? systemClock(options);
   const timeout = options.timeout ?? 30_000;
   const service = serviceOf(baseUrl);
   const { origin } = new URL(service);
@@ -95,6 +96,11 @@ export function openConnection(
       await opened?.state?.close();
     },
   };
+}
+
+function systemClock({ stateFolder: folder }: PetstoreClientOptions): Clock {
+  if (folder === undefined) return createSystemClock(machineTime(process));
+  return createSystemClock(machineTime(process), { kept: (monotonic) => keptBoot({ folder, monotonic }) });
 }
 
 async function openLibraryState(

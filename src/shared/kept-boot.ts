@@ -42,7 +42,7 @@ export function keptBoot({ folder, monotonic }: KeptBootOptions): string {
       return kept.label;
     }
     // Another process may have begun the same one: then its label counts, in the next round.
-    // The global `crypto`: few machines need a label, and the module takes a while to load.
+    // The global `crypto`: the module takes a while to load.
     const begun = { label: crypto.randomUUID(), seenAt: now };
     if (!files.begin((newest ?? 0) + 1, begun)) continue;
     if (newest !== undefined) files.remove(newest);

@@ -1,15 +1,22 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
-import { keptBoot } from './kept-boot.ts';
 
 export interface BootSources {
-  /** Where the name of the boot is kept on a system that gives it none. Asked only there; undefined: it is this process's own affair. */
-  stateFolder?(): string | undefined;
+  /** The name of the boot on a system that has none: `keptBoot`, which takes a while to load. */
+  kept?(monotonic: () => number): string;
   /** Where Linux has the name of the boot. */
   readonly bootId?: string;
+}
+
+/** Linux names each boot. */
+const linuxBootId = '/proc/sys/kernel/random/boot_id';
+
+/** Whether the system has a name for each boot. */
+export function hasBootId(): boolean {
+  return existsSync(linuxBootId);
 }
 
 /**
@@ -43,18 +50,14 @@ export function createSystemClock(hrtime: () => bigint, sources: BootSources = {
 /** A longer one would overflow into 1 ms. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Linux names each boot. */
-const linuxBootId = '/proc/sys/kernel/random/boot_id';
-
-function readBoot({ stateFolder, bootId = linuxBootId }: BootSources, monotonic: () => number): string {
+function readBoot({ kept, bootId = linuxBootId }: BootSources, monotonic: () => number): string {
   try {
     return readFileSync(bootId, 'utf8').trim();
   } catch {
     // As on macOS and Windows.
   }
   try {
-    const folder = stateFolder?.();
-    if (folder !== undefined) return keptBoot({ folder, monotonic });
+    if (kept !== undefined) return kept(monotonic);
   } catch {
     // The state says what is wrong with its folder.
   }

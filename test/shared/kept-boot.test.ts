@@ -26,7 +26,10 @@ afterEach(() => {
 /** The clock of a process that has just begun, on such a system, with its wall clock stepped. */
 function steppedClock(stateFolder: string, step: number) {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + step });
-  const clock = createSystemClock(process.hrtime.bigint, { stateFolder: () => stateFolder, bootId: '/nowhere' });
+  const clock = createSystemClock(process.hrtime.bigint, {
+    kept: (monotonic) => keptBoot({ folder: stateFolder, monotonic }),
+    bootId: '/nowhere',
+  });
   const boot = clock.boot();
   vi.useRealTimers();
   return boot;
