@@ -1,0 +1,143 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { releasedChangelog, unreleasedNotes } from './changelog.ts';
+import { requireNextVersion } from './version.ts';
+
+/**
+ * `npm run release -- 0.2.0`: makes a release of the commit that is checked out: version and change log in a commit, a tag, and in
+ * `dist/release` the tarball for npm, the executables, the SBOM, the notes, and `SHA256SUMS` of all of them. Everything is made in a clone,
+ * with what `package-lock.json` names, so nothing in this folder gets in, and nothing here is changed before all of it is there. It pushes and
+ * publishes nothing. With `--dry-run` there is no commit and no tag here. The same commit gives the same tarball.
+ */
+const root = process.cwd();
+
+try {
+  main();
+} catch (error) {
+  process.stderr.write(`Error: ${(error as Error).message}\n`);
+  process.exitCode = 1;
+}
+
+function main(): void {
+  const options = { 'dry-run': { type: 'boolean' }, 'no-binaries': { type: 'boolean' } } as const;
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const [version, ...others] = positionals;
+  if (version === undefined || others.length > 0) throw new Error('Name one version: npm run release -- 1.2.3');
+  requireReleasable(version);
+  const folder = mkdtempSync(join(tmpdir(), 'petstock-release-'));
+  try {
+    const clone = join(folder, 'clone');
+    const out = join(folder, 'out');
+    mkdirSync(out);
+    const notes = commitIn(clone, version);
+    writeFileSync(join(out, 'NOTES.md'), notes);
+    build(clone, out, version, values['no-binaries'] !== true);
+    writeFileSync(join(out, 'SHA256SUMS'), sums(out));
+    const released = join(root, 'dist', 'release');
+    rmSync(released, { recursive: true, force: true });
+    cpSync(out, released, { recursive: true });
+    if (values['dry-run'] !== true) take(clone, version);
+    report(released, version, values['dry-run'] === true);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @throws Error that says what to do first */
+function requireReleasable(version: string): void {
+  const { version: current } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  requireNextVersion(version, current);
+  const changed = git(root, 'status', '--porcelain').trim();
+  if (changed !== '') throw new Error(`There are changes that are in no commit: commit or stash them.\n${changed}`);
+  if (git(root, 'tag', '--list', `v${version}`).trim() !== '') throw new Error(`There is a tag v${version} already.`);
+  unreleasedNotes(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'));
+}
+
+/** Puts the version into a clone, and commits and tags it there. @returns the notes */
+function commitIn(clone: string, version: string): string {
+  git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
+  git(clone, 'checkout', '--quiet', git(root, 'rev-parse', 'HEAD').trim());
+  const changelog = readFileSync(join(clone, 'CHANGELOG.md'), 'utf8');
+  const at = git(clone, 'log', '-1', '--format=%cI').trim();
+  writeFileSync(join(clone, 'CHANGELOG.md'), releasedChangelog(changelog, version, at.slice(0, 10)));
+  npm(clone, 'version', version, '--no-git-tag-version', '--ignore-scripts');
+  for (const key of ['user.name', 'user.email']) git(clone, 'config', key, git(root, 'config', key).trim());
+  const notes = unreleasedNotes(changelog);
+  git(clone, 'commit', '--quiet', '--all', '--message', `Release ${version}`);
+  git(clone, 'tag', '--annotate', `v${version}`, '--message', `petstock ${version}\n\n${notes}`, '--cleanup=verbatim');
+  return notes;
+}
+
+/** Makes what is published. */
+function build(clone: string, out: string, version: string, withBinaries: boolean): void {
+  npm(clone, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline');
+  npm(clone, 'run', 'build');
+  npm(clone, 'pack', '--ignore-scripts', '--pack-destination', out);
+  if (!existsSync(join(out, `petstock-${version}.tgz`))) throw new Error('npm has packed nothing.');
+  const { scripts } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')) as { scripts: object };
+  const binaries = join(clone, 'dist', 'binaries');
+  if (withBinaries && 'build:binaries' in scripts) {
+    npm(clone, 'run', 'build:binaries');
+    // Their sums are made anew, with those of everything else.
+    cpSync(binaries, out, { recursive: true, filter: (file) => !file.endsWith('SHA256SUMS') });
+  }
+  if (!existsSync(join(out, 'petstock.cdx.json'))) writeFileSync(join(out, 'petstock.cdx.json'), sbomOf(clone));
+}
+
+/** What the tarball is made of, as npm tells it, without what would be another in each run. */
+function sbomOf(clone: string): string {
+  const text = npm(clone, 'sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application');
+  const { serialNumber: _number, ...sbom } = JSON.parse(text) as Record<string, unknown>;
+  const at = new Date(git(clone, 'log', '-1', '--format=%cI', 'HEAD~1').trim()).toISOString();
+  return `${JSON.stringify({ ...sbom, metadata: { ...(sbom.metadata as object), timestamp: at } }, undefined, 2)}\n`;
+}
+
+/** As `sha256sum` prints them, and takes them with `--check`. */
+function sums(out: string): string {
+  const lines = readdirSync(out)
+    .sort()
+    .map(
+      (name) =>
+        `${createHash('sha256')
+          .update(readFileSync(join(out, name)))
+          .digest('hex')}  ${name}\n`,
+    );
+  return lines.join('');
+}
+
+/** The commit and the tag come here in the end, when nothing can fail any more. */
+function take(clone: string, version: string): void {
+  git(root, 'fetch', '--quiet', clone, `refs/tags/v${version}:refs/tags/v${version}`);
+  git(root, 'merge', '--quiet', '--ff-only', `v${version}^{commit}`);
+}
+
+function report(released: string, version: string, isDry: boolean): void {
+  const next = isDry
+    ? 'Nothing was committed or tagged: this was a dry run.'
+    : `Committed and tagged v${version}. To publish it: git push --follow-tags`;
+  process.stdout.write(`${readFileSync(join(released, 'SHA256SUMS'), 'utf8')}\n${released}\n${next}\n`);
+}
+
+function git(folder: string, ...args: readonly string[]): string {
+  return run('git', folder, args);
+}
+
+/** Without the settings of the npm that has started this. */
+function npm(folder: string, ...args: readonly string[]): string {
+  return run('npm', folder, args);
+}
+
+function run(program: string, cwd: string, args: readonly string[]): string {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|GIT_)/i.test(name)));
+  try {
+    const shell = process.platform === 'win32' && program === 'npm';
+    return execFileSync(program, args, { cwd, env, shell, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch (error) {
+    const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string };
+    throw new Error(`${program} ${args[0]} failed:\n${(stderr || stdout).trim()}`);
+  }
+}

@@ -1,0 +1,117 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { releasedChangelog, unreleasedNotes } from '../../.ci/release/changelog.ts';
+import { requireNextVersion } from '../../.ci/release/version.ts';
+
+const changelog = `# Changelog
+
+## Unreleased
+
+### Added
+
+- A thing.
+
+## 0.1.0 - 2026-01-02
+
+- The first.
+`;
+
+describe('the change log', () => {
+  test('gives what is not released as notes', () => {
+    expect(unreleasedNotes(changelog)).toBe('### Added\n\n- A thing.\n');
+  });
+
+  test('has it under its version afterwards', () => {
+    const released = releasedChangelog(changelog, '0.2.0', '2026-03-04');
+    expect(released).toContain('## Unreleased\n\n## 0.2.0 - 2026-03-04\n\n### Added\n\n- A thing.\n\n## 0.1.0');
+    expect(() => unreleasedNotes(released)).toThrow('There is nothing under "## Unreleased"');
+  });
+
+  test.each(['# Changelog\n', '## Unreleased\n', '## Unreleased\n\n### Added\n\n## 0.1.0\n\n- The first.\n'])(
+    '%j has nothing to release',
+    (text) => {
+      expect(() => unreleasedNotes(text)).toThrow('Unreleased');
+    },
+  );
+
+  test('that is ours has something to release, or was just released', () => {
+    const ours = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
+    expect(ours).toMatch(/^## Unreleased$/m);
+  });
+});
+
+describe('a version', () => {
+  test.each([
+    ['0.1.1', '0.1.0'],
+    ['0.2.0', '0.1.9'],
+    ['0.10.0', '0.9.0'],
+    ['1.0.0', '1.0.0-rc.2'],
+    ['1.0.0-rc.10', '1.0.0-rc.9'],
+    ['1.0.0-rc.1.1', '1.0.0-rc.1'],
+    ['1.0.0-rc', '1.0.0-1'],
+  ])('%s comes after %s, and not before it', (next, current) => {
+    requireNextVersion(next, current);
+    expect(() => requireNextVersion(current, next)).toThrow('does not come after');
+    expect(() => requireNextVersion(next, next)).toThrow('does not come after');
+  });
+
+  test.each(['', 'v0.2.0', '0.2', '0.2.0.0', '0.02.0', '1.0.0-', '1.0.0-rc..1', '1.0.0-01', '1.0.0\n', 'patch'])(
+    '%j is none',
+    (text) => {
+      expect(() => requireNextVersion(text, '0.1.0')).toThrow('is not a version');
+    },
+  );
+});
+
+describe('a release is refused', () => {
+  test.each([
+    ['of no version', [], () => {}, 'Name one version'],
+    ['of a version that is none', ['next'], () => {}, '"next" is not a version'],
+    ['of a version that was there', ['0.1.0'], () => {}, '0.1.0 does not come after 0.1.0'],
+    ['of a tag that is there', ['0.2.0'], (run: Git) => run('tag', 'v0.2.0'), 'There is a tag v0.2.0 already'],
+    ['of a dirty tree', ['0.2.0'], (_: Git, folder: string) => put(folder, 'README.md', 'x'), 'in no commit'],
+    ['of nothing', ['0.2.0'], (run: Git, folder: string) => emptied(run, folder), 'nothing under "## Unreleased"'],
+  ])('%s, and changes nothing', { timeout: 60_000 }, (_what, args, prepare, message) => {
+    const { folder, run } = repository();
+    prepare(run, folder);
+    const before = run('for-each-ref') + run('status', '--porcelain');
+    const script = fileURLToPath(new URL('../../.ci/release/release.ts', import.meta.url));
+    const tsx = pathToFileURL(fileURLToPath(new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url))).href;
+    const { status, stderr, stdout } = spawnSync(process.execPath, ['--import', tsx, script, ...args, '--dry-run'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(run('for-each-ref') + run('status', '--porcelain')).toBe(before);
+  });
+});
+
+type Git = (...args: readonly string[]) => string;
+
+function put(folder: string, name: string, text: string): void {
+  writeFileSync(join(folder, name), text);
+}
+
+function emptied(run: Git, folder: string): void {
+  put(folder, 'CHANGELOG.md', '# Changelog\n\n## Unreleased\n');
+  run('commit', '--quiet', '--all', '--message', 'Empty');
+}
+
+/** A repository with one commit. */
+function repository(): { readonly folder: string; readonly run: Git } {
+  const folder = mkdtempSync(join(tmpdir(), 'petstock-release-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const settings = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+  const run: Git = (...args) => execFileSync('git', [...settings, ...args], { cwd: folder, encoding: 'utf8' });
+  run('init', '--quiet');
+  put(folder, 'package.json', '{"name":"petstock","version":"0.1.0"}');
+  put(folder, 'CHANGELOG.md', changelog);
+  run('add', '.');
+  run('commit', '--quiet', '--message', 'First');
+  return { folder, run };
+}
