@@ -55,10 +55,10 @@ export async function run(): Promise<number> {
 }
 
 async function systemClock({ state: folder }: Folders): Promise<Clock> {
-  const { bigint } = process.hrtime;
-  if (hasBootId()) return createSystemClock(bigint);
+  const hrtime = machineTime(process);
+  if (hasBootId()) return createSystemClock(hrtime);
   const { keptBoot } = await import('../src/shared/kept-boot.ts');
-  return createSystemClock(bigint, { kept: (monotonic) => keptBoot({ folder, monotonic }) });
+  return createSystemClock(hrtime, { kept: (monotonic) => keptBoot({ folder, monotonic }) });
 }
 
 function systemProcesses(clock: Clock): Processes {
