@@ -22,10 +22,9 @@ export function createPrompts(streams: PromptStreams): Prompts {
     confirm: (question) =>
       ask(streams, async (options) => {
         const clack = await import('@clack/prompts');
-        // Clack takes these for arrow keys, as vi does: a word that is typed ahead must not turn No into Yes.
-        for (const key of ['h', 'j', 'k', 'l']) clack.settings.aliases.delete(key);
-        const answer = await clack.confirm({ ...options, message: question, initialValue: false });
-        return clack.isCancel(answer) ? undefined : answer;
+        // Not `clack.confirm`, which a single key answers: a bar code with a Y in it, or a word typed ahead, is no Yes.
+        const answer = await clack.text({ ...options, message: `${question} (y/N)` });
+        return clack.isCancel(answer) ? undefined : /^y(es)?$/i.test((answer ?? '').trim());
       }),
     text: (question) =>
       ask(streams, async (options) => {

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { createFilter } from '../inventory/filter.ts';
+import { eachPicked } from '../inventory/pick-items.ts';
 import type { Permit } from '../rate-limit/governor.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Pets } from '../state/pets.ts';
@@ -62,11 +62,7 @@ async function quantitiesOf(
   petIds: ReadonlySet<bigint>,
   permit: Permit | undefined,
 ): Promise<ReadonlyMap<bigint, number>> {
-  const only = createFilter({ petIds });
   const quantities = new Map<bigint, number>();
-  for await (const batch of client.scanInventory({ permit })) {
-    only(batch);
-    for (const { petId, quantity } of batch.items()) quantities.set(petId, quantity);
-  }
+  await eachPicked(client.scanInventory({ permit }), petIds, ({ petId, quantity }) => quantities.set(petId, quantity));
   return quantities;
 }

@@ -63,7 +63,7 @@ test('a terminal is asked, and shown how far it has come', async () => {
   );
   const program = startProgram(['inventory', 'apply', file, '--concurrency', '2'], { ...options, terminal: 80 });
   await program.until('stdout', 'Write 24 changes to staging?');
-  program.type('y');
+  program.type('y\r');
   const { code, stdout } = await program.result;
   expect(code).toBe(0);
   expect(stdout).toMatch(/█.*\d+\/24/);

@@ -93,7 +93,7 @@ test('a burst is counted whole, and Ctrl-D leaves the terminal to the question',
   await program.until('stdout', 'K4: 500');
   program.type('\x04');
   await program.until('stdout', 'Write 1 change to staging?');
-  program.type('y');
+  program.type('y\r');
   expect((await program.result).code).toBe(0);
   expect((await petstock.run('inventory get 4 -o tsv')).stdout).toMatch(/^4\t500\t/);
 });

@@ -66,7 +66,7 @@ test('a write that wants a confirmation asks on the terminal', async () => {
   expect(await journal()).toEqual([]);
   const confirmed = startProgram('inventory set 1 5', { home, env, terminal: 80 });
   await confirmed.until('stdout', 'Set the stock of pet 1 to 5?');
-  confirmed.type('y');
+  confirmed.type('y\r');
   expect((await confirmed.result).code).toBe(0);
   expect((await journal()).map(({ method, path, body }) => ({ method, path, body }))).toEqual([
     { method: 'PATCH', path: '/v1/inventory/1', body: '{"quantity":5}' },

@@ -40,11 +40,13 @@ test('Ctrl-Z is no key', async () => {
 
 test.each([
   ['\r', false],
-  ['y', true],
-  ['n', false],
-  // Typed ahead: l is no arrow key.
-  ['clear\r', false],
+  ['y\r', true],
+  ['Yes\r', true],
+  ['n\r', false],
+  // Typed ahead, or scanned.
   ['hello\r', false],
+  ['PYTHON-12\r', false],
+  ['y4\r', false],
 ])('a confirmation: %j is %s', async (keys, answer) => {
   const { prompts, type } = terminal();
   void type(keys);
@@ -91,7 +93,7 @@ test('no listener stays behind', async () => {
 test('a terminal that says 0 by 0 gets whole lines', async () => {
   const { prompts, type, drawn, output } = terminal();
   Object.assign(output, { columns: 0, rows: 0 });
-  void type('y');
+  void type('y\r');
   expect(await prompts.confirm('Is this a whole line?')).toBe(true);
   expect(drawn()).toContain('Is this a whole line?');
 });

@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import type { BulkRow } from '../../inventory/change.ts';
-import { createFilter } from '../../inventory/filter.ts';
 import type { InventoryItem } from '../../inventory/items.ts';
+import { eachPicked } from '../../inventory/pick-items.ts';
 import type { Permit } from '../../rate-limit/governor.ts';
 import { NotFoundError, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
@@ -171,13 +171,13 @@ class SinglePetRun {
 
   /** One GET. */
   async #read(permit: Permit | undefined): Promise<InventoryItem | undefined> {
-    const only = createFilter({ petIds: new Set([this.#write.petId]) });
     this.#seen = undefined;
-    for await (const batch of this.#connection.client.scanInventory({ permit })) {
-      only(batch);
-      if (batch.length > 0) this.#seen ??= batch.itemAt(0);
-    }
-    return this.#seen;
+    let found: InventoryItem | undefined;
+    await eachPicked(this.#connection.client.scanInventory({ permit }), new Set([this.#write.petId]), (item) => {
+      found = item;
+    });
+    this.#seen = found;
+    return found;
   }
 
   /** The item to show: only where it is known that it was written. */

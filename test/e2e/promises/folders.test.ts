@@ -56,8 +56,7 @@ describe('the state folder goes away during a run', () => {
     list.release();
     await program.until('stdout', 'Write 1 change');
     rmSync(petstock.home.state, { recursive: true });
-    program.type('y');
-    program.type('\r');
+    program.type('y\r');
     expect(await program.result).toMatchObject({ code: 1 });
     expect(service.seen('PATCH')).toEqual([]);
   });

@@ -11,8 +11,7 @@ test('a sale while the confirmation stands open is not overwritten', async () =>
   service.sell(1, 3);
   // A plan is read again where it is older than 5 s.
   await service.untilQuiet(5500);
-  program.type('y');
-  program.type('\r');
+  program.type('y\r');
   const { code } = await program.result;
   expect({ code, one: service.stockOf(1), two: service.stockOf(2) }).toEqual({ code: 8, one: 7, two: 60 });
   const { run } = await petstock.newest();
@@ -27,7 +26,7 @@ describe('a stock below zero', () => {
     const service = await scriptedService();
     const program = petstockAt(service).start(`inventory ${command}`, { terminal: 100 });
     await program.until('stdout', 'below');
-    program.type('n');
+    program.type('n\r');
     expect(await program.result).toMatchObject({ code: 2 });
     expect(service.seen('PATCH')).toEqual([]);
     expect(service.stockOf(1)).toBe(10);
@@ -40,11 +39,11 @@ describe('a stock below zero', () => {
     service.sell(1, 3);
     await service.untilQuiet(5500);
     expect(service.seen('PATCH')).toEqual([]);
-    program.type('y');
+    program.type('y\r');
     // It asks again, about the stock of now.
     await program.until('stdout', '7 → -8');
     expect(service.seen('PATCH')).toEqual([]);
-    program.type('y');
+    program.type('y\r');
     expect(await program.result).toMatchObject({ code: 0 });
     expect(service.stockOf(1)).toBe(-8);
   });

@@ -2,6 +2,7 @@ import type { Client } from '../../../api/client.ts';
 import { createFilter, type ItemFilter } from '../../../inventory/filter.ts';
 import type { ItemColumns } from '../../../inventory/item-columns.ts';
 import { type InventoryItem, isPetStatus } from '../../../inventory/items.ts';
+import { eachPicked } from '../../../inventory/pick-items.ts';
 import { settingDefinitions } from '../../../settings/names.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
@@ -46,7 +47,10 @@ export async function warnOfStatus(invocation: Invocation, { petId, status }: In
   );
 }
 
-/** One GET, which ends as soon as all of them are found. A pet that the list does not have is missing. */
+/**
+ * One GET. A pet that the list does not have is missing.
+ * @throws FailureError where the list has one of them twice
+ */
 export async function findItems(
   invocation: Invocation,
   client: Client,
@@ -54,10 +58,7 @@ export async function findItems(
 ): Promise<ReadonlyMap<bigint, InventoryItem>> {
   const only = createFilter({ petIds });
   const found = new Map<bigint, InventoryItem>();
-  for await (const batch of scanStock(invocation, client, only)) {
-    for (const item of batch.items()) found.set(item.petId, item);
-    if (found.size === petIds.size) break;
-  }
+  await eachPicked(scanStock(invocation, client, only), petIds, (item) => found.set(item.petId, item));
   return found;
 }
 
