@@ -67,7 +67,10 @@ export default {
       name: 'commands-are-the-top',
       comment: 'only the program and what runs commands know them',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/cli/(commands|reference)/', '^src/cli/(main|program|report|help-texts)\\.ts$'] },
+      from: {
+        path: '^src/',
+        pathNot: ['^src/cli/(commands|reference)/', '^src/cli/(main|program|report|help-texts)\\.ts$'],
+      },
       to: { path: '^src/cli/commands/' },
     },
     {

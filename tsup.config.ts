@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { allHelp } from './src/cli/help-texts.ts';
 import { completionTable } from './src/cli/reference/completion-table.ts';
+import { manPage } from './src/cli/reference/man-page.ts';
 
 type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 
@@ -96,6 +97,21 @@ export const completion: EsbuildPlugin = {
     onLoad({ filter: /[\\/]bin[\\/]built-table\.ts$/ }, async () => ({
       contents: `export const builtTable = async () => JSON.parse(${JSON.stringify(JSON.stringify(await completionTable()))});`,
     }));
+  },
+};
+
+/** `man petstock`, beside the bundle. A build that is to be the same another day names its day in SOURCE_DATE_EPOCH. */
+const manual: EsbuildPlugin = {
+  name: 'manual',
+  setup({ initialOptions, onEnd }) {
+    onEnd(async () => {
+      const { outdir } = initialOptions;
+      if (outdir === undefined) return;
+      const { SOURCE_DATE_EPOCH: seconds } = process.env;
+      const day = seconds === undefined ? new Date() : new Date(Number(seconds) * 1000);
+      mkdirSync(join(outdir, 'man'), { recursive: true });
+      writeFileSync(join(outdir, 'man', 'petstock.1'), await manPage(day.toISOString().slice(0, 10)));
+    });
   },
 };
 
@@ -238,7 +254,7 @@ export default defineConfig([
     name: 'program',
     entry: { petstock: 'bin/petstock.ts' },
     outExtension: () => ({ js: '.cjs' }),
-    esbuildPlugins: [unused, quickHelp, completion, commonJs, licences],
+    esbuildPlugins: [unused, quickHelp, completion, commonJs, licences, manual],
   },
   {
     ...both,

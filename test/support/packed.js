@@ -35,12 +35,19 @@ async function packsRightFiles() {
   const [{ files, filename, size }] = JSON.parse(stdout);
   const names = files.map(({ path }) => path);
   const wanted =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w./-]+\.md|docs\/hosting\/[\w.]+|dist\/(LICENSES\.txt|index\.d\.ts|[\w-]+\.c?js))$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w./-]+\.md|docs\/hosting\/[\w.]+|dist\/(LICENSES\.txt|man\/petstock\.1|index\.d\.ts|[\w-]+\.c?js))$/;
   assert.deepEqual(
     names.filter((name) => !wanted.test(name)),
     [],
   );
-  for (const name of ['README.md', 'LICENSE', 'dist/petstock.cjs', 'dist/index.js', 'dist/index.d.ts']) {
+  for (const name of [
+    'README.md',
+    'LICENSE',
+    'dist/petstock.cjs',
+    'dist/man/petstock.1',
+    'dist/index.js',
+    'dist/index.d.ts',
+  ]) {
     assert.ok(names.includes(name), `${name} is missing in the package`);
   }
   assert.ok(size < 2_000_000, `the package has grown to ${size} bytes`);

@@ -93,7 +93,7 @@ function shellOf(program: Program, home: Home, folder: string): Shell {
     const text = await program.until('stdout', `:${count}>>`);
     const shown = text.slice(seen);
     seen = text.length;
-    const line = new RegExp(`<<${count}:([^]*?):${count}>>`).exec(shown)?.[1];
+    const line = new RegExp(`<<${count}:([\\s\\S]*?):${count}>>`).exec(shown)?.[1];
     if (line === undefined) throw new Error(`no line in ${JSON.stringify(shown)}`);
     return { line, shown };
   };

@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
+import { PetstockCommand } from '../commands/command.ts';
 import { finish } from '../commands/lazy-commands.ts';
 import { createProgram } from '../program.ts';
 
@@ -15,6 +16,8 @@ export interface CommandFacts {
   /** What its help has below the options, examples among it. */
   readonly notes: string;
   readonly commands: readonly CommandFacts[];
+  /** It does nothing by itself. */
+  readonly isNoun: boolean;
 }
 
 export interface OperandFacts {
@@ -75,6 +78,7 @@ async function factsOf(command: Command, path: string, helpOf: (command: Command
     // What was added to the help has no other record.
     notes: helpOf(command).slice(command.helpInformation().length).trim(),
     commands,
+    isNoun: command instanceof PetstockCommand && command.outline !== undefined && 'commands' in command.outline,
   };
 }
 

@@ -32,6 +32,7 @@ const commands = [
   'sandbox serve',
   'sandbox reset',
   'sandbox info',
+  'completion',
 ];
 
 test.each(commands)('%s has help with an example of itself', async (command) => {

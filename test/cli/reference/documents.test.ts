@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { commandFacts } from '../../../src/cli/reference/command-facts.ts';
+import { commandsDocument } from '../../../src/cli/reference/commands-document.ts';
+import { manPage } from '../../../src/cli/reference/man-page.ts';
+import { textBlocks } from '../../../src/cli/reference/text-blocks.ts';
+import { openShop } from '../../support/shop.ts';
+
+type Facts = Awaited<ReturnType<typeof commandFacts>>;
+
+function all(command: Facts): readonly Facts[] {
+  return [command, ...command.commands.flatMap(all)];
+}
+
+test('docs/commands.md is what the commands are now (if not: npm run docs)', async () => {
+  const kept = readFileSync(new URL('../../../docs/commands.md', import.meta.url), 'utf8');
+  expect(kept === (await commandsDocument()) || 'stale: run npm run docs').toBe(true);
+});
+
+test('both documents have every command, with each of its options and the examples that its help has', async () => {
+  const shop = await openShop();
+  const [markdown, manual] = [await commandsDocument(), unescaped(await manPage('2026-01-15'))];
+  for (const { path, options, isNoun } of all(await commandFacts())) {
+    if (isNoun || path === '') continue;
+    expect(markdown).toMatch(new RegExp(`^#+ petstock ${path}$`, 'm'));
+    expect(manual).toContain(`\n.SS petstock ${path}\n`);
+    for (const { term, flags } of options) {
+      if (flags.includes('--help')) continue;
+      expect(markdown).toContain(`| \`${term}\` |`);
+      expect(manual).toContain(`\n.TP\n\\fB${term}\\fR\n`);
+    }
+    const { stdout } = await shop.run(`${path} --help`);
+    for (const example of stdout.match(/^ {2}petstock .*$/gm) ?? []) {
+      expect(markdown).toContain(`\n${example.trim()}\n`);
+      expect(manual).toContain(`\n${example.trim()}\n`);
+    }
+  }
+});
+
+test('the links of the document lead to its headings', async () => {
+  const markdown = await commandsDocument();
+  const headings = [...markdown.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+  expect(new Set(headings).size).toBe(headings.length);
+  const links = [...markdown.matchAll(/\]\(#([^)]*)\)/g)].map(([, anchor]) => anchor);
+  expect(links.length).toBeGreaterThan(40);
+  expect(links.filter((anchor) => !headings.includes(anchor ?? ''))).toEqual([]);
+});
+
+test('a manual is ASCII, has short lines, and nothing in a text becomes a request', async () => {
+  const manual = await manPage('2026-01-15');
+  expect(manual).toMatch(/^\.TH PETSTOCK 1 2026-01-15 "petstock \d/);
+  expect(manual).toMatch(/^[\n -~]*$/);
+  const requests = manual.match(/^[.'](?!(TH|SH|SS|TP|PP|RS|RE|nf|fi|B|I|RI)( |$)).*$/gm);
+  expect(requests).toBeNull();
+});
+
+test.each([
+  ['one line', [{ text: 'one line' }]],
+  ['a\nb\n\nc', [{ text: 'a b' }, { text: 'c' }]],
+  ['Examples:\n  # what\n  petstock', [{ text: 'Examples:' }, { lines: ['# what', 'petstock'] }]],
+  ['  a\n    b\nc', [{ lines: ['a', '  b'] }, { text: 'c' }]],
+  ['', []],
+])('%j as blocks', (text, blocks) => {
+  expect(textBlocks(text)).toEqual(blocks);
+});
+
+/** What a reader sees of the characters that are escaped. */
+function unescaped(manual: string): string {
+  return manual
+    .replace(/\\\[u([0-9A-F]+)\]/g, (_whole, code: string) => String.fromCodePoint(Number.parseInt(code, 16)))
+    .replaceAll('\\-', '-')
+    .replaceAll('\\e', '\\');
+}
