@@ -30,7 +30,7 @@ const state: Budget = {
 };
 const completionOfState: Budget = {
   packages: ['@photostructure/sqlite', 'node-gyp-build'],
-  builtins: ['fs/promises', 'module', 'os', 'process', 'sqlite', 'stream', 'url'],
+  builtins: ['fs/promises', 'module', 'os', 'process', 'sqlite', 'stream', 'string_decoder', 'url'],
   kilobytes: 190,
 };
 const request: Budget = {

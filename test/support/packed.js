@@ -19,6 +19,7 @@ const env = bareEnvironment();
 try {
   await step('packs nothing but the bundle and the documents', packsRightFiles);
   await step('installs', installs);
+  await step('installs its manual where it is global', installsManual);
   await step('starts with npx, and lists the sandbox', starts);
   await step('is a library', isLibrary);
   await step('has types, with types of Node', () => hasTypes({ module: 'NodeNext', lib: ['ES2023'], types: ['node'] }));
@@ -62,6 +63,14 @@ async function installs() {
   await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball]);
   const { stdout } = await run('npm', ['ls', '--all', '--parseable']);
   return `${stdout.trim().split('\n').length - 1} packages`;
+}
+
+async function installsManual() {
+  const prefix = join(folder, 'global');
+  const tarball = join(folder, `petstock-${manifest.version}.tgz`);
+  await run('npm', ['install', '--global', '--prefix', prefix, '--prefer-offline', '--no-audit', '--no-fund', tarball]);
+  const manual = readFileSync(join(prefix, 'share', 'man', 'man1', 'petstock.1'), 'utf8');
+  assert.match(manual, /^\.TH PETSTOCK 1 \d{4}-\d\d-\d\d/);
 }
 
 async function starts() {

@@ -22,5 +22,6 @@ test('the manual can be read', () => {
 test('the package says where it is', () => {
   const { man } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   expect(existsSync(manual)).toBe(true);
-  expect(man).toBe('./dist/man/petstock.1');
+  // npm 11 does nothing with a name that is not in a list.
+  expect(man).toEqual(['./dist/man/petstock.1']);
 });
