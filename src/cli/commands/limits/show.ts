@@ -32,7 +32,7 @@ export function defineLimits(command: Command, run: Run): void {
           await invocation.messages.note('No limits are known: the service states them with its next answer.');
         }
         for (const line of gateLines(keys, clock.now())) await invocation.messages.note(line);
-        await invocation.results.print(limitsView(known, clock.now()));
+        await invocation.results.print(limitsView(known, clock.now()), { sayWhenEmpty: false });
       }),
     );
   defineLimitsClear(command.command('clear').summary('forget what the service said of a key'), run);

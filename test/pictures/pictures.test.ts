@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makePictures } from './scenes.ts';
+import { screenOf } from './screen.ts';
+import { svgOf } from './svg.ts';
+
+const folder = join(import.meta.dirname, '../../docs/pictures');
+
+test('the pictures are those that the script makes: npm run pictures', { timeout: 60_000 }, async () => {
+  const made = await makePictures();
+  const kept = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  expect([...kept.keys()].sort()).toEqual([...made.keys()].sort());
+  for (const [name, svg] of made) expect(kept.get(name), name).toBe(svg);
+});
+
+test('a screen has the last of what was drawn on a line, in its colours', () => {
+  expect(screenOf('\r\x1b[K1/3\r\x1b[K2/3\r\x1b[K\x1b[1mPet\x1b[22m  \x1b[31m0\x1b[39m\nlast\n')).toEqual([
+    [
+      { text: 'Pet', column: 0, bold: true, dim: false, color: undefined },
+      { text: '  ', column: 3, bold: false, dim: false, color: undefined },
+      { text: '0', column: 5, bold: false, dim: false, color: 'red' },
+    ],
+    [{ text: 'last', column: 0, bold: false, dim: false, color: undefined }],
+  ]);
+});
+
+test('what is written stands in a picture as text, word by word', () => {
+  const svg = svgOf({ title: 'a "b"', columns: 80, lines: screenOf('<&>  7 → 12\n') });
+  expect(svg).toContain('<title>a &quot;b&quot;</title>');
+  expect(svg.match(/<text .*/g)).toEqual([
+    '<text x="16" y="60" textLength="25.2">&lt;&amp;&gt;</text>',
+    '<text x="58" y="60" textLength="8.4">7</text>',
+    '<text x="74.8" y="60" textLength="8.4">→</text>',
+    '<text x="91.6" y="60" textLength="16.8">12</text>',
+  ]);
+});

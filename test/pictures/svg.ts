@@ -1,0 +1,71 @@
+import type { Run } from './screen.ts';
+
+/** In pixels. A character is as wide as in most monospaced fonts of this size; each text is stretched to it. */
+const size = { font: 14, character: 8.4, line: 19, edge: 16, bar: 30 };
+const colors = {
+  paper: '#1b1f24',
+  bar: '#2b3138',
+  text: '#d6dce2',
+  dim: '#7d8790',
+  red: '#ff7b72',
+  green: '#6fcf7f',
+  yellow: '#e3b341',
+  cyan: '#56c8d8',
+};
+
+export interface Picture {
+  /** For those who do not see it. */
+  readonly title: string;
+  readonly columns: number;
+  readonly lines: readonly (readonly Run[])[];
+}
+
+/** A terminal as SVG: text that can be selected, sharp at any size, and the same bytes each time. */
+export function svgOf({ title, columns, lines }: Picture): string {
+  const width = Math.ceil(columns * size.character + 2 * size.edge);
+  const height = size.bar + lines.length * size.line + 2 * size.edge;
+  const buttons = [0, 1, 2].map(
+    (at) => `<circle cx="${20 + 18 * at}" cy="${size.bar / 2}" r="5" fill="${colors.dim}"/>`,
+  );
+  const texts = lines.flatMap((runs, row) => {
+    const y = size.bar + size.edge + row * size.line + size.font;
+    return runs.flatMap((run) => textsOf(run, y));
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
+    `<title>${escaped(title)}</title>`,
+    `<rect width="${width}" height="${height}" rx="8" fill="${colors.paper}"/>`,
+    `<path d="M0 ${size.bar}V8a8 8 0 0 1 8-8h${width - 16}a8 8 0 0 1 8 8v${size.bar - 8}z" fill="${colors.bar}"/>`,
+    ...buttons,
+    `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="${size.font}" fill="${colors.text}">`,
+    ...texts,
+    '</g>',
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+/** Word by word, each where it stands: no font is exactly as wide as another. */
+function textsOf({ text, column, bold, dim, color }: Run, y: number): string[] {
+  const look = [
+    ...(bold ? ['font-weight="bold"'] : []),
+    ...(color === undefined && !dim ? [] : [`fill="${colors[color ?? 'dim']}"`]),
+  ];
+  return [...text.matchAll(/\S+/g)].map(({ 0: word, index }) => {
+    const start = column + [...text.slice(0, index)].length;
+    const place = [
+      `x="${fixed(size.edge + start * size.character)}"`,
+      `y="${y}"`,
+      `textLength="${fixed([...word].length * size.character)}"`,
+    ];
+    return `<text ${[...place, ...look].join(' ')}>${escaped(word)}</text>`;
+  });
+}
+
+function fixed(value: number): string {
+  return value.toFixed(1).replace(/\.0$/, '');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}
