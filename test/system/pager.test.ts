@@ -1,0 +1,38 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test, vi } from 'vitest';
+import { serve, startProgram } from '../support/program.ts';
+
+const list = 'inventory list --color never';
+
+test('less shows a screen, hears Ctrl-C, goes on and is left, and the command ends behind it', async () => {
+  const { env } = await serve(['--pets', '150']);
+  const program = startProgram(list, { env: { ...env, PAGER: undefined, LESS: undefined }, terminal: 80 });
+  await program.until('stdout', '\n:');
+  const end = program.until('stdout', '(END)');
+  let hasEnded = false;
+  void end.then(() => {
+    hasEnded = true;
+  });
+  program.type('\x03');
+  // What is typed right behind a Ctrl-C is lost: the terminal and less throw it away.
+  await vi.waitFor(
+    () => {
+      if (!hasEnded) program.type('G');
+      expect(hasEnded).toBe(true);
+    },
+    { timeout: 30_000, interval: 200 },
+  );
+  program.type('q');
+  const { code, stdout } = await program.result;
+  // 130 where Ctrl-C came before less had all of the list.
+  expect([0, 130]).toContain(code);
+  expect(stripVTControlCharacters(stdout)).toMatch(/\(END\)\s+Rate limit: /);
+});
+
+test('less ends by itself where all fits', async () => {
+  const { env } = await serve(['--pets', '22']);
+  const lessOnly = { ...env, PAGER: undefined, LESS: undefined };
+  const { code, stdout } = await startProgram(`${list} --limit 22`, { env: lessOnly, terminal: 80 }).result;
+  expect(code).toBe(0);
+  expect(stdout).not.toContain('(END)');
+});
