@@ -83,6 +83,13 @@ describe('limits', () => {
     expect(painted.stdout).toContain('\x1b[32m█');
   });
 
+  test('where none is known that is said once', async () => {
+    const shop = await openShop();
+    const { code, stdout, stderr } = await shop.run('limits', { terminal: 100 });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toBe('No limits are known: the service states them with its next answer.\n');
+  });
+
   test('two keys of one environment are told apart, and --env chooses', async () => {
     const shop = await openShop(twoAMinute);
     await shop.run('inventory get 1');
