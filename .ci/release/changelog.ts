@@ -7,14 +7,23 @@ const unreleasedHead = /^## \[?Unreleased\]?[ \t]*$/im;
  * @throws Error where there is no such part, or nothing in it
  */
 export function unreleasedNotes(changelog: string): string {
-  const head = unreleasedHead.exec(changelog);
-  if (head === null) throw new Error('CHANGELOG.md has no part "## Unreleased".');
+  return partUnder(unreleasedHead, 'Unreleased', changelog);
+}
+
+/** The same for a version that was released. */
+export function releasedNotes(changelog: string, version: string): string {
+  return partUnder(new RegExp(`^## ${version.replaceAll('.', '\\.')} - [\\d-]+$`, 'm'), version, changelog);
+}
+
+function partUnder(heading: RegExp, name: string, changelog: string): string {
+  const head = heading.exec(changelog);
+  if (head === null) throw new Error(`CHANGELOG.md has no part "## ${name}".`);
   const rest = changelog.slice(head.index + head[0].length);
   const end = /^## /m.exec(rest)?.index ?? rest.length;
   const notes = rest.slice(0, end).trim();
   // Headings alone say nothing.
   if (!/^[-*+] |^\d+\. |^[^#\s]/m.test(notes))
-    throw new Error('There is nothing under "## Unreleased" in CHANGELOG.md: write what has changed.');
+    throw new Error(`There is nothing under "## ${name}" in CHANGELOG.md: write what has changed.`);
   return `${notes}\n`;
 }
 

@@ -4,14 +4,15 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { releasedChangelog, unreleasedNotes } from './changelog.ts';
+import { releasedChangelog, releasedNotes, unreleasedNotes } from './changelog.ts';
 import { requireNextVersion } from './version.ts';
 
 /**
  * `npm run release -- 0.2.0`: makes a release of the commit that is checked out: version and change log in a commit, a tag, and in
  * `dist/release` the tarball for npm, the executables, the SBOM, the notes, and `SHA256SUMS` of all of them. Everything is made in a clone,
  * with what `package-lock.json` names, so nothing in this folder gets in, and nothing here is changed before all of it is there. It pushes and
- * publishes nothing. With `--dry-run` there is no commit and no tag here. The same commit gives the same tarball.
+ * publishes nothing. With `--dry-run` there is no commit and no tag here. With `--tagged` the commit that is checked out is the release already, and
+ * its files are made once more. The same commit gives the same tarball.
  */
 const root = process.cwd();
 
@@ -23,45 +24,72 @@ try {
 }
 
 function main(): void {
-  const options = { 'dry-run': { type: 'boolean' }, 'no-binaries': { type: 'boolean' } } as const;
+  const flag = { type: 'boolean' } as const;
+  const options = { 'dry-run': flag, tagged: flag, 'no-binaries': flag };
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const [version, ...others] = positionals;
   if (version === undefined || others.length > 0) throw new Error('Name one version: npm run release -- 1.2.3');
-  requireReleasable(version);
+  const isNew = values.tagged !== true;
+  requireClean();
+  if (isNew) requireReleasable(version);
+  else requireTagged(version);
   const folder = mkdtempSync(join(tmpdir(), 'petstock-release-'));
   try {
     const clone = join(folder, 'clone');
     const out = join(folder, 'out');
     mkdirSync(out);
-    const notes = commitIn(clone, version);
+    cloneInto(clone);
+    const notes = isNew ? commitIn(clone, version) : releasedNotes(changelogIn(clone), version);
     writeFileSync(join(out, 'NOTES.md'), notes);
     build(clone, out, version, values['no-binaries'] !== true);
     writeFileSync(join(out, 'SHA256SUMS'), sums(out));
     const released = join(root, 'dist', 'release');
     rmSync(released, { recursive: true, force: true });
     cpSync(out, released, { recursive: true });
-    if (values['dry-run'] !== true) take(clone, version);
-    report(released, version, values['dry-run'] === true);
+    const takes = isNew && values['dry-run'] !== true;
+    if (takes) take(clone, version);
+    report(released, version, takes);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** @throws Error that says what to do first */
-function requireReleasable(version: string): void {
-  const { version: current } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  requireNextVersion(version, current);
+function requireClean(): void {
   const changed = git(root, 'status', '--porcelain').trim();
   if (changed !== '') throw new Error(`There are changes that are in no commit: commit or stash them.\n${changed}`);
+}
+
+/** @throws Error that says what to do first */
+function requireReleasable(version: string): void {
+  requireNextVersion(version, versionIn(root));
   if (git(root, 'tag', '--list', `v${version}`).trim() !== '') throw new Error(`There is a tag v${version} already.`);
-  unreleasedNotes(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'));
+  unreleasedNotes(changelogIn(root));
+}
+
+/** @throws Error where the commit that is checked out is not that release */
+function requireTagged(version: string): void {
+  const current = versionIn(root);
+  if (current !== version) throw new Error(`The version in package.json is ${current}, not ${version}.`);
+  if (!git(root, 'tag', '--points-at', 'HEAD').split('\n').includes(`v${version}`))
+    throw new Error(`The commit that is checked out has no tag v${version}.`);
+}
+
+function versionIn(folder: string): string {
+  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
+}
+
+function changelogIn(folder: string): string {
+  return readFileSync(join(folder, 'CHANGELOG.md'), 'utf8');
+}
+
+function cloneInto(clone: string): void {
+  git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
+  git(clone, 'checkout', '--quiet', git(root, 'rev-parse', 'HEAD').trim());
 }
 
 /** Puts the version into a clone, and commits and tags it there. @returns the notes */
 function commitIn(clone: string, version: string): string {
-  git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
-  git(clone, 'checkout', '--quiet', git(root, 'rev-parse', 'HEAD').trim());
-  const changelog = readFileSync(join(clone, 'CHANGELOG.md'), 'utf8');
+  const changelog = changelogIn(clone);
   const at = git(clone, 'log', '-1', '--format=%cI').trim();
   writeFileSync(join(clone, 'CHANGELOG.md'), releasedChangelog(changelog, version, at.slice(0, 10)));
   npm(clone, 'version', version, '--no-git-tag-version', '--ignore-scripts');
@@ -92,8 +120,14 @@ function build(clone: string, out: string, version: string, withBinaries: boolea
 function sbomOf(clone: string): string {
   const text = npm(clone, 'sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application');
   const { serialNumber: _number, ...sbom } = JSON.parse(text) as Record<string, unknown>;
-  const at = new Date(git(clone, 'log', '-1', '--format=%cI', 'HEAD~1').trim()).toISOString();
+  const at = new Date(git(clone, 'log', '-1', '--format=%cI', builtFrom(clone)).trim()).toISOString();
   return `${JSON.stringify({ ...sbom, metadata: { ...(sbom.metadata as object), timestamp: at } }, undefined, 2)}\n`;
+}
+
+/** The commit whose time counts: the one before that of the release, whose time is that of the run. */
+function builtFrom(clone: string): string {
+  const isRelease = git(clone, 'log', '-1', '--format=%s').startsWith('Release ');
+  return isRelease ? 'HEAD~1' : 'HEAD';
 }
 
 /** As `sha256sum` prints them, and takes them with `--check`. */
@@ -115,10 +149,10 @@ function take(clone: string, version: string): void {
   git(root, 'merge', '--quiet', '--ff-only', `v${version}^{commit}`);
 }
 
-function report(released: string, version: string, isDry: boolean): void {
-  const next = isDry
-    ? 'Nothing was committed or tagged: this was a dry run.'
-    : `Committed and tagged v${version}. To publish it: git push --follow-tags`;
+function report(released: string, version: string, isTaken: boolean): void {
+  const next = isTaken
+    ? `Committed and tagged v${version}. To publish it: git push --follow-tags`
+    : 'Nothing was committed or tagged.';
   process.stdout.write(`${readFileSync(join(released, 'SHA256SUMS'), 'utf8')}\n${released}\n${next}\n`);
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { releasedChangelog, unreleasedNotes } from '../../.ci/release/changelog.ts';
+import { releasedChangelog, releasedNotes, unreleasedNotes } from '../../.ci/release/changelog.ts';
 import { requireNextVersion } from '../../.ci/release/version.ts';
 
 const changelog = `# Changelog
@@ -28,6 +28,8 @@ describe('the change log', () => {
   test('has it under its version afterwards', () => {
     const released = releasedChangelog(changelog, '0.2.0', '2026-03-04');
     expect(released).toContain('## Unreleased\n\n## 0.2.0 - 2026-03-04\n\n### Added\n\n- A thing.\n\n## 0.1.0');
+    expect(releasedNotes(released, '0.2.0')).toBe('### Added\n\n- A thing.\n');
+    expect(() => releasedNotes(released, '0.3.0')).toThrow('has no part "## 0.3.0"');
     expect(() => unreleasedNotes(released)).toThrow('There is nothing under "## Unreleased"');
   });
 
@@ -75,6 +77,8 @@ describe('a release is refused', () => {
     ['of a tag that is there', ['0.2.0'], (run: Git) => run('tag', 'v0.2.0'), 'There is a tag v0.2.0 already'],
     ['of a dirty tree', ['0.2.0'], (_: Git, folder: string) => put(folder, 'README.md', 'x'), 'in no commit'],
     ['of nothing', ['0.2.0'], (run: Git, folder: string) => emptied(run, folder), 'nothing under "## Unreleased"'],
+    ['of a tag that is not there', ['0.1.0', '--tagged'], () => {}, 'has no tag v0.1.0'],
+    ['of a tag of another version', ['0.2.0', '--tagged'], () => {}, 'is 0.1.0, not 0.2.0'],
   ])('%s, and changes nothing', { timeout: 60_000 }, (_what, args, prepare, message) => {
     const { folder, run } = repository();
     prepare(run, folder);
