@@ -169,7 +169,14 @@ function run(program: string, cwd: string, args: readonly string[]): string {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|GIT_)/i.test(name)));
   try {
     const shell = process.platform === 'win32' && program === 'npm';
-    return execFileSync(program, args, { cwd, env, shell, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    return execFileSync(program, args, {
+      cwd,
+      env,
+      shell,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      maxBuffer: 1e8,
+    });
   } catch (error) {
     const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string };
     throw new Error(`${program} ${args[0]} failed:\n${(stderr || stdout).trim()}`);
