@@ -117,3 +117,35 @@ test('an origin that is none names the file', async () => {
   writeFileSync(configFile(folder), '{"keyOrigins":{"staging":"https://a.example/v1"}}', { mode: 0o600 });
   expect(await shop.run('config list')).toMatchObject({ code: 2, stderr: expect.stringContaining(configFile(folder)) });
 });
+
+describe('set-key --check', () => {
+  test('stores a key that the service accepts, after one request', async () => {
+    const shop = await openShop();
+    await shop.run(`config set-url ${shop.service.url}`, { env: stored });
+    const result = await shop.run('config set-key --check', { env: stored, stdin: shop.service.key });
+    expect(result).toMatchObject({ code: 0 });
+    expect(result.requests).toHaveLength(1);
+    expect(readConfig(shop.folders.config).config.keys.staging).toBe(shop.service.key);
+  });
+
+  test.each([
+    ['', 'psk_not_the_key_1', 4],
+    ['--url http://127.0.0.1:9/v1 --timeout 1', 'psk_not_the_key_1', 5],
+  ])('stores none that it does not (%j)', async (options, key, code) => {
+    const shop = await openShop();
+    await shop.run(`config set-url ${shop.service.url}`, { env: stored });
+    const result = await shop.run(`config set-key --check ${options}`.trim(), { env: stored, stdin: key });
+    expect(result).toMatchObject({ code });
+    expect(result.stderr).toContain('The key was not stored');
+    expect(result.stderr).not.toContain(key);
+    const { config } = readConfig(shop.folders.config);
+    expect(config).toMatchObject({ keys: {}, urls: { staging: shop.service.url } });
+  });
+
+  test('without an address, or beside a variable, stores nothing', async () => {
+    const shop = await openShop();
+    expect(await shop.run('config set-key --check', { env: stored, stdin: 'psk_abcdefgh' })).toMatchObject({ code: 2 });
+    expect(await shop.run('config set-key --check', { stdin: 'psk_abcdefgh' })).toMatchObject({ code: 2 });
+    expect(readConfig(shop.folders.config).config.keys).toEqual({});
+  });
+});

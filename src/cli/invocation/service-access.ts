@@ -1,6 +1,6 @@
 import type { Paint } from '../../output/paint.ts';
 import { rateLimitLine } from '../../output/rate-limit-text.ts';
-import type { EnvironmentName } from '../../settings/settings.ts';
+import type { EnvironmentName, StoredConfig } from '../../settings/settings.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { whereName } from '../../shared/where.ts';
 import type { Context } from '../context.ts';
@@ -25,6 +25,8 @@ export interface ServiceAccess {
   connect(use?: ConnectionUse): Promise<Connection>;
   /** The same to another environment, for a command that looks at several. */
   connectTo(named: NamedPlace): Promise<Connection>;
+  /** The same with what is about to be stored: it counts in the place of what is in the configuration file. */
+  connectWith(config: StoredConfig): Promise<Connection>;
   /** The connection for a write, with a line on stderr that says where it goes. */
   announce(use?: ConnectionUse): Promise<Connection>;
   /**
@@ -87,6 +89,7 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
     },
     connect,
     connectTo: (named) => connectTo(options.placeOf(named), {}),
+    connectWith: (config) => connectTo({ ...options.chosen, config }, {}),
     announce,
     beginWrite: async (question) => {
       const asks = options.confirmsAlways && questions.willAsk();

@@ -2,9 +2,10 @@ import type { Command } from 'commander';
 import { parseCommandLine } from '../../../settings/command-line.ts';
 import { configFile } from '../../../settings/config-file.ts';
 import { maskKey, parseKey } from '../../../settings/keys.ts';
-import { describeKeyShadow, describeUrlShadow, resolveBaseUrl } from '../../../settings/resolve.ts';
+import { describeKeyShadow, describeUrlShadow, keySource, resolveBaseUrl } from '../../../settings/resolve.ts';
+import type { StoredConfig } from '../../../settings/settings.ts';
 import { type Credential, type RemotePlace, setKey, setKeyAndUrl } from '../../../settings/write-config.ts';
-import { UsageError } from '../../../shared/errors.ts';
+import { PetstockError, UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { GlobalOptions, Invocation, Run } from '../../invocation/invocation.ts';
@@ -16,10 +17,12 @@ interface SetKeyOptions {
   readonly url?: string;
   readonly command?: string;
   readonly shell?: boolean;
+  readonly check?: boolean;
 }
 
 const help = `${examples([
   ['petstock config set-key --env staging', 'asks, and shows nothing of what you type'],
+  ['petstock config set-key --env staging --check', 'stores it only if the service accepts it'],
   ['petstock config set-key --env production < key.txt', 'takes all of stdin where that is not a terminal'],
   ['petstock config set-key -e production --url https://stock.example.com/v1', 'a key and the address it belongs to'],
   [
@@ -48,6 +51,10 @@ export function defineSetKey(command: Command, run: Run): void {
     )
     .option('--url <url>', 'store this address too: it is the one that the key belongs to')
     .option('--command <command>', 'store a command that prints the key; it is run without a shell')
+    .option(
+      '--check',
+      'ask the service with the key first, which takes one request, and store it only if it is accepted',
+    )
     .option('--shell', 'have the shell of the system run that command: pipes and variables work')
     .addHelpText('after', help)
     // Everything unexpected may be a key. Commander would repeat it in its message, so we look ourselves.
@@ -66,6 +73,7 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise
   const address = options.url === undefined ? undefined : requireBaseUrl(options.url, place);
   const credential = commandOf(options) ?? (await typedKey(invocation, place));
   const inForce = address ?? resolveBaseUrl(environment, context.env, config)?.value;
+  if (options.check) await requireAcceptance(invocation, place, { credential, address: inForce });
   if (address === undefined) await setKey(place, credential, inForce);
   else await setKeyAndUrl(place, credential, address);
   const what = typeof credential === 'string' ? `the key ${maskKey(credential)}` : 'the key command';
@@ -76,6 +84,40 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise
   if (urlShadow !== undefined) await messages.warn(urlShadow);
   const shadow = describeKeyShadow(environment, context.env, store);
   if (shadow !== undefined) await messages.warn(shadow);
+}
+
+interface Candidate {
+  readonly credential: Credential;
+  /** Where the key is to be sent; undefined: not known. */
+  readonly address: string | undefined;
+}
+
+/** One request with a key that is not stored yet. @throws the error of the request, with the word that nothing was stored */
+async function requireAcceptance(
+  { context, config, service }: Invocation,
+  { store, environment }: RemotePlace,
+  { credential, address }: Candidate,
+): Promise<void> {
+  const variable = keySource(environment, context.env, store);
+  if (variable !== undefined) {
+    throw new UsageError(`${variable} is set, and its key would be checked instead: unset it. Nothing was stored`);
+  }
+  const isKey = typeof credential === 'string';
+  const origin = address === undefined ? undefined : new URL(address).origin;
+  const candidate: StoredConfig = {
+    ...config,
+    urls: address === undefined ? config.urls : { ...config.urls, [environment]: address },
+    keys: isKey ? { ...config.keys, [environment]: credential } : {},
+    keyCommands: isKey ? {} : { [environment]: credential },
+    keyOrigins: origin === undefined ? {} : { [environment]: origin },
+  };
+  try {
+    const { client } = await service.connectWith(candidate);
+    await client.probe();
+  } catch (error) {
+    if (!(error instanceof PetstockError)) throw error;
+    throw error.with({ message: `${error.message.replace(/\.$/, '')}. The key was not stored` });
+  }
 }
 
 /** @throws UsageError for a command that can't be run as it stands; undefined where none was given */

@@ -35,7 +35,7 @@ export async function finishWrite(
  * @throws UsageError where the answer is no
  */
 export async function writeAgreed(
-  { questions, config }: Invocation,
+  { questions, config, messages }: Invocation,
   petId: bigint,
   target: (stock: number) => number,
   write: (target: (stock: number) => number) => Promise<Written>,
@@ -48,6 +48,7 @@ export async function writeAgreed(
         const quantity = target(stock);
         const asks = questions.willAsk() && (asksAlways || quantity < 0);
         if (asks && agreed !== stock) throw new NotAgreed(stock, quantity);
+        if (quantity < 0 && !asks) void messages.warn(belowZero(petId, quantity));
         return quantity;
       });
     } catch (error) {
@@ -90,10 +91,20 @@ export async function confirmSet(
 }
 
 /**
- * Asks on a terminal before a stock goes below zero. In a script it goes through: the service specifies no bounds.
+ * Asks on a terminal before a stock goes below zero. In a script it goes through, with a warning: the service specifies no
+ * bounds.
  * @throws UsageError where the answer is no
  */
-export async function confirmBelowZero({ questions }: Invocation, petId: bigint, quantity: number): Promise<void> {
-  if (quantity >= 0 || !questions.willAsk()) return;
+export async function confirmBelowZero(
+  { questions, messages }: Invocation,
+  petId: bigint,
+  quantity: number,
+): Promise<void> {
+  if (quantity >= 0) return;
+  if (!questions.willAsk()) return messages.warn(belowZero(petId, quantity));
   await questions.confirm(`The stock of pet ${petId} would go below 0, to ${quantity}. Set it anyway?`);
+}
+
+function belowZero(petId: bigint, quantity: number): string {
+  return `the stock of pet ${petId} goes below 0, to ${quantity}`;
 }

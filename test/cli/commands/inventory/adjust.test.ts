@@ -52,3 +52,15 @@ test('after a lost answer the stock is read, and nothing is sent a second time',
   expect(result.stdout).toContain('"quantity":44');
   expect(sent(result)).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":44}', 'GET /v1/inventory']);
 });
+
+test.each(['adjust 4 -500', 'set 4 -3', 'set 4 -3 --read-first'])(
+  '%s below zero in a script says so',
+  async (command) => {
+    const shop = await openShop();
+    const result = await shop.run(`inventory ${command}`);
+    expect(result).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('Warning: the stock of pet 4 goes below 0'),
+    });
+  },
+);
