@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { allHelp } from './src/cli/help-texts.ts';
 import { completionTable } from './src/cli/reference/completion-table.ts';
@@ -115,20 +115,58 @@ const manual: EsbuildPlugin = {
   },
 };
 
-/** What is bundled is passed on, so its licences go with it: `LICENSES.txt` beside the bundle, which `petstock licenses` prints. */
-export const licences: EsbuildPlugin = {
+const sqlitePackage = '@photostructure/sqlite';
+
+/** Where `bin/sqlite.ts` is built to, seen from the program and the library. */
+const builtSqlite = './sqlite/index.cjs';
+
+/** Takes the SQLite that is built in place of that of `node_modules`. The service asks for it by a \`require\` of its own. */
+const besideSqlite: EsbuildPlugin = {
+  name: 'beside-sqlite',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@photostructure\/sqlite$/ }, () => ({ path: builtSqlite, external: true }));
+    onLoad({ filter: /[\\/]service[\\/]store[\\/]sqlite[\\/]engine\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8');
+      const contents = source.replace(`('${sqlitePackage}')`, `('${builtSqlite}')`);
+      if (contents === source) throw new Error(`${path} does not ask for ${sqlitePackage}`);
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
+/** Its code as CommonJS, and its native binaries where node-gyp-build looks for them: beside the folder of the code that asks. */
+const prebuilds: EsbuildPlugin = {
+  name: 'prebuilds',
+  setup({ initialOptions, onResolve, onEnd }) {
+    onResolve({ filter: /^@photostructure\/sqlite$/ }, () => ({
+      path: resolve('node_modules', sqlitePackage, 'dist/index.cjs'),
+    }));
+    onEnd(() => {
+      if (initialOptions.outdir === undefined) return;
+      const from = join('node_modules', sqlitePackage, 'prebuilds');
+      cpSync(from, join(initialOptions.outdir, 'prebuilds'), { recursive: true });
+    });
+  },
+};
+
+/**
+ * What is bundled is passed on, so its licences go with it: `LICENSES.txt` beside the bundle, which `petstock licenses` prints.
+ * @param besides packages that go with it in bundles of their own
+ */
+export const licences = (besides: readonly string[] = []): EsbuildPlugin => ({
   name: 'licences',
   setup({ initialOptions, onEnd }) {
     onEnd(({ metafile }) => {
       const { outdir } = initialOptions;
       if (metafile === undefined || outdir === undefined) return;
-      const packages = Object.keys(metafile.inputs).flatMap((input) => packageFolder(input) ?? []);
+      const bundled = Object.keys(metafile.inputs).flatMap((input) => packageFolder(input) ?? []);
+      const packages = [...bundled, ...besides.map((name) => `node_modules/${name}`)];
       const texts = ['.', ...[...new Set(packages)].sort()].map(licenceOf);
       mkdirSync(outdir, { recursive: true });
       writeFileSync(join(outdir, 'LICENSES.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
     });
   },
-};
+});
 
 function packageName(input: string): string | undefined {
   return packageFolder(input)?.replace(/^.*node_modules\//, '');
@@ -146,15 +184,16 @@ function licenceOf(folder: string): string {
   return `${name} ${version}\n\n${text}\n`;
 }
 
-/** Everything is bundled but the embedded database, whose native binaries have to stay in their package, and one that `pg` can do without. */
+/** Everything is bundled but a package that `pg` can do without. */
 const both = {
   format: 'esm',
   target: 'node20',
   platform: 'node',
   splitting: true,
-  clean: true,
+  // Three builds write here at once, and what is made of them stays.
+  clean: ['!sqlite/**', '!prebuilds/**', '!binaries/**', '!packages/**', '!release/**'],
   // tsup gives this precedence over `external`, so the exception has to be in the pattern.
-  noExternal: [/^(?!(@photostructure\/sqlite|pg-native)$)/],
+  noExternal: [/^(?!pg-native$)/],
   removeNodeProtocol: false,
 } satisfies Options;
 
@@ -254,17 +293,34 @@ export default defineConfig([
     name: 'program',
     entry: { petstock: 'bin/petstock.ts' },
     outExtension: () => ({ js: '.cjs' }),
-    esbuildPlugins: [unused, quickHelp, completion, commonJs, licences, manual],
+    esbuildPlugins: [
+      besideSqlite,
+      unused,
+      quickHelp,
+      completion,
+      commonJs,
+      licences([sqlitePackage, 'node-gyp-build']),
+      manual,
+    ],
   },
   {
     ...both,
     name: 'library',
     entry: { index: 'src/library/index.ts' },
     dts: { entry: { index: 'src/library/index.ts' } },
-    // CommonJS packages inside an ESM bundle still use what only CommonJS modules are given. Under another name: some modules of
-    // ours import the same function.
+    esbuildPlugins: [besideSqlite],
+    // CommonJS packages inside an ESM bundle still use what only CommonJS modules are given.
     banner: {
       js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);",
     },
+  },
+  {
+    ...both,
+    name: 'sqlite',
+    entry: { 'sqlite/index': 'bin/sqlite.ts' },
+    format: 'cjs',
+    splitting: false,
+    outExtension: () => ({ js: '.cjs' }),
+    esbuildPlugins: [prebuilds],
   },
 ]);

@@ -14,7 +14,7 @@ type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
  * @returns the text of the licences
  */
 export async function bundleOneFile(folder: string): Promise<string> {
-  await bundle(folder, [licences]);
+  await bundle(folder, [licences()]);
   const text = `${readFileSync(join(folder, 'LICENSES.txt'), 'utf8')}\n${'-'.repeat(80)}\n\n${bunNotice}`;
   await bundle(folder, [licencesInside(text)]);
   return text;

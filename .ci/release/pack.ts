@@ -1,0 +1,31 @@
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { npm } from './npm.ts';
+
+/**
+ * `npm run build:package`: the tarball that is published, `dist/packages/petstock-<version>.tgz`, of `dist` as it is.
+ *
+ * Its manifest has nothing that is for work on petstock: npm warns of a `prepare` that it has not run, and tools that look
+ * for faults report those of dev dependencies.
+ */
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const out = join(root, 'dist/packages');
+const { scripts: _, devDependencies: __, devEngines: ___, overrides: ____, ...manifest } = readManifest();
+
+const folder = mkdtempSync(join(root, 'node_modules/.cache/petstock-package-'));
+try {
+  const isOther = (path: string) => /[\\/]dist[\\/](binaries|packages)$/.test(path);
+  const filter = (path: string) => !isOther(path);
+  for (const name of ['dist', 'docs']) cpSync(join(root, name), join(folder, name), { recursive: true, filter });
+  for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) copyFileSync(join(root, name), join(folder, name));
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  mkdirSync(out, { recursive: true });
+  process.stdout.write(npm(['pack', '--json', '--ignore-scripts', '--pack-destination', out], folder));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function readManifest(): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+}
