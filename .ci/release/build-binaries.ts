@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { committedAt } from './commit.ts';
 import { bundleOneFile } from './one-file.ts';
 import { runtimeFor, type Target, targets } from './runtime.ts';
 import { sbomOf } from './sbom.ts';
@@ -31,7 +32,7 @@ async function main(wanted: readonly Target[]): Promise<void> {
     writeFileSync(join(out, 'LICENSES.txt'), text);
     writeFileSync(
       join(out, 'petstock.cdx.json'),
-      sbomOf({ root, packages: packagesIn(folder), builtAt: committedAt() }),
+      sbomOf({ root, packages: packagesIn(folder), builtAt: committedAt(root) }),
     );
     // bun itself has to run here, whatever the target.
     const here = targets.find(({ name }) => name === hostName());
@@ -105,13 +106,4 @@ function packagesIn(folder: string): ReadonlySet<string> {
   const texts = readFileSync(join(folder, 'LICENSES.txt'), 'utf8').split(`\n${'-'.repeat(80)}\n\n`);
   const names = texts.map((text) => text.slice(0, text.indexOf('\n')).replace(' ', '@'));
   return new Set(names.filter((name) => !name.startsWith('petstock@')));
-}
-
-/** In seconds; a tree that is no clone has the time of no commit. */
-function committedAt(): number {
-  try {
-    return Number(execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: root, encoding: 'utf8' }));
-  } catch {
-    return 0;
-  }
 }

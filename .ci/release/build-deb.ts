@@ -1,0 +1,145 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { committedAt } from './commit.ts';
+
+/**
+ * `npm run build:deb`: a package for Debian and Ubuntu of each executable for Linux with glibc that is in `dist/binaries`, in
+ * `dist/packages`. Man pages (`dist/man`) and completions (`dist/completions`) go with it where they have been made. Takes
+ * `dpkg-deb`.
+ */
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const binaries = join(root, 'dist/binaries');
+const out = join(root, 'dist/packages');
+const { version, homepage, description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const builtAt = committedAt(root);
+
+/** By the names of Debian. */
+const architectures: Readonly<Record<string, string>> = { amd64: 'petstock-linux-x64', arm64: 'petstock-linux-arm64' };
+
+/** Where each shell looks for what a package brings. */
+const completions: Readonly<Record<string, string>> = {
+  'petstock.bash': 'usr/share/bash-completion/completions/petstock',
+  _petstock: 'usr/share/zsh/vendor-completions/_petstock',
+  'petstock.fish': 'usr/share/fish/vendor_completions.d/petstock.fish',
+};
+
+const maintainer = 'The petstock authors <petstock@example.invalid>';
+
+const made = Object.entries(architectures).filter(([, file]) => existsSync(join(binaries, file)));
+if (made.length === 0) throw new Error('no executable for Linux in dist/binaries: npm run build:binaries -- linux-x64');
+for (const [architecture, file] of made) buildPackage(architecture, join(binaries, file));
+
+function buildPackage(architecture: string, executable: string): void {
+  mkdirSync(join(root, 'node_modules/.cache'), { recursive: true });
+  const tree = mkdtempSync(join(root, 'node_modules/.cache/petstock-deb-'));
+  try {
+    chmodSync(tree, 0o755);
+    place(tree, 'usr/bin/petstock', executable, 0o755);
+    placeDocuments(tree);
+    writeControl(tree, architecture);
+    mkdirSync(out, { recursive: true });
+    const file = join(out, `petstock_${version}_${architecture}.deb`);
+    // It takes the time of the commit for that of all files.
+    const env = { ...process.env, SOURCE_DATE_EPOCH: String(builtAt) };
+    execFileSync('dpkg-deb', ['--root-owner-group', '-Zgzip', '-z6', '--build', tree, file], { env, stdio: 'ignore' });
+    process.stdout.write(`deb: ${relative(root, file)}, ${(statSync(file).size / 1e6).toFixed(0)} MB\n`);
+  } finally {
+    rmSync(tree, { recursive: true, force: true });
+  }
+}
+
+function placeDocuments(tree: string): void {
+  const folder = 'usr/share/doc/petstock';
+  write(tree, `${folder}/copyright`, copyright());
+  place(tree, `${folder}/LICENSES.txt`, join(binaries, 'LICENSES.txt'), 0o644);
+  const lines = [`petstock (${version}) unstable; urgency=medium`, '', '  * See CHANGELOG.md of the repository.', ''];
+  const date = new Date(builtAt * 1000).toUTCString().replace('GMT', '+0000');
+  const changelog = `${lines.join('\n')}\n -- ${maintainer}  ${date}\n`;
+  write(tree, `${folder}/changelog.gz`, gzipSync(changelog, { level: 9 }));
+  // It is not stripped: what it runs is behind the code of the runtime, and would be gone.
+  write(tree, 'usr/share/lintian/overrides/petstock', 'petstock: unstripped-binary-or-object [usr/bin/petstock]\n');
+  for (const page of filesIn(join(root, 'dist/man'))) {
+    write(tree, `usr/share/man/man1/${page}.gz`, gzipSync(readFileSync(join(root, 'dist/man', page)), { level: 9 }));
+  }
+  for (const file of filesIn(join(root, 'dist/completions'))) {
+    const to = completions[file];
+    if (to !== undefined) place(tree, to, join(root, 'dist/completions', file), 0o644);
+  }
+}
+
+function copyright(): string {
+  const own = readFileSync(join(root, 'LICENSE'), 'utf8');
+  return `petstock ${version}, ${homepage}\n\n${own}
+The executable contains other software: LICENSES.txt in this folder has the licences of all of it. Of the licences that it
+names, /usr/share/common-licenses has GPL-2, LGPL-2, LGPL-2.1 and Apache-2.0.
+`;
+}
+
+/** The names that `dpkg` wants, and the sums that `dpkg --verify` compares. */
+function writeControl(tree: string, architecture: string): void {
+  const files = readdirSync(tree, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    statSync(join(tree, path)).isFile(),
+  );
+  const bytes = files.reduce((sum, path) => sum + statSync(join(tree, path)).size, 0);
+  const sum = (path: string) =>
+    createHash('md5')
+      .update(readFileSync(join(tree, path)))
+      .digest('hex');
+  write(
+    tree,
+    'DEBIAN/md5sums',
+    files
+      .sort()
+      .map((path) => `${sum(path)}  ${path}\n`)
+      .join(''),
+  );
+  const fields = {
+    Package: 'petstock',
+    Version: version,
+    Architecture: architecture,
+    Maintainer: maintainer,
+    'Installed-Size': Math.ceil(bytes / 1024),
+    Depends: 'libc6 (>= 2.17)',
+    Section: 'utils',
+    Priority: 'optional',
+    Homepage: homepage,
+    Description: `${description.charAt(0).toLowerCase()}${description.slice(1)}\n It lists and changes the stock of a pet store by its inventory\n service, keeps inside the rate limit of the service, and has a\n history of every change, which can be taken back.`,
+  };
+  write(
+    tree,
+    'DEBIAN/control',
+    `${Object.entries(fields)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('\n')}\n`,
+  );
+}
+
+function filesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).sort() : [];
+}
+
+function place(tree: string, path: string, from: string, mode: number): void {
+  mkdirSync(dirname(join(tree, path)), { recursive: true, mode: 0o755 });
+  copyFileSync(from, join(tree, path));
+  chmodSync(join(tree, path), mode);
+}
+
+function write(tree: string, path: string, content: string | Uint8Array): void {
+  mkdirSync(dirname(join(tree, path)), { recursive: true, mode: 0o755 });
+  writeFileSync(join(tree, path), content, { mode: 0o644 });
+}
