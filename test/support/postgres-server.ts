@@ -74,7 +74,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     thaw: () => signalAll(postmaster, 'SIGCONT'),
     kill: () => end('SIGKILL'),
     restart: async () => {
-      postmaster = await begin(start, data);
+      postmaster = await beginAgain(start, data);
     },
     stop: async () => {
       await end('SIGQUIT');
@@ -124,6 +124,16 @@ async function begin(start: Start, data: string): Promise<ChildProcess> {
     child.once('exit', (code) => fail(new Error(`PostgreSQL has ended with ${code}: ${said}`)));
   });
   return child;
+}
+
+/** The processes of a server that was killed hold its shared memory until they notice: it is begun again until they have. */
+async function beginAgain(start: Start, data: string, triesLeft = 200): Promise<ChildProcess> {
+  try {
+    return await begin(start, data);
+  } catch (error) {
+    if (triesLeft === 0 || !(error as Error).message.includes('shared memory block')) throw error;
+    return beginAgain(start, data, triesLeft - 1);
+  }
 }
 
 async function ended(child: ChildProcess): Promise<void> {

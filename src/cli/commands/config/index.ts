@@ -28,7 +28,7 @@ export const configOutline: NounOutline = {
       load: async () => (await import('./set-url.ts')).defineSetUrl,
     },
     {
-      usage: 'set <name> <value>',
+      usage: 'set <name> [value]',
       summary: 'change a setting',
       load: async () => (await import('./set.ts')).defineSet,
     },

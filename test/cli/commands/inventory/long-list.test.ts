@@ -54,8 +54,8 @@ describe('an answer that breaks off', () => {
     expect(stderr).toContain('The list is not whole.');
   });
 
-  test('behind the pet that was asked for does not matter', async () => {
-    expect(await run(cut, 'inventory get 17')).toMatchObject({ code: 0, stdout: '17\t17\tavailable\n' });
+  test('matters to get, wherever the pet is: it may be there once more behind the break', async () => {
+    expect(await run(cut, 'inventory get 17')).toMatchObject({ code: 1, stdout: '' });
     expect((await run(cut, 'inventory get 29999')).code).toBe(1);
   });
 
