@@ -104,8 +104,9 @@ function commitIn(clone: string, version: string): string {
 function build(clone: string, out: string, version: string, withBinaries: boolean): void {
   npm(clone, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline');
   npm(clone, 'run', 'build');
-  npm(clone, 'pack', '--ignore-scripts', '--pack-destination', out);
-  if (!existsSync(join(out, `petstock-${version}.tgz`))) throw new Error('npm has packed nothing.');
+  npm(clone, 'run', 'build:package');
+  const tarball = `petstock-${version}.tgz`;
+  cpSync(join(clone, 'dist', 'packages', tarball), join(out, tarball));
   const { scripts } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')) as { scripts: object };
   const binaries = join(clone, 'dist', 'binaries');
   if (withBinaries && 'build:binaries' in scripts) {
