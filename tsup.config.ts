@@ -216,6 +216,7 @@ interface Output {
 const stages = {
   start: 'bin/run.ts',
   command: 'src/cli/invocation/open.ts',
+  print: 'src/output/renderers.ts',
   state: 'src/state/open-state.ts',
   request: 'src/cli/invocation/connect.ts',
 };

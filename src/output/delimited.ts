@@ -1,7 +1,6 @@
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 import { chunksOf } from './batches.ts';
 import { itemFields } from './inventory-view.ts';
-import { itemPieces } from './item-lines.ts';
 import type { Renderer, RenderOptions, Row, Scalar, View } from './view.ts';
 
 /** RFC 4180 with LF line ends; with a header unless the options say otherwise. */
@@ -34,6 +33,8 @@ async function* delimited(
   if (options.header ?? header) yield `${fields.map(text).join(separator)}\n`;
   if (view.items !== undefined) {
     const cells = itemFields(view).map((field, index) => ({ field, before: index === 0 ? '' : separator }));
+    // Late, here and in the other formats: few commands print items.
+    const { itemPieces } = await import('./item-lines.ts');
     yield* itemPieces(view.items, { cells, end: '\n', status: text });
     return;
   }

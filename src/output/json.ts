@@ -1,7 +1,7 @@
 import { type Batches, chunksOf } from './batches.ts';
 import { exactJson, jsonNumber, jsonString } from './exact-json.ts';
 import { type InventoryField, itemFields } from './inventory-view.ts';
-import { type ItemLineFormat, itemPieces } from './item-lines.ts';
+import type { ItemLineFormat } from './item-lines.ts';
 import { withStringIds } from './string-ids.ts';
 import type { Column, RenderOptions, Row, Scalar, View } from './view.ts';
 
@@ -15,6 +15,7 @@ export async function* json(view: View, { stringIds = false }: RenderOptions): A
     const write = jsonWriter(stringIds);
     yield* jsonArray(document.rows, write, around(document.head, write));
   } else if (view.items !== undefined) {
+    const { itemPieces } = await import('./item-lines.ts');
     yield* jsonItems(itemPieces(view.items, jsonItemLine(view, separator, stringIds)));
   } else if (view.json !== undefined) {
     yield `${jsonWriter(stringIds)(view.json)}\n`;
@@ -31,6 +32,7 @@ export async function* ndjson(view: View, { stringIds = false }: RenderOptions):
     const write = jsonWriter(stringIds);
     yield* chunksOf(view.document.rows, (row) => `${write(row)}\n`);
   } else if (view.items !== undefined) {
+    const { itemPieces } = await import('./item-lines.ts');
     yield* itemPieces(view.items, jsonItemLine(view, '\n', stringIds));
   } else if (view.json !== undefined) {
     const values: readonly unknown[] = Array.isArray(view.json) ? view.json : [view.json];

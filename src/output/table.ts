@@ -1,7 +1,7 @@
 import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { chunksOf } from './batches.ts';
 import { type InventoryField, itemFields } from './inventory-view.ts';
-import { type ItemLineFormat, ItemLines } from './item-lines.ts';
+import type { ItemLineFormat, ItemLines } from './item-lines.ts';
 import { rowToKeep, tableCells } from './table-cells.ts';
 import { drawTable } from './table-drawing.ts';
 import { isCramped, type Layout, layOut, layOutLong, measure } from './table-layout.ts';
@@ -54,6 +54,7 @@ async function* itemTable(view: View, items: ColumnBatches, options: RenderOptio
       const { layout } = longLayout(view, waiting.slice(0, drawnRows), options);
       yield* longHeader(layout, options);
       yield waiting.map(rowWriter(view, layout, options)).join('');
+      const { ItemLines } = await import('./item-lines.ts');
       lines = new ItemLines(tableItemLine(view, layout, options));
       batch.keep((index) => index >= missing);
     }
