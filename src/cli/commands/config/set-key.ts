@@ -22,7 +22,6 @@ interface SetKeyOptions {
 
 const help = `${examples([
   ['petstock config set-key --env staging', 'asks, and shows nothing of what you type'],
-  ['petstock config set-key --env staging --check', 'stores it only if the service accepts it'],
   ['petstock config set-key --env production < key.txt', 'takes all of stdin where that is not a terminal'],
   ['petstock config set-key -e production --url https://stock.example.com/v1', 'a key and the address it belongs to'],
   [
