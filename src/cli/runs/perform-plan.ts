@@ -67,7 +67,7 @@ export async function performPlan(session: Session, job: PlanJob, options: PlanO
   const asks = !options.dryRun && planned.length > 0 && invocation.questions.willAsk(options.stdinIsTaken);
   const estimator = createEstimator(invocation, connection, options.concurrency);
   await showPreview(invocation, job.rows, estimator, asks);
-  guard(job.rows, options.guards);
+  requireWithinGuards(job.rows, options.guards);
   const report = { run: job.resumed?.run ?? null, env, dryRun: options.dryRun, rows: job.rows };
   if (options.dryRun) {
     if (!isShown(invocation, report)) await printReport(invocation, report);
@@ -138,7 +138,8 @@ function notWritten(rows: readonly BulkRow[]): readonly BulkRow[] {
   return rows.filter(({ result }) => result !== 'applied' && result !== 'unchanged');
 }
 
-function guard(rows: readonly BulkRow[], guards: Guards): void {
+/** @throws UsageError where a plan is larger than `--max-changes` or `--max-zero` allow */
+export function requireWithinGuards(rows: readonly BulkRow[], guards: Guards): void {
   const faults = guardFaults({ rows }, guards);
   if (faults.length === 0) return;
   throw new UsageError(`The plan is refused, and nothing was written: ${faults.join('; ')}`);

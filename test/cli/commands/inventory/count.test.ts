@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
@@ -159,12 +159,31 @@ test('a dry run of what comes through a pipe leaves nothing behind', async () =>
   expect((await count(shop, '4\n')).code).toBe(0);
 });
 
-test('nothing counted is nothing', async () => {
-  const shop = await openShop();
-  const result = await count(shop, '\n-\n');
-  expect(result).toMatchObject({ code: 0, stdout: '' });
-  expect(result.stderr).toContain('Nothing was counted.');
-  expect((await count(shop, '4\n')).code).toBe(0);
+test('nothing counted is refused, whatever --yes and --all say, and leaves nothing behind', async () => {
+  const shop = await openShop({ pets: 5 });
+  const before = await stockOf(shop);
+  for (const lines of ['', '\n-\n', 'done\n', '4\n-\n', '= foo 0\n']) {
+    for (const args of ['--yes', '--yes --new --all', '--new --all --to -', '--new --all --dry-run']) {
+      const result = await count(shop, lines, args);
+      expect(result, `${args}: ${lines}`).toMatchObject({ code: 2, stdout: '' });
+      expect(result.stderr).toContain('Nothing was counted');
+      expect(writes(result)).toEqual([]);
+    }
+  }
+  expect(await stockOf(shop)).toEqual(before);
+  expect((await count(shop, '1\n')).code).toBe(0);
+});
+
+test('--to keeps to --max-changes and --max-zero', async () => {
+  const shop = await openShop({ pets: 5 });
+  const file = join(shop.folders.state, '..', 'guarded.csv');
+  for (const guard of ['--all --max-zero 1', '--all --max-changes 1']) {
+    const refused = await count(shop, '1\n', `--new --to ${file} ${guard}`);
+    expect(refused).toMatchObject({ code: 2 });
+    expect(refused.stderr).toContain('The plan is refused, and nothing was written');
+    expect(existsSync(file)).toBe(false);
+  }
+  expect((await count(shop, '1\n', `--new --to ${file} --all --max-zero 4`)).code).toBe(0);
 });
 
 test('while a session is unfinished a script is refused, with the command that goes on', async () => {

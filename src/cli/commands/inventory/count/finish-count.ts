@@ -15,7 +15,7 @@ import { shellWord } from '../../../../shared/shell-word.ts';
 import { whereName, whereOptions } from '../../../../shared/where.ts';
 import type { PlanStock } from '../../../../writes/stock-reader.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { type PlanOptions, performPlan } from '../../../runs/perform-plan.ts';
+import { type PlanOptions, performPlan, requireWithinGuards } from '../../../runs/perform-plan.ts';
 import { beginRun } from '../../../runs/run-log.ts';
 import type { Session } from '../../../runs/session.ts';
 import { requireCsvName } from '../csv-name.ts';
@@ -52,15 +52,16 @@ interface CountPlan {
 
 /**
  * Ends a count: as a run, or as a change file. With that the session is finished. Where it does not come to that it stays as it is.
- * @throws PartialError where something was scanned that is no pet's
+ * @throws UsageError where nothing was counted; PartialError where something was scanned that is no pet's
  */
 export async function finishCount(run: Session, count: FinishedCount, options: FinishOptions): Promise<void> {
   const { invocation } = run;
   const { sessions, counting, isNew } = count;
   const { tally, log } = counting;
-  if (tally.scans === 0 && tally.pets === 0 && tally.unknownUnits === 0 && !options.all) {
+  // An empty input says nothing about the shelves: with --all it would set the whole shop to 0.
+  if (tally.pets === 0 && tally.unknownUnits === 0) {
     if (isNew) sessions.end(log, { how: 'discarded' });
-    return invocation.messages.note('Nothing was counted.');
+    throw new UsageError('Nothing was counted, and nothing was written');
   }
   const plan = await planOf(run, tally, options);
   const { unknowns, rows } = plan;
@@ -72,6 +73,7 @@ export async function finishCount(run: Session, count: FinishedCount, options: F
     requireCountable(plan, options);
     if (options.writeFile === undefined) await writeStock(run, count, plan, options);
     else {
+      requireWithinGuards(rows, options.guards);
       await options.writeFile(rows);
       sessions.end(log, { how: 'written', file: options.to ?? '-' });
       await noteWritten(invocation, rows, options.to);
