@@ -1,15 +1,24 @@
 import { readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Clock } from '../shared/clock.ts';
 import { FailureError } from '../shared/errors.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import { isScan, parseHead, parseRecord, type ScanRecord, type SessionEnd, type SessionHead } from './records.ts';
 
+/** How the names of files end: of sessions that are not finished, and of those that are. */
+export const unfinishedName = '.count';
+export const finishedName = '.done';
+
 /** What a session file holds. */
 export interface ReadSession {
   readonly path: string;
   readonly head: SessionHead;
+  /** `head` is what the first line says, and not what the name of the file gives away. */
+  readonly hasHead: boolean;
   readonly scans: readonly ScanRecord[];
+  /** The numbers of the lines that can't be read, from 1, without those that a person goes on without. Empty: it is sound. */
+  readonly damage: readonly number[];
   /** undefined: it is not finished. */
   readonly end: SessionEnd | undefined;
   /** Processes that went to work on it and have not left it, in the order in which they came. Some may be gone. */
@@ -21,8 +30,8 @@ export interface ReadSession {
 }
 
 /**
- * Reads a session, whatever its process is doing meanwhile.
- * @throws FailureError where it can't be read, or is damaged
+ * Reads a session, whatever its process is doing meanwhile. Lines that can't be read are named in `damage`, and the others count.
+ * @throws FailureError where the file can't be read
  */
 export function readSession(path: string): ReadSession {
   const { text, touchedAt } = contentOf(path);
@@ -30,20 +39,46 @@ export function readSession(path: string): ReadSession {
   const isWhole = lines.at(-1) === '';
   if (isWhole) lines.pop();
   const head = parseHead(lines[0] ?? '');
-  if (head === undefined) throw damaged(path, 1);
+  const { damage, end, ...records } = recordsOf(lines);
+  return {
+    path,
+    head: head ?? headByName(path),
+    hasHead: head !== undefined,
+    ...records,
+    damage: head === undefined ? [1, ...damage] : damage,
+    // The name is changed once the end is on disk.
+    end: end ?? (path.endsWith(finishedName) ? { how: 'unreadable' } : undefined),
+    touchedAt,
+    isWhole,
+  };
+}
+
+function recordsOf(lines: readonly string[]): Pick<ReadSession, 'scans' | 'damage' | 'claims' | 'end'> {
   const scans: ScanRecord[] = [];
+  let damage: number[] = [];
   let claims: ProcessIdentity[] = [];
   let end: SessionEnd | undefined;
   for (const [index, line] of lines.entries()) {
-    const record = index === 0 || line === '' ? undefined : parseRecord(line);
+    if (index === 0 || line === '') continue;
+    const record = parseRecord(line);
     if (record === undefined) {
-      if (index > 0 && line !== '' && !isCutOff(lines, index)) throw damaged(path, index + 1);
+      if (!isCutOff(lines, index)) damage.push(index + 1);
     } else if (isScan(record)) scans.push(record);
     else if ('claim' in record) claims.push(record.claim);
     else if ('leave' in record) claims = claims.filter((claim) => !isSame(claim, record.leave));
+    else if ('without' in record) damage = [];
     else end ??= record.end;
   }
-  return { path, head, scans, end, claims, touchedAt, isWhole };
+  return { scans, damage, claims, end };
+}
+
+/** What a session without a readable first line is listed as. It is of no environment, so that no command counts it for one. */
+function headByName(path: string): SessionHead {
+  const session = basename(path).replace(/\.\w+$/, '');
+  const [, date = '', hours, minutes, seconds] = /^(\d{8})T(\d\d)(\d\d)(\d\d)Z/.exec(session) ?? [];
+  const day = date.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3');
+  const at = Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`);
+  return { session, at: Number.isNaN(at) ? 0 : at, env: '', service: '', baseUrl: '', merged: [] };
 }
 
 /** The last line may be half of one; whoever comes next begins with who has left, and a claim. */
@@ -61,10 +96,6 @@ function contentOf(path: string): { readonly text: string; readonly touchedAt: n
   } catch (cause) {
     throw new FailureError(`The session in ${path} can't be read: ${fileErrorReason(cause)}`, { cause });
   }
-}
-
-function damaged(path: string, line: number): FailureError {
-  return new FailureError(`The session in ${path} is damaged: line ${line} makes no sense`);
 }
 
 export function isSame(one: ProcessIdentity, other: ProcessIdentity): boolean {

@@ -23,7 +23,9 @@ export type SessionEnd =
   | { readonly how: 'applied'; readonly run: string | null }
   | { readonly how: 'written'; readonly file: string }
   | { readonly how: 'merged'; readonly into: string }
-  | { readonly how: 'discarded' };
+  | { readonly how: 'discarded' }
+  /** The name of the file says that it is finished; the line that says how is damaged. Never written. */
+  | { readonly how: 'unreadable' };
 
 /** One line of a session file after the first. Ids are text: JSON.parse would round them. */
 export type SessionRecord =
@@ -36,9 +38,14 @@ export type SessionRecord =
   /** A process goes to work on the session, and leaves it. */
   | { readonly claim: ProcessIdentity }
   | { readonly leave: ProcessIdentity }
+  /** A person goes on without the lines above that can't be read, of which there are so many. */
+  | { readonly without: number }
   | { readonly end: SessionEnd };
 
-export type ScanRecord = Exclude<SessionRecord, { claim: unknown } | { leave: unknown } | { end: unknown }>;
+export type ScanRecord = Exclude<
+  SessionRecord,
+  { claim: unknown } | { leave: unknown } | { without: unknown } | { end: unknown }
+>;
 
 export function scanRecord(line: ScanLine, petId: bigint | undefined): ScanRecord | undefined {
   const pet = petId === undefined ? {} : { pet: `${petId}` };
@@ -71,7 +78,7 @@ export function applyRecord(tally: Tally, record: ScanRecord, petOf: (code: stri
 }
 
 export function isScan(record: SessionRecord): record is ScanRecord {
-  return !('claim' in record || 'leave' in record || 'end' in record);
+  return !('claim' in record || 'leave' in record || 'without' in record || 'end' in record);
 }
 
 export function recordText(record: SessionRecord | ({ readonly count: 1 } & SessionHead)): string {
@@ -82,13 +89,15 @@ export function recordText(record: SessionRecord | ({ readonly count: 1 } & Sess
 export function parseRecord(line: string): SessionRecord | undefined {
   const record = parsedObject(line);
   if (record === undefined) return undefined;
-  const isPlace = (value: unknown) => typeof value === 'object' && value !== null;
+  const isOf = (value: unknown, field: string) => typeof value === 'object' && value !== null && field in value;
   const isUnits = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
-  const { add, set, base, code, pet, back, claim, leave, end } = record;
+  const { add, set, base, code, pet, back, claim, leave, without, end } = record;
   const isNamed = typeof code === 'string' && (pet === undefined || /^-?\d{1,19}$/.test(String(pet)));
   const isCount = isNamed && [add, set, base].filter((units) => units !== undefined).every(isUnits);
-  const isRecord = (isCount && (add ?? set ?? base) !== undefined) || back === true;
-  return isRecord || [claim, leave, end].some(isPlace) ? (record as SessionRecord) : undefined;
+  const isRecord = (isCount && (add ?? set ?? base) !== undefined) || back === true || isUnits(without);
+  return isRecord || isOf(claim, 'pid') || isOf(leave, 'pid') || isOf(end, 'how')
+    ? (record as SessionRecord)
+    : undefined;
 }
 
 /** @returns undefined for what is no head of a session that this version can read */

@@ -28,7 +28,7 @@ export class SessionLog {
 
   /**
    * Takes a session. Of several processes that do so at once, the one whose claim is first in the file has it.
-   * @throws ConflictError while another process is at it; FailureError where it can't be written or is damaged
+   * @throws ConflictError while another process is at it; FailureError where it can't be written
    */
   static open(path: string, system: SessionSystem): SessionLog {
     const found = readSession(path);
@@ -67,6 +67,12 @@ export class SessionLog {
     if (records.length === 0) return;
     this.#requireOurs();
     this.#write(records.map(recordText).join(''));
+  }
+
+  /** Goes on without the lines that can't be read: from now on the session is sound. */
+  acceptDamage(): void {
+    this.#requireOurs();
+    this.#write(recordText({ without: this.#session.damage.length }));
   }
 
   /** Ends the session for good. On disk when it returns. */

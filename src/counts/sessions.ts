@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Tally } from '../inventory/count/tally.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
@@ -6,7 +6,7 @@ import { NotFoundError, UsageError } from '../shared/errors.ts';
 import { requirePrivateFile } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
-import { holderOf, type ReadSession, readSession } from './read-session.ts';
+import { finishedName, holderOf, type ReadSession, readSession, unfinishedName } from './read-session.ts';
 import { applyRecord, recordText, type ScanRecord, type SessionEnd, type SessionHead } from './records.ts';
 import { SessionLog, type SessionSystem } from './session-log.ts';
 
@@ -23,8 +23,6 @@ export interface SessionFacts extends ReadSession {
   readonly holder: ProcessIdentity | undefined;
 }
 
-const unfinished = '.count';
-const finished = '.done';
 const hint = 'petstock inventory count --list';
 
 /** The sessions of stock-takes on this machine: a file each, to which lines are only ever added. */
@@ -39,7 +37,7 @@ export class Sessions {
 
   /** The newest first. @param all those that are finished, too */
   list(all: boolean): SessionFacts[] {
-    const names = this.#names().filter((name) => all || name.endsWith(unfinished));
+    const names = this.#names().filter((name) => all || name.endsWith(unfinishedName));
     const sessions = names.map((name) => this.#facts(join(this.#folder, name)));
     return sessions.filter(({ end }) => all || end === undefined).sort((one, other) => other.head.at - one.head.at);
   }
@@ -69,7 +67,7 @@ export class Sessions {
     for (;;) {
       const at = Math.round(this.#options.clock.now());
       const session = this.#newId(at);
-      const path = join(this.#folder, `${session}${unfinished}`);
+      const path = join(this.#folder, `${session}${unfinishedName}`);
       const text = [recordText({ count: 1, session, at, ...about }), ...scans.map(recordText)].join('');
       if (await createFileAtomically(path, text)) return SessionLog.open(path, this.#options);
     }
@@ -89,7 +87,12 @@ export class Sessions {
     log.close();
     // The end is in the file: the name only spares the next command to look.
     const { path } = log.session;
-    if (path.endsWith(unfinished)) renameSync(path, `${path.slice(0, -unfinished.length)}${finished}`);
+    if (path.endsWith(unfinishedName)) renameSync(path, `${path.slice(0, -unfinishedName.length)}${finishedName}`);
+  }
+
+  /** Removes the file of a session that is finished, or damaged beyond its first line. */
+  remove({ path }: Pick<ReadSession, 'path'>): void {
+    rmSync(path, { force: true });
   }
 
   /**
@@ -137,7 +140,7 @@ export class Sessions {
 
   #names(): string[] {
     if (!existsSync(this.#folder)) return [];
-    return readdirSync(this.#folder).filter((name) => name.endsWith(unfinished) || name.endsWith(finished));
+    return readdirSync(this.#folder).filter((name) => name.endsWith(unfinishedName) || name.endsWith(finishedName));
   }
 
   /** Its last four characters tell it from all others. */

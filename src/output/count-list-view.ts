@@ -7,21 +7,22 @@ export interface CountFacts {
   readonly session: string;
   /** When it began: milliseconds since the Unix epoch. */
   readonly at: number;
-  readonly env: string;
+  /** undefined: the session is damaged where it says so. */
+  readonly env: string | undefined;
   readonly store: string | undefined;
   readonly scans: number;
   readonly pets: number;
   readonly units: number;
   readonly unknown: number;
-  readonly state: 'open' | 'counting' | 'applied' | 'written' | 'merged' | 'discarded';
+  readonly state: 'open' | 'counting' | 'applied' | 'written' | 'merged' | 'discarded' | 'damaged';
   /** The run, the file, or the session that became of it. */
   readonly became: string | undefined;
 }
 
 /** Sessions in the order given. */
 export function countListView(sessions: readonly CountFacts[]): View {
-  const rows = sessions.map(({ became, at, store, ...facts }): Row => {
-    return { ...facts, at: new Date(at).toISOString(), store: store ?? null, became: became ?? null };
+  const rows = sessions.map(({ became, at, env, store, ...facts }): Row => {
+    return { ...facts, at: new Date(at).toISOString(), env: env ?? null, store: store ?? null, became: became ?? null };
   });
   return {
     shape: 'list',
@@ -51,7 +52,7 @@ function tableRow({ session, at, became, env, store, ...facts }: CountFacts): Ro
   const shown = became === undefined ? '' : `${link}${state === 'written' ? became : became.slice(-4)}`;
   return {
     ...facts,
-    env: whereName({ store, env }),
+    env: env === undefined ? '?' : whereName({ store, env }),
     name: session.slice(-4),
     at: localMinute(at),
     state: state + shown,

@@ -100,13 +100,44 @@ test('what a power cut leaves of a file is a session all the same, up to the las
   );
 });
 
-test('a line that makes no sense is damage, and is said', async () => {
+test('a line that makes no sense is damage, until it is gone on without; the others count', async () => {
   const { gone, sessionsOf } = await machine();
   const log = await sessionsOf(processNumber(1)).begin(about);
   gone.add(1);
   log.append([add('4')]);
   appendFileSync(log.session.path, '{"add":-1,"code":"4"}\n{"add":1,"code":"5","pet":"5"}\n');
-  expect(() => sessionsOf(processNumber(2)).open(log.session)).toThrow(/is damaged: line 4 makes no sense/);
+  const next = sessionsOf(processNumber(2)).open(log.session);
+  expect(next.session.damage).toEqual([4]);
+  expect(tallyOf(next.session).units).toBe(2);
+  next.acceptDamage();
+  expect(readSession(log.session.path)).toMatchObject({ damage: [], end: undefined });
+  expect(unitsIn(log.session.path)).toBe(2);
+});
+
+test('wherever bytes of a session are damaged, it is read, and every scan on a whole line counts', async () => {
+  const { gone, sessionsOf } = await machine();
+  const log = await sessionsOf(processNumber(1)).begin(about);
+  const { path } = log.session;
+  const begun = statSync(path).size;
+  for (let code = 0; code < 10; code += 1) log.append([add(`${code}`)]);
+  gone.add(1);
+  const whole = readFileSync(path);
+  fc.assert(
+    fc.property(
+      fc.integer({ min: begun, max: whole.length - 2 }),
+      fc.constantFrom('\0', '}', ' ', '\n', '\ud800'),
+      (at, byte) => {
+        truncateSync(path, 0);
+        appendFileSync(path, Buffer.concat([whole.subarray(0, at), Buffer.from(byte), whole.subarray(at + 1)]));
+        expect(unitsIn(path)).toBeGreaterThanOrEqual(8);
+        const next = sessionsOf(processNumber(2)).open({ path });
+        next.acceptDamage();
+        next.close();
+        expect(readSession(path).damage).toEqual([]);
+      },
+    ),
+    { numRuns: 60 },
+  );
 });
 
 test('a crash between a merged session and the end of its sources counts nothing twice', async () => {

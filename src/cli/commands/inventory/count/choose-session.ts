@@ -1,11 +1,14 @@
 import type { ReadSession } from '../../../../counts/read-session.ts';
 import { shortOf } from '../../../../counts/session-log.ts';
 import { type SessionFacts, type Sessions, tallyOf } from '../../../../counts/sessions.ts';
+import { grouped } from '../../../../inventory/grouped.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';
-import { UsageError } from '../../../../shared/errors.ts';
+import { FailureError, UsageError } from '../../../../shared/errors.ts';
 import { type Where, whereName, whereOptions } from '../../../../shared/where.ts';
+import type { Prompts } from '../../../context.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
+import { requireSound } from './require-sound.ts';
 
 /** What is to be counted into. */
 export type Choice =
@@ -34,11 +37,16 @@ export async function chooseSession(
   if (merge !== undefined) return { kind: 'merge', sessions: toMerge(invocation, sessions, merge) };
   if (session !== undefined) {
     const found = sessions.find(session);
-    requireOpen(found);
-    requirePlace(found, invocation);
-    return { kind: 'continue', session: found };
+    return goOn(invocation, found);
   }
   return isNew ? { kind: 'new' } : newOrUnfinished(invocation, sessions);
+}
+
+async function goOn(invocation: Invocation, session: SessionFacts): Promise<Choice> {
+  requireOpen(session);
+  if (session.hasHead) requirePlace(session, invocation);
+  await requireSound(invocation, session);
+  return { kind: 'continue', session };
 }
 
 async function newOrUnfinished(invocation: Invocation, sessions: Sessions): Promise<Choice> {
@@ -55,12 +63,22 @@ async function newOrUnfinished(invocation: Invocation, sessions: Sessions): Prom
     });
   }
   if (others.length > 0) {
-    const rest = others.length === 1 ? 'another one' : `${others.length} others`;
-    await messages.note(`There is ${rest} that is not finished: petstock inventory count --list`);
+    const rest = others.length === 1 ? 'is another one that is' : `are ${grouped(others.length)} others that are`;
+    await messages.note(`There ${rest} not finished: petstock inventory count --list`);
   }
-  const question = `${what} (${sumText(tallyOf(newest))}). Go on with it? No begins another`;
-  const goesOn = !questions.willAsk() || (await context.prompts.confirm(question));
-  return goesOn ? { kind: 'continue', session: newest } : { kind: 'new' };
+  const question = `${what} (${sumText(tallyOf(newest))}). Go on with it? [Y/n] No begins another`;
+  const goesOn = !questions.willAsk() || (await asksToGoOn(context.prompts, question));
+  return goesOn ? goOn(invocation, newest) : { kind: 'new' };
+}
+
+/** Enter alone goes on. What is scanned at the question is no answer to it. */
+async function asksToGoOn({ text }: Prompts, question: string): Promise<boolean> {
+  for (let asked = question; ; ) {
+    const answer = (await text(asked)).trim();
+    if (/^(?:y|yes)?$/i.test(answer)) return true;
+    if (/^(?:n|no)$/i.test(answer)) return false;
+    asked = `${JSON.stringify(answer.slice(0, 40))} is not counted yet, since it is not an answer. ${question}`;
+  }
 }
 
 function toMerge(invocation: Invocation, sessions: Sessions, texts: readonly string[]): SessionFacts[] {
@@ -71,6 +89,11 @@ function toMerge(invocation: Invocation, sessions: Sessions, texts: readonly str
   }
   for (const session of found) {
     requireOpen(session);
+    if (session.damage.length > 0) {
+      throw new FailureError(`Session ${shortOf(session)} is damaged, and can't be merged as it is`, {
+        hint: `petstock inventory count ${shortOf(session)} ${whereOptions(invocation.where)}`,
+      });
+    }
     requirePlace(session, invocation);
     if (session.head.service !== first.head.service) {
       throw new UsageError(`Sessions ${shortOf(first)} and ${shortOf(session)} are counts of two services`);
@@ -94,6 +117,10 @@ export function requireOpen(session: ReadSession): void {
       const into = end.into.slice(-4);
       throw new UsageError(`${was} merged into session ${into}`, { hint: `petstock inventory count ${into}` });
     }
+    case 'unreadable':
+      throw new FailureError(`Session ${shortOf(session)} is finished, and damaged: how it ended can't be read`, {
+        hint: `petstock inventory count --discard ${shortOf(session)}`,
+      });
     default:
       throw new UsageError(`${was} discarded`, { hint: 'petstock inventory count --new' });
   }

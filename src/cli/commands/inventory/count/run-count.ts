@@ -100,6 +100,7 @@ async function logOf(sessions: Sessions, choice: Choice, run: Session): Promise<
   if (choice.kind === 'new') return sessions.begin({ env: environment, store, service, baseUrl, merged: [] });
   const log = sessions.open(choice.session);
   try {
+    if (log.session.damage.length > 0) log.acceptDamage();
     if (log.session.head.merged.length > 0) sessions.endSources(log.session);
     await requireUnapplied(run, sessions, log);
   } catch (error) {
