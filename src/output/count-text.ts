@@ -3,7 +3,7 @@ import { grouped } from '../inventory/grouped.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { counted } from './change-rows.ts';
 import type { Paint } from './paint.ts';
-import { padEnd, truncate, visibleWidth } from './text-width.ts';
+import { padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
 
 /** What a count has come to. */
 export interface CountSum {
@@ -66,13 +66,27 @@ export function eventText(event: CountEvent, sum: CountSum, paint: Paint, width:
 
 /** Codes that stand for no pet, with their units, for the end of a count. */
 export function unknownLines(unknowns: ReadonlyMap<string, number>, paint: Paint, width: number): string[] {
+  const title = `Not counted, since no pet is known for ${unknowns.size === 1 ? 'it' : 'them'}:`;
+  return [...wrap(title, width).map(paint.yellow), ...unknownRows(unknowns, paint, width)];
+}
+
+/** As `unknownLines`, without the title. What is too long for one line is broken between words, and keeps its units in the last. */
+export function unknownRows(unknowns: ReadonlyMap<string, number>, paint: Paint, width: number): string[] {
   const shown = [...unknowns].slice(0, mostShown);
-  const codes = shown.map(([code, units]) => ({ code: truncate(singleLine(code), Math.max(8, width - 12)), units }));
-  const codeWidth = codes.reduce((most, { code }) => Math.max(most, visibleWidth(code)), 0);
+  const room = Math.max(8, width - 12);
+  const names = shown.map(([code, units]) => {
+    const lines = width === Number.POSITIVE_INFINITY ? [singleLine(code)] : wrap(singleLine(code), room);
+    return { lines: lines.map((line) => truncate(line, room)), units };
+  });
+  const nameWidth = names.reduce((most, { lines }) => Math.max(most, ...lines.map(visibleWidth)), 0);
   const rest = unknowns.size - shown.length;
   return [
-    paint.yellow(`Not counted, since no pet is known for ${unknowns.size === 1 ? 'it' : 'them'}:`),
-    ...codes.map(({ code, units }) => `  ${padEnd(code, codeWidth)}  ${grouped(units)}`),
+    ...names.flatMap(({ lines, units }) => {
+      return [
+        ...lines.slice(0, -1).map((line) => `  ${line}`),
+        `  ${padEnd(lines.at(-1) ?? '', nameWidth)}  ${grouped(units)}`,
+      ];
+    }),
     ...(rest > 0 ? [paint.dim(`  … and ${grouped(rest)} more`)] : []),
   ];
 }
@@ -86,7 +100,7 @@ export function nameOf(what: Counted): string {
 function changeText({ before, after }: CountStep): string {
   const change = after - before;
   if (change === 1) return '';
-  return change < 0 ? ` (${change})` : ` (+${change})`;
+  return change < 0 ? ` (${grouped(change)})` : ` (+${grouped(change)})`;
 }
 
 /** A code may be anything, and long: it is cut where it has to be, and what follows it never. */

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { changeFile, stockOf, withReport } from '../../../support/changes.ts';
@@ -103,7 +103,7 @@ test('what is not known is kept apart, listed, and not written: exit 8', async (
   expect(result.stderr).toMatch(/^Not counted, since no pet is known for them:\n( {2}.+\n){4}/m);
   for (const line of ['  004     2\n', '  777777  1\n', '  foo     2\n', '  4 x0    1\n'])
     expect(result.stderr).toContain(line);
-  expect(result.stderr.trimEnd().split('\n').at(-1)).toMatch(/6 units of 4 codes that are not known were not counted/);
+  expect(result.stderr.trimEnd().split('\n').at(-1)).toMatch(/Not counted: 6 units of 4 unknown codes/);
 });
 
 test('where nothing is known nothing is written, and the session stays', async () => {
@@ -405,7 +405,9 @@ test('scans that come through a pipe to a terminal: what is unknown stays, once,
   expect(stderr).toMatch(/\r\x1b\[K\d units?, 1 pet/);
   expect(stderr).toContain('  foo  2\n');
   const silent = await count(shop, '5\nbar\n', '--yes -q');
-  expect(silent.stderr).toMatch(/^bar: 1 kept apart, no known code\nError: 1 unit of 1 code /);
+  expect(silent.stderr).toMatch(
+    /^bar: 1 kept apart, no known code\nError: Not counted: 1 unit of 1 unknown code\.\n {2}bar {2}1\n/,
+  );
 });
 
 test('a session is of one store, and hints name it', async () => {
@@ -489,4 +491,41 @@ test('a finished session that is damaged is listed, is not counted on, and can b
   expect((await shop.run(`inventory count --discard ${sessionIn(shop)} --yes`)).code).toBe(0);
   expect(await statesOf(shop)).toEqual([]);
   expect(JSON.parse((await shop.run('history list --json')).stdout)).toHaveLength(2);
+});
+
+test('what is said of unknown codes does not depend on how the input ends', async () => {
+  const shop = await openShop();
+  for (const flag of ['', ' -q', ' --json']) {
+    const [first, ...others] = await Promise.all(
+      ['foo', 'foo\n', 'foo\ndone\n', 'foo\ndone', 'foo\n\ndone\n4\n'].map(async (tail) => {
+        const { stderr, code } = await count(shop, `1 x12\n${tail}`, `--new --dry-run${flag}`);
+        expect(stderr).toContain('foo: 1 kept apart, no known code\n');
+        expect(stderr).toContain('foo  1');
+        return { stderr: stderr.replace(/\d+ of 1,000 left, resets in .*/, ''), code };
+      }),
+    );
+    for (const other of others) expect(other).toEqual(first);
+  }
+});
+
+test('a code of --codes whose pet the service lacks is named with its pet, at a terminal and in a script', async () => {
+  const shop = await openShop();
+  const codes = changeFile(shop, 'code,petId\n55,99999\n56,99999\n', 'codes.csv');
+  const script = await count(shop, '4\n55 x2\n56\n99998\n', `--yes --codes ${codes}`);
+  expect(script.code).toBe(8);
+  expect(script.stderr).toMatch(/\n {2}55, 56 \(pet 99999, which the service does not have\) {2}3\n {2}99998 +1\n/);
+  const typed = await count(shop, '4\n55 x2\ndone\n', `--codes ${codes}`, person);
+  expect(typed.stderr).toContain('\n  55 (pet 99999, which the service does not have)  2\n');
+  const narrow = await count(shop, '4\n55 x2\ndone\n', `--dry-run --codes ${codes}`, { ...person, terminal: 40 });
+  expect(narrow.stderr).toContain(
+    'Not counted, since no pet is known for\nit:\n  55 (pet 99999, which the\n  service does not have)',
+  );
+});
+
+test('--codes takes no folder', async () => {
+  const shop = await openShop();
+  const folder = dirname(changeFile(shop, 'code,petId\n55,4\n', 'codes.csv'));
+  const result = await count(shop, '4\n', `--yes --codes ${folder}`);
+  expect(result).toMatchObject({ code: 2, requests: [] });
+  expect(result.stderr).toContain(`${folder} is a folder; --codes takes a file`);
 });

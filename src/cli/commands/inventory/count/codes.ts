@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { readCodes } from '../../../../change-files/read-codes.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
 import { UsageError } from '../../../../shared/errors.ts';
@@ -8,6 +8,9 @@ import { fileErrorReason } from '../../../../shared/file-error.ts';
 export async function codesOf(file: string | undefined): Promise<ReadonlyMap<string, bigint>> {
   if (file === undefined) return new Map();
   if (file === '-') throw new UsageError('--codes takes a file: what is scanned comes from stdin');
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UsageError(`${file} is a folder; --codes takes a file`);
+  }
   const read = await readCodes(createReadStream(file)).catch((cause: NodeJS.ErrnoException) => {
     const why =
       cause.code === 'ENOENT' ? `There is no file ${file}` : `${file} can't be read: ${fileErrorReason(cause)}`;

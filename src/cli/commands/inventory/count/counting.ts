@@ -3,6 +3,7 @@ import type { SessionLog } from '../../../../counts/session-log.ts';
 import { tallyOf } from '../../../../counts/sessions.ts';
 import { parseScanLine, petIdOfCode, type ScanLine } from '../../../../inventory/count/scan-line.ts';
 import type { Tally } from '../../../../inventory/count/tally.ts';
+import { grouped } from '../../../../inventory/grouped.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
 import { PetstockError } from '../../../../shared/errors.ts';
 
@@ -19,10 +20,13 @@ export class Counting {
   readonly log: SessionLog;
   readonly tally: Tally;
   readonly #known: KnownCodes;
+  /** The codes that were scanned for each pet. */
+  readonly #codes = new Map<bigint, Set<string>>();
 
   constructor(log: SessionLog, known: KnownCodes) {
     this.log = log;
     this.#known = known;
+    for (const scan of log.session.scans) this.#noteCode(scan);
     this.tally = tallyOf(log.session, (code) => this.#petOf(code));
   }
 
@@ -41,10 +45,32 @@ export class Counting {
       const record = scanRecord(line, 'code' in line && line.kind !== 'fault' ? this.#petOf(line.code) : undefined);
       const event = this.#count(line, record);
       events.push(event);
-      if (record !== undefined && event.kind !== 'nothingToTakeBack') records.push(record);
+      if (record === undefined || event.kind === 'nothingToTakeBack') continue;
+      records.push(record);
+      this.#noteCode(record);
     }
     this.#keep(records);
     return { events, isDone };
+  }
+
+  /** Units of the codes of which no pet is known, by what is said of each. */
+  unknowns(): Map<string, number> {
+    const named = (code: string) => missingName([code], this.#known.codes.get(code));
+    return new Map(Array.from(this.tally.unknowns(), ([code, units]) => [named(code), units]));
+  }
+
+  /** What is said of a pet that was counted, and that the service does not have: `55 (pet 99999, which …)`. */
+  nameOfMissing(petId: bigint): string {
+    const codes = [...(this.#codes.get(petId) ?? [])].filter((code) => code !== `${petId}`);
+    return codes.length === 0 ? `${petId}` : missingName(codes, petId);
+  }
+
+  #noteCode(record: ScanRecord): void {
+    if ('back' in record) return;
+    const petId = record.pet === undefined ? this.#petOf(record.code) : BigInt(record.pet);
+    if (petId === undefined) return;
+    const codes = this.#codes.get(petId) ?? new Set();
+    this.#codes.set(petId, codes.add(record.code));
   }
 
   #keep(records: readonly ScanRecord[]): void {
@@ -52,7 +78,7 @@ export class Counting {
       this.log.append(records);
     } catch (error) {
       if (!(error instanceof PetstockError)) throw error;
-      const lost = records.length === 1 ? 'the last scan is' : `the last ${records.length} scans are`;
+      const lost = records.length === 1 ? 'the last scan is' : `the last ${grouped(records.length)} scans are`;
       throw error.with({ message: `${error.message}; ${lost} not counted` });
     }
   }
@@ -79,4 +105,9 @@ export class Counting {
     if (petId !== undefined) return `there is no pet ${petId}`;
     return petIdOfCode(code) === undefined ? 'no known code' : 'there is no such pet';
   }
+}
+
+function missingName(codes: readonly string[], petId: bigint | undefined): string {
+  const name = codes.join(', ');
+  return petId === undefined ? name : `${name} (pet ${petId}, which the service does not have)`;
 }

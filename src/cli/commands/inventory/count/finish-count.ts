@@ -5,12 +5,11 @@ import { changeFileText } from '../../../../change-files/change-file-text.ts';
 import { type SessionLog, shortOf } from '../../../../counts/session-log.ts';
 import type { Sessions } from '../../../../counts/sessions.ts';
 import type { BulkRow, Change } from '../../../../inventory/change.ts';
-import type { Tally } from '../../../../inventory/count/tally.ts';
+import { grouped } from '../../../../inventory/grouped.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
 import { counted } from '../../../../output/change-rows.ts';
-import { unknownLines } from '../../../../output/count-text.ts';
 import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
-import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
+import { UsageError } from '../../../../shared/errors.ts';
 import { shellWord } from '../../../../shared/shell-word.ts';
 import { whereName, whereOptions } from '../../../../shared/where.ts';
 import type { PlanStock } from '../../../../writes/stock-reader.ts';
@@ -21,6 +20,7 @@ import type { Session } from '../../../runs/session.ts';
 import { requireCsvName } from '../csv-name.ts';
 import { confirmReplacing, rememberWritten } from '../replace-file.ts';
 import type { Counting } from './counting.ts';
+import { createUnknownFaults } from './unknown-faults.ts';
 
 type WriteFile = (rows: readonly BulkRow[]) => Promise<void>;
 
@@ -47,6 +47,7 @@ export interface FinishedCount {
 interface CountPlan {
   readonly rows: BulkRow[];
   readonly stock: PlanStock;
+  /** Units of what is no pet of the service, by what is said of it. */
   readonly unknowns: ReadonlyMap<string, number>;
 }
 
@@ -63,14 +64,13 @@ export async function finishCount(run: Session, count: FinishedCount, options: F
     if (isNew) sessions.end(log, { how: 'discarded' });
     throw new UsageError('Nothing was counted, and nothing was written');
   }
-  const plan = await planOf(run, tally, options);
+  const plan = await planOf(run, counting, options);
   const { unknowns, rows } = plan;
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
-  if (unknowns.size > 0) {
-    await invocation.messages.show((paint, width) => unknownLines(unknowns, paint, width), { always: asks });
-  }
+  const faults = createUnknownFaults(invocation, unknowns, asks);
+  await faults.show();
   try {
-    requireCountable(plan, options);
+    faults.requireCountable(rows, options.all);
     if (options.writeFile === undefined) await writeStock(run, count, plan, options);
     else {
       requireWithinGuards(rows, options.guards);
@@ -82,19 +82,20 @@ export async function finishCount(run: Session, count: FinishedCount, options: F
     // What came through a pipe is there to be counted once more: of a dry run, nothing is kept.
     if (options.dryRun && isNew && !invocation.context.stdin.isTerminal) sessions.end(log, { how: 'discarded' });
   }
-  if (unknowns.size > 0) throw notCounted(unknowns);
+  if (unknowns.size > 0) throw faults.notCounted();
 }
 
-async function planOf(run: Session, tally: Tally, options: FinishOptions): Promise<CountPlan> {
+async function planOf(run: Session, counting: Counting, options: FinishOptions): Promise<CountPlan> {
   const { invocation } = run;
-  const units = new Map(tally.counts());
+  const units = new Map(counting.tally.counts());
   await invocation.service.announce();
   const stock = await run.readSettledStock(new Set([...units.keys(), ...((options.all && options.petIds) || [])]));
-  const unknowns = new Map(tally.unknowns());
+  const unknowns = counting.unknowns();
   for (const [petId, quantity] of units) {
     if (stock.quantities.has(petId)) continue;
     units.delete(petId);
-    unknowns.set(`${petId}`, (unknowns.get(`${petId}`) ?? 0) + quantity);
+    const name = counting.nameOfMissing(petId);
+    unknowns.set(name, (unknowns.get(name) ?? 0) + quantity);
   }
   if (options.all) for (const petId of stock.quantities.keys()) if (!units.has(petId)) units.set(petId, 0);
   const { reason = 'stock-take', ref } = options;
@@ -104,20 +105,6 @@ async function planOf(run: Session, tally: Tally, options: FinishOptions): Promi
   const env = whereName(invocation.where);
   const { rows } = planChanges(changes, (petId) => stock.quantities.get(petId), { skipUnknown: false, env });
   return { rows, stock, unknowns };
-}
-
-/** @throws NotFoundError where no pet was counted; UsageError where a zero would be written for what may be on the shelf */
-function requireCountable({ rows, unknowns }: CountPlan, { all }: FinishOptions): void {
-  if (unknowns.size === 0) return;
-  if (rows.length === 0) {
-    throw new NotFoundError('Nothing of what was scanned is the id of a pet; nothing was written');
-  }
-  if (!all) return;
-  const codes = unknowns.size === 1 ? 'A code is' : `${unknowns.size} codes are`;
-  throw new UsageError(
-    `${codes} not known, and --all would set to 0 what may have been scanned; nothing was written. ` +
-      'Name the codes with --codes, or drop each with = <code> 0',
-  );
 }
 
 async function writeStock(
@@ -198,14 +185,8 @@ function exportRow({ petId, before, after, reason, ref }: BulkRow) {
 async function noteWritten({ messages, where }: Invocation, rows: readonly BulkRow[], to = '-'): Promise<void> {
   if (to === '-') return;
   const differ = rows.filter(({ before, after }) => before !== after).length;
-  await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')}, ${differ} with another stock than now.`);
-  await messages.note(`Apply it: petstock inventory apply ${shellWord(to)} ${whereOptions(where)}`);
-}
-
-function notCounted(unknowns: ReadonlyMap<string, number>): PartialError {
-  const units = [...unknowns.values()].reduce((sum, count) => sum + count, 0);
-  const codes = unknowns.size === 1 ? '1 code that is' : `${unknowns.size} codes that are`;
-  return new PartialError(
-    `${counted(units, 'unit')} of ${codes} not known ${units === 1 ? 'was' : 'were'} not counted`,
+  await messages.note(
+    `Written to ${to}: ${counted(rows.length, 'pet')}, ${grouped(differ)} with another stock than now.`,
   );
+  await messages.note(`Apply it: petstock inventory apply ${shellWord(to)} ${whereOptions(where)}`);
 }

@@ -145,9 +145,10 @@ async function count(invocation: Invocation, counting: Counting, choice: Choice)
     for await (const lines of linesOf(stdin.chunks)) {
       const taken = counting.take(lines);
       isDone = taken.isDone;
+      if (!isDone) interrupted.throwIfAborted();
+      // What came in one piece with the end is said, too.
+      if (!isDone || taken.events.length > 0) await screen.show(taken.events);
       if (isDone) break;
-      interrupted.throwIfAborted();
-      await screen.show(taken.events);
     }
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
