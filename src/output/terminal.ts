@@ -27,3 +27,14 @@ export function harmless(text: string): string {
   const parts = text.slice(start.length).split(paintCode);
   return start + parts.map((part, index) => (index % 2 === 1 ? part : stripControlsFromBody(part))).join('');
 }
+
+/** Whether a line can be drawn again in its place: a terminal that only prints, and many a screen reader, says `TERM=dumb`. */
+export function drawsLive({
+  stderr,
+  env,
+}: {
+  readonly stderr: { readonly isTerminal: boolean };
+  readonly env: Readonly<Record<string, string | undefined>>;
+}): boolean {
+  return stderr.isTerminal && env.TERM !== 'dumb';
+}

@@ -108,7 +108,7 @@ async function progress(): Promise<string> {
     },
   };
   const line = createProgress(
-    { clock, stderr },
+    { clock, env: {}, stderr },
     { total: 1200, note: () => {}, paint: await createPaint(true), limitSeconds: (rows) => rows / 10 },
   );
   for (let done = 0; done <= 512; done += 8) {

@@ -1,4 +1,4 @@
-import { liveWidth, wipeLine } from '../../output/terminal.ts';
+import { drawsLive, liveWidth, wipeLine } from '../../output/terminal.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
 import type { Context } from '../context.ts';
 
@@ -10,8 +10,8 @@ export interface Countdown {
   stop(): Promise<void>;
 }
 
-/** On a terminal a line that counts down and goes away; elsewhere one line. */
-export function createCountdown({ clock, stderr, interrupted }: Context, note: (line: string) => void): Countdown {
+/** On a terminal that can draw, a line that counts down and goes away; elsewhere one line. */
+export function createCountdown({ clock, stderr, env, interrupted }: Context, note: (line: string) => void): Countdown {
   let shown: AbortController | undefined;
 
   const count = async (until: number, signal: AbortSignal): Promise<void> => {
@@ -29,7 +29,7 @@ export function createCountdown({ clock, stderr, interrupted }: Context, note: (
   };
 
   const start = (ms: number): void => {
-    if (!stderr.isTerminal) {
+    if (!drawsLive({ stderr, env })) {
       note(waitLine(ms, clock.now()));
       return;
     }

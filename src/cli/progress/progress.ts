@@ -1,5 +1,6 @@
 import { type Paint, plainPaint } from '../../output/paint.ts';
 import { type ProgressFacts, progressLine, progressSentence } from '../../output/progress-line.ts';
+import { drawsLive } from '../../output/terminal.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
 import type { Context } from '../context.ts';
 import { createLiveLine } from './live-line.ts';
@@ -32,14 +33,14 @@ export interface ProgressOptions {
   limitSeconds?(rows: number): number;
 }
 
-/** Where there is no terminal a sentence is said at most so often, in milliseconds. */
+/** Where nothing can be drawn a sentence is said at most so often, in milliseconds. */
 const sayEvery = 10_000;
 /** A wait shorter than this is not worth a sentence that stays. */
 const shortWait = 1000;
 
-/** On a terminal a line that is drawn again and again; elsewhere a sentence now and then. */
-export function createProgress(context: Pick<Context, 'clock' | 'stderr'>, options: ProgressOptions): Progress {
-  const { clock, stderr } = context;
+/** On a terminal that can draw, a line that is drawn again and again; elsewhere a sentence now and then. */
+export function createProgress(context: Pick<Context, 'clock' | 'stderr' | 'env'>, options: ProgressOptions): Progress {
+  const { clock } = context;
   const { total, limitSeconds, note, paint = plainPaint } = options;
   const meter = createRateMeter(clock.monotonic());
   let count: ProgressCount = { done: 0, failed: 0 };
@@ -54,7 +55,7 @@ export function createProgress(context: Pick<Context, 'clock' | 'stderr'>, optio
     return { total, ...count, rate, left, waiting: meter.pauseLeft(at) };
   };
 
-  const line = stderr.isTerminal
+  const line = drawsLive(context)
     ? createLiveLine(context, {
         text: (width) => progressLine(facts(), width, paint),
         countsFor: () => meter.pauseLeft(clock.monotonic()),

@@ -1,4 +1,4 @@
-import { liveWidth, wipeLine } from '../../output/terminal.ts';
+import { drawsLive, liveWidth, wipeLine } from '../../output/terminal.ts';
 import { truncate } from '../../output/text-width.ts';
 import type { Context } from '../context.ts';
 
@@ -9,12 +9,12 @@ export interface WaitingLine {
   clear(): Promise<void>;
 }
 
-/** Where there is no terminal it shows nothing: a line there would stay. */
-export function createWaitingLine({ stderr }: Pick<Context, 'stderr'>): WaitingLine {
+/** Where nothing can be drawn it shows nothing: a line there would stay. */
+export function createWaitingLine({ stderr, env }: Pick<Context, 'stderr' | 'env'>): WaitingLine {
   let visible = false;
   return {
     show: (text) => {
-      if (!stderr.isTerminal) return;
+      if (!drawsLive({ stderr, env })) return;
       visible = true;
       void stderr.write(`${wipeLine}${truncate(text, liveWidth(stderr.columns))}`);
     },

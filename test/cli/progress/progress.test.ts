@@ -29,7 +29,7 @@ function start({ columns, taken, ...options }: Rig = {}): Progress {
       await taken;
     },
   };
-  return createProgress({ clock, stderr }, { total: 1200, note: (line) => notes.push(line), ...options });
+  return createProgress({ clock, stderr, env: {} }, { total: 1200, note: (line) => notes.push(line), ...options });
 }
 
 /** What is on the last line of the terminal. */

@@ -1,20 +1,15 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { type BulkFlags, bulkFlags, parseBulkFlags } from '../bulk-flags.ts';
+import { bulkFlags, parseBulkFlags } from '../bulk-flags.ts';
 import { examples } from '../command.ts';
+import type { PlanFlags } from './count/plan-words.ts';
 
-interface CountFlags extends BulkFlags {
+interface CountFlags extends PlanFlags {
   readonly new?: boolean;
   readonly merge?: readonly string[];
   readonly list?: boolean;
   readonly discard?: string;
-  readonly codes?: string;
-  readonly all?: boolean;
-  readonly to?: string;
-  readonly force?: boolean;
-  readonly reason?: string;
-  readonly ref?: string;
 }
 
 export function defineCount(command: Command, run: Run): void {
@@ -47,7 +42,7 @@ export function defineCount(command: Command, run: Run): void {
     .option('--reason <text>', 'why, for the history (default: stock-take)')
     .option('--ref <text>', 'a number or name of your own, for the history')
     .option('--list', 'list the sessions of this machine; sends nothing')
-    .option('--discard <session>', 'give a session up, after a question');
+    .option('--discard <session>', 'give a session up, after a question; of a finished one, remove the file');
   bulkFlags(command)
     .addHelpText(
       'after',
@@ -76,6 +71,7 @@ async function count(invocation: Invocation, flags: CountFlags, session?: string
   const { merge, codes, all = false, to, force = false, reason, ref } = flags;
   const bulk = parseBulkFlags(invocation, flags);
   const { runCount } = await import('./count/run-count.ts');
+  const { planWords } = await import('./count/plan-words.ts');
   await runCount(invocation, {
     ...bulk,
     session,
@@ -87,5 +83,6 @@ async function count(invocation: Invocation, flags: CountFlags, session?: string
     force,
     reason,
     ref,
+    words: planWords(flags),
   });
 }

@@ -20,6 +20,8 @@ export interface ChoiceOptions {
   readonly session: string | undefined;
   readonly isNew: boolean;
   readonly merge: readonly string[] | undefined;
+  /** The options of the command that a hint repeats, by `planWords`. */
+  readonly words: string;
 }
 
 /**
@@ -29,27 +31,27 @@ export interface ChoiceOptions {
 export async function chooseSession(
   invocation: Invocation,
   sessions: Sessions,
-  { session, isNew, merge }: ChoiceOptions,
+  { session, isNew, merge, words }: ChoiceOptions,
 ): Promise<Choice> {
   if ([session !== undefined, isNew, merge !== undefined].filter(Boolean).length > 1) {
     throw new UsageError('A session, --new and --merge exclude each other: leave out all but one');
   }
-  if (merge !== undefined) return { kind: 'merge', sessions: toMerge(invocation, sessions, merge) };
+  if (merge !== undefined) return { kind: 'merge', sessions: toMerge(invocation, sessions, merge, words) };
   if (session !== undefined) {
     const found = sessions.find(session);
-    return goOn(invocation, found);
+    return goOn(invocation, found, words);
   }
-  return isNew ? { kind: 'new' } : newOrUnfinished(invocation, sessions);
+  return isNew ? { kind: 'new' } : newOrUnfinished(invocation, sessions, words);
 }
 
-async function goOn(invocation: Invocation, session: SessionFacts): Promise<Choice> {
-  requireOpen(session);
-  if (session.hasHead) requirePlace(session, invocation);
+async function goOn(invocation: Invocation, session: SessionFacts, words: string): Promise<Choice> {
+  requireOpen(session, words);
+  if (session.hasHead) requirePlace(session, invocation, words);
   await requireSound(invocation, session);
   return { kind: 'continue', session };
 }
 
-async function newOrUnfinished(invocation: Invocation, sessions: Sessions): Promise<Choice> {
+async function newOrUnfinished(invocation: Invocation, sessions: Sessions, words: string): Promise<Choice> {
   const { where, context, questions, messages } = invocation;
   // What another process is at is that person's count.
   const open = sessions.list(false).filter(({ head, holder }) => isAt(head, where) && holder === undefined);
@@ -59,7 +61,7 @@ async function newOrUnfinished(invocation: Invocation, sessions: Sessions): Prom
   const what = `Session ${name} of ${localTime(newest.head.at, context.clock.now())} is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
     throw new UsageError(`${what}, and nothing was counted. Go on with it, or begin another with --new`, {
-      hint: `petstock inventory count ${name} ${whereOptions(where)}`,
+      hint: `petstock inventory count ${name}${words} ${whereOptions(where)}`,
     });
   }
   if (others.length > 0) {
@@ -68,7 +70,7 @@ async function newOrUnfinished(invocation: Invocation, sessions: Sessions): Prom
   }
   const question = `${what} (${sumText(tallyOf(newest))}). Go on with it? [Y/n] No begins another`;
   const goesOn = !questions.willAsk() || (await asksToGoOn(context.prompts, question));
-  return goesOn ? goOn(invocation, newest) : { kind: 'new' };
+  return goesOn ? goOn(invocation, newest, words) : { kind: 'new' };
 }
 
 /** Enter alone goes on. What is scanned at the question is no answer to it. */
@@ -81,20 +83,20 @@ async function asksToGoOn({ text }: Prompts, question: string): Promise<boolean>
   }
 }
 
-function toMerge(invocation: Invocation, sessions: Sessions, texts: readonly string[]): SessionFacts[] {
+function toMerge(invocation: Invocation, sessions: Sessions, texts: readonly string[], words: string): SessionFacts[] {
   const found = texts.map((text) => sessions.find(text));
   const [first] = found;
   if (first === undefined || new Set(found.map(({ path }) => path)).size < Math.max(2, found.length)) {
     throw new UsageError('--merge takes two sessions or more, each once', { hint: 'petstock inventory count --list' });
   }
   for (const session of found) {
-    requireOpen(session);
+    requireOpen(session, words);
     if (session.damage.length > 0) {
       throw new FailureError(`Session ${shortOf(session)} is damaged, and can't be merged as it is`, {
-        hint: `petstock inventory count ${shortOf(session)} ${whereOptions(invocation.where)}`,
+        hint: `petstock inventory count ${shortOf(session)}${words} ${whereOptions(invocation.where)}`,
       });
     }
-    requirePlace(session, invocation);
+    requirePlace(session, invocation, words);
     if (session.head.service !== first.head.service) {
       throw new UsageError(`Sessions ${shortOf(first)} and ${shortOf(session)} are counts of two services`);
     }
@@ -103,8 +105,8 @@ function toMerge(invocation: Invocation, sessions: Sessions, texts: readonly str
 }
 
 /** @throws UsageError where a session is finished, with what became of it */
-export function requireOpen(session: ReadSession): void {
-  const { end } = session;
+function requireOpen(session: ReadSession, words: string): void {
+  const { end, head } = session;
   if (end === undefined) return;
   const was = `Session ${shortOf(session)} is finished: it was`;
   switch (end.how) {
@@ -115,22 +117,26 @@ export function requireOpen(session: ReadSession): void {
       throw new UsageError(`${was} written to ${end.file}`);
     case 'merged': {
       const into = end.into.slice(-4);
-      throw new UsageError(`${was} merged into session ${into}`, { hint: `petstock inventory count ${into}` });
+      throw new UsageError(`${was} merged into session ${into}`, {
+        hint: `petstock inventory count ${into}${words} ${whereOptions(head)}`,
+      });
     }
     case 'unreadable':
       throw new FailureError(`Session ${shortOf(session)} is finished, and damaged: how it ended can't be read`, {
         hint: `petstock inventory count --discard ${shortOf(session)}`,
       });
     default:
-      throw new UsageError(`${was} discarded`, { hint: 'petstock inventory count --new' });
+      throw new UsageError(`${was} discarded`, {
+        hint: `petstock inventory count --new${words} ${whereOptions(head)}`,
+      });
   }
 }
 
-function requirePlace(session: ReadSession, { where }: Invocation): void {
+function requirePlace(session: ReadSession, { where }: Invocation, words: string): void {
   if (isAt(session.head, where)) return;
   const counted = whereName(session.head);
   throw new UsageError(`Session ${shortOf(session)} counts ${counted}, not ${whereName(where)}; nothing was sent`, {
-    hint: `petstock inventory count ${shortOf(session)} ${whereOptions(session.head)}`,
+    hint: `petstock inventory count ${shortOf(session)}${words} ${whereOptions(session.head)}`,
   });
 }
 

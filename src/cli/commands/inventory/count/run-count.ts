@@ -38,14 +38,15 @@ export interface CountOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFa
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
   const { where } = invocation;
   if (!options.dryRun && options.to === undefined) {
-    invocation.questions.requireAnswer({ look: `petstock inventory count --dry-run ${whereOptions(where)}` });
+    const look = `petstock inventory count${choiceWords(options)}${options.words} --dry-run ${whereOptions(where)}`;
+    invocation.questions.requireAnswer({ look });
   }
   const writeFile = await changeFileWriter(invocation, options);
   const codes = await codesOf(options.codes);
   const sessions = openSessions(invocation);
   const choice = await chooseSession(invocation, sessions, options);
   const run = await openSession(invocation);
-  await requireSameService(run, choice);
+  await requireSameService(run, choice, options.words);
   const { isTerminal } = invocation.context.stdin;
   if (isTerminal) await invocation.service.announce();
   // What is scanned at a terminal is answered at once; what comes through a pipe is checked in the end.
@@ -75,13 +76,17 @@ async function keepingSession(log: SessionLog, command: string, work: () => Prom
   }
 }
 
-/** The command that goes on with a session. */
-function wayOn(log: SessionLog, where: Where, { codes }: CountOptions): string {
-  const file = codes === undefined ? '' : ` --codes ${shellWord(codes)}`;
-  return `petstock inventory count ${shortOf(log.session)}${file} ${whereOptions(where)}`;
+/** The command that goes on with a session, to the same plan. */
+function wayOn(log: SessionLog, where: Where, { words }: CountOptions): string {
+  return `petstock inventory count ${shortOf(log.session)}${words} ${whereOptions(where)}`;
 }
 
-async function requireSameService({ connection }: Session, choice: Choice): Promise<void> {
+function choiceWords({ session, isNew, merge = [] }: ChoiceOptions): string {
+  const chosen = [session ?? [], isNew ? '--new' : [], merge.length > 0 ? ['--merge', ...merge] : []].flat();
+  return chosen.map((word) => ` ${shellWord(word)}`).join('');
+}
+
+async function requireSameService({ connection }: Session, choice: Choice, words: string): Promise<void> {
   const counted = choice.kind === 'continue' ? [choice.session] : choice.kind === 'merge' ? choice.sessions : [];
   const { environment, store, baseUrl, service } = connection;
   for (const session of counted) {
@@ -89,7 +94,7 @@ async function requireSameService({ connection }: Session, choice: Choice): Prom
     if (head.service === service) continue;
     throw new UsageError(
       `Session ${shortOf(session)} counts ${head.baseUrl}, and ${whereName({ store, env: environment })} is now ${baseUrl}; nothing was sent`,
-      { hint: 'petstock inventory count --new' },
+      { hint: `petstock inventory count --new${words} ${whereOptions({ store, env: environment })}` },
     );
   }
 }

@@ -1,5 +1,5 @@
 import { type CountEvent, type CountSum, countPrompt, eventText, sumText } from '../../../../output/count-text.ts';
-import { bell, wipeLine } from '../../../../output/terminal.ts';
+import { bell, drawsLive, wipeLine } from '../../../../output/terminal.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { createLiveLine } from '../../../progress/live-line.ts';
 
@@ -18,8 +18,8 @@ export interface CountScreen {
  * - Scans that come through a pipe are shown on one line that changes, if there is a terminal; what is unknown stays, once.
  */
 export function createCountScreen(invocation: Invocation, sum: () => CountSum): CountScreen {
-  const { stdin, stderr, env } = invocation.context;
-  const draws = stderr.isTerminal && env.TERM !== 'dumb' && invocation.globals.quiet !== true;
+  const { stdin } = invocation.context;
+  const draws = drawsLive(invocation.context) && invocation.globals.quiet !== true;
   if (stdin.isTerminal) return draws ? promptScreen(invocation, sum) : plainScreen(invocation, sum);
   return pipeScreen(invocation, sum, draws);
 }
