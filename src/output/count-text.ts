@@ -20,6 +20,8 @@ export type CountEvent =
   | { readonly kind: 'unknown'; readonly code: string; readonly why: string; readonly units: number }
   | { readonly kind: 'takenBack'; readonly step: CountStep }
   | { readonly kind: 'nothingToTakeBack' }
+  /** A person has typed `quit`, or the like. */
+  | { readonly kind: 'help' }
   | { readonly kind: 'sum' };
 
 /** Room for what is typed after the prompt: an id of 19 digits would break it onto the next line, and nothing is lost by that. */
@@ -59,6 +61,8 @@ export function eventText(event: CountEvent, sum: CountSum, paint: Paint, width:
       return withCode(nameOf(event.step.what), `: ${grouped(event.step.before)} (taken back)`, width);
     case 'nothingToTakeBack':
       return 'There is nothing to take back';
+    case 'help':
+      return 'done ends the count; Ctrl-C keeps it';
     default:
       return `${sumText(sum)} in ${counted(sum.scans, 'scan')}`;
   }

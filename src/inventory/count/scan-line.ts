@@ -42,6 +42,11 @@ export function parseScanLine(line: string, isCode: (text: string) => boolean): 
   return units.ok ? { kind: 'add', code, units: units.value } : { kind: 'fault', code: text, fault: units.fault };
 }
 
+/** Whether a line is what people type to leave a program, or to be helped. Only a person at a prompt means that by it. */
+export function isHelpWord(line: string): boolean {
+  return /^(?:quit|exit|help|bye|end|q|:q|\?)$/i.test(line.trim());
+}
+
 /** @returns whether a text can be a bar code: it is no blank one, no `-`, no `done` and begins with no `=` */
 export function canBeCode(text: string): boolean {
   return text === text.trim() && text.length <= longestCode && !words.test(text);

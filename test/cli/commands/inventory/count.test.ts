@@ -550,3 +550,15 @@ test('hints make the same plan', async () => {
   const gone = await count(shop, '', `${name} --yes --all --reason 'x`);
   expect(gone.stderr).toContain(`Hint: petstock inventory count --new --all --reason ''\\''x' --env staging\n`);
 });
+
+test('quit, exit and help at the prompt say what ends the count; of a code, or in a script, they are scans', async () => {
+  const shop = await openShop();
+  const typed = await count(shop, '4\nquit\nEXIT\nhelp\n?\ndone\n', '', person);
+  expect(typed.code).toBe(0);
+  expect(typed.stderr.match(/done ends the count; Ctrl-C keeps it\n/g)).toHaveLength(4);
+  expect(typed.stderr).not.toContain('unknown');
+  const codes = changeFile(shop, 'code,petId\nquit,5\n', 'codes.csv');
+  const code = await count(shop, 'quit\ndone\n', `--dry-run --codes ${codes}`, person);
+  expect(code.stderr).toContain('quit = 5: 1\n');
+  expect(await count(shop, '4\nquit\n', '--new --yes')).toMatchObject({ code: 8 });
+});

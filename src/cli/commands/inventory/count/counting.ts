@@ -1,7 +1,7 @@
 import { applyRecord, type ScanRecord, scanRecord } from '../../../../counts/records.ts';
 import type { SessionLog } from '../../../../counts/session-log.ts';
 import { tallyOf } from '../../../../counts/sessions.ts';
-import { parseScanLine, petIdOfCode, type ScanLine } from '../../../../inventory/count/scan-line.ts';
+import { isHelpWord, parseScanLine, petIdOfCode, type ScanLine } from '../../../../inventory/count/scan-line.ts';
 import type { Tally } from '../../../../inventory/count/tally.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
@@ -13,6 +13,8 @@ export interface KnownCodes {
   readonly codes: ReadonlyMap<string, bigint>;
   /** The pets that the service has; undefined where that is not known yet. */
   readonly petIds: ReadonlySet<bigint> | undefined;
+  /** Lines come from a terminal: `quit` is no code there. */
+  readonly isTyped: boolean;
 }
 
 /** A session while it is counted. */
@@ -38,8 +40,13 @@ export class Counting {
     const events: CountEvent[] = [];
     const records: ScanRecord[] = [];
     let isDone = false;
+    const { codes, isTyped } = this.#known;
     for (const text of lines) {
-      const line = parseScanLine(text, (code) => this.#known.codes.has(code));
+      if (isTyped && isHelpWord(text) && !codes.has(text.trim())) {
+        events.push({ kind: 'help' });
+        continue;
+      }
+      const line = parseScanLine(text, (code) => codes.has(code));
       isDone = line.kind === 'done';
       if (isDone) break;
       const record = scanRecord(line, 'code' in line && line.kind !== 'fault' ? this.#petOf(line.code) : undefined);

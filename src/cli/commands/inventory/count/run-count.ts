@@ -53,7 +53,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   const petIds = isTerminal || options.all ? await petIdsOf(run, options.all) : undefined;
   const log = await logOf(sessions, choice, run);
   try {
-    const counting = new Counting(log, { codes, petIds });
+    const counting = new Counting(log, { codes, petIds, isTyped: isTerminal });
     const command = wayOn(log, where, options);
     const finish: FinishOptions = { ...options, petIds, writeFile, wayOn: command };
     await keepingSession(log, command, async () => {

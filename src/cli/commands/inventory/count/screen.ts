@@ -44,7 +44,9 @@ function plainScreen(invocation: Invocation, sum: () => CountSum): CountScreen {
   return {
     begin: async () => {},
     show: async (events) => {
-      await showEvents(invocation, events, sum(), ({ kind }) => (kind === 'sum' ? '' : `. Sum: ${sumText(sum())}`));
+      await showEvents(invocation, events, sum(), ({ kind }) =>
+        kind === 'sum' || kind === 'help' ? '' : `. Sum: ${sumText(sum())}`,
+      );
     },
     stop: async () => {},
   };
