@@ -1,4 +1,5 @@
 import { quoted } from '../inventory/parsed.ts';
+import { parsePetId, parseQuantity } from '../inventory/values.ts';
 import type { FaultList } from './fault.ts';
 import type { FieldNames } from './field-names.ts';
 import { type Field, nearestField, ownNames, type RowField } from './fields.ts';
@@ -16,6 +17,21 @@ export interface Columns {
 }
 
 const noChangeFile = 'this is no change file: the first line has to name the columns, such as petId,quantity,reason';
+const noStockList =
+  'this is no list of stock: the first line has to name the columns, such as petId,quantity,status, ' +
+  'as petstock inventory list -o csv writes them';
+
+/**
+ * The columns of a list without a header line, as `list` writes it into a pipe: pet id, quantity, status.
+ * @param cells of the first line
+ * @returns undefined for any other line: of two numbers it is not known which is which
+ */
+export function listColumns(cells: readonly string[]): Columns | undefined {
+  const [petId = '', quantity = '', status = ''] = cells;
+  const isItem = cells.length === 3 && parsePetId(petId).ok && parseQuantity(quantity).ok;
+  if (!isItem || !/^\p{L}/u.test(status)) return undefined;
+  return { count: 3, indexes: { petId: 0, quantity: 1, status: 2 }, names: ownNames, unnamed: [] };
+}
 
 /**
  * Understands the header line. Every column has to be a known one: of a misspelt `expected`, the precondition would be
@@ -30,7 +46,7 @@ export function readHeader(
   const names = cells.map((cell) => cell.trim());
   if (!names.some((name) => naming.knows(name) || nearestField(name) !== undefined)) {
     // Whatever it is, such as a file of keys: none of it is repeated.
-    faults.add({ line, message: noChangeFile });
+    faults.add({ line, message: naming.isStockList ? noStockList : noChangeFile });
     return undefined;
   }
   const total = faults.total;

@@ -7,16 +7,20 @@ export interface NamingOptions {
   readonly columns?: ReadonlyMap<RowField, string> | undefined;
   /** Unknown columns are passed over, but for those that may be meant for `expected`: a precondition is never lost. */
   readonly ignoreColumns?: boolean | undefined;
+  /** It is a list of stock, not a change file: it may have no header line. */
+  readonly isStockList?: boolean | undefined;
 }
 
 /** What the columns of a table, or the members of JSON objects, stand for. */
 export class FieldNames {
+  readonly isStockList: boolean;
   readonly #chosen: ReadonlyMap<string, RowField>;
   readonly #columns: ReadonlyMap<RowField, string>;
   readonly #ignoresUnknown: boolean;
   readonly #found = new Set<Field>();
 
-  constructor({ columns = new Map(), ignoreColumns = false }: NamingOptions = {}) {
+  constructor({ columns = new Map(), ignoreColumns = false, isStockList = false }: NamingOptions = {}) {
+    this.isStockList = isStockList;
     this.#columns = columns;
     this.#chosen = new Map([...columns].map(([field, name]) => [plainName(name), field]));
     this.#ignoresUnknown = ignoreColumns;

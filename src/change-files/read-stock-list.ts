@@ -18,12 +18,16 @@ export type StockList =
 
 /**
  * Reads a list of stock as `list` and `export` write it: a pet and its quantity in each row; its status where there is one,
- * else empty. No pet is there twice.
+ * else empty. A table of pet id, quantity and status needs no header line, since `list` writes none into a pipe. No pet is
+ * there twice.
  * @throws what `source` throws
  */
-export async function readStockList(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<StockList> {
+export async function readStockList(
+  source: AsyncIterable<Uint8Array>,
+  options: Pick<ReadOptions, 'name' | 'format'>,
+): Promise<StockList> {
   const collector = new StockCollector();
-  await readRows(source, options, collector);
+  await readRows(source, { ...options, ignoreColumns: true, isStockList: true }, collector);
   return collector.finish();
 }
 

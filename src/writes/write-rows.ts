@@ -88,7 +88,7 @@ async function readBack(hasOthers: boolean, options: WriteOptions, outcomes: Out
 async function settleStopped(count: number, options: WriteOptions, outcomes: Outcomes): Promise<void> {
   if (!outcomes.isReadable) return;
   const { lastFaultPet, stoppedBy, unknown } = outcomes;
-  const what = unknown.size === 1 ? 'it' : unknown.size;
+  const what = unknown.size === 1 ? 'it' : 'them';
   options.onDelay(`Pet ${lastFaultPet}: ${failureText(stoppedBy)}; reading the stock to see what became of ${what}`);
   await settleOnce(options, outcomes);
   if (outcomes.settled.size === count) outcomes.stoppedBy = undefined;

@@ -1,5 +1,5 @@
 import type { RawRow } from '../collector.ts';
-import { type Columns, readHeader } from '../columns.ts';
+import { type Columns, listColumns, readHeader } from '../columns.ts';
 import type { FaultList } from '../fault.ts';
 import type { FieldNames } from '../field-names.ts';
 import type { RowReader } from '../row-reader.ts';
@@ -33,8 +33,12 @@ export class DelimitedRows implements RowReader {
 
   #read(row: DelimitedRow): void {
     if (row.cells.every(isBlank)) return;
-    if (this.#header === 'awaited') this.#header = readHeader(row, this.names, this.faults) ?? 'useless';
-    else if (this.#header !== 'useless') this.#readCells(row, this.#header);
+    if (this.#header === 'awaited') {
+      const implied = this.names.isStockList ? listColumns(row.cells) : undefined;
+      this.#header = implied ?? readHeader(row, this.names, this.faults) ?? 'useless';
+      if (implied === undefined) return;
+    }
+    if (this.#header !== 'useless') this.#readCells(row, this.#header);
   }
 
   #readCells(row: DelimitedRow, columns: Columns): void {

@@ -73,8 +73,9 @@ function requireSense(
 }
 
 async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Side, Side], options: ParsedOptions) {
-  const { readSide } = await import('./read-side.ts');
-  // Files first: while one has a fault, nothing is sent.
+  const { connectSides, readSide } = await import('./read-side.ts');
+  // While a side has no address or no key, or a file has a fault, nothing is sent.
+  await connectSides(invocation, [leftSide, rightSide]);
   const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide) : undefined;
   const left = await readSide(invocation, leftSide);
   const right = early ?? (await readSide(invocation, rightSide));

@@ -3,7 +3,9 @@ import { readStockList } from '../../../change-files/read-stock-list.ts';
 import { type OrderedItems, ordered } from '../../../inventory/differences.ts';
 import { gatherItems } from '../../../inventory/gather-items.ts';
 import { repeatedId } from '../../../inventory/order-by-id.ts';
-import { FailureError } from '../../../shared/errors.ts';
+import { environmentNames } from '../../../settings/settings.ts';
+import { didYouMean } from '../../../shared/did-you-mean.ts';
+import { FailureError, UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
 import { scanJsonFile } from './scan-json-file.ts';
@@ -23,12 +25,22 @@ export async function readSide(invocation: Invocation, side: Side): Promise<Orde
   throw new FailureError(`The list of ${side.name} makes no sense: pet ${repeated} is there twice`);
 }
 
+/**
+ * Sees that each environment has an address and a key. Nothing is sent.
+ * @throws UsageError without an address, AuthError without a key
+ */
+export async function connectSides({ service }: Invocation, sides: readonly Side[]): Promise<void> {
+  for (const side of sides) {
+    if (side.kind === 'environment') await service.connectTo({ name: side.environment, store: side.store });
+  }
+}
+
 async function readFile({ context }: Invocation, file: string): Promise<OrderedItems> {
   const { stdin, interrupted } = context;
   const isStdin = file === '-';
   if (!isStdin) {
     const items = await scanJsonFile(file, interrupted).catch((error) => {
-      throw unreadableFile(file, error);
+      throw unreadableSide(file, error);
     });
     const list = items && ordered(items);
     // Only the other reader knows on which line a pet is there twice.
@@ -36,9 +48,17 @@ async function readFile({ context }: Invocation, file: string): Promise<OrderedI
   }
   const chunks = isStdin ? stdin.chunks : createReadStream(file, { highWaterMark: 256 * 1024, signal: interrupted });
   const name = isStdin ? undefined : file;
-  const result = await readStockList(chunks, { name, format: undefined, ignoreColumns: true }).catch((error) => {
-    throw unreadableFile(file, error);
+  const result = await readStockList(chunks, { name, format: undefined }).catch((error) => {
+    throw unreadableSide(file, error);
   });
   if (result.ok) return ordered(result.items);
   throw faultyFile(file, result, { nothing: 'nothing was compared' });
+}
+
+/** A name that is neither a file nor an environment may be meant for one. */
+function unreadableSide(file: string, error: NodeJS.ErrnoException): unknown {
+  const failure = unreadableFile(file, error);
+  const meant = didYouMean(file, environmentNames);
+  if (error.code !== 'ENOENT' || meant === '' || !(failure instanceof UsageError)) return failure;
+  return failure.with({ message: `${failure.message}, nor an environment of that name.${meant}` });
 }

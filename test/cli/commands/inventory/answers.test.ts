@@ -172,6 +172,15 @@ describe('a redirect is no proof that nothing was written', () => {
     expect(errorJson(stderr).error.message).toContain('Nothing was written');
   });
 
+  test('of several rows it is said that the stock of them is read', async () => {
+    const { stderr } = await redirecting(
+      'inventory apply - --yes --concurrency 3',
+      moved,
+      'petId,quantity\n1,5\n2,6\n3,7\n',
+    );
+    expect(stderr).toContain('reading the stock to see what became of them.\n');
+  });
+
   test('that the stock could not be read back is not said where the answer is the same', async () => {
     const shop = await openShop();
     const env = { PETSTOCK_URL_STAGING: await answeringService(307, '', { location: 'http://localhost:1/v1' }) };

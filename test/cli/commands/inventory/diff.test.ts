@@ -245,3 +245,53 @@ describe('JSON files of other hands are read as well', () => {
     expect(stderr).toContain('line 3: pet 4 is on line 1 already');
   });
 });
+
+test('a list as it comes out of a pipe, TSV without a header line, is read', async () => {
+  const shop = await openShops();
+  const list = await shop.run('inventory list');
+  const file = shop.file('a.tsv', list.stdout);
+  expect(await shop.run(`inventory diff ${file} staging --exit-code --json`)).toMatchObject({
+    code: 0,
+    stdout: '[]\n',
+  });
+  const piped = await shop.run('inventory diff - staging --exit-code --json', { stdin: list.stdout });
+  expect(piped).toMatchObject({ code: 0, stdout: '[]\n' });
+  const commas = (await shop.run('inventory list -o csv --no-header')).stdout;
+  expect(await shop.run('inventory diff - staging --exit-code', { stdin: commas })).toMatchObject({ code: 0 });
+});
+
+test.each([
+  ['two columns, in whatever order', '4\t39\n5\t1\n'],
+  ['a quantity that is a text', '4\tmany\tavailable\n'],
+  ['a status first', 'available\t4\t39\n'],
+])('a list without a header line that can be misread is refused: %s', async (_, text) => {
+  const shop = await openShops();
+  const { code, stderr, requests } = await shop.run('inventory diff - staging', { stdin: text });
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toContain('no list of stock');
+  expect(stderr).toContain('petstock inventory list -o csv');
+  expect(stderr).not.toContain('change file');
+});
+
+test('a change file without a header line stays refused', async () => {
+  const shop = await openShops();
+  const result = await shop.run('inventory apply - --yes', { stdin: '4\t39\tavailable\n' });
+  expect(result).toMatchObject({ code: 2, requests: [] });
+});
+
+test('diff staging prod suggests production', async () => {
+  const shop = await openShops();
+  const { code, stderr, requests } = await shop.run('inventory diff staging prod');
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toBe('Error: There is no file prod, nor an environment of that name. Did you mean "production"?\n');
+});
+
+test.each(['staging production', 'production staging', 'stock.csv production'])(
+  'without an address for production nothing is sent: %s',
+  async (sides) => {
+    const shop = await openShop();
+    const { code, stderr, requests } = await shop.run(`inventory diff ${sides}`);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain('--env production');
+  },
+);
