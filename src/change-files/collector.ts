@@ -1,7 +1,7 @@
 import type { Change } from '../inventory/change.ts';
 import type { Parsed } from '../inventory/parsed.ts';
 import { bareNumber, readDelta, readPetId, readQuantity } from './cell-values.ts';
-import { FaultList, type FileFault, type PlaceUnit } from './fault.ts';
+import { FaultList, type FileFault, type PlaceUnit, type Remedy } from './fault.ts';
 import type { RowField } from './fields.ts';
 import { SeenIds } from './seen-ids.ts';
 
@@ -27,6 +27,8 @@ export type ChangeFile =
       readonly faults: readonly FileFault[];
       /** How many there are in all. */
       readonly total: number;
+      /** How the file can be read all the same, where its names alone stand in the way. */
+      readonly remedy: Remedy | undefined;
     };
 
 const longestText = 1000;
@@ -65,7 +67,8 @@ export class ChangeCollector {
     this.#seen.reportRepeated(repeated, unit);
     const total = this.faults.total + repeated.total;
     if (total === 0) return { ok: true, changes: this.#changes, unit };
-    return { ok: false, unit, faults: this.faults.inOrder(repeated), total };
+    const { remedy } = this.faults;
+    return { ok: false, unit, faults: this.faults.inOrder(repeated), total, remedy };
   }
 
   #petId(row: RawRow): bigint | undefined {

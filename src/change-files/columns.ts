@@ -1,6 +1,6 @@
 import { quoted } from '../inventory/parsed.ts';
 import { parsePetId, parseQuantity } from '../inventory/values.ts';
-import type { FaultList } from './fault.ts';
+import type { FaultList, Remedy } from './fault.ts';
 import type { FieldNames } from './field-names.ts';
 import { type Field, nearestField, ownNames, type RowField } from './fields.ts';
 
@@ -17,6 +17,13 @@ export interface Columns {
 }
 
 const noChangeFile = 'this is no change file: the first line has to name the columns, such as petId,quantity,reason';
+const exampleRemedy: Remedy = {
+  columns: new Map([
+    ['petId', 'SKU'],
+    ['quantity', 'Stock'],
+  ]),
+  ignoreColumns: true,
+};
 const noStockList =
   'this is no list of stock: the first line has to name the columns, such as petId,quantity,status, ' +
   'as petstock inventory list -o csv writes them';
@@ -46,12 +53,15 @@ export function readHeader(
   const names = cells.map((cell) => cell.trim());
   if (!names.some((name) => naming.knows(name) || nearestField(name) !== undefined)) {
     // Whatever it is, such as a file of keys: none of it is repeated.
+    faults.remedy = exampleRemedy;
     faults.add({ line, message: naming.isStockList ? noStockList : noChangeFile });
     return undefined;
   }
   const total = faults.total;
   const { found, unnamed } = findColumns(names, line, naming, faults);
-  for (const message of naming.missing('column')) faults.add({ line, message });
+  const missing = naming.missing('column');
+  for (const message of missing) faults.add({ line, message });
+  if (missing.length === 0) faults.remedy = naming.remedy(new Set(found.keys()));
   // One that was named and is missing is reported already.
   if (faults.total > total && !found.has('petId')) return undefined;
   if (!found.has('petId')) {

@@ -1,4 +1,5 @@
 import { quoted } from '../inventory/parsed.ts';
+import type { RowField } from './fields.ts';
 
 /** What the places of a file count: its lines, or the items of a JSON list that is written on one line. */
 export type PlaceUnit = 'line' | 'item';
@@ -13,6 +14,12 @@ export interface FileFault {
   readonly message: string;
 }
 
+/** Options by which the names of a file are understood. */
+export interface Remedy {
+  readonly columns: ReadonlyMap<RowField, string>;
+  readonly ignoreColumns: boolean;
+}
+
 const mostKept = 1000;
 
 /** Counts every fault and keeps the first thousand: a file can have a million, more than anyone reads. */
@@ -20,6 +27,8 @@ export class FaultList {
   total = 0;
   /** What `line` means in each of them. */
   unit: PlaceUnit = 'line';
+  /** How the file can be read all the same, where its names alone stand in the way. */
+  remedy: Remedy | undefined;
   readonly #kept: FileFault[] = [];
 
   add({ line, column, message }: FileFault): void {

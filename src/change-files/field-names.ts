@@ -1,4 +1,5 @@
 import { quoted } from '../inventory/parsed.ts';
+import type { Remedy } from './fault.ts';
 import { type Field, fieldOf, nearestField, plainName, type RowField, unknownName } from './fields.ts';
 
 /** How a file names its columns, where it does so in its own way. */
@@ -18,6 +19,7 @@ export class FieldNames {
   readonly #columns: ReadonlyMap<RowField, string>;
   readonly #ignoresUnknown: boolean;
   readonly #found = new Set<Field>();
+  readonly #unknown = new Set<string>();
 
   constructor({ columns = new Map(), ignoreColumns = false, isStockList = false }: NamingOptions = {}) {
     this.isStockList = isStockList;
@@ -43,6 +45,7 @@ export class FieldNames {
   faultOf(name: string, kind: 'column' | 'field'): string | undefined {
     const meant = fieldOf(name);
     const column = meant === undefined || meant === 'status' ? undefined : this.#columns.get(meant);
+    if (this.#unknown.size < mostUnknown) this.#unknown.add(name);
     const isPrecondition = meant === 'expected' || mayMeanExpected(name);
     if (this.#ignoresUnknown && !isPrecondition) return undefined;
     if (column !== undefined) {
@@ -59,10 +62,47 @@ export class FieldNames {
       .map(([field, name]) => `there is no ${kind} ${quoted(name)}, which was named for ${field}`);
   }
 
+  /**
+   * The options by which a file with unknown names can be read.
+   * @param found the fields that it has under names that are known
+   * @returns undefined where there are none, such as for two columns that may both be a precondition
+   */
+  remedy(found: ReadonlySet<Field>): Remedy | undefined {
+    const columns = new Map<RowField, string>();
+    const known = new Set([...found, ...this.#columns.keys()]);
+    const rest: string[] = [];
+    for (const name of this.#unknown) {
+      const field = nearestField(name) ?? fieldOf(name);
+      if (field === undefined || field === 'status' || known.has(field) || !isTypeable(name)) rest.push(name);
+      else {
+        known.add(field);
+        columns.set(field, name);
+      }
+    }
+    const wanted: RowField[] = known.has('petId') ? [] : ['petId'];
+    if (!known.has('quantity') && !known.has('delta')) wanted.push('quantity');
+    for (const field of wanted) {
+      const at = rest.findIndex((name) => isTypeable(name) && !mayMeanExpected(name));
+      const [name] = at === -1 ? [] : rest.splice(at, 1);
+      if (name === undefined) return undefined;
+      columns.set(field, name);
+    }
+    if (columns.size + rest.length === 0 || rest.some((name) => mayMeanExpected(name))) return undefined;
+    return { columns, ignoreColumns: rest.length > 0 };
+  }
+
   #ownField(name: string): Field | undefined {
     const field = fieldOf(name);
     return field !== undefined && field !== 'status' && this.#columns.has(field) ? undefined : field;
   }
+}
+
+/** Of so many unknown names, the others are of no use. */
+const mostUnknown = 100;
+
+/** Whether a name can be an argument that is read as it stands. */
+function isTypeable(name: string): boolean {
+  return name.length <= 40 && /^[\p{L}\p{N}][\p{L}\p{N} _.()/#-]*$/u.test(name);
 }
 
 /** Whether a name, or a word of it, may be a misspelt `expected`. */

@@ -2,7 +2,7 @@ import { ChangeCollector, type ChangeFile } from './collector.ts';
 import { type ReadOptions, readRows } from './read-rows.ts';
 
 export type { ChangeFile } from './collector.ts';
-export type { FileFault, PlaceUnit } from './fault.ts';
+export type { FileFault, PlaceUnit, Remedy } from './fault.ts';
 export { type ChangeFormat, changeFormats } from './format.ts';
 
 /**

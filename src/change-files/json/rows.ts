@@ -25,7 +25,9 @@ export function createJsonRows(
     write: (text) => reader.write(text),
     end: () => {
       reader.end();
-      for (const message of names.missing('field')) faults.add({ line: 1, message });
+      const missing = names.missing('field');
+      for (const message of missing) faults.add({ line: 1, message });
+      if (missing.length === 0) faults.remedy = names.remedy(objects.foundBesideUnknown);
     },
   };
 }
@@ -34,6 +36,8 @@ export function createJsonRows(
 class RowObjects {
   /** A million objects may all have the same one: it is reported once. */
   readonly #unknownNames = new Set<string>();
+  /** The fields of rows since the first with an unknown name. */
+  readonly foundBesideUnknown = new Set<Field>();
 
   constructor(
     private readonly faults: FaultList,
@@ -49,6 +53,7 @@ class RowObjects {
         if (field === undefined) this.#unknown(name, line);
         else row.set(field, name, value, unfit);
       });
+      if (this.#unknownNames.size > 0) for (const field of row.found) this.foundBesideUnknown.add(field);
       this.onRow(row);
     } catch (error) {
       if (!(error instanceof JsonFault)) throw error;
@@ -70,7 +75,7 @@ class ObjectRow implements RawRow {
   readonly cells = { ...blankCells };
   status = '';
   names = ownNames;
-  readonly #found: Field[] = [];
+  readonly found: Field[] = [];
 
   constructor(
     readonly line: number,
@@ -78,8 +83,8 @@ class ObjectRow implements RawRow {
   ) {}
 
   set(field: Field, name: string, value: string | undefined, unfit: Unfit | undefined): void {
-    if (this.#found.includes(field)) this.#fault(name, `${quoted(field)} is there twice`);
-    this.#found.push(field);
+    if (this.found.includes(field)) this.#fault(name, `${quoted(field)} is there twice`);
+    this.found.push(field);
     if (field === 'status') {
       this.status = value ?? '';
       return;

@@ -1,7 +1,13 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { RowField } from '../../../change-files/fields.ts';
-import { type ChangeFormat, changeFormats, type PlaceUnit, readChanges } from '../../../change-files/read-changes.ts';
+import {
+  type ChangeFormat,
+  changeFormats,
+  type PlaceUnit,
+  type Remedy,
+  readChanges,
+} from '../../../change-files/read-changes.ts';
 import type { Change } from '../../../inventory/change.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { UsageError } from '../../../shared/errors.ts';
@@ -155,11 +161,8 @@ function formatOf(text: string | undefined): ChangeFormat | undefined {
   throw new UsageError(`--format takes ${changeFormats.join(', ')}; not "${text}"`);
 }
 
-async function read(
-  { context }: Invocation,
-  file: string,
-  { format, columns, ignoreColumns }: FileOptions,
-): Promise<FileContent> {
+async function read({ context, where }: Invocation, file: string, options: FileOptions): Promise<FileContent> {
+  const { format, columns, ignoreColumns } = options;
   const { stdin, interrupted } = context;
   const chunks =
     file === '-' ? stdin.chunks : createReadStream(file, { highWaterMark: 256 * 1024, signal: interrupted });
@@ -173,7 +176,11 @@ async function read(
   }).catch((error) => {
     throw unreadableFile(file, error);
   });
-  if (!result.ok) throw faultyFile(file, result, { nothing: 'nothing was sent' });
+  if (!result.ok) {
+    const { remedy } = result;
+    const hint = remedy && commandOf(file, where, understanding(options, remedy));
+    throw faultyFile(file, result, { nothing: 'nothing was sent', hint });
+  }
   let changes = result.changes;
   return {
     unit: result.unit,
@@ -191,6 +198,15 @@ async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGene
     hash.update(chunk);
     yield chunk;
   }
+}
+
+/** The options of a command with those by which the names of its file are understood. */
+function understanding(options: FileOptions, { columns, ignoreColumns }: Remedy): FileOptions {
+  return {
+    ...options,
+    columns: new Map([...columns, ...options.columns]),
+    ignoreColumns: options.ignoreColumns || ignoreColumns,
+  };
 }
 
 /** The command as it was given, as far as it says what the plan is. */

@@ -115,3 +115,45 @@ test.each([
   expect(result).toMatchObject({ code: 2, requests: [] });
   expect(result.stderr).toContain(said);
 });
+
+describe('the hint of a file with other names is a command that reads it', () => {
+  test.each([
+    ['SKU,On hand\n4,12\n', '--column petId=SKU --column "quantity=On hand"'],
+    ['petId,quantity,Colour\n4,12,red\n', '--ignore-columns'],
+    ['id,Stock\n4,12\n', '--column quantity=Stock'],
+    ['SKU;Count;Name\n4;12;Rex\n', '--column quantity=Count --column petId=SKU --ignore-columns'],
+    ['petId,quantity,expcted\n4,12,39\n', '--column expected=expcted'],
+    ['petId,quantity,stock\n4,12,39\n', '--ignore-columns'],
+  ])('%j', async (text, flags) => {
+    const shop = await shopWith('stock.csv', text);
+    const { code, requests, stderr } = await shop.run(['inventory', 'apply', shop.file]);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    if (!text.startsWith('SKU,')) {
+      const shown = flags.replaceAll('"', "'");
+      expect(stderr).toContain(`Hint: petstock inventory apply ${shop.file} ${shown} --env staging\n`);
+    }
+    const argv = [...flags.matchAll(/"([^"]*)"|(\S+)/g)].map(([, inQuotes, bare = '']) => inQuotes ?? bare);
+    const again = await shop.run(['inventory', 'apply', shop.file, ...argv, '--yes']);
+    expect(again.code).toBe(0);
+    expect(sent(again).slice(1)).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
+  });
+
+  test('none of a file that may be anything is repeated: the hint has names in its place', async () => {
+    const shop = await shopWith('stock.csv', 'Artikel,Bestand\n4,12\n');
+    const { stderr } = await shop.run(['inventory', 'apply', shop.file]);
+    const hint = `petstock inventory apply ${shop.file} --column petId=SKU --column quantity=Stock --ignore-columns --env staging`;
+    expect(stderr).toContain(`Hint: ${hint}\n`);
+    expect(stderr).not.toContain('Artikel');
+  });
+
+  test('the same of JSON', async () => {
+    const shop = await shopWith('stock.json', '[{"Colour":"red","petId":4,"quantity":12}]');
+    const { stderr } = await shop.run(['inventory', 'apply', shop.file]);
+    expect(stderr).toContain(`Hint: petstock inventory apply ${shop.file} --ignore-columns --env staging\n`);
+  });
+
+  test('two names that may both be a precondition: there is no such command', async () => {
+    const shop = await shopWith('stock.csv', 'petId,quantity,expcted,expectd\n4,12,39,39\n');
+    expect((await shop.run(['inventory', 'apply', shop.file])).stderr).not.toContain('Hint:');
+  });
+});
