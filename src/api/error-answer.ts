@@ -59,13 +59,25 @@ export function errorOfAnswer(
   const retryAfterSeconds = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000);
   const details = { status, service, retryAfterSeconds, mayStillArrive: notFinal.has(status) };
   const words = service?.message || undefined;
-  const says = words ?? `The service answered ${status}`;
-  if (status === 401) return new AuthError(words ?? 'The service did not accept the key', details);
+  const says = spoken(words, 'The service refused it') ?? `The service answered ${status}`;
+  if (status === 401) {
+    const refused = 'The service did not accept the key';
+    return new AuthError(spoken(words, refused) ?? refused, details);
+  }
   if (status === 404) return new NotFoundError(says, details);
   if (status === 429) return new RateLimitedError(says, details);
-  if (status >= 500) return new UnavailableError(words === undefined ? says : `${words} (${status})`, details);
+  if (status >= 500)
+    return new UnavailableError(
+      words === undefined ? says : `${spoken(words, 'The service failed')} (${status})`,
+      details,
+    );
   if (status < 300) return new FailureError(`The service answered ${status}, where 200 was expected`, details);
   // A redirect that leads nowhere, or a "not modified" that was not asked for.
   if (status < 400) return new FailureError(says, details);
   return new RejectedError(says, details);
+}
+
+/** Words of the service as a message: half a sentence of its own is put after `who`. */
+function spoken(words: string | undefined, who: string): string | undefined {
+  return words !== undefined && /^\p{Ll}/u.test(words) ? `${who}: ${words}` : words;
 }

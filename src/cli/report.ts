@@ -15,6 +15,7 @@ import {
   UsageError,
 } from '../shared/errors.ts';
 import { exitCodes } from '../shared/exit-codes.ts';
+import { systemFailureText } from '../shared/file-error.ts';
 import { whereOptions } from '../shared/where.ts';
 import type { Context } from './context.ts';
 import type { GlobalOptions } from './invocation/invocation.ts';
@@ -74,7 +75,9 @@ function wantsJson({ json, output }: GlobalOptions): boolean {
 /** Whatever else was thrown: a full disk and the like, or a mistake of ours. */
 function defect(thrown: unknown): PetstockError {
   const { code, message } = thrown as NodeJS.ErrnoException;
-  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return new FailureError(message, { cause: thrown });
+  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) {
+    return new FailureError(systemFailureText(thrown) ?? message, { cause: thrown });
+  }
   return new FailureError(
     `This is a defect of petstock, please report it: ${message}. The same command with --debug shows where it happened`,
     { cause: thrown },
@@ -111,8 +114,7 @@ function defaultHint(error: PetstockError, { invocation }: ReportOptions): strin
   if (error instanceof InterruptedError) return undefined;
   if (error instanceof RateLimitedError) return 'petstock limits';
   if (error instanceof NotFoundError) return `petstock inventory list ${options}`;
-  if (error instanceof UnavailableError)
-    return where.env === 'sandbox' ? undefined : `petstock config get url ${options}`;
+  if (error instanceof UnavailableError) return where.env === 'sandbox' ? undefined : `petstock status ${options}`;
   if (error instanceof AuthError) {
     const stored = invocation !== undefined && keySource(invocation) === 'config file';
     return stored ? `petstock config set-key ${options}` : 'petstock config list';

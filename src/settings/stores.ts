@@ -57,7 +57,7 @@ function chosen(text: string, source: string): Sourced<string> | undefined {
   if (text === unnamedStore) return undefined;
   const parsed = parseStoreName(text);
   if (parsed.ok) return { value: parsed.value, source };
-  throw new UsageError(`The name in ${source} can't be that of a store: ${parsed.fault}.`, {
+  throw new UsageError(`No store can have the name in ${source}: ${parsed.fault}.`, {
     hint: 'petstock config list',
   });
 }
@@ -73,14 +73,19 @@ function withoutStores({ stores: _stores, ...unnamed }: ConfigFile): StoredStore
   return unnamed;
 }
 
+/** Whether something is stored for it, or a variable is set for it. */
+export function isKnownStore(store: string, env: Environment, file: ConfigFile): boolean {
+  const variables = remoteEnvironmentNames.flatMap((name) => [...keyVariables(name, store), urlVariable(name, store)]);
+  return Object.hasOwn(file.stores, store) || variables.some((name) => variable(env, name) !== undefined);
+}
+
 /**
  * A name that nothing is stored for, and no variable is set for, is a slip of the pen.
  * @throws UsageError with the nearest name
  */
 export function requireKnownStore({ value: store, source }: Sourced<string>, env: Environment, file: ConfigFile): void {
+  if (isKnownStore(store, env, file)) return;
   const names = Object.keys(file.stores);
-  const variables = remoteEnvironmentNames.flatMap((name) => [...keyVariables(name, store), urlVariable(name, store)]);
-  if (names.includes(store) || variables.some((name) => variable(env, name) !== undefined)) return;
   const known = names.length === 0 ? 'No store has a name yet.' : `There are ${names.join(', ')}.`;
   throw new UsageError(`Unknown store "${store}" in ${source}.${didYouMean(store, names)} ${known}`, {
     hint: `petstock config set-url https://<your-store>/v1 --store ${shellWord(store)}`,

@@ -25,6 +25,21 @@ export function fileErrorReason(error: unknown): string {
   return reasons[systemCode(error) ?? ''] ?? (error as Error).message;
 }
 
+/** What the system refused, as a message, where it is not about one file that could be named. */
+const failures: Readonly<Record<string, string>> = {
+  ENOSPC: 'There is no space left on the disk; make room and try again',
+  EDQUOT: 'Your share of the disk is full; make room and try again',
+  EROFS: 'The disk can only be read',
+  EIO: 'The disk or terminal failed to read or write',
+  EMFILE: 'Too many files are open; raise the limit with ulimit -n',
+  ENFILE: 'Too many files are open on this machine',
+};
+
+/** A failure of the system without a file in it, in words; undefined where no better are known than its own. */
+export function systemFailureText(error: unknown): string | undefined {
+  return failures[systemCode(error) ?? ''];
+}
+
 /**
  * Why a file that can be seen could not be replaced by one that was written beside it.
  * @param isWindows it refuses with the same codes as a folder without the right to write, which the new file has shown not to be so

@@ -51,7 +51,7 @@ test('help on a full disk is an error', async () => {
   const through = ['sh', '-c', 'exec "$@" >/dev/full', 'sh'];
   const { code, stderr } = await runProgram('inventory list --help', { through });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^Error: .*no space left.*$/m);
+  expect(stderr).toMatch(/^Error: There is no space left on the disk; make room and try again\.$/m);
 });
 
 test('help whose reader has left ends quietly', async () => {

@@ -64,7 +64,7 @@ test('the disk is full', async () => {
   const through = ['sh', '-c', 'exec "$@" >/dev/full', 'sh'];
   const { code, stderr } = await runProgram('--env sandbox inventory list', { through });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^Error: .*no space left.*$/m);
+  expect(stderr).toMatch(/^Error: There is no space left on the disk; make room and try again\.$/m);
   expect(stderr).not.toMatch(/defect|\n {4}at /);
 });
 

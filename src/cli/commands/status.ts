@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
-import { isoTime } from '../../output/time.ts';
-import type { Row, Scalar, View } from '../../output/view.ts';
+import { grouped } from '../../inventory/grouped.ts';
+import { isoTime, localTime } from '../../output/time.ts';
+import type { Column, Row, Scalar, View } from '../../output/view.ts';
 import { maskKey } from '../../settings/keys.ts';
 import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
+import { whereOptions } from '../../shared/where.ts';
 import type { Diagnosis } from '../diagnosis/diagnose.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
@@ -43,14 +45,14 @@ export function defineStatus(command: Command, run: Run): void {
         const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit };
         const print = async (found: StatusReport) => {
           const details = verbose ? await describeDetails(invocation, offline) : undefined;
-          await invocation.results.print(statusView(found, details));
+          await invocation.results.print(statusView(found, details, invocation.context.clock.now()));
         };
         if (offline) return print(report);
         const { findings, error } = await probe(invocation);
         if (invocation.context.stdout.isTerminal) invocation.service.omitRateLimit();
         // With JSON an error is all that there is, unless a report of a fault is wanted.
         if (error === undefined || verbose || !invocation.results.wantsJson) await print({ ...report, ...findings });
-        if (error !== undefined) throw error;
+        if (error !== undefined) throw hinted(error, invocation);
       }),
     );
 }
@@ -176,6 +178,12 @@ async function seen(invocation: Invocation): Promise<Partial<StatusReport>> {
   return { url: baseUrl, key: maskedKey, ...(rateLimit && { rateLimit }) };
 }
 
+/** Of a service that can't be reached the address is the next thing to look at; `petstock status` was it just now. */
+function hinted(error: PetstockError, { where }: Invocation): PetstockError {
+  const isHinted = error.hint !== undefined || where.env === 'sandbox' || !(error instanceof UnavailableError);
+  return isHinted ? error : error.with({ hint: `petstock config get url ${whereOptions(where)}` });
+}
+
 function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccepted'> {
   if (error instanceof AuthError && error.status === 401) return { reachable: true, keyAccepted: false };
   // Something answered, but it was not the service.
@@ -185,10 +193,32 @@ function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccep
 }
 
 /** Line by line in a table, CSV and TSV; one object in JSON, with `details` where they are wanted. */
-function statusView(report: StatusReport, details: Details | undefined): View {
+function statusView(report: StatusReport, details: Details | undefined, now: number): View {
   const { rateLimit } = report;
-  const limits = rateLimit && `${rateLimit.remaining} of ${rateLimit.limit} left, resets at ${rateLimit.resetAt}`;
-  const rows: Row[] = [
+  const forPrograms = rateLimit && `${rateLimit.remaining} of ${rateLimit.limit} left, resets at ${rateLimit.resetAt}`;
+  return {
+    shape: 'list',
+    isFacts: true,
+    columns: statusColumns,
+    rows: [statusRows(report, details, forPrograms)],
+    // A person reads the clock on the wall.
+    table: { columns: statusColumns, rows: [statusRows(report, details, rateLimit && limitsText(rateLimit, now))] },
+    json: details === undefined ? report : { ...report, details: details.json },
+  };
+}
+
+const statusColumns: readonly Column[] = [
+  { field: 'name', title: 'Name', whole: true },
+  { field: 'value', title: 'Value', whole: true },
+  { field: 'source', title: 'Source', whole: true },
+];
+
+function limitsText({ limit, remaining, resetAt }: NonNullable<StatusReport['rateLimit']>, now: number): string {
+  return `${grouped(remaining)} of ${grouped(limit)} left, resets at ${localTime(Date.parse(resetAt), now)}`;
+}
+
+function statusRows(report: StatusReport, details: Details | undefined, limits: string | null): readonly Row[] {
+  return [
     ...(report.store === null ? [] : [row('store', report.store, report.storeSource)]),
     row('environment', report.env, report.envSource),
     row('url', report.url ?? 'not set', report.urlSource),
@@ -199,17 +229,6 @@ function statusView(report: StatusReport, details: Details | undefined): View {
     row('rate limit', limits ?? 'not known', null),
     ...(details?.rows ?? []),
   ];
-  return {
-    shape: 'list',
-    isFacts: true,
-    columns: [
-      { field: 'name', title: 'Name', whole: true },
-      { field: 'value', title: 'Value', whole: true },
-      { field: 'source', title: 'Source', whole: true },
-    ],
-    rows: [rows],
-    json: details === undefined ? report : { ...report, details: details.json },
-  };
 }
 
 function row(name: string, value: Scalar, source: string | null): Row {

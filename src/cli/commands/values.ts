@@ -4,7 +4,9 @@ import { UsageError } from '../../shared/errors.ts';
 /** The value, or a UsageError with its fault. @param what `--limit`, put in front where the fault does not say it */
 export function required<T>(parsed: Parsed<T>, what?: string): T {
   if (parsed.ok) return parsed.value;
-  throw new UsageError(what === undefined ? `${parsed.fault}.` : `${what}: ${parsed.fault}.`);
+  const { fault } = parsed;
+  const message = what === undefined ? fault.charAt(0).toUpperCase() + fault.slice(1) : `${what}: ${fault}`;
+  throw new UsageError(`${message}.`);
 }
 
 /** The parts of `a,b,c`, given once or several times. @returns undefined where the option is absent */

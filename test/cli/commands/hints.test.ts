@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { errorJson } from '../../support/error-json.ts';
+import { scriptedService } from '../../support/scripted-service.ts';
 import { openShop } from '../../support/shop.ts';
 
 test('a state folder that can not be used: the hint is a command that runs as it stands', async () => {
@@ -38,4 +39,60 @@ test('what was not done is said of the command that did not do it', async () => 
   await shop.run('inventory set 4 1');
   const prune = await shop.run('history prune --before 2030-01-01');
   expect(prune.stderr).not.toContain('Nothing was sent');
+});
+
+test('of a service that can not be reached, or fails, the hint is petstock status', async () => {
+  const shop = await openShop();
+  const refuse = async () => {
+    throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  };
+  const list = await shop.run('inventory list', { around: refuse });
+  expect(list).toMatchObject({ code: 5, stderr: expect.stringContaining('Hint: petstock status --env staging\n') });
+  const status = await shop.run('status', { around: refuse });
+  expect(status).toMatchObject({ code: 5, stderr: expect.stringContaining('Hint: petstock config get url') });
+  const service = await scriptedService();
+  service.always('GET', ({ answer }) => answer(503, ''));
+  const failing = await shop.run('inventory list', { env: service.env });
+  expect(failing).toMatchObject({ code: 5, stderr: expect.stringContaining('Hint: petstock status --env staging\n') });
+});
+
+test('a message begins with a capital, whoever worded it', async () => {
+  const shop = await openShop();
+  const empty = await shop.run(['inventory', 'set', '4', '']);
+  expect(empty.stderr).toMatch(/^Error: The quantity is empty/);
+  for (const [status, message] of [
+    [400, 'The service refused it: nope'],
+    [401, 'The service did not accept the key: nope'],
+    [404, 'The service refused it: nope'],
+    [500, 'The service failed: nope (500)'],
+  ] as const) {
+    const service = await scriptedService();
+    service.always('GET', ({ answer }) => answer(status, `{"code":"x","message":"nope","status":${status}}`));
+    const { stderr } = await shop.run('inventory list -q', { env: service.env });
+    expect(stderr).toMatch(new RegExp(`^Error: ${message.replace(/[()]/g, '\\$&')}[.]`, 'm'));
+  }
+});
+
+test('config set default-store warns of a store that nothing is stored for', async () => {
+  const shop = await openShop();
+  const unknown = await shop.run('config set default-store nosuch');
+  expect(unknown.code).toBe(0);
+  expect(unknown.stderr).toContain('Warning: nothing is stored for a store nosuch yet');
+  await shop.run('config set-url https://example.com/v1 --env staging --store north');
+  const known = await shop.run('config set default-store north');
+  expect(known.stderr).not.toContain('Warning');
+  expect((await shop.run('config set default-store nroth')).stderr).toContain('Did you mean "north"?');
+  expect((await shop.run('config set default-store default')).stderr).not.toContain('Warning');
+});
+
+test('what the system refuses is said in words, not in its own', async () => {
+  const shop = await openShop();
+  const full = () => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  };
+  const { code, stderr } = await shop.run('inventory list -q', { onStdout: full });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'Error: There is no space left on the disk; make room and try again.\n',
+  });
 });

@@ -215,3 +215,12 @@ describe('--verbose says what a report of a fault needs', () => {
     expect(stdout + stderr).not.toContain(secrets[0]);
   });
 });
+
+test('on a terminal the time is that of the clock on the wall, elsewhere it is for programs', async () => {
+  const shop = await openShop();
+  await shop.run('inventory list');
+  const shown = await shop.run('status --offline', { terminal: 100 });
+  expect(shown.stdout).toMatch(/999 of 1,000 left, resets at 07:01:00\b/);
+  const piped = await shop.run('status --offline');
+  expect(piped.stdout).toContain('999 of 1000 left, resets at 2026-01-15T12:01:00Z');
+});

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import { configFile } from '../../../settings/config-file.ts';
 import { type SettingName, type SettingValue, settingDefinitions, settingName } from '../../../settings/names.ts';
+import { isKnownStore, unnamedStore } from '../../../settings/stores.ts';
 import { variable } from '../../../settings/variables.ts';
 import { type ConfigPlace, setSetting } from '../../../settings/write-config.ts';
 import { maskDatabaseUrl, parseDatabaseUrl } from '../../../shared/database-url.ts';
+import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
@@ -65,10 +67,21 @@ async function storeSetting(invocation: Invocation, name: string, given: string 
   const shownValue = isSecret ? maskDatabaseUrl(String(value)) : value;
   const whose = place.store === undefined ? '' : ` for the store ${place.store}`;
   await invocation.messages.note(`Set ${known} to ${shownValue}${whose} in ${configFile(place.folder)}`);
+  if (known === 'default-store') await warnOfUnknownStore(invocation, String(value));
   const shadow = shadows[known];
   if (shadow !== undefined && variable(context.env, shadow) !== undefined) {
     await invocation.messages.warn(`${shadow} is set, so ${known} is not used`);
   }
+}
+
+/** Where it is a slip of the pen, every later command would fail. */
+async function warnOfUnknownStore({ context, configFile: file, messages }: Invocation, name: string): Promise<void> {
+  if (name === unnamedStore || isKnownStore(name, context.env, file)) return;
+  const near = didYouMean(name, Object.keys(file.stores));
+  await messages.warn(
+    `nothing is stored for a store ${name} yet.${near} Its address is stored by: ` +
+      `petstock config set-url https://<your-store>/v1 --store ${shellWord(name)}`,
+  );
 }
 
 async function store<Name extends SettingName>(

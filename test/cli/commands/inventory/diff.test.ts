@@ -191,7 +191,7 @@ describe('exit 2, with nothing sent', () => {
     ['- -', 'Only one side can be stdin'],
     ['staging gone.csv', 'There is no file gone.csv'],
     ['north/staging production', 'Unknown store "north"'],
-    ['North/staging production', "can't be that of a store"],
+    ['North/staging production', 'No store can have the name'],
     ['north/sandbox production', 'The sandbox belongs to no store'],
     ['staging production --env staging', 'leave --env out'],
     ['staging production --only colour', '--only takes quantity, status'],
