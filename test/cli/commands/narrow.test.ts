@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { visibleWidth } from '../../../src/output/text-width.ts';
 import { changeFile } from '../../support/changes.ts';
+import { scriptedService } from '../../support/scripted-service.ts';
 import { openShop, type Shop } from '../../support/shop.ts';
 
 const options = { terminal: 40, env: { NO_COLOR: '1' } };
@@ -78,3 +79,22 @@ test('an error and a note are broken between words; a hint stays whole', async (
   expect(written.stderr).toMatch(/\nTake it back:\npetstock undo \w{4} --env staging\n/);
   expect(written.stderr).toMatch(/\nRate limit: [\d,]+ of [\d,]+ left, resets in\n\d+ \w+\n$/);
 });
+
+test.each([0, 9_223_372_036_854_775_000n])(
+  'what is running out is not cut at 40 columns, ids from %s',
+  async (from) => {
+    const shop = await openShop();
+    const service = await scriptedService();
+    const items = [0, 1, 2, 3].map(
+      (index) => `{"petId":${BigInt(from) + BigInt(index)},"quantity":${index},"status":"available"}`,
+    );
+    service.always('GET', ({ answer }) => answer(200, `[${items.join(',')}]`));
+    const { stdout } = await shop.run('inventory list --low', { ...options, env: { ...options.env, ...service.env } });
+    expectNarrow(stdout);
+    expect(stdout).not.toContain('…');
+    expect(stdout.match(/ available$/gm)).toHaveLength(4);
+    expect(stdout).toMatch(/0 +out +available/);
+    const wide = await shop.run('inventory list --low', { terminal: 80, env: { NO_COLOR: '1', ...service.env } });
+    expect(wide.stdout).toMatch(/0 +out of stock +available/);
+  },
+);

@@ -79,6 +79,10 @@ function watchOptions(invocation: Invocation, connection: Connection, options: R
       const reason = why === 'limit' ? 'more would be over a tenth of the rate limit' : 'the service answered 429';
       return messages.note(`Looking every ${secondsText(slower)} at most: ${reason}.`);
     },
+    onTooShort: (wait) =>
+      messages.warn(
+        `no change is seen: --for ends before the next look, which may leave ${secondsText(wait)} after the last`,
+      ),
   };
 }
 

@@ -31,6 +31,8 @@ export interface WatchOptions {
   onBack(after: number): Promise<void>;
   /** Looks are farther apart than was asked for, for the first time: because of the limits, or after a 429. */
   onSlower(interval: number, why: 'limit' | 'refused'): Promise<void>;
+  /** The limits allow no second look before the end: nothing can be seen. @param wait for it, in milliseconds */
+  onTooShort(wait: number): Promise<void>;
 }
 
 /** In milliseconds: what takes longer has waited for something. */
@@ -151,12 +153,15 @@ class Watch {
 
   /** Until the next look. @returns whether there is one */
   async pause(): Promise<boolean> {
-    const { clock, limits, onSlower } = this.#options;
+    const { clock, limits, onSlower, onTooShort } = this.#options;
     if (this.#lookedAt >= this.#end) return false;
     const least = this.#pace.least(limits(), clock.monotonic());
     const wanted = this.#pace.interval;
     if (least > wanted) await this.#sayOnce('limit', () => onSlower(least, 'limit'));
     const soonest = Math.max(this.#lookedAt + least, this.#notBefore);
+    if (this.#spare === undefined && soonest > this.#end) {
+      await this.#sayOnce('short', () => onTooShort(soonest - this.#lookedAt));
+    }
     await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#lookedAt + wanted)), soonest);
     // What changed since the last look is worth one more at the end, where the limits allow it.
     return clock.monotonic() < this.#end || soonest <= this.#end;

@@ -42,6 +42,7 @@ async function watched(looks: number, quantitiesAt: (look: number) => readonly n
     onBegin: async () => {},
     onFault: async () => {},
     onBack: async () => {},
+    onTooShort: async () => {},
     onSlower: async () => {},
   });
   for await (const found of changes) seen.push(found);

@@ -237,3 +237,14 @@ test.each(['--interval 0', '--interval x', '--interval 0.01', '--for -1', '--pet
     expect(await watch(options)).toMatchObject({ code: 2, stdout: '', requests: [] });
   },
 );
+
+test('it says that --for is shorter than the time to the second look', async () => {
+  const slow = await openShop({ limits: { minute: 5, day: 1_000_000 } });
+  const short = await slow.run('inventory watch --for 30');
+  expect(short.requests).toHaveLength(1);
+  expect(short.stderr.match(/Warning: no change is seen: --for ends before the next look/g)).toHaveLength(1);
+  expect(short.stderr).toContain('2 min after the last');
+  const long = await slow.run('inventory watch --for 300');
+  expect(long.stderr).not.toContain('no change is seen');
+  expect((await watch('--for 5')).stderr).not.toContain('no change is seen');
+});
