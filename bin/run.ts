@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Transport, TransportOptions } from '../src/api/transport.ts';
 import { createUndiciTransport } from '../src/api/undici.ts';
@@ -32,6 +32,7 @@ export async function run(): Promise<number> {
     stdin: input(() => process.stdin, interrupted),
     stdout: output(() => process.stdout),
     stderr: bestEffort(stderr),
+    sharesOutput,
     clock,
     openTransport,
     folders,
@@ -52,6 +53,16 @@ export async function run(): Promise<number> {
     licences: async () => (await import('./licences.ts')).readLicences(),
   };
   return main(context);
+}
+
+/** The same file, pipe or terminal behind both. Windows has no numbers for what is not a file. */
+function sharesOutput(): boolean {
+  try {
+    const [out, err] = [fstatSync(1), fstatSync(2)];
+    return out.ino !== 0 && out.ino === err.ino && out.dev === err.dev;
+  } catch {
+    return false;
+  }
 }
 
 async function systemClock({ state: folder }: Folders): Promise<Clock> {

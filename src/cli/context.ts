@@ -11,6 +11,8 @@ export interface Context {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
+  /** Whether stdout and stderr go to one place, as with `2>&1`; absent: no. */
+  sharesOutput?(): boolean;
   readonly clock: Clock;
   readonly folders: Folders;
   readonly processes: Processes;

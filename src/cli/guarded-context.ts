@@ -28,6 +28,7 @@ export function guardedContext(context: Context): Context {
     stdin: context.stdin,
     stdout: guardedOutput(context.stdout, { redact, always: false }),
     stderr: guardedOutput(context.stderr, { redact, always: true }),
+    sharesOutput: () => context.sharesOutput?.() ?? false,
     clock: context.clock,
     endInJson: () => context.endInJson?.(),
     openTransport: (options) => learning(context.openTransport(options), learn),

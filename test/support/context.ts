@@ -36,6 +36,8 @@ export interface RunOptions {
   readonly terminal?: number | undefined;
   /** Its height in lines; absent: not known, so that nothing is paged. */
   readonly rows?: number | undefined;
+  /** stdout and stderr go to one place; default: no. */
+  readonly sharesOutput?: boolean | undefined;
   /** The pager that is started; without it, one is a failure of the test. */
   openPager?(command: PagerCommand): Pager;
   /** Which streams are the terminal; default: all three. */
@@ -74,6 +76,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     stdin: input(options.stdin, isTerminal('stdin')),
     stdout,
     stderr,
+    sharesOutput: () => options.sharesOutput ?? false,
     clock: options.clock,
     openTransport: (network) => recording(requests, options, transportOf(network)),
     openPager: async (command) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';
+import { scriptedService } from '../../support/scripted-service.ts';
 import { openShop } from '../../support/shop.ts';
 
 test('prints the body as it came', async () => {
@@ -78,4 +79,17 @@ test('control characters do not reach a terminal', async () => {
   const shop = await openShop();
   const result = await shop.run('api GET /inventory/%1b%5b31m', { terminal: 80 });
   expect(result.stdout + result.stderr).not.toMatch(/\x1b\[31mm|\x07/);
+});
+
+test.each([
+  ['{"code":"bad","message":"No","status":400}', '\nError: No.\n'],
+  ['{"code":"bad","message":"No","status":400}\n', 'Error: No.\n'],
+])('where stdout and stderr go to one place an error has a line of its own: %j', async (body, expected) => {
+  const shop = await openShop();
+  const service = await scriptedService();
+  service.always('GET', ({ answer }) => answer(400, body));
+  const both = await shop.run('api GET /x -q', { env: service.env, sharesOutput: true });
+  expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
+  const apart = await shop.run('api GET /x -q', { env: service.env });
+  expect(apart).toMatchObject({ stdout: body, stderr: 'Error: No.\n' });
 });
