@@ -25,33 +25,3 @@ export function withLineAfterInterrupt(context: Context): Context {
   };
   return Object.create(context, { stderr: { value: own, enumerable: true } }) as Context;
 }
-
-const lineEnd = 10;
-
-/**
- * Where stdout and stderr go to one place, such as with `2>&1`, what is said behind a result without a line end, as an
- * answer may be, begins on a line of its own. The result stays as it is.
- */
-export function withLineBehindResult(context: Context): Context {
-  const { stdout, stderr } = context;
-  let isOpen = false;
-  const watched = overWrite(stdout, (chunk) => {
-    if (chunk.length > 0)
-      isOpen = (typeof chunk === 'string' ? chunk.charCodeAt(chunk.length - 1) : chunk.at(-1)) !== lineEnd;
-    return stdout.write(chunk);
-  });
-  const own = overWrite(stderr, async (chunk) => {
-    const isGlued = isOpen && context.sharesOutput?.() === true;
-    isOpen = false;
-    if (isGlued) await stderr.write('\n');
-    await stderr.write(chunk);
-  });
-  return Object.create(context, {
-    stdout: { value: watched, enumerable: true },
-    stderr: { value: own, enumerable: true },
-  }) as Context;
-}
-
-function overWrite(output: Output, write: Output['write']): Output {
-  return Object.create(output, { write: { value: write, enumerable: true } }) as Output;
-}

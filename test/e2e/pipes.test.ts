@@ -74,3 +74,11 @@ test('the disk of the log is full: the result is whole', async () => {
   expect(signal).toBe(null);
   expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
 });
+
+test('2>&1: an error behind a body without a line end has a line of its own', async () => {
+  const { env } = await serve();
+  const through = ['sh', '-c', 'exec "$@" 2>&1', 'sh'];
+  const { code, stdout } = await runProgram('api GET /nope', { env, through });
+  expect(code).toBe(9);
+  expect(stdout).toMatch(/^\{.*\}\n(Rate limit: .*\n)?Error: /);
+});

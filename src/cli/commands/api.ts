@@ -63,6 +63,7 @@ export function defineApi(command: Command, run: Run): void {
         });
         if (isShown(head.status)) await showHead(head);
         await printer.finish();
+        if (head.failure !== undefined || !invocation.globals.quiet) await printer.separate();
         if (head.failure) throw worded(head.failure);
       }),
     );
@@ -122,13 +123,17 @@ async function printHead({ results }: Invocation, { status, headers }: AnswerFac
 /** In bytes. More is nothing to read on a screen. */
 const mostShown = 16 * 1024 * 1024;
 
+const lineFeed = 10;
+
 /** Byte for byte, as it comes; on a terminal as a whole, so that nothing harmful can hide where two chunks meet. */
 function bodyPrinter({ context, results }: Invocation) {
   const { isTerminal } = context.stdout;
+  let last: number | undefined;
   const held: Uint8Array[] = [];
   let length = 0;
   return {
     print: async (chunk: Uint8Array): Promise<void> => {
+      last = chunk.at(-1) ?? last;
       if (!isTerminal) return results.write(chunk);
       length += chunk.length;
       if (length > mostShown) {
@@ -139,6 +144,11 @@ function bodyPrinter({ context, results }: Invocation) {
     finish: async (): Promise<void> => {
       const text = Buffer.concat(held).toString('utf8');
       if (text !== '') await results.write(text.endsWith('\n') ? text : `${text}\n`);
+    },
+    /** What is said behind a body without a line end has a line of its own where both go to one place (`2>&1`). */
+    separate: async (): Promise<void> => {
+      const isOpen = !isTerminal && last !== undefined && last !== lineFeed;
+      if (isOpen && context.sharesOutput?.()) await context.stderr.write('\n');
     },
   };
 }
