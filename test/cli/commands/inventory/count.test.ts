@@ -262,7 +262,7 @@ test('no is no: the session stays, and a person is asked to go on with it', asyn
   const text = async (question: string) => ['4006381333931', 'never', ''][questions.push(question) - 1] ?? '';
   const on = await count(shop, '4\ndone\n', '', { ...person, prompts: { confirm: async () => true, text } });
   expect(questions).toHaveLength(3);
-  expect(questions[1]).toContain('"4006381333931" is not counted yet, since it is not an answer. Session ');
+  expect(questions[1]).toContain('"4006381333931" is not an answer, and was not counted. Session ');
   expect(questions[0]).toMatch(
     new RegExp(`^Session ${name} of .* is not finished \\(1 unit, 1 pet\\)\\. Go on with it\\?`),
   );

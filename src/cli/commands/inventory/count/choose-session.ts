@@ -68,7 +68,7 @@ async function newOrUnfinished(invocation: Invocation, sessions: Sessions, words
     const rest = others.length === 1 ? 'is another one that is' : `are ${grouped(others.length)} others that are`;
     await messages.note(`There ${rest} not finished: petstock inventory count --list`);
   }
-  const question = `${what} (${sumText(tallyOf(newest))}). Go on with it? [Y/n] No begins another`;
+  const question = `${what} (${sumText(tallyOf(newest))}). Go on with it? Enter goes on, n begins another`;
   const goesOn = !questions.willAsk() || (await asksToGoOn(context.prompts, question));
   return goesOn ? goOn(invocation, newest, words) : { kind: 'new' };
 }
@@ -79,7 +79,7 @@ async function asksToGoOn({ text }: Prompts, question: string): Promise<boolean>
     const answer = (await text(asked)).trim();
     if (/^(?:y|yes)?$/i.test(answer)) return true;
     if (/^(?:n|no)$/i.test(answer)) return false;
-    asked = `${JSON.stringify(answer.slice(0, 40))} is not counted yet, since it is not an answer. ${question}`;
+    asked = `${JSON.stringify(answer.slice(0, 40))} is not an answer, and was not counted. ${question}`;
   }
 }
 
