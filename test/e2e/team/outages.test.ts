@@ -76,8 +76,9 @@ async function expectResumed({ machine, stock, served }: Setting, before: Readon
   const wanted = new Map([...before].map(([petId, quantity]) => [petId, quantity + 1]));
   expect(await stock()).toEqual(wanted);
   // Each was sent with the stock that was wanted, and never with another one.
-  const bodies = (await served.journal()).filter(({ method }) => method === 'PATCH');
-  for (const { path, body } of bodies) {
+  // A request that was cut off by the kill of its machine has no body.
+  const whole = (await served.journal()).filter(({ method, body }) => method === 'PATCH' && body !== null);
+  for (const { path, body } of whole) {
     expect(JSON.parse(body ?? '{}').quantity).toBe(wanted.get(path.replace(/.*\//, '')));
   }
   expect(await other.run('state check')).toMatchObject({ code: 0 });
