@@ -99,7 +99,7 @@ export class PagedOutput {
 
   async #open(): Promise<void> {
     const { context, messages, pager } = this.#options;
-    // Without a keyboard nobody could leave it.
+    // Without a keyboard it could not be left.
     if (!context.stdin.isTerminal) return this.#showPlain();
     await messages.clear();
     messages.hold();
