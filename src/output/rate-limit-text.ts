@@ -60,12 +60,12 @@ export interface RateLimitFacts {
   readonly resetInSeconds?: number | undefined;
 }
 
-/** `Rate limit: 57 of 60 left, resets in 42 s`, without a line end. Missing parts are left out. */
+/** `Rate limit: 57 of 60 left, resets in 42 s`, without a line end. Missing parts are left out. Scripts read it: digits alone. */
 export function rateLimitLine({ limit, remaining, resetInSeconds }: RateLimitFacts): string {
   const parts: string[] = [];
   if (remaining !== undefined) {
-    parts.push(limit === undefined ? `${grouped(remaining)} left` : `${grouped(remaining)} of ${grouped(limit)} left`);
-  } else if (limit !== undefined) parts.push(`${grouped(limit)} requests`);
+    parts.push(limit === undefined ? `${remaining} left` : `${remaining} of ${limit} left`);
+  } else if (limit !== undefined) parts.push(`${limit} requests`);
   if (resetInSeconds !== undefined) {
     parts.push(resetInSeconds <= 0 ? 'resets now' : `resets in ${formatDuration(resetInSeconds)}`);
   }

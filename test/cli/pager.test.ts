@@ -16,7 +16,7 @@ async function list(options: ShopRunOptions & { readonly pager?: TestPagerOption
   const { openPager } = pager;
   const result = await shop.run(command, { terminal: 80, rows: 24, openPager, ...options });
   const plain = await shop.run(command, { terminal: 80 });
-  return { ...result, pager, plain: plain.stdout, rateLimit: `Rate limit: 998 of 1,000 left, resets in 40 s\n` };
+  return { ...result, pager, plain: plain.stdout, rateLimit: `Rate limit: 998 of 1000 left, resets in 40 s\n` };
 }
 
 /** A list of so many pets from a server that says nothing of a rate limit. */

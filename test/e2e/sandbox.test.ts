@@ -8,7 +8,7 @@ test('the sandbox needs no set-up', async () => {
   expect(code).toBe(0);
   expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
   expect(stdout).toMatch(/^(-?\d+\t-?\d+\t(available|pending|sold)\n)+$/);
-  expect(stderr).toMatch(/^Rate limit: 999 of 1,000 left, resets in .+\n$/);
+  expect(stderr).toMatch(/^Rate limit: 999 of 1000 left, resets in .+\n$/);
 });
 
 test('it is kept where XDG says, in the home folder', async () => {

@@ -43,7 +43,7 @@ describe('formatDuration', () => {
 describe('rateLimitLine', () => {
   test.each<[RateLimitFacts, string]>([
     [{ limit: 60n, remaining: 57n, resetInSeconds: 42 }, 'Rate limit: 57 of 60 left, resets in 42 s'],
-    [{ limit: 1000n, remaining: 0n, resetInSeconds: 33_120 }, 'Rate limit: 0 of 1,000 left, resets in 9 h 12 min'],
+    [{ limit: 1000n, remaining: 0n, resetInSeconds: 33_120 }, 'Rate limit: 0 of 1000 left, resets in 9 h 12 min'],
     [{ limit: 60n, remaining: 57n }, 'Rate limit: 57 of 60 left'],
     [{ remaining: 57n, resetInSeconds: 0 }, 'Rate limit: 57 left, resets now'],
     [{ limit: 60n, resetInSeconds: 200 }, 'Rate limit: 60 requests, resets in 3 min 20 s'],

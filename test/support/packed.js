@@ -81,7 +81,7 @@ async function starts() {
   assert.equal(version.stdout, `${manifest.version}\n`);
   const list = await run('npx', ['petstock', '--env', 'sandbox', 'inventory', 'list', '--json']);
   assert.equal(JSON.parse(list.stdout).length, 24);
-  assert.match(list.stderr, /^Rate limit: 999 of 1,000 left/m);
+  assert.match(list.stderr, /^Rate limit: 999 of 1000 left/m);
 }
 
 async function isLibrary() {

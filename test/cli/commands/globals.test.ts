@@ -44,7 +44,7 @@ describe('the environment', () => {
     expect(set.code).toBe(0);
     const get = await shop.run('--env sandbox inventory get 9007199254740993', { env: nothing });
     expect(get.stdout).toBe('9007199254740993\t5\tsold\n');
-    expect(get.stderr).toContain('Rate limit: 998 of 1,000 left');
+    expect(get.stderr).toContain('Rate limit: 998 of 1000 left');
   });
 });
 

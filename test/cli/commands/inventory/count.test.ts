@@ -501,7 +501,7 @@ test('what is said of unknown codes does not depend on how the input ends', asyn
         const { stderr, code } = await count(shop, `1 x12\n${tail}`, `--new --dry-run${flag}`);
         expect(stderr).toContain('foo: 1 kept apart, no known code\n');
         expect(stderr).toContain('foo  1');
-        return { stderr: stderr.replace(/\d+ of 1,000 left, resets in .*/, ''), code };
+        return { stderr: stderr.replace(/\d+ of 1000 left, resets in .*/, ''), code };
       }),
     );
     for (const other of others) expect(other).toEqual(first);

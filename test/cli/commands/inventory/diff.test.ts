@@ -36,7 +36,7 @@ test('two environments that are alike: nothing on stdout, a GET each', async () 
   );
   expect(result.stderr).toBe(
     'staging has 24 pets, production 24 pets: no difference.\n' +
-      'staging: Rate limit: 999 of 1,000 left, resets in 40 s\nproduction: Rate limit: 999 of 1,000 left, resets in 40 s\n',
+      'staging: Rate limit: 999 of 1000 left, resets in 40 s\nproduction: Rate limit: 999 of 1000 left, resets in 40 s\n',
   );
 });
 

@@ -9,7 +9,7 @@ test('shows one pet, from one GET of the list', async () => {
   expect(result).toMatchObject({
     code: 0,
     stdout: '{"petId":9007199254740993,"quantity":0,"status":"sold"}\n',
-    stderr: 'Rate limit: 999 of 1,000 left, resets in 40 s\n',
+    stderr: 'Rate limit: 999 of 1000 left, resets in 40 s\n',
   });
   expect(sent(result)).toEqual(['GET /v1/inventory']);
 });
@@ -19,7 +19,7 @@ test('exit 9 where the list has no such pet', async () => {
   const { code, stdout, stderr } = await shop.run('inventory get 4242');
   expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
   expect(stderr).toMatchInlineSnapshot(`
-    "Rate limit: 999 of 1,000 left, resets in 40 s
+    "Rate limit: 999 of 1000 left, resets in 40 s
     Error: There is no pet 4242 in staging.
     Hint: petstock inventory list --env staging
     "

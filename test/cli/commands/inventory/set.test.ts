@@ -9,7 +9,7 @@ test('sends one PATCH with the quantity alone, and shows what the service answer
   const written = await shop.run('inventory set 4 12 --json');
   expect(written).toMatchObject({ code: 0, stdout: '{"petId":4,"quantity":12,"status":"available"}\n' });
   expect(sent(written)).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
-  expect(written.stderr).toBe(`▸ staging · ${shop.service.url}\nRate limit: 999 of 1,000 left, resets in 40 s\n`);
+  expect(written.stderr).toBe(`▸ staging · ${shop.service.url}\nRate limit: 999 of 1000 left, resets in 40 s\n`);
 });
 
 describe('ids beyond 2^53', () => {
