@@ -65,7 +65,8 @@ const longestCharacter = 16;
 
 /** The text cut to little more than `width` columns, so that it still does not fit where the whole did not. */
 export function shortened(text: string, width: number): string {
-  const room = width + 2;
+  // At least a word: what is said of a sold pet hangs on its status.
+  const room = Math.max(width + 2, 12);
   const most = room * longestCharacter;
   // Not half of a character of two code units.
   const head = text.length > most ? `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…` : text;

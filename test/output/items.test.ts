@@ -47,6 +47,11 @@ describe('items in columns look like the same items in rows', () => {
     );
   });
 
+  test('a long table that is narrower than a status, too', async () => {
+    const items = [{ petId: 0n, quantity: 0, status: 'sold' }, ...plenty(510)];
+    await bothWays('table', items, 1, { fields: undefined, width: 1, header: undefined, color: false });
+  });
+
   test('a long table', async () => {
     const lists = fc.tuple(fc.array(itemLists, { maxLength: 3 }), fc.integer({ min: 495, max: 510 }));
     await fc.assert(
