@@ -18,7 +18,7 @@ import { exitCodes } from '../shared/exit-codes.ts';
 import { systemFailureText } from '../shared/file-error.ts';
 import { whereOptions } from '../shared/where.ts';
 import type { Context } from './context.ts';
-import type { GlobalOptions } from './invocation/invocation.ts';
+import type { GlobalOptions } from './invocation/globals.ts';
 import type { OpenInvocation } from './invocation/open.ts';
 import { withoutTypedKeys } from './typed-keys.ts';
 

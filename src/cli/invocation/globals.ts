@@ -2,7 +2,24 @@ import { type ColorChoice, isColorChoice } from '../../output/paint.ts';
 import { type Format, formats, isFormat } from '../../output/view.ts';
 import type { StoredConfig } from '../../settings/settings.ts';
 import { UsageError } from '../../shared/errors.ts';
-import type { GlobalOptions } from './invocation.ts';
+
+/** The global options as Commander parsed them; not yet validated against settings. */
+export interface GlobalOptions {
+  readonly env?: string;
+  readonly store?: string;
+  readonly output?: string;
+  readonly header?: boolean;
+  readonly json?: boolean;
+  readonly stringIds?: boolean;
+  /** False: `--no-pager`. */
+  readonly pager?: boolean;
+  readonly yes?: boolean;
+  readonly quiet?: boolean;
+  readonly debug?: boolean;
+  readonly color?: string;
+  readonly timeout?: string;
+  readonly maxWait?: string;
+}
 
 const defaultTimeout = 30;
 const defaultMaxWait = 90;

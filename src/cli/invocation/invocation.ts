@@ -1,28 +1,11 @@
 import type { ConfigFile, EnvironmentName, Sourced, StoredConfig } from '../../settings/settings.ts';
 import type { Where } from '../../shared/where.ts';
 import type { Context } from '../context.ts';
+import type { GlobalOptions } from './globals.ts';
 import type { Messages } from './messages.ts';
 import type { Questions } from './questions.ts';
 import type { Results } from './results.ts';
 import type { ServiceAccess } from './service-access.ts';
-
-/** The global options as Commander parsed them; not yet validated against settings. */
-export interface GlobalOptions {
-  readonly env?: string;
-  readonly store?: string;
-  readonly output?: string;
-  readonly header?: boolean;
-  readonly json?: boolean;
-  readonly stringIds?: boolean;
-  /** False: `--no-pager`. */
-  readonly pager?: boolean;
-  readonly yes?: boolean;
-  readonly quiet?: boolean;
-  readonly debug?: boolean;
-  readonly color?: string;
-  readonly timeout?: string;
-  readonly maxWait?: string;
-}
 
 /** What one run of one command is given. */
 export interface Invocation {

@@ -3,7 +3,7 @@ import type { ConfigFile, EnvironmentName, Sourced, StoredConfig } from '../../s
 import { configOf, resolveStore } from '../../settings/stores.ts';
 import { UsageError } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
-import type { GlobalOptions } from './invocation.ts';
+import type { GlobalOptions } from './globals.ts';
 
 /** An environment of a store, and what counts there. */
 export interface Place {

@@ -1,6 +1,6 @@
 import { UsageError } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
-import type { GlobalOptions } from './invocation.ts';
+import type { GlobalOptions } from './globals.ts';
 
 /** Questions before a write. `--yes` is an answer to all of them. */
 export interface Questions {

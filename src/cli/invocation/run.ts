@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { refuseTypedKey } from '../typed-keys.ts';
-import type { Action, GlobalOptions, Run } from './invocation.ts';
+import type { GlobalOptions } from './globals.ts';
+import type { Action, Run } from './invocation.ts';
 import type { OpenInvocation } from './open.ts';
 
 export interface Runner {

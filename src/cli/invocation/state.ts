@@ -1,17 +1,20 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveStateUrl } from '../../settings/resolve.ts';
-import type { Sourced } from '../../settings/settings.ts';
+import type { EnvironmentName, Sourced, StoredConfig } from '../../settings/settings.ts';
 import { effectiveUser } from '../../shared/effective-user.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
-import type { Invocation } from './invocation.ts';
+import type { Messages } from './messages.ts';
 import { userOf } from './user.ts';
 
 /** Which state a command opens, and what for. */
-export interface StateUse extends Pick<Invocation, 'context' | 'messages' | 'config'> {
-  readonly environment: Pick<Invocation['environment'], 'value'>;
+export interface StateUse {
+  readonly context: Context;
+  readonly messages: Messages;
+  readonly config: StoredConfig;
+  readonly environment: Pick<Sourced<EnvironmentName>, 'value'>;
   /** What other processes are shown: `history list`. */
   readonly command: string;
   readonly need: OpenStateOptions['need'];
@@ -36,7 +39,7 @@ export async function openStateFor(use: StateUse): Promise<State> {
  * @throws FailureError where it can't be used
  */
 export async function withExistingState<T>(
-  { context, messages, config, environment }: Invocation,
+  { context, messages, config, environment }: Omit<StateUse, 'command' | 'need'>,
   command: string,
   look: (state: State | undefined) => Promise<T>,
   need: OpenStateOptions['need'] = 'history',

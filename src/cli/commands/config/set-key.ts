@@ -8,7 +8,8 @@ import { type Credential, type RemotePlace, setKey, setKeyAndUrl } from '../../.
 import { PetstockError, UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
-import type { GlobalOptions, Invocation, Run } from '../../invocation/invocation.ts';
+import type { GlobalOptions } from '../../invocation/globals.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { readKeyText } from './read-key.ts';
 import { remotePlace, requireBaseUrl } from './remote.ts';
