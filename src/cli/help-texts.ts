@@ -1,8 +1,8 @@
 import { wrapLong } from '../output/help-text.ts';
-import { outlineName } from './commands/command.ts';
 import { topicNames } from './commands/help/topic-names.ts';
 import { commandOutlines } from './commands/index.ts';
-import type { Outline } from './commands/lazy-commands.ts';
+import type { Outline } from './commands/outline.ts';
+import { outlineName } from './commands/outline.ts';
 import { createProgram, parse } from './program.ts';
 
 /**

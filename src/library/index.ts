@@ -34,5 +34,6 @@ export type { ExitCodeName } from '../shared/exit-codes.ts';
 export type { PetIdInput, QuantityInput } from './arguments.ts';
 export type { PetstoreClientOptions } from './options.ts';
 export { type CallOptions, createPetstoreClient, type PetstoreClient } from './petstore-client.ts';
-export type { ApplyOptions, ChangeInput, RunReport } from './runs.ts';
+export type { ChangeInput } from './read-changes.ts';
+export type { ApplyOptions, RunReport } from './runs.ts';
 export { type Sandbox, type SandboxOptions, type SandboxRequest, startSandbox } from './start-sandbox.ts';

@@ -16,7 +16,8 @@ import {
 import { Calls } from './calls.ts';
 import { openConnection } from './open-connection.ts';
 import type { PetstoreClientOptions } from './options.ts';
-import { type ApplyOptions, applyChanges, type ChangeInput, type RunReport, undoRun } from './runs.ts';
+import type { ChangeInput } from './read-changes.ts';
+import { type ApplyOptions, applyChanges, type RunReport, undoRun } from './runs.ts';
 
 export interface CallOptions {
   /** Ends this call: it rejects with the reason of the signal. A write that has left may still be carried out. */

@@ -1,7 +1,19 @@
 import type { Change } from '../inventory/change.ts';
 import { PetstockError, UsageError } from '../shared/errors.ts';
-import { petIdOf, quantityOf, requireObject, textOf } from './arguments.ts';
-import type { ChangeInput } from './runs.ts';
+import { type PetIdInput, petIdOf, type QuantityInput, quantityOf, requireObject, textOf } from './arguments.ts';
+
+/** One change of stock: `quantity` or `delta`. */
+export interface ChangeInput {
+  readonly petId: PetIdInput;
+  /** The new stock. */
+  readonly quantity?: QuantityInput | undefined;
+  /** What is added to the stock. */
+  readonly delta?: QuantityInput | undefined;
+  /** The stock that it relies on: where it differs, the row is a conflict and is not written. */
+  readonly expected?: QuantityInput | undefined;
+  readonly reason?: string | undefined;
+  readonly ref?: string | undefined;
+}
 
 /** Reads changes that a program gives. @throws UsageError with every fault, by the number of its change from 1 */
 export function readChanges(inputs: Iterable<ChangeInput>): readonly Change[] {

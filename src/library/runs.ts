@@ -11,22 +11,9 @@ import { rowAfter, rowWrite } from '../writes/rows-after.ts';
 import { runErrorOf } from '../writes/run-error.ts';
 import { createStockReader, type PlanStock, type StockReader } from '../writes/stock-reader.ts';
 import { writeRows } from '../writes/write-rows.ts';
-import { countOf, type PetIdInput, type QuantityInput } from './arguments.ts';
+import { countOf } from './arguments.ts';
 import type { LibraryConnection } from './open-connection.ts';
-import { readChanges } from './read-changes.ts';
-
-/** One change of stock: `quantity` or `delta`. */
-export interface ChangeInput {
-  readonly petId: PetIdInput;
-  /** The new stock. */
-  readonly quantity?: QuantityInput | undefined;
-  /** What is added to the stock. */
-  readonly delta?: QuantityInput | undefined;
-  /** The stock that it relies on: where it differs, the row is a conflict and is not written. */
-  readonly expected?: QuantityInput | undefined;
-  readonly reason?: string | undefined;
-  readonly ref?: string | undefined;
-}
+import { type ChangeInput, readChanges } from './read-changes.ts';
 
 export interface ApplyOptions {
   /** Plans and writes nothing. */

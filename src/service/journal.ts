@@ -1,4 +1,4 @@
-import { loggedPath } from './http/log.ts';
+import { loggedPath } from './http/logged-path.ts';
 
 /** One request as the service saw it. */
 export interface JournalEntry {

@@ -1,6 +1,6 @@
 import { Command, type HelpContext } from 'commander';
 import { UsageError } from '../../shared/errors.ts';
-import type { Outline } from './lazy-commands.ts';
+import { type Outline, outlineName } from './outline.ts';
 
 /**
  * Commander's command with two habits of ours: what it can't parse is a UsageError like any other, and `help` is a
@@ -44,10 +44,6 @@ function withVerb(program: Command, verb: string): string | undefined {
     return outline && 'commands' in outline && outline.commands.some((child) => outlineName(child) === verb);
   });
   return noun && `petstock ${noun.name()} ${verb}`;
-}
-
-export function outlineName({ usage }: Outline): string {
-  return usage.replace(/ .*/, '');
 }
 
 /** `petstock inventory set` */

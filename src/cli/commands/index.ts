@@ -1,8 +1,8 @@
 import { configOutline } from './config/index.ts';
 import { historyOutline } from './history/index.ts';
 import { inventoryOutline } from './inventory/index.ts';
-import type { Outline } from './lazy-commands.ts';
 import { ordersOutline } from './orders/index.ts';
+import type { Outline } from './outline.ts';
 import { petsOutline } from './pets/index.ts';
 import { sandboxOutline } from './sandbox/index.ts';
 import { stateOutline } from './state/index.ts';

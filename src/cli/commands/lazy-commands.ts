@@ -1,31 +1,7 @@
 import type { Command } from 'commander';
 import type { Run } from '../invocation/invocation.ts';
-import { outlineName, PetstockCommand } from './command.ts';
-
-/** Adds to a command what only its own help and its run need: operands, description, options, examples, action. */
-export type Define = (command: Command, run: Run) => void;
-
-/** What the help of its parent shows of a command, and where the rest of it is. */
-export interface VerbOutline {
-  /** Its name and its operands, as the help of its parent shows them: `set <petId> <quantity>`. */
-  readonly usage: string;
-  readonly summary: string;
-  /** Imports the file of the command. Called once the command is chosen. */
-  load(): Promise<Define>;
-}
-
-/** A noun and its commands. */
-export interface NounOutline {
-  /** Its name. */
-  readonly usage: string;
-  readonly summary: string;
-  readonly description: string;
-  /** Shown under its help. */
-  readonly examples?: string;
-  readonly commands: readonly Outline[];
-}
-
-export type Outline = VerbOutline | NounOutline;
+import { PetstockCommand } from './command.ts';
+import { type NounOutline, type Outline, outlineName } from './outline.ts';
 
 /**
  * Adds commands by their outlines. Each is finished when Commander comes to it, so that a start loads the file of the

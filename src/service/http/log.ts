@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { idOfKey } from '../keys/key.ts';
 import { StorageError } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
+import { loggedPath } from './logged-path.ts';
 
 /** One request, logged when its answer has been sent or its connection has ended. */
 export interface LogEntry {
@@ -60,9 +61,4 @@ function causeOf(error: unknown): string {
   const text = error instanceof StorageError ? `${error.name}: ${error.message}` : (error.stack ?? String(error));
   const cause = error.cause instanceof Error && error.cause.message !== error.message ? `: ${error.cause.message}` : '';
   return `${text}${cause}`.replace(/\s*\n\s*/g, ' | ').slice(0, 2_000);
-}
-
-/** A request target for logs and journals: without its query, and without a key that is where it does not belong. */
-export function loggedPath(target: string): string {
-  return target.replace(/[?#].*$/s, '').replace(/psk_[^/]*/g, 'psk_…');
 }

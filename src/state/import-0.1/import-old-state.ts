@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeState } from '../../rate-limit/key-state.ts';
-import type { OpenStateOptions } from '../open-state.ts';
+import type { Processes } from '../../shared/processes.ts';
 import { serviceOf } from '../service-of.ts';
 import { type BegunRun, insertRun } from '../sqlite/begin-run.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -9,7 +9,11 @@ import { CountChanges, markUndone } from '../sqlite/settle-rows.ts';
 import { oldLedgers, readOldLedger } from './old-limits.ts';
 import { type OldRow, type OldRun, oldRunFiles, readOldRun } from './old-runs.ts';
 
-type ImportOptions = Pick<OpenStateOptions, 'warn' | 'processes'>;
+interface ImportOptions {
+  readonly processes: Processes;
+  /** Takes a sentence for stderr. */
+  warn(line: string): void;
+}
 
 const historyFolder = 'history';
 const limitsFolder = 'limits';

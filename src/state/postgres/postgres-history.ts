@@ -14,10 +14,11 @@ import type {
 import { onlyRun, readRunId } from '../run-id.ts';
 import { beginRun } from './begin-run.ts';
 import type { Answer } from './connection.ts';
+import { type Holder, holderIn } from './holder.ts';
 import { lastKnownQuantity, writesAfter } from './pet-writes.ts';
 import { type BegunRun, PostgresRunLog } from './postgres-run-log.ts';
 import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './run-records.ts';
-import { type Holder, holderIn, type Shared } from './shared.ts';
+import type { Shared } from './shared.ts';
 import type { Row } from './wire.ts';
 
 /** Rows that are in memory at a time. */

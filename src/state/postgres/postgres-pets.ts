@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Busy, Mark, Pets, Place } from '../pets.ts';
 import type { Answer } from './connection.ts';
-import { busyIn, holderIn, type Shared } from './shared.ts';
+import { holderIn } from './holder.ts';
+import { busyIn, type Shared } from './shared.ts';
 
 export class PostgresPets implements Pets {
   readonly #shared: Shared;

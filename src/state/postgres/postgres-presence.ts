@@ -3,7 +3,7 @@ import type { Clock, Deadline } from '../../shared/clock.ts';
 import type { Processes } from '../../shared/processes.ts';
 import type { Presence, PresentProcess } from '../presence.ts';
 import type { Answer, PostgresConnection } from './connection.ts';
-import { type Holder, identityIn } from './shared.ts';
+import { type Holder, identityIn } from './holder.ts';
 
 /** How often a lease is renewed, in milliseconds; how long it lasts is in the schema. */
 const renewal = 5000;

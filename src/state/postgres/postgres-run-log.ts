@@ -4,8 +4,9 @@ import { ConflictError, FailureError } from '../../shared/errors.ts';
 import type { Grant, Intent, Outcome, RunLog } from '../history.ts';
 import type { Mark, Place } from '../pets.ts';
 import type { Answer } from './connection.ts';
+import { holderIn, identityIn } from './holder.ts';
 import { PostgresPlace } from './postgres-pets.ts';
-import { busyIn, holderIn, identityIn, type Shared } from './shared.ts';
+import { busyIn, type Shared } from './shared.ts';
 
 /** Outcomes wait for the next intent for so long, and no more than so many of them. */
 const longestWait = 50;

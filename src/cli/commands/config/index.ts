@@ -1,5 +1,5 @@
 import { examples } from '../command.ts';
-import type { NounOutline } from '../lazy-commands.ts';
+import type { NounOutline } from '../outline.ts';
 
 /** None of these commands talks to the network. */
 export const configOutline: NounOutline = {

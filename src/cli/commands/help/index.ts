@@ -1,4 +1,4 @@
-import type { VerbOutline } from '../lazy-commands.ts';
+import type { VerbOutline } from '../outline.ts';
 import type { HelpOptions } from './help.ts';
 
 export function helpOutline(options: HelpOptions): VerbOutline {

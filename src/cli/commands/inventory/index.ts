@@ -1,4 +1,4 @@
-import type { NounOutline } from '../lazy-commands.ts';
+import type { NounOutline } from '../outline.ts';
 
 export const inventoryOutline: NounOutline = {
   usage: 'inventory',

@@ -1,4 +1,4 @@
-import type { NounOutline } from '../lazy-commands.ts';
+import type { NounOutline } from '../outline.ts';
 import { keysOutline } from './keys/index.ts';
 
 export const sandboxOutline: NounOutline = {

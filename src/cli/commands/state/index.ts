@@ -1,4 +1,4 @@
-import type { NounOutline } from '../lazy-commands.ts';
+import type { NounOutline } from '../outline.ts';
 
 export const stateOutline: NounOutline = {
   usage: 'state',
