@@ -92,9 +92,9 @@ describe('alone on the key: no 429', () => {
       PETSTOCK_STATE_DIR: home.state,
     };
     // Pets that are not there are answered with 404, which counts as well.
-    await run('sh', ['-c', command, 'sh', ...programCommand()], { env }).catch(() => {});
+    const { stderr } = await run('sh', ['-c', command, 'sh', ...programCommand()], { env }).catch((error) => error);
     const journal = await served.journal();
-    expect(journal).toHaveLength(40);
+    expect(journal, stderr).toHaveLength(40);
     expect(refusals(journal)).toEqual([]);
   });
 });
