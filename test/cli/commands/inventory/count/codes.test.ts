@@ -1,0 +1,51 @@
+import { dirname } from 'node:path';
+import { expect, test } from 'vitest';
+import { changeFile } from '../../../../support/changes.ts';
+import { openShop } from '../../../../support/shop.ts';
+import { count, person, writes } from './count-rig.ts';
+
+test('codes are text: leading zeros count, and several may stand for one pet', async () => {
+  const shop = await openShop();
+  const codes = changeFile(shop, 'petId;Bar Code;name\n4;004;Rex\n4;4006381333931;\n5;AB 12 x2;\n', 'codes.csv');
+  const result = await count(shop, '004\n4006381333931\nAB 12 x2\n4\n', `--yes --json --codes ${codes}`);
+  expect(result.code).toBe(0);
+  expect(writes(result)).toEqual(['4 {"quantity":3}']);
+  expect(result.report.rows.map(({ petId, after }) => [petId, after])).toEqual([
+    [4, 3],
+    [5, 1],
+  ]);
+});
+
+test('a file of codes with faults is refused, with all of them', async () => {
+  const shop = await openShop();
+  const codes = changeFile(shop, 'code,petId\n007,4\n007,5\n,6\n-,7\n8,x\n', 'codes.csv');
+  const result = await count(shop, '4\n', `--yes --codes ${codes}`);
+  expect(result).toMatchObject({ code: 2, requests: [] });
+  expect(result.stderr.split('\n').filter((line) => line.startsWith('  line '))).toHaveLength(4);
+  for (const other of ['petId,quantity\n4,5\n', '', 'nothing.csv']) {
+    const file = other.endsWith('.csv') ? other : changeFile(shop, other, 'other.csv');
+    expect((await count(shop, '4\n', `--yes --codes ${file}`)).code).toBe(2);
+  }
+});
+
+test('a code of --codes whose pet the service lacks is named with its pet, at a terminal and in a script', async () => {
+  const shop = await openShop();
+  const codes = changeFile(shop, 'code,petId\n55,99999\n56,99999\n', 'codes.csv');
+  const script = await count(shop, '4\n55 x2\n56\n99998\n', `--yes --codes ${codes}`);
+  expect(script.code).toBe(8);
+  expect(script.stderr).toMatch(/\n {2}55, 56 \(pet 99999, which the service does not have\) {2}3\n {2}99998 +1\n/);
+  const typed = await count(shop, '4\n55 x2\ndone\n', `--codes ${codes}`, person);
+  expect(typed.stderr).toContain('\n  55 (pet 99999, which the service does not have)  2\n');
+  const narrow = await count(shop, '4\n55 x2\ndone\n', `--dry-run --codes ${codes}`, { ...person, terminal: 40 });
+  expect(narrow.stderr).toContain(
+    'Not counted, since no pet is known for\nit:\n  55 (pet 99999, which the\n  service does not have)',
+  );
+});
+
+test('--codes takes no folder', async () => {
+  const shop = await openShop();
+  const folder = dirname(changeFile(shop, 'code,petId\n55,4\n', 'codes.csv'));
+  const result = await count(shop, '4\n', `--yes --codes ${folder}`);
+  expect(result).toMatchObject({ code: 2, requests: [] });
+  expect(result.stderr).toContain(`${folder} is a folder; --codes takes a file`);
+});

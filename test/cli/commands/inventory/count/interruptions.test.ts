@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { InterruptedError } from '../../../../../src/shared/errors.ts';
+import { stockOf } from '../../../../support/changes.ts';
+import { openShop } from '../../../../support/shop.ts';
+import { count, person, sessionIn, writes } from './count-rig.ts';
+
+test('Ctrl-C keeps the session, and says how to go on', async () => {
+  const shop = await openShop();
+  const abort = new AbortController();
+  const stopped = await count(shop, '4\n4\n4\n4\n4\n4\n', '', {
+    ...person,
+    interrupted: abort.signal,
+    onStderr: (text) => {
+      if (text.includes('4: 2')) abort.abort(new InterruptedError('Interrupted'));
+    },
+  });
+  expect(stopped.code).toBe(130);
+  const name = sessionIn(shop);
+  const [, units = ''] =
+    new RegExp(`Error: Interrupted; session ${name} keeps (\\d) units, 1 pet`).exec(stopped.stderr) ?? [];
+  expect(Number(units)).toBeGreaterThanOrEqual(2);
+  expect(Number(units)).toBeLessThan(6);
+  expect(stopped.stderr).toContain(`Hint: petstock inventory count ${name} --env staging\n`);
+  const on = await count(shop, '4\n', `${name} --yes --json`);
+  expect(writes(on)).toEqual([`4 {"quantity":${Number(units) + 1}}`]);
+});
+
+test('a run of it that breaks off is resumed, and the session makes no other one', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
+  const broken = await count(shop, '4\n5 x9\n8\n', '--yes --json --concurrency 1');
+  expect(broken.code).toBe(8);
+  const { run } = broken.report;
+  expect(broken.stderr).toContain(`petstock inventory apply --resume ${run} --env staging`);
+  expect((await count(shop, '4\n', `${sessionIn(shop)} --yes`)).stderr).toContain(`it was applied, by run ${run}`);
+  expect((await shop.run(`inventory apply --resume ${run} --yes`)).code).toBe(0);
+  const stock = await stockOf(shop);
+  expect(['4', '5', '8'].map((petId) => stock.get(petId))).toEqual([1, 9, 1]);
+});
+
+test('a crash once its run has begun: the session finds the run, and makes no other one', async () => {
+  const shop = await openShop();
+  const lost: Promise<never> = new Promise(() => {});
+  await new Promise<void>((resolve) => {
+    let isKilled = false;
+    void count(shop, '4 x2\n', '--yes', {
+      onSent: ({ method }) => {
+        isKilled = method === 'PATCH';
+        if (isKilled) resolve();
+      },
+      around: async (send) => {
+        const answer = await send();
+        return isKilled ? lost : answer;
+      },
+    });
+  });
+  const on = await count(shop, '4\n', `${sessionIn(shop)} --yes`);
+  expect(on).toMatchObject({ code: 2, requests: [] });
+  expect(on.stderr).toMatch(/Error: Session \w{4} was applied, (by run|and run) \S+/);
+});
+
+test('without the service the count goes on, and the pets are looked at in the end', async () => {
+  const shop = await openShop({ faults: ['GET /inventory:first=9:status=503'] });
+  const result = await count(shop, '4\n777777\n-\n777777\ndone\n', '', person);
+  expect(result.stderr).toMatch(/Warning: [\s\S]*Pet ids are checked once the count\sis done/);
+  expect(result.stderr).toContain('777777: 1\n');
+  expect(result.code).toBe(8);
+});
+
+test('a key that is refused is said before anything is scanned', async () => {
+  const shop = await openShop();
+  const env = { ...person.env, PETSTOCK_API_KEY_STAGING: 'psk_0123456789abcdefghijklmnopqrst' };
+  expect(await count(shop, '4\n', '', { ...person, env })).toMatchObject({ code: 4 });
+  expect((await count(shop, '4\ndone\n', '', person)).code).toBe(0);
+});
+
+test('a service that is away in the end, and Ctrl-C at the question: the session stays, and the hint goes on with it', async () => {
+  const shop = await openShop({ faults: ['GET /inventory:first=5:status=503'] });
+  const away = await count(shop, '4 x2\n', '--yes');
+  expect(away.code).toBe(5);
+  const name = sessionIn(shop);
+  const hint = `Hint: petstock inventory count ${name} --env staging\n`;
+  expect(away.stderr.endsWith(hint)).toBe(true);
+  shop.service.setFaults([]);
+  const confirm = () => Promise.reject(new InterruptedError('Interrupted: nothing was changed.'));
+  const stopped = await count(shop, '4\ndone\n', name, { ...person, prompts: { confirm } });
+  expect(stopped.code).toBe(130);
+  expect(stopped.stderr.endsWith(hint)).toBe(true);
+  expect(writes(await count(shop, '', `${name} --yes`))).toEqual(['4 {"quantity":3}']);
+});

@@ -1,0 +1,121 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { changeFile, stockOf } from '../../../../support/changes.ts';
+import { openShop } from '../../../../support/shop.ts';
+import { count, sessionIn, writes } from './count-rig.ts';
+
+test('what is scanned becomes the stock', async () => {
+  const shop = await openShop();
+  const result = await count(shop, '4\n4\n5 x3\n8*2\n-\n= 1 12\n\ndone\n7\n');
+  expect(result.code).toBe(0);
+  expect(result.report).toMatchObject({
+    env: 'staging',
+    dryRun: false,
+    counts: { applied: 2, unchanged: 1, failed: 0, conflict: 0 },
+  });
+  expect(result.report.rows.map(({ petId, after, result }) => [petId, after, result])).toEqual([
+    [4, 2, 'applied'],
+    [5, 3, 'applied'],
+    [1, 12, 'unchanged'],
+  ]);
+  expect(writes(result)).toEqual(['4 {"quantity":2}', '5 {"quantity":3}']);
+  expect(result.requests).toHaveLength(3);
+});
+
+test('it is a run of the history, and can be taken back', async () => {
+  const shop = await openShop();
+  const before = await stockOf(shop);
+  expect((await count(shop, '4\n')).code).toBe(0);
+  const [run] = JSON.parse((await shop.run('history list --json')).stdout);
+  expect(run).toMatchObject({ command: 'inventory count', reason: 'stock-take', state: 'done' });
+  expect((await shop.run('undo --last --yes')).code).toBe(0);
+  expect(await stockOf(shop)).toEqual(before);
+});
+
+test('every digit of an id counts, and an int64 is counted', async () => {
+  const shop = await openShop();
+  const { stdout } = await count(shop, '9007199254740993 x2\n9223372036854775807\n');
+  expect(stdout).toContain('"petId":9007199254740993,');
+  expect(stdout).toContain('"petId":9223372036854775807,');
+});
+
+test('without a terminal, --yes or --to is needed before anything is read or sent', async () => {
+  const shop = await openShop();
+  const result = await count(shop, '4\n', '');
+  expect(result).toMatchObject({ code: 2, requests: [], stdout: '' });
+  expect(result.stderr).toMatch(/Confirmation required.*\nHint: petstock inventory count --dry-run/);
+  expect(() => readdirSync(join(shop.folders.state, 'counts'))).toThrow('ENOENT');
+});
+
+test('what is not known is kept apart, listed, and not written: exit 8', async () => {
+  const shop = await openShop();
+  const result = await count(shop, '4\n004\n004\n777777\nfoo x2\n4 x0\n');
+  expect(result.code).toBe(8);
+  expect(writes(result)).toEqual(['4 {"quantity":1}']);
+  expect(result.stderr).toMatch(/^Not counted, since no pet is known for them:\n( {2}.+\n){4}/m);
+  for (const line of ['  004     2\n', '  777777  1\n', '  foo     2\n', '  4 x0    1\n'])
+    expect(result.stderr).toContain(line);
+  expect(result.stderr.trimEnd().split('\n').at(-1)).toMatch(/Not counted: 6 units of 4 unknown codes/);
+});
+
+test('where nothing is known nothing is written, and the session stays', async () => {
+  const shop = await openShop();
+  expect(await count(shop, 'foo\n')).toMatchObject({ code: 9 });
+  const codes = changeFile(shop, 'code,petId\nfoo,4\n', 'codes.csv');
+  const later = await count(shop, '', `${sessionIn(shop)} --yes --json --codes ${codes}`);
+  expect(later.code).toBe(0);
+  expect(writes(later)).toEqual(['4 {"quantity":1}']);
+});
+
+test('a dry run of what comes through a pipe leaves nothing behind', async () => {
+  const shop = await openShop();
+  const result = await count(shop, '4\n', '--dry-run --exit-code');
+  expect(result.code).toBe(3);
+  expect(writes(result)).toEqual([]);
+  expect((await count(shop, '4\n')).code).toBe(0);
+});
+
+test('nothing counted is refused, whatever --yes and --all say, and leaves nothing behind', async () => {
+  const shop = await openShop({ pets: 5 });
+  const before = await stockOf(shop);
+  for (const lines of ['', '\n-\n', 'done\n', '4\n-\n', '= foo 0\n']) {
+    for (const args of ['--yes', '--yes --new --all', '--new --all --to -', '--new --all --dry-run']) {
+      const result = await count(shop, lines, args);
+      expect(result, `${args}: ${lines}`).toMatchObject({ code: 2, stdout: '' });
+      expect(result.stderr).toContain('Nothing was counted');
+      expect(writes(result)).toEqual([]);
+    }
+  }
+  expect(await stockOf(shop)).toEqual(before);
+  expect((await count(shop, '1\n')).code).toBe(0);
+});
+
+test('scans that come through a pipe to a terminal: what is unknown stays, once, and the sum is drawn', async () => {
+  const shop = await openShop();
+  const options = { terminal: 80, terminals: ['stdout', 'stderr'], env: { NO_COLOR: '1' } } as const;
+  const { stderr } = await count(shop, '4\nfoo\n4\nfoo\n\n4\n', '--yes', options);
+  expect(stderr.match(/foo: 1 kept apart, no known code/g)).toHaveLength(1);
+  expect(stderr).toContain('\x07');
+  expect(stderr).toMatch(/\r\x1b\[K\d units?, 1 pet/);
+  expect(stderr).toContain('  foo  2\n');
+  const silent = await count(shop, '5\nbar\n', '--yes -q');
+  expect(silent.stderr).toMatch(
+    /^bar: 1 kept apart, no known code\nError: Not counted: 1 unit of 1 unknown code\.\n {2}bar {2}1\n/,
+  );
+});
+
+test('what is said of unknown codes does not depend on how the input ends', async () => {
+  const shop = await openShop();
+  for (const flag of ['', ' -q', ' --json']) {
+    const [first, ...others] = await Promise.all(
+      ['foo', 'foo\n', 'foo\ndone\n', 'foo\ndone', 'foo\n\ndone\n4\n'].map(async (tail) => {
+        const { stderr, code } = await count(shop, `1 x12\n${tail}`, `--new --dry-run${flag}`);
+        expect(stderr).toContain('foo: 1 kept apart, no known code\n');
+        expect(stderr).toContain('foo  1');
+        return { stderr: stderr.replace(/\d+ of 1000 left, resets in .*/, ''), code };
+      }),
+    );
+    for (const other of others) expect(other).toEqual(first);
+  }
+});

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { changeFile } from '../../../../support/changes.ts';
+import { openShop } from '../../../../support/shop.ts';
+import { count, person, sessionIn, writes } from './count-rig.ts';
+
+test('a person sees the sum, hears what is unknown, and is asked', async () => {
+  const shop = await openShop();
+  const questions: string[] = [];
+  const confirm = async (question: string) => questions.push(question) > 0;
+  const result = await count(shop, '4\n4 x2\n777777\n-\n\ndone\n', '', { ...person, prompts: { confirm } });
+  expect(result.code).toBe(0);
+  const stderr = result.stderr.replaceAll('\r\x1b[K', '');
+  expect(stderr).toMatch(/^▸ staging · .*\nSession [0-9a-z]{4}\. Scan, or type a pet id and Enter\.\n- takes /);
+  expect(stderr).toContain('0 units, 0 pets > 4: 1\n1 unit, 1 pet > 4: 3 (+2)\n3 units, 1 pet > ');
+  expect(stderr).toContain('\x07777777: 1 kept apart, there is no such pet\n3 units, 1 pet, 1 unknown > ');
+  expect(stderr).toMatch(/777777: 0 \(taken back\)\n(3 units, 1 pet > )?3 units, 1 pet in 2 scans\n3 units, 1 pet > /);
+  expect(stderr).toContain('4   39 → 3  (-36)\n');
+  expect(questions).toEqual(['Write 1 change to staging?']);
+  expect(result.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PATCH']);
+});
+
+test('at 40 columns no line of it is longer, whatever the code', async () => {
+  const shop = await openShop();
+  const long = `${'9'.repeat(60)}\n4\n9223372036854775807 x99999\n\ndone\n`;
+  const { stderr } = await count(shop, long, '--dry-run', { ...person, terminal: 40 });
+  const lines = stderr.split(/\n|(?<= > )/).map((line) => line.replace('\x07', ''));
+  const drawn = lines.filter((line) => / > $|^\S+: |^ {2}9| → /.test(line));
+  expect(drawn.length).toBeGreaterThan(8);
+  expect(drawn.filter((line) => line.length > 40 && !/^(Error|Hint|Rate limit|Warning): /.test(line))).toEqual([]);
+});
+
+test('TERM=dumb: plain lines with the sum, and nothing is drawn', async () => {
+  const shop = await openShop();
+  const { stderr } = await count(shop, '4\n777777\ndone\n', '--yes', { ...person, env: { TERM: 'dumb' } });
+  expect(stderr).toContain('\n4: 1. Sum: 1 unit, 1 pet\n');
+  expect(stderr).toContain('kept apart, there is no such pet. Sum: 1 unit, 1 pet, 1 unknown\n');
+  expect(stderr.replace('\x07', '')).not.toMatch(/ > |[\x00-\x09\x0b-\x1f]/);
+});
+
+test('no is no: the session stays, and a person is asked to go on with it', async () => {
+  const shop = await openShop();
+  const no = await count(shop, '4\ndone\n', '', { ...person, prompts: { confirm: async () => false } });
+  expect(no).toMatchObject({ code: 2 });
+  const name = sessionIn(shop);
+  expect(no.stderr).toMatch(new RegExp(`Hint: petstock inventory count ${name} --env staging\n$`));
+  expect(writes(no)).toEqual([]);
+  const questions: string[] = [];
+  const text = async (question: string) => ['4006381333931', 'never', ''][questions.push(question) - 1] ?? '';
+  const on = await count(shop, '4\ndone\n', '', { ...person, prompts: { confirm: async () => true, text } });
+  expect(questions).toHaveLength(3);
+  expect(questions[1]).toContain('"4006381333931" is not an answer, and was not counted. Session ');
+  expect(questions[0]).toMatch(
+    new RegExp(`^Session ${name} of .* is not finished \\(1 unit, 1 pet\\)\\. Go on with it\\?`),
+  );
+  expect(on.stderr).toContain(`Session ${name} goes on: 1 unit, 1 pet.`);
+  expect(writes(on)).toEqual(['4 {"quantity":2}']);
+});
+
+test('quit, exit and help at the prompt say what ends the count; of a code, or in a script, they are scans', async () => {
+  const shop = await openShop();
+  const typed = await count(shop, '4\nquit\nEXIT\nhelp\n?\ndone\n', '', person);
+  expect(typed.code).toBe(0);
+  expect(typed.stderr.match(/done ends the count; Ctrl-C keeps it\n/g)).toHaveLength(4);
+  expect(typed.stderr).not.toContain('unknown');
+  const codes = changeFile(shop, 'code,petId\nquit,5\n', 'codes.csv');
+  const code = await count(shop, 'quit\ndone\n', `--dry-run --codes ${codes}`, person);
+  expect(code.stderr).toContain('quit = 5: 1\n');
+  expect(await count(shop, '4\nquit\n', '--new --yes')).toMatchObject({ code: 8 });
+});

@@ -1,0 +1,90 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openShop } from '../../../../support/shop.ts';
+import { count, person, sessionIn, writes } from './count-rig.ts';
+
+test('while a session is unfinished a script is refused, with the command that goes on', async () => {
+  const shop = await openShop();
+  await count(shop, '4 x2\n', '--yes --max-changes 0');
+  const name = sessionIn(shop);
+  const refused = await count(shop, '5\n');
+  expect(refused).toMatchObject({ code: 2, requests: [] });
+  expect(JSON.parse(refused.stderr.trim().split('\n').at(-1) ?? '').error.hint).toBe(
+    `petstock inventory count ${name} --env staging`,
+  );
+  const other = await count(shop, '5\n', '--new --yes --json');
+  expect(writes(other)).toEqual(['5 {"quantity":1}'].filter(() => other.report.rows[0]?.result === 'applied'));
+  const same = await count(shop, '4\n', `${name} --yes --json`);
+  expect(writes(same)).toEqual(['4 {"quantity":3}']);
+  const again = await count(shop, '4\n', `${name} --yes`);
+  expect(again).toMatchObject({ code: 2, requests: [] });
+  expect(again.stderr).toMatch(/is finished: it was applied, by run .*\nHint: petstock history show /);
+});
+
+test('a session is of one environment, and is named right', async () => {
+  const shop = await openShop();
+  await count(shop, '4 x2\n', '--yes --max-changes 0');
+  const name = sessionIn(shop);
+  const elsewhere = await count(shop, '', `${name} --yes --env sandbox`);
+  expect(elsewhere.code).toBe(2);
+  expect(elsewhere.stderr).toContain(`Hint: petstock inventory count ${name} --env staging`);
+  const moved = await count(shop, '', `${name} --yes`, { env: { PETSTOCK_URL_STAGING: 'http://localhost:9/v1' } });
+  expect(moved).toMatchObject({ code: 2, requests: [] });
+  expect((await count(shop, '', 'zzzz --yes')).code).toBe(9);
+  expect((await count(shop, '', '../x --yes')).code).toBe(2);
+});
+
+test('two sessions become one: what each has counted is added up, once', async () => {
+  const shop = await openShop();
+  for (const lines of ['4 x2\n= 5 3\nfoo\n', '4\n5 x4\nfoo x2\n'])
+    await count(shop, lines, '--new --yes --max-changes 0');
+  const names = readdirSync(join(shop.folders.state, 'counts')).map((name) => name.slice(-10, -6));
+  const [one = '', two = ''] = names;
+  expect((await count(shop, '', `--merge ${one} ${one} --yes`)).code).toBe(2);
+  expect((await count(shop, '', `--merge ${one} --yes`)).code).toBe(2);
+  const merged = await count(shop, '-\n4\n', `--merge ${one} ${two} --yes --json`);
+  expect(merged.code).toBe(8);
+  expect(writes(merged)).toEqual(['4 {"quantity":4}', '5 {"quantity":7}']);
+  expect(merged.stderr).toContain('  foo  3\n');
+  const again = await count(shop, '', `--merge ${one} ${two} --yes`);
+  expect(again.code).toBe(2);
+  expect(again.stderr).toContain('is finished: it was merged into session ');
+});
+
+test('--list shows the sessions, and --discard gives one up after a question', async () => {
+  const shop = await openShop();
+  await count(shop, '4 x2\nfoo\n', '--yes --max-changes 0');
+  const name = sessionIn(shop);
+  const listed = await shop.run('inventory count --list --json');
+  expect(listed.requests).toEqual([]);
+  expect(JSON.parse(listed.stdout)).toMatchObject([
+    { env: 'staging', scans: 2, pets: 1, units: 2, unknown: 1, state: 'open', became: null },
+  ]);
+  expect((await shop.run(`inventory count --discard ${name}`)).code).toBe(2);
+  expect((await shop.run(`inventory count --discard ${name} --yes`)).code).toBe(0);
+  expect(JSON.parse((await shop.run('inventory count --list --json')).stdout)[0].state).toBe('discarded');
+  expect((await count(shop, '4\n')).code).toBe(0);
+});
+
+test('a session is of one store, and hints name it', async () => {
+  const shop = await openShop();
+  const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
+  const env = { PETSTOCK_NORTH_URL_STAGING: url, PETSTOCK_NORTH_API_KEY_STAGING: key };
+  await count(shop, '4 x2\n', '--yes --store north --max-changes 0', { env });
+  const name = sessionIn(shop);
+  const hint = `Hint: petstock inventory count ${name} --store north --env staging\n`;
+  expect((await count(shop, '', `${name} --yes`)).stderr.endsWith(hint)).toBe(true);
+  expect((await count(shop, '5\n', '--yes --store north', { env })).stderr.endsWith(hint)).toBe(true);
+  expect((await count(shop, '5 x9\n', '--yes')).code).toBe(0);
+  expect(writes(await count(shop, '', `${name} --yes --store north`, { env }))).toEqual(['4 {"quantity":2}']);
+});
+
+test('with others unfinished that is said, and no begins another', async () => {
+  const shop = await openShop();
+  for (const petId of [4, 7, 8]) await count(shop, `${petId}\n`, '--new --yes --max-changes 0');
+  const prompts = { confirm: async () => true, text: async () => 'n' };
+  const other = await count(shop, '1\ndone\n', '', { ...person, prompts });
+  expect(other.stderr).toContain('There are 2 others that are not finished: petstock inventory count --list\n');
+  expect(writes(other)).toEqual(['1 {"quantity":1}']);
+});
