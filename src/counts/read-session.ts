@@ -25,8 +25,8 @@ export interface ReadSession {
   readonly claims: readonly ProcessIdentity[];
   /** When it was last written to or kept alive: milliseconds since the Unix epoch. */
   readonly touchedAt: number;
-  /** Its last line has a line end. */
-  readonly isWhole: boolean;
+  /** What there is of a last line that has no line end; undefined: the last line is whole. */
+  readonly rest: string | undefined;
 }
 
 /**
@@ -36,8 +36,7 @@ export interface ReadSession {
 export function readSession(path: string): ReadSession {
   const { text, touchedAt } = contentOf(path);
   const lines = text.split('\n');
-  const isWhole = lines.at(-1) === '';
-  if (isWhole) lines.pop();
+  const rest = lines.at(-1) || undefined;
   const head = parseHead(lines[0] ?? '');
   const { damage, end, ...records } = recordsOf(lines);
   return {
@@ -49,7 +48,7 @@ export function readSession(path: string): ReadSession {
     // The name is changed once the end is on disk.
     end: end ?? (path.endsWith(finishedName) ? { how: 'unreadable' } : undefined),
     touchedAt,
-    isWhole,
+    rest,
   };
 }
 
@@ -67,7 +66,7 @@ function recordsOf(lines: readonly string[]): Pick<ReadSession, 'scans' | 'damag
     else if ('claim' in record) claims.push(record.claim);
     else if ('leave' in record) claims = claims.filter((claim) => !isSame(claim, record.leave));
     else if ('without' in record) damage = [];
-    else end ??= record.end;
+    else if ('end' in record) end ??= record.end;
   }
   return { scans, damage, claims, end };
 }
@@ -81,12 +80,17 @@ function headByName(path: string): SessionHead {
   return { session, at: Number.isNaN(at) ? 0 : at, env: '', service: '', baseUrl: '', merged: [] };
 }
 
-/** The last line may be half of one; whoever comes next begins with who has left, and a claim. */
+/** The last line may be half of one; whoever takes the session next puts a record behind it that says so. */
 function isCutOff(lines: readonly string[], index: number): boolean {
   const next = lines[index + 1];
   if (next === undefined) return true;
   const record = parseRecord(next);
-  return record !== undefined && ('claim' in record || 'leave' in record);
+  return record !== undefined && 'cut' in record;
+}
+
+/** Whether what was cut off may have been a scan, which then does not count. */
+export function hasLostScan({ rest }: Pick<ReadSession, 'rest'>): boolean {
+  return rest !== undefined && parseRecord(rest) === undefined && !/^\{"(?:claim|leave|cut|without|end)/.test(rest);
 }
 
 function contentOf(path: string): { readonly text: string; readonly touchedAt: number } {
@@ -115,7 +119,7 @@ const aliveFor = 15_000;
 
 /**
  * The process that is at a session: the first that is still there. Of one in another container, or before a restart, it can't be
- * seen; it counts as gone once it has not kept the session alive for 15 s. An earlier claim of this process is none.
+ * seen; it counts as gone once it has not kept the session alive for 15 s. An earlier claim of this process does not count.
  */
 export function holderOf(
   { claims, touchedAt }: Pick<ReadSession, 'claims' | 'touchedAt'>,

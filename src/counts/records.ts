@@ -38,13 +38,15 @@ export type SessionRecord =
   /** A process goes to work on the session, and leaves it. */
   | { readonly claim: ProcessIdentity }
   | { readonly leave: ProcessIdentity }
+  /** The line above was cut off while it was written, which was said when it was found. */
+  | { readonly cut: true }
   /** A person goes on without the lines above that can't be read, of which there are so many. */
   | { readonly without: number }
   | { readonly end: SessionEnd };
 
 export type ScanRecord = Exclude<
   SessionRecord,
-  { claim: unknown } | { leave: unknown } | { without: unknown } | { end: unknown }
+  { claim: unknown } | { leave: unknown } | { cut: unknown } | { without: unknown } | { end: unknown }
 >;
 
 export function scanRecord(line: ScanLine, petId: bigint | undefined): ScanRecord | undefined {
@@ -78,7 +80,7 @@ export function applyRecord(tally: Tally, record: ScanRecord, petOf: (code: stri
 }
 
 export function isScan(record: SessionRecord): record is ScanRecord {
-  return !('claim' in record || 'leave' in record || 'without' in record || 'end' in record);
+  return !('claim' in record || 'leave' in record || 'cut' in record || 'without' in record || 'end' in record);
 }
 
 export function recordText(record: SessionRecord | ({ readonly count: 1 } & SessionHead)): string {
@@ -91,10 +93,10 @@ export function parseRecord(line: string): SessionRecord | undefined {
   if (record === undefined) return undefined;
   const isOf = (value: unknown, field: string) => typeof value === 'object' && value !== null && field in value;
   const isUnits = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
-  const { add, set, base, code, pet, back, claim, leave, without, end } = record;
+  const { add, set, base, code, pet, back, claim, leave, cut, without, end } = record;
   const isNamed = typeof code === 'string' && (pet === undefined || /^-?\d{1,19}$/.test(String(pet)));
   const isCount = isNamed && [add, set, base].filter((units) => units !== undefined).every(isUnits);
-  const isRecord = (isCount && (add ?? set ?? base) !== undefined) || back === true || isUnits(without);
+  const isRecord = (isCount && (add ?? set ?? base) !== undefined) || back === true || cut === true || isUnits(without);
   return isRecord || isOf(claim, 'pid') || isOf(leave, 'pid') || isOf(end, 'how')
     ? (record as SessionRecord)
     : undefined;

@@ -19,6 +19,8 @@ export class SessionLog {
   #size = 0;
   #deadline: Deadline | undefined;
   #isOpen = true;
+  /** The last line in the file has no line end. */
+  #isCutOff = false;
 
   private constructor(session: ReadSession, descriptor: number, system: SessionSystem) {
     this.#session = session;
@@ -42,7 +44,8 @@ export class SessionLog {
       // Those who are gone have left: should one of them come back after all, it sees that here.
       const left = found.claims.map((claim) => recordText({ leave: claim }));
       const claim = recordText({ claim: system.processes.self });
-      log.#write([found.isWhole ? '' : '\n', ...left, claim].join(''));
+      log.#isCutOff = found.rest !== undefined;
+      log.#write([...left, claim].join(''));
       log.#session = log.#requireFirst();
       log.#keepAlive();
       return log;
@@ -87,7 +90,7 @@ export class SessionLog {
     this.#isOpen = false;
     this.#deadline?.clear();
     try {
-      writeSync(this.#descriptor, recordText({ leave: this.#system.processes.self }));
+      writeSync(this.#descriptor, this.#onLineOfItsOwn(recordText({ leave: this.#system.processes.self })));
     } catch {
       // A full disk keeps no one from counting on.
     }
@@ -96,11 +99,18 @@ export class SessionLog {
 
   #write(text: string): void {
     inWords(this.#session.path, () => {
-      const bytes = Buffer.from(text);
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at);
+      const bytes = Buffer.from(this.#onLineOfItsOwn(text));
+      for (let at = 0; at < bytes.length; ) {
+        at += writeSync(this.#descriptor, bytes, at);
+        this.#isCutOff = at < bytes.length;
+      }
       fdatasyncSync(this.#descriptor);
       this.#size = fstatSync(this.#descriptor).size;
     });
+  }
+
+  #onLineOfItsOwn(text: string): string {
+    return this.#isCutOff ? `\n${recordText({ cut: true })}${text}` : text;
   }
 
   /** What another process has written shows itself by the size. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Tally } from '../inventory/count/tally.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
-import { NotFoundError, UsageError } from '../shared/errors.ts';
+import { FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
 import { requirePrivateFile } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
@@ -23,6 +23,13 @@ export interface SessionFacts extends ReadSession {
   readonly holder: ProcessIdentity | undefined;
 }
 
+export interface SessionList {
+  /** The newest first. */
+  readonly found: readonly SessionFacts[];
+  /** Why a file can't be read, which each names. */
+  readonly unreadable: readonly FailureError[];
+}
+
 const hint = 'petstock inventory count --list';
 
 /** The sessions of stock-takes on this machine: a file each, to which lines are only ever added. */
@@ -35,11 +42,21 @@ export class Sessions {
     this.#folder = join(options.folder, 'counts');
   }
 
-  /** The newest first. @param all those that are finished, too */
-  list(all: boolean): SessionFacts[] {
+  /** @param all those that are finished, too */
+  list(all: boolean): SessionList {
     const names = this.#names().filter((name) => all || name.endsWith(unfinishedName));
-    const sessions = names.map((name) => this.#facts(join(this.#folder, name)));
-    return sessions.filter(({ end }) => all || end === undefined).sort((one, other) => other.head.at - one.head.at);
+    const found: SessionFacts[] = [];
+    const unreadable: FailureError[] = [];
+    for (const name of names) {
+      try {
+        found.push(this.#facts(join(this.#folder, name)));
+      } catch (error) {
+        if (!(error instanceof FailureError)) throw error;
+        unreadable.push(error);
+      }
+    }
+    const shown = found.filter(({ end }) => all || end === undefined);
+    return { found: shown.sort((one, other) => other.head.at - one.head.at), unreadable };
   }
 
   /**
@@ -123,8 +140,11 @@ export class Sessions {
 
   /** A crash may have come between a merged session and the end of its sources: none of them is counted twice. */
   endSources({ head }: Pick<ReadSession, 'head'>): void {
-    const open = this.list(false).filter((session) => head.merged.includes(session.head.session));
-    const logs = open.map((session) => this.open(session));
+    const logs = this.#names()
+      .filter((name) => name.endsWith(unfinishedName) && head.merged.includes(bareName(name)))
+      .map((name) => this.#facts(join(this.#folder, name)))
+      .filter(({ end }) => end === undefined)
+      .map((session) => this.open(session));
     this.#endMerged(logs, head.session);
   }
 

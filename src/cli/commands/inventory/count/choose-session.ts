@@ -8,7 +8,7 @@ import { FailureError, UsageError } from '../../../../shared/errors.ts';
 import { type Where, whereName, whereOptions } from '../../../../shared/where.ts';
 import type { Prompts } from '../../../context.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { requireSound } from './require-sound.ts';
+import { requireSound, warnOfLostScan } from './require-sound.ts';
 
 /** What is to be counted into. */
 export type Choice =
@@ -36,7 +36,11 @@ export async function chooseSession(
   if ([session !== undefined, isNew, merge !== undefined].filter(Boolean).length > 1) {
     throw new UsageError('A session, --new and --merge exclude each other: leave out all but one');
   }
-  if (merge !== undefined) return { kind: 'merge', sessions: toMerge(invocation, sessions, merge, words) };
+  if (merge !== undefined) {
+    const found = toMerge(invocation, sessions, merge, words);
+    for (const one of found) await warnOfLostScan(invocation, one);
+    return { kind: 'merge', sessions: found };
+  }
   if (session !== undefined) {
     const found = sessions.find(session);
     return goOn(invocation, found, words);
@@ -48,13 +52,20 @@ async function goOn(invocation: Invocation, session: SessionFacts, words: string
   requireOpen(session, words);
   if (session.hasHead) requirePlace(session, invocation, words);
   await requireSound(invocation, session);
+  await warnOfLostScan(invocation, session);
   return { kind: 'continue', session };
 }
 
 async function newOrUnfinished(invocation: Invocation, sessions: Sessions, words: string): Promise<Choice> {
   const { where, context, questions, messages } = invocation;
+  const { found, unreadable } = sessions.list(false);
+  const [failure] = unreadable;
+  // It may be a count of this shop that is not finished.
+  if (failure !== undefined) {
+    throw failure.with({ hint: failure.hint ?? `petstock inventory count --new${words} ${whereOptions(where)}` });
+  }
   // What another process is at is that person's count.
-  const open = sessions.list(false).filter(({ head, holder }) => isAt(head, where) && holder === undefined);
+  const open = found.filter(({ head, holder }) => isAt(head, where) && holder === undefined);
   const [newest, ...others] = open;
   if (newest === undefined) return { kind: 'new' };
   const name = shortOf(newest);

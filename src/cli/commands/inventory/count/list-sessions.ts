@@ -1,22 +1,29 @@
 import type { SessionEnd } from '../../../../counts/records.ts';
 import { shortOf } from '../../../../counts/session-log.ts';
 import { type SessionFacts, tallyOf } from '../../../../counts/sessions.ts';
+import { grouped } from '../../../../inventory/grouped.ts';
 import { type CountFacts, countListView } from '../../../../output/count-list-view.ts';
 import { sumText } from '../../../../output/count-text.ts';
+import { FailureError } from '../../../../shared/errors.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { openSessions } from './open-sessions.ts';
 
-/** Lists all sessions, the newest first. */
+/** Lists all sessions, the newest first. @throws FailureError behind the list, for files that can't be read */
 export async function listSessions(invocation: Invocation): Promise<void> {
   const { globals, where, results } = invocation;
-  const sessions = openSessions(invocation).list(true);
+  const { found, unreadable } = openSessions(invocation).list(true);
   // A session that is damaged where it names its place may be of any.
-  const shown = sessions.filter(
+  const shown = found.filter(
     ({ head, hasHead }) =>
       (globals.env === undefined || !hasHead || head.env === where.env) &&
       (globals.store === undefined || !hasHead || head.store === where.store),
   );
   await results.print(countListView(shown.map(factsOf)));
+  const [failure, ...others] = unreadable;
+  if (failure === undefined) return;
+  if (others.length === 0) throw failure;
+  const lines = unreadable.map(({ message }) => message);
+  throw new FailureError(`${grouped(lines.length)} files of sessions can't be read`, { lines });
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ReadSession } from '../../../../counts/read-session.ts';
+import { hasLostScan, type ReadSession } from '../../../../counts/read-session.ts';
 import { shortOf } from '../../../../counts/session-log.ts';
 import { tallyOf } from '../../../../counts/sessions.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
@@ -19,6 +19,13 @@ export async function requireSound({ context, questions }: Invocation, session: 
   throw new FailureError(`${what}. Nothing was sent; the file is ${session.path}`, {
     hint: `petstock inventory count --discard ${name}`,
   });
+}
+
+/** What a crash cut off was never confirmed: the person may think that it counts. */
+export async function warnOfLostScan({ messages }: Invocation, session: ReadSession): Promise<void> {
+  if (!hasLostScan(session)) return;
+  const which = `The last scan of session ${shortOf(session)}`;
+  await messages.alert(`${which} was cut off while it was written, and is not counted: scan it again`);
 }
 
 /** `line 3`, `lines 3 and 7`, `lines 3, 4, 5 and 12 more` */
