@@ -53,6 +53,8 @@ export interface Output {
    * @throws ClosedPipeError when the reader has gone away
    */
   write(chunk: string | Uint8Array): Promise<void>;
+  /** Whether what is written still has a reader, as far as that can be seen without writing: else true. Absent: true. */
+  hasReader?(): Promise<boolean>;
 }
 
 /** Questions on the terminal. Only asked where stdin and stderr are terminals. */

@@ -22,3 +22,16 @@ test('watch goes on over faults of the service', async () => {
   program.kill('SIGTERM');
   expect(await program.result).toMatchObject({ code: 0, stdout: '' });
 });
+
+// For as long as no stock changes nothing is written, which is when a pipe says that it has no reader.
+test('watch ends when its reader goes away, on a pipe and on a socket', async () => {
+  const { env } = await serve();
+  const through = ['bash', '-c', '"$@" | head -0; exit "$PIPESTATUS"', 'bash'];
+  const piped = await runProgram('inventory watch --interval 3600', { env, through });
+  expect(piped).toMatchObject({ code: 0, signal: null, stdout: '' });
+  expect(piped.stderr).not.toMatch(/Error|ExperimentalWarning/);
+  const program = startProgram('inventory watch --interval 3600', { env });
+  await program.until('stderr', 'Watching 24 pets');
+  program.hangUp('stdout');
+  expect(await program.result).toMatchObject({ code: 0, signal: null });
+});

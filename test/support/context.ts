@@ -47,6 +47,8 @@ export interface RunOptions {
   readonly interrupted?: AbortSignal | undefined;
   /** Called with what SIGHUP would call. */
   onHangup?(listener: () => void): void;
+  /** Whether stdout has a reader; absent: that can't be seen. */
+  hasReader?(): boolean;
   /** Called when the command writes. */
   onStdout?(text: string): void;
   onStderr?(text: string): void;
@@ -67,7 +69,11 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
   const requests: RecordedRequest[] = [];
   const { terminal, terminals = ['stdin', 'stdout', 'stderr'] } = options;
   const isTerminal = (name: 'stdin' | 'stdout' | 'stderr') => terminal !== undefined && terminals.includes(name);
-  const stdout = { ...collector(isTerminal('stdout'), terminal, options.onStdout), rows: options.rows };
+  const stdout = {
+    ...collector(isTerminal('stdout'), terminal, options.onStdout),
+    rows: options.rows,
+    ...(options.hasReader && { hasReader: async () => options.hasReader?.() ?? true }),
+  };
   const stderr = collector(isTerminal('stderr'), terminal, options.onStderr);
   const context: Context = {
     argv,

@@ -10,6 +10,7 @@ import { type SeenFacts, seenChangesLines, seenChangesView } from '../../../outp
 import { ChangesFound, FailureError } from '../../../shared/errors.ts';
 import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
+import { watchReader } from './reader-gone.ts';
 import { lowStockOf } from './stock.ts';
 import { type WatchOptions, watchChanges } from './watch-changes.ts';
 
@@ -23,14 +24,16 @@ export interface RunWatchOptions extends Pick<WatchOptions, 'interval' | 'durati
 }
 
 /**
- * Watches the stock and prints what changes, until it is interrupted or its time is over.
- * @throws AuthError after a 401; ChangesFound where a first change was waited for in vain
+ * Watches the stock and prints what changes, until it is interrupted, its time is over or its reader has gone away.
+ * @throws ClosedPipeError; AuthError after a 401; ChangesFound where a first change was waited for in vain
  */
 export async function runWatch(invocation: Invocation, options: RunWatchOptions): Promise<void> {
   const { results, context } = invocation;
   const connection = await invocation.service.connect({ bulk: true });
   const seen = { changes: 0 };
-  const source = counted(watchChanges(watchOptions(invocation, connection, options)), seen);
+  const reader = watchReader(context);
+  const ended = AbortSignal.any([context.interrupted, reader.signal]);
+  const source = counted(watchChanges(watchOptions(invocation, connection, options, ended)), seen);
   try {
     if (options.format === 'table') {
       for await (const facts of source) await results.show((paint) => seenChangesLines(facts, paint));
@@ -39,6 +42,8 @@ export async function runWatch(invocation: Invocation, options: RunWatchOptions)
     // Ctrl-C is how it ends.
     if (!context.interrupted.aborted) throw error;
     return;
+  } finally {
+    reader.stop();
   }
   if (options.first && seen.changes === 0) throw new ChangesFound('Nothing has changed');
 }
@@ -50,10 +55,15 @@ async function* counted(source: AsyncIterable<SeenFacts>, seen: { changes: numbe
   }
 }
 
-function watchOptions(invocation: Invocation, connection: Connection, options: RunWatchOptions): WatchOptions {
+function watchOptions(
+  invocation: Invocation,
+  connection: Connection,
+  options: RunWatchOptions,
+  interrupted: AbortSignal,
+): WatchOptions {
   const { context, messages, environment } = invocation;
   const { client, state, scope } = connection;
-  const { clock, interrupted } = context;
+  const { clock } = context;
   const { petIds, interval } = options;
   return {
     clock,

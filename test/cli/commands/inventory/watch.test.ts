@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
+import type { TestClock } from '../../../support/clock.ts';
 import type { RunResult } from '../../../support/context.ts';
 import { type ScriptedService, scriptedService } from '../../../support/scripted-service.ts';
 import { openShop, type ShopRunOptions } from '../../../support/shop.ts';
@@ -11,7 +12,7 @@ interface Watched extends RunResult {
   readonly sleeps: readonly number[];
 }
 
-type Before = (look: number, service: ScriptedService) => void;
+type Before = (look: number, service: ScriptedService, clock: TestClock) => void;
 
 /** Watches a service of three pets with 10 each. @param before is called before each look leaves, from 1 on */
 async function watch(options: string, before: Before = () => {}, run: ShopRunOptions = {}): Promise<Watched> {
@@ -23,7 +24,7 @@ async function watch(options: string, before: Before = () => {}, run: ShopRunOpt
     env: { ...service.env, NO_COLOR: '1', TZ: 'UTC', ...run.env },
     around: async (send) => {
       times.push(shop.clock.monotonic() / 1000);
-      before(times.length, service);
+      before(times.length, service, shop.clock);
       return send();
     },
   });
@@ -247,4 +248,20 @@ test('it says that --for is shorter than the time to the second look', async () 
   const long = await slow.run('inventory watch --for 300');
   expect(long.stderr).not.toContain('no change is seen');
   expect((await watch('--for 5')).stderr).not.toContain('no change is seen');
+});
+
+test('a reader that goes away ends it at once, quietly, though nothing changes', async () => {
+  let hasReader = true;
+  const leaves: Before = (look, _service, clock) => {
+    hasReader = look < 3;
+    clock.expireDeadlines(500);
+  };
+  const { code, stdout, stderr, times } = await watch('--for 3600', leaves, { hasReader: () => hasReader });
+  expect({ code, stdout, looks: times.length }).toEqual({ code: 0, stdout: '', looks: 3 });
+  expect(stderr).not.toContain('Error');
+});
+
+test('where it can not be seen whether there is a reader, it goes on', async () => {
+  const { code, times } = await watch('--for 30', (_look, _service, clock) => clock.expireDeadlines(500));
+  expect({ code, looks: times.length }).toEqual({ code: 0, looks: 3 });
 });
