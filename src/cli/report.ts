@@ -1,3 +1,4 @@
+import { grouped } from '../inventory/grouped.ts';
 import { errorJson, errorText } from '../output/error-text.ts';
 import { createPaint, wantsColor } from '../output/paint.ts';
 import { formatDuration, localTime } from '../output/time.ts';
@@ -55,10 +56,24 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   } else {
     const flag = globals.color === 'always' || globals.color === 'never' ? globals.color : 'auto';
     const paint = await createPaint(wantsColor({ flag, env, isTerminal: stderr.isTerminal }));
-    await stderr.write(errorText(facts, paint, await foldFor(stderr)));
+    const shown = stderr.isTerminal ? { ...facts, lines: firstOf(facts.lines) } : facts;
+    await stderr.write(errorText(shown, paint, await foldFor(stderr)));
   }
   if (globals.debug && error.cause instanceof Error) await stderr.write(`${error.cause.stack}\n`);
   return exitCode;
+}
+
+/** More would push the error itself off the screen. */
+const mostLines = 20;
+
+/** The first lines, and how many more there are. One more is shown instead of that. */
+function firstOf(lines: readonly string[]): readonly string[] {
+  if (lines.length <= mostLines + 1) return lines;
+  const more = grouped(lines.length - mostLines);
+  return [
+    ...lines.slice(0, mostLines),
+    `… and ${more} more lines. To see all of them, run it again with 2> faults.txt`,
+  ];
 }
 
 /** Breaks lines between words on a terminal; elsewhere a message is one line. */

@@ -31,6 +31,6 @@ export function faultyFile(
   const name = file === '-' ? 'stdin' : file;
   const count = total === 1 ? 'a fault' : `${grouped(total)} faults`;
   const lines = faults.map(({ line, column, message }) => `${unit} ${line}${column ? `, ${column}` : ''}: ${message}`);
-  if (total > faults.length) lines.push(`… and ${grouped(total - faults.length)} more`);
-  return new UsageError(`${name} has ${count}; ${nothing}`, { lines, hint });
+  const named = total > faults.length ? `, of which the first ${grouped(faults.length)} are named` : '';
+  return new UsageError(`${name} has ${count}${named}; ${nothing}`, { lines, hint });
 }

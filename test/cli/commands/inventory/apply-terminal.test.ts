@@ -68,3 +68,33 @@ test('the preview says that no limit is waited for, and, with a measured round t
   const slow = await apply(far, rowsOf(40), ['--dry-run']);
   expect(slow.stderr).toMatch(/40 changes, 41 requests: no wait for the rate limit, about 6 s\.\n/);
 });
+
+test('of many faults a terminal shows the first 20, and how many more; a file and JSON have them all', async () => {
+  const shop = await openShop();
+  const lines = (count: number) =>
+    `petId,quantity\n${Array.from({ length: count }, (_, row) => `${row},x\n`).join('')}`;
+  const file = changeFile(shop, lines(400));
+  const command = ['inventory', 'apply', file];
+  const shown = await shop.run(command, { terminal: 200, env: { NO_COLOR: '1' } });
+  expect(shown).toMatchObject({ code: 2, requests: [] });
+  expect(shown.stderr).toMatch(
+    /^Error: \S+ has 400 faults; nothing was sent\.\n(?: {2}line .*\n){20} {2}… and 380 more lines\. .*\n$/,
+  );
+  expect(shown.stderr).toContain('To see all of them, run it again with 2> faults.txt\n');
+  expect((await shop.run(command)).stderr.match(/^ {2}line /gm)).toHaveLength(400);
+  const { error } = JSON.parse((await shop.run([...command, '--json'], { terminal: 80 })).stderr);
+  expect(error.message.match(/^line /gm)).toHaveLength(400);
+  const few = changeFile(shop, lines(21), 'few.csv');
+  expect((await shop.run(['inventory', 'apply', few], { terminal: 200 })).stderr.match(/^ {2}line /gm)).toHaveLength(
+    21,
+  );
+});
+
+test('of more faults than are kept it is said how many are named', async () => {
+  const shop = await openShop();
+  const file = changeFile(shop, `petId,quantity\n${'1,x\n'.repeat(1400)}`);
+  const { stderr } = await shop.run(['inventory', 'apply', file]);
+  expect(stderr).toMatch(
+    / has 2,799 faults, of which the first 1,000 are named; nothing was sent\.\n(?: {2}line .*\n){1000}$/,
+  );
+});
