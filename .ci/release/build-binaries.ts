@@ -4,14 +4,15 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { manPage } from '../../src/cli/reference/man-page.ts';
 import { committedAt } from './commit.ts';
 import { bundleOneFile } from './one-file.ts';
 import { runtimeFor, type Target, targets } from './runtime.ts';
 import { sbomOf } from './sbom.ts';
 
 /**
- * `npm run build:binaries`: executables that need no Node, in `dist/binaries`, with `SHA256SUMS`, `LICENSES.txt` and
- * `petstock.cdx.json`, which says what is inside. `npm run build:binaries -- linux-x64` makes only that one, `--out <folder>`
+ * `npm run build:binaries`: executables that need no Node, in `dist/binaries`, with `SHA256SUMS`, `LICENSES.txt`, the manual
+ * and `petstock.cdx.json`, which says what is inside. `npm run build:binaries -- linux-x64` makes only that one, `--out <folder>`
  * makes them elsewhere. The same commit gives the same bytes.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -30,10 +31,9 @@ async function main(wanted: readonly Target[]): Promise<void> {
     rmSync(out, { recursive: true, force: true });
     mkdirSync(out, { recursive: true });
     writeFileSync(join(out, 'LICENSES.txt'), text);
-    writeFileSync(
-      join(out, 'petstock.cdx.json'),
-      sbomOf({ root, packages: packagesIn(folder), builtAt: committedAt(root) }),
-    );
+    const builtAt = committedAt(root);
+    writeFileSync(join(out, 'petstock.cdx.json'), sbomOf({ root, packages: packagesIn(folder), builtAt }));
+    writeFileSync(join(out, 'petstock.1'), await manPage(new Date(builtAt * 1000).toISOString().slice(0, 10)));
     // bun itself has to run here, whatever the target.
     const here = targets.find(({ name }) => name === hostName());
     if (here === undefined) throw new Error(`bun is not had for ${process.platform} on ${process.arch}`);

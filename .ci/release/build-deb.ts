@@ -15,12 +15,14 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { bashScript } from '../../src/cli/commands/completion/bash.ts';
+import { fishScript } from '../../src/cli/commands/completion/fish.ts';
+import { zshScript } from '../../src/cli/commands/completion/zsh.ts';
 import { committedAt } from './commit.ts';
 
 /**
  * `npm run build:deb`: a package for Debian and Ubuntu of each executable for Linux with glibc that is in `dist/binaries`, in
- * `dist/packages`. Man pages (`dist/man`) and completions (`dist/completions`) go with it where they have been made. Takes
- * `dpkg-deb`.
+ * `dist/packages`, with the manual of that folder and completions for bash, zsh and fish. Takes `dpkg-deb`.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const binaries = join(root, 'dist/binaries');
@@ -33,10 +35,19 @@ const architectures: Readonly<Record<string, string>> = { amd64: 'petstock-linux
 
 /** Where each shell looks for what a package brings. */
 const completions: Readonly<Record<string, string>> = {
-  'petstock.bash': 'usr/share/bash-completion/completions/petstock',
-  _petstock: 'usr/share/zsh/vendor-completions/_petstock',
-  'petstock.fish': 'usr/share/fish/vendor_completions.d/petstock.fish',
+  'usr/share/bash-completion/completions/petstock': bashScript,
+  'usr/share/zsh/vendor-completions/_petstock': zshScript,
+  'usr/share/fish/vendor_completions.d/petstock.fish': fishScript,
 };
+
+/** What lintian would find, and why it stays. */
+const overrides = `# What it runs is behind the code of the runtime, and would be gone.
+petstock: unstripped-binary-or-object [usr/bin/petstock]
+# The runtime, bun, is linked so by those who make it, with libraries of its own.
+petstock: embedded-library * [usr/bin/petstock]
+petstock: hardening-no-pie [usr/bin/petstock]
+petstock: hardening-no-relro [usr/bin/petstock]
+`;
 
 const maintainer = 'The petstock authors <petstock@example.invalid>';
 
@@ -71,15 +82,10 @@ function placeDocuments(tree: string): void {
   const date = new Date(builtAt * 1000).toUTCString().replace('GMT', '+0000');
   const changelog = `${lines.join('\n')}\n -- ${maintainer}  ${date}\n`;
   write(tree, `${folder}/changelog.gz`, gzipSync(changelog, { level: 9 }));
-  // It is not stripped: what it runs is behind the code of the runtime, and would be gone.
-  write(tree, 'usr/share/lintian/overrides/petstock', 'petstock: unstripped-binary-or-object [usr/bin/petstock]\n');
-  for (const page of filesIn(join(root, 'dist/man'))) {
-    write(tree, `usr/share/man/man1/${page}.gz`, gzipSync(readFileSync(join(root, 'dist/man', page)), { level: 9 }));
-  }
-  for (const file of filesIn(join(root, 'dist/completions'))) {
-    const to = completions[file];
-    if (to !== undefined) place(tree, to, join(root, 'dist/completions', file), 0o644);
-  }
+  write(tree, 'usr/share/lintian/overrides/petstock', overrides);
+  const manual = readFileSync(join(binaries, 'petstock.1'));
+  write(tree, 'usr/share/man/man1/petstock.1.gz', gzipSync(manual, { level: 9 }));
+  for (const [path, script] of Object.entries(completions)) write(tree, path, script);
 }
 
 function copyright(): string {
@@ -127,10 +133,6 @@ function writeControl(tree: string, architecture: string): void {
       .map(([name, value]) => `${name}: ${value}`)
       .join('\n')}\n`,
   );
-}
-
-function filesIn(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder).sort() : [];
 }
 
 function place(tree: string, path: string, from: string, mode: number): void {
