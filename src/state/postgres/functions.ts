@@ -12,14 +12,24 @@ export const functions = `
 CREATE FUNCTION petstock.now_ms() RETURNS double precision LANGUAGE sql VOLATILE AS
 $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision $$;
 
--- A server may be set to answer before what it was given is on its disk.
+-- A server may be set to answer before what it was given is on its disk, or on that of the standby that it has to wait for.
 CREATE FUNCTION petstock.keep_durable() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
+  IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
 END $$;
 
 CREATE FUNCTION petstock.keep_quick() RETURNS void LANGUAGE sql AS
 $$ SELECT set_config('synchronous_commit', 'off', true); $$;
+
+-- Numbers that were drawn before a crash may be drawn again after it, and a mark may hold one of them: begin above all of those.
+CREATE FUNCTION petstock.begin_epoch() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM petstock.keep_durable();
+  LOCK TABLE petstock.meta IN SHARE ROW EXCLUSIVE MODE;
+  IF EXISTS (SELECT 1 FROM petstock.epoch) THEN RETURN; END IF;
+  PERFORM setval('petstock.writes', last_value + 1000000) FROM petstock.writes;
+  INSERT INTO petstock.epoch VALUES (petstock.now_ms());
+END $$;
 
 CREATE FUNCTION petstock.service_id(service_name text) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE found_id integer;
@@ -137,6 +147,8 @@ BEGIN
     -- Another process has taken the run over: what it has settled since stays.
     CONTINUE WHEN NOT FOUND OR (of_run.holder IS DISTINCT FROM process AND known.result <> 'unknown');
     became := CASE outcome.result WHEN 'void' THEN 'pending' ELSE outcome.result END;
+    -- Written again: it is not known to the process that it was kept.
+    CONTINUE WHEN known.result = became AND became <> 'unknown';
     UPDATE petstock.rows SET result = became, quantity = outcome.quantity, error = outcome.error,
       at = round(petstock.now_ms()), touched = nextval('petstock.writes')
       WHERE rows.run = run_id AND rows.row = outcome.row;
@@ -153,6 +165,12 @@ BEGIN
   END LOOP;
 END $$;
 
+-- Whether the last intent that a process was told of is missing, as on a server that has taken over and was behind.
+CREATE FUNCTION petstock.has_lost(run_id bigint, confirmed jsonb) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT confirmed <> 'null' AND NOT EXISTS (SELECT 1 FROM petstock.rows
+    WHERE rows.run = run_id AND rows.row = (confirmed->>'row')::integer AND rows.token = confirmed->>'token')
+$$;
+
 -- Another run that has written the pet since the mark, or whose request could still arrive after it; null where there is none.
 CREATE FUNCTION petstock.writer_since(
   of_service integer, pet bigint, but_run bigint, since_sequence bigint, since_at double precision
@@ -167,7 +185,7 @@ $$;
 
 -- Takes the leases of rows and writes their intents, of those that are granted. since_sequence null: they rely on no stock.
 CREATE FUNCTION petstock.intend(
-  me jsonb, run_id bigint, call_token text, intents jsonb, since_sequence bigint, since_at double precision,
+  me jsonb, run_id bigint, call_token text, confirmed jsonb, intents jsonb, since_sequence bigint, since_at double precision,
   place text, outcomes jsonb
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -188,7 +206,12 @@ BEGIN
     RETURN jsonb_build_object('now', petstock.now_ms(), 'taken', true, 'identity', petstock.identity_of(of_run.holder));
   END IF;
   until := petstock.be_present(me);
-  PERFORM petstock.settle_rows(run_id, process, outcomes);
+  -- Called again it has written intents after these outcomes, and maybe one in the place of that which was confirmed.
+  IF NOT EXISTS (SELECT 1 FROM petstock.rows WHERE rows.run = run_id AND rows.token = call_token
+      AND rows.row IN (SELECT given.row FROM jsonb_to_recordset(intents) AS given (row integer))) THEN
+    IF petstock.has_lost(run_id, confirmed) THEN RETURN jsonb_build_object('now', petstock.now_ms(), 'lost', true); END IF;
+    PERFORM petstock.settle_rows(run_id, process, outcomes);
+  END IF;
   FOR intent IN
     SELECT * FROM jsonb_to_recordset(intents) AS (row integer, pet bigint, expires double precision)
   LOOP
@@ -218,18 +241,22 @@ BEGIN
 END $$;
 
 -- Writes outcomes. ends: the process leaves the run.
-CREATE FUNCTION petstock.settle(run_id bigint, process text, outcomes jsonb, durable boolean, ends boolean)
-RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE FUNCTION petstock.settle(
+  run_id bigint, process text, outcomes jsonb, durable boolean, ends boolean, confirmed jsonb
+) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   of_service integer;
+  is_lost boolean;
 BEGIN
   IF durable THEN PERFORM petstock.keep_durable(); ELSE PERFORM petstock.keep_quick(); END IF;
   SELECT service INTO of_service FROM petstock.runs WHERE id = run_id;
   IF NOT FOUND THEN RETURN jsonb_build_object('now', petstock.now_ms(), 'gone', true); END IF;
   PERFORM petstock.lock_service(of_service);
+  is_lost := petstock.has_lost(run_id, confirmed)
+    AND EXISTS (SELECT 1 FROM petstock.runs WHERE id = run_id AND holder = process);
   PERFORM petstock.settle_rows(run_id, process, outcomes);
   IF ends THEN UPDATE petstock.runs SET holder = NULL WHERE id = run_id AND holder = process; END IF;
-  RETURN jsonb_build_object('now', petstock.now_ms());
+  RETURN jsonb_build_object('now', petstock.now_ms(), 'lost', is_lost);
 END $$;
 
 CREATE FUNCTION petstock.stand_in_line(me jsonb, service_name text, pet bigint, new_place text) RETURNS jsonb LANGUAGE plpgsql AS $$

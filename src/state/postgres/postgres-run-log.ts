@@ -5,6 +5,7 @@ import type { Grant, Intent, Outcome, RunLog } from '../history.ts';
 import type { Mark, Place } from '../pets.ts';
 import type { Answer } from './connection.ts';
 import { holderIn, identityIn } from './holder.ts';
+import { OutcomeBuffer, type Taken } from './outcome-buffer.ts';
 import { PostgresPlace } from './postgres-pets.ts';
 import { busyIn, type Shared } from './shared.ts';
 
@@ -23,7 +24,7 @@ export class PostgresRunLog implements RunLog {
   readonly #shared: Shared;
   readonly #run: BegunRun;
   readonly #outstanding = new Set<number>();
-  #waiting: Outcome[] = [];
+  readonly #buffer = new OutcomeBuffer();
   #waitingSince = 0;
   #deadline: Deadline | undefined;
   /** What is being written now: one at a time, so that nothing is written twice. */
@@ -31,8 +32,10 @@ export class PostgresRunLog implements RunLog {
   #isWritingSoon = false;
   readonly #onEnd: () => void;
   #hasEnded = false;
-  /** Another process has the run now, and may have removed it. */
-  #isTaken = false;
+  /** Another process has the run now, and may have removed it; or the database has lost some of it. It is said once. */
+  #isForsaken = false;
+  /** The last intent that the database has confirmed, and the token of the call that wrote it. */
+  #confirmed: { readonly row: number; readonly token: string } | undefined;
 
   /** @param onEnd called once, when this process has left the run */
   constructor(shared: Shared, run: BegunRun, onEnd: () => void) {
@@ -57,12 +60,12 @@ export class PostgresRunLog implements RunLog {
 
   async settle(outcomes: readonly Outcome[]): Promise<void> {
     const { clock } = this.#shared;
-    if (this.#waiting.length === 0) this.#waitingSince = clock.monotonic();
-    this.#waiting.push(...outcomes);
+    if (this.#buffer.waiting === 0) this.#waitingSince = clock.monotonic();
+    this.#buffer.add(outcomes);
     for (const { row } of outcomes) this.#outstanding.delete(row);
     this.#countOutstanding();
     const isOld = clock.monotonic() - this.#waitingSince >= longestWait;
-    if (isOld || this.#waiting.length >= mostWaiting) this.#writeSoon();
+    if (isOld || this.#buffer.waiting >= mostWaiting) this.#writeSoon();
     else this.#deadline ??= clock.deadline(longestWait, () => this.#writeSoon());
   }
 
@@ -87,20 +90,26 @@ export class PostgresRunLog implements RunLog {
     const { connection, presence } = this.#shared;
     await connection.align();
     const { time } = connection;
-    const outcomes = [...this.#waiting];
+    const taken = this.#buffer.take(connection.generation);
     // As late as it may be: from then on a request can't be on its way any more.
     const intents = rows.map(({ row, petId, expires }) => ({ row, pet: String(petId), expires: time.latest(expires) }));
     const token = randomUUID();
     const sinceAt = since === undefined ? null : time.earliest(since.at);
     const owner = place instanceof PostgresPlace ? place.owner : null;
-    const given = [JSON.stringify(intents), since?.sequence ?? null, sinceAt, owner, encoded(outcomes)] as const;
+    const given = [JSON.stringify(intents), since?.sequence ?? null, sinceAt, owner, encoded(taken.outcomes)] as const;
+    const confirmed = JSON.stringify(this.#confirmed ?? null);
     const answer = await presence.hold(
-      () => connection.call('intend', presence.me, this.#run.id, token, ...given),
+      () => connection.call('intend', presence.me, this.#run.id, token, confirmed, ...given),
       (returned) => grantsIn(returned).map(holderIn),
     );
     this.#requireHeld(answer);
-    this.#written(outcomes);
-    return grantsIn(answer).map((grant) => this.#grantOf(grant));
+    this.#written(taken, true);
+    const grants = grantsIn(answer).map((grant) => this.#grantOf(grant));
+    const granted = rows.filter((_row, index) => grants[index]?.kind === 'granted').map(({ row }) => row);
+    this.#buffer.forget(new Set(granted));
+    const last = granted.at(-1);
+    if (last !== undefined) this.#confirmed = { row: last, token };
+    return grants;
   }
 
   #grantOf(grant: Answer): Grant {
@@ -127,18 +136,21 @@ export class PostgresRunLog implements RunLog {
   /** What has come while others were written. */
   #scheduleRest(): void {
     const { clock } = this.#shared;
-    if (this.#waiting.length === 0 || this.#hasEnded) return;
+    if (this.#buffer.waiting === 0 || this.#hasEnded) return;
     this.#waitingSince = clock.monotonic();
     this.#deadline ??= clock.deadline(longestWait, () => this.#writeSoon());
   }
 
   async #write({ durable, ends }: { readonly durable: boolean; readonly ends: boolean }): Promise<void> {
     const { connection, presence } = this.#shared;
-    const outcomes = [...this.#waiting];
-    if (outcomes.length === 0 && !durable) return;
-    const answer = await connection.call('settle', this.#run.id, presence.id, encoded(outcomes), durable, ends);
-    if (answer.gone === true && !this.#isTaken) throw this.#goneError();
-    this.#written(outcomes);
+    do {
+      const taken = this.#buffer.take(connection.generation);
+      if (taken.outcomes.length === 0 && !durable) return;
+      const given = [encoded(taken.outcomes), durable, ends, JSON.stringify(this.#confirmed ?? null)] as const;
+      const answer = await connection.call('settle', this.#run.id, presence.id, ...given);
+      if (!this.#isForsaken) this.#requireKept(answer);
+      this.#written(taken, durable);
+    } while (durable && this.#buffer.mustRepeat(connection.generation));
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -147,10 +159,9 @@ export class PostgresRunLog implements RunLog {
     return turn;
   }
 
-  #written(outcomes: readonly Outcome[]): void {
-    // More may have come while they were written.
-    this.#waiting = this.#waiting.filter((outcome) => !outcomes.includes(outcome));
-    if (this.#waiting.length > 0) return;
+  #written(taken: Taken, isDurable: boolean): void {
+    this.#buffer.written(taken, isDurable, this.#shared.connection.generation);
+    if (this.#buffer.waiting > 0) return;
     this.#deadline?.clear();
     this.#deadline = undefined;
   }
@@ -159,10 +170,11 @@ export class PostgresRunLog implements RunLog {
     this.#shared.presence.setOutstanding(this, this.#outstanding.size);
   }
 
-  #requireHeld({ gone, taken, identity }: Answer): void {
-    if (gone === true) throw this.#goneError();
+  #requireHeld(answer: Answer): void {
+    this.#requireKept(answer);
+    const { taken, identity } = answer;
     if (taken !== true) return;
-    this.#isTaken = true;
+    this.#isForsaken = true;
     const other = typeof identity === 'string' ? identityIn(identity) : undefined;
     const by = other === undefined ? 'another process' : `process ${other.pid} on ${other.host}`;
     throw new ConflictError(`Run ${this.run} was taken over by ${by}: this process sends nothing more`, {
@@ -170,10 +182,19 @@ export class PostgresRunLog implements RunLog {
     });
   }
 
-  #goneError(): FailureError {
+  /** That the database still has what it has confirmed. */
+  #requireKept({ gone, lost }: Answer): void {
     const { shown } = this.#shared.connection;
-    return new FailureError(
-      `Run ${this.run} is no longer in the shared state at ${shown}, which was removed or replaced: nothing more is sent, and the history lacks the run`,
+    if (gone === true) {
+      throw new FailureError(
+        `Run ${this.run} is no longer in the shared state at ${shown}, which was removed or replaced: nothing more is sent, and the history lacks the run`,
+      );
+    }
+    if (lost !== true) return;
+    this.#isForsaken = true;
+    throw new FailureError(
+      `The shared state at ${shown} has lost what it had confirmed, as after a failover to a server that was behind: nothing more is sent, and the history lacks some of run ${this.run}`,
+      { hint: 'petstock state info' },
     );
   }
 }

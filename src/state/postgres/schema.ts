@@ -17,7 +17,11 @@ const migrationLock = 0x70737374;
  * @throws FailureError where a later version has written it
  */
 export async function migrate(query: Query, patient: Query, shown: string): Promise<void> {
-  if ((await versionOf(query, shown)) === schemaVersion) return;
+  const found = await read(query, shown);
+  if (found?.version === schemaVersion) {
+    if (!found.goesOn) await query('SELECT petstock.begin_epoch()');
+    return;
+  }
   await query('BEGIN');
   try {
     for (const name of ['statement_timeout', 'lock_timeout']) await query(`SET LOCAL ${name} = '60s'`);
@@ -44,12 +48,20 @@ function migrationFrom(version: number): readonly string[] {
 
 /** @returns undefined where there is no state in the database. @throws FailureError where a later version has written it */
 export async function versionOf(query: Query, shown: string): Promise<number | undefined> {
+  return (await read(query, shown))?.version;
+}
+
+/** @returns with `goesOn` whether the database has not crashed since it was last used, nor another server taken over */
+async function read(
+  query: Query,
+  shown: string,
+): Promise<{ readonly version: number; readonly goesOn: boolean } | undefined> {
   // Not to_regclass: under the lock of the migration it may still say what it said before another process made the table.
   const [found] = await query(
     "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'petstock' AND tablename = 'meta'",
   );
   if (found === undefined) return undefined;
-  const [row] = await query('SELECT schema FROM petstock.meta');
+  const [row] = await query('SELECT schema, EXISTS (SELECT 1 FROM petstock.epoch) AS goes_on FROM petstock.meta');
   const version = Number(row?.schema ?? 0);
   if (version > schemaVersion) {
     throw new FailureError(
@@ -57,5 +69,5 @@ export async function versionOf(query: Query, shown: string): Promise<number | u
       { hint: 'npm install --global petstock@latest' },
     );
   }
-  return version;
+  return { version, goesOn: row?.goes_on === true };
 }

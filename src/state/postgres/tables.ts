@@ -3,6 +3,12 @@
  * machines share.
  */
 export const tables = `
+-- Has a row. A crash empties it, and so does a standby that takes over: then \`begin_epoch\`.
+CREATE UNLOGGED TABLE petstock.epoch (
+  since double precision NOT NULL
+);
+INSERT INTO petstock.epoch VALUES (extract(epoch FROM clock_timestamp()) * 1000);
+
 CREATE TABLE petstock.limits (
   scope text PRIMARY KEY,
   version bigint NOT NULL,

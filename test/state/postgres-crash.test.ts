@@ -1,0 +1,127 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Outcome, RunLog } from '../../src/state/history.ts';
+import { openPostgres } from '../../src/state/postgres/open-postgres.ts';
+import { type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
+import type { State } from '../../src/state/state.ts';
+import { runSql, temporaryDatabase } from '../support/postgres.ts';
+import { createStateClock, FakeProcesses, headOf, intentOf, rowsFor } from './rig.ts';
+
+/** The first test starts the server. */
+vi.setConfig({ testTimeout: 60_000 });
+
+interface Machine {
+  readonly state: State;
+  /** The connection breaks once the next statement with this text is done, and before its answer. */
+  loseAnswerOf(text: string): void;
+  /** The connection breaks. */
+  disconnect(): void;
+}
+
+async function machineAt(url: string, pid = 1): Promise<Machine> {
+  let lost: string | undefined;
+  let wire: Wire | undefined;
+  const losing: OpenWire = async (server, onNotice) => {
+    const opened = await openWire(server, onNotice);
+    const query: Wire['query'] = async (text, values, within) => {
+      const rows = await opened.query(text, values, within);
+      if (lost === undefined || !text.includes(lost)) return rows;
+      lost = undefined;
+      opened.destroy();
+      throw new Error('read ECONNRESET');
+    };
+    const end = { close: () => opened.close(), destroy: () => opened.destroy() };
+    wire = Object.defineProperty({ ...end, query, isOver: false }, 'isOver', { get: () => opened.isOver });
+    return wire;
+  };
+  const processes = new FakeProcesses().view(pid);
+  const options = { url, clock: createStateClock(), processes, command: 'test', random: () => pid / 10 };
+  const state = await openPostgres(options, losing);
+  onTestFinished(() => state.close());
+  return { state, loseAnswerOf: (text) => (lost = text), disconnect: () => wire?.destroy() };
+}
+
+const intents = (...rows: readonly number[]) => rows.map((row) => intentOf({ row, petId: BigInt(row) }, 1000 + 30_000));
+const outcomeOf = (row: number, result: Outcome['result']): Outcome => {
+  return { row, petId: BigInt(row), result, quantity: undefined, error: undefined };
+};
+
+async function begin({ state }: Machine, count: number): Promise<RunLog> {
+  const pets = Array.from({ length: count }, (_, index) => BigInt(index + 1));
+  return state.history.begin(headOf(), rowsFor(...pets));
+}
+
+const recorded = async (url: string) => {
+  const rows = await runSql(url, 'SELECT result FROM petstock.rows ORDER BY row');
+  return rows.map(({ result }) => result);
+};
+
+it('keeps the intent of a row that was not sent the first time, though the answer to it was lost', async () => {
+  const url = await temporaryDatabase();
+  const machine = await machineAt(url);
+  const log = await begin(machine, 1);
+  await log.intend(intents(1), undefined);
+  await log.settle([outcomeOf(1, 'void')]);
+  machine.loseAnswerOf('petstock.intend');
+  expect(await log.intend(intents(1), undefined)).toEqual([{ kind: 'granted' }]);
+  expect(await recorded(url)).toEqual(['unknown']);
+  expect(await runSql(url, 'SELECT pet_id::integer AS pet FROM petstock.leases')).toEqual([{ pet: 1 }]);
+});
+
+it('writes outcomes again that a crash has taken', async () => {
+  const url = await temporaryDatabase();
+  const machine = await machineAt(url);
+  const log = await begin(machine, 3);
+  await log.intend(intents(1, 2), undefined);
+  await settleSoon(log, url, 1);
+  // What a crash leaves of an outcome that was written without being waited for.
+  await runSql(
+    url,
+    "UPDATE petstock.rows SET result = 'unknown' WHERE row = 1",
+    'UPDATE petstock.runs SET unknown = unknown + 1, applied = applied - 1',
+  );
+  machine.disconnect();
+  await log.settle([outcomeOf(2, 'applied')]);
+  await log.intend(intents(3), undefined);
+  await log.settle([outcomeOf(3, 'applied')]);
+  await log.end();
+  expect(await recorded(url)).toEqual(['applied', 'applied', 'applied']);
+  expect(await machine.state.check()).toEqual([]);
+});
+
+it('notices that an intent is missing which the database had confirmed', async () => {
+  const url = await temporaryDatabase();
+  const machine = await machineAt(url);
+  const log = await begin(machine, 3);
+  await log.intend(intents(1, 2), undefined);
+  await runSql(url, "UPDATE petstock.rows SET result = 'pending', token = NULL");
+  await expect(log.intend(intents(3), undefined)).rejects.toThrow('has lost what it had confirmed');
+  await log.settle([outcomeOf(1, 'applied')]);
+  await log.end();
+  expect(await recorded(url)).toEqual(['applied', 'pending', 'pending']);
+});
+
+it('sees a write after a crash that has taken back numbers which were drawn before it', async () => {
+  const url = await temporaryDatabase();
+  const [one, other] = [await machineAt(url, 1), await machineAt(url, 2)];
+  const earlier = await begin(other, 3);
+  await earlier.intend(intents(2, 3), undefined);
+  await earlier.end();
+  const mark = await one.state.pets.mark();
+  // What a crash leaves: unlogged tables are empty, and a sequence may have gone back.
+  await runSql(url, 'TRUNCATE petstock.epoch', `SELECT setval('petstock.writes', ${mark.sequence - 4})`);
+  for (const machine of [one, other]) machine.disconnect();
+  const theirs = await begin(other, 1);
+  expect(await theirs.intend(intents(1), undefined)).toEqual([{ kind: 'granted' }]);
+  await theirs.settle([outcomeOf(1, 'applied')]);
+  await theirs.end();
+  const ours = await begin(one, 1);
+  expect(await ours.intend(intents(1), mark)).toMatchObject([{ kind: 'overtaken', run: theirs.run }]);
+});
+
+/** An outcome that waits longer than others is written by itself. */
+async function settleSoon(log: RunLog, url: string, row: number): Promise<void> {
+  await log.settle([outcomeOf(row, 'applied')]);
+  // Too many to wait for the next intent.
+  await log.settle(Array.from({ length: 600 }, () => outcomeOf(row, 'applied')));
+  await vi.waitFor(async () => expect((await recorded(url))[row - 1]).toBe('applied'), { timeout: 20_000 });
+}
