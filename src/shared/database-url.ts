@@ -1,19 +1,24 @@
 /** What stands in the place of a password, and of what is in place of one. */
 const mask = '***';
 
-/** Where a database is and who asks, of `postgresql://user:password@host:port/database?sslmode=require`. */
+/** Where a database is and who asks, of `postgresql://user:password@host:port,other/database?sslmode=require`. */
 export interface DatabaseAddress {
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** A name, an address, or the folder of a Unix socket. */
-  readonly host: string;
-  readonly port: number;
+  /** One or more, in the order in which they are tried: the database is where writes are taken. */
+  readonly hosts: readonly DatabaseHost[];
   readonly database: string | undefined;
   readonly tls: DatabaseTls;
   /** Seconds that a connection may take to come about. */
   readonly connectTimeout: number | undefined;
   /** The same as a URL without the password, for people. */
   readonly shown: string;
+}
+
+export interface DatabaseHost {
+  /** A name, an address, or the folder of a Unix socket. */
+  readonly host: string;
+  readonly port: number;
 }
 
 export interface DatabaseTls {
@@ -28,10 +33,13 @@ export interface DatabaseTls {
 const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
+/** What `target_session_attrs` may say: the state is written, so with each of them it is a server that takes writes. */
+const writable = ['any', 'read-write', 'primary'];
+
 /** The parameters that are understood. Another one may be a promise that would not be kept. */
 const parameters = new Set([
   ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'host', 'port', 'user', 'password', 'dbname', 'connect_timeout'],
-  ...['application_name'],
+  ...['application_name', 'target_session_attrs'],
 ]);
 
 export type ReadDatabaseUrl =
@@ -51,23 +59,48 @@ export function parseDatabaseUrl(text: string): ReadDatabaseUrl {
   const parameter = (name: string) => url.searchParams.get(name) || undefined;
   const tls = readTls(parameter);
   if (typeof tls === 'string') return fault(tls);
-  const port = Number(parameter('port') ?? (url.port || '5432'));
   const connectTimeout = parameter('connect_timeout');
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) return fault('the port must be a number from 1 to 65535');
   if (connectTimeout !== undefined && !/^[1-9]\d{0,3}$/.test(connectTimeout)) {
     return fault('connect_timeout must be a number of seconds');
   }
+  const wanted = parameter('target_session_attrs');
+  if (wanted !== undefined && !writable.includes(wanted)) {
+    return fault('target_session_attrs must be read-write, primary or any, since the state is written');
+  }
+  const hosts = readHosts(given, parameter);
+  if (typeof hosts === 'string') return fault(hosts);
   const value = {
     user: parameter('user') ?? decoded(url.username),
     password: parameter('password') ?? decoded(url.password),
-    host: parameter('host') ?? decoded(url.hostname)?.replace(/^\[(.+)\]$/, '$1') ?? 'localhost',
-    port,
+    hosts,
     database: parameter('dbname') ?? decoded(url.pathname.slice(1)),
     tls,
     connectTimeout: connectTimeout === undefined ? undefined : Number(connectTimeout),
     shown: maskDatabaseUrl(given),
   };
   return { ok: true, value };
+}
+
+/** @returns what is wrong, in words, where it makes no sense */
+function readHosts(text: string, parameter: (name: string) => string | undefined): DatabaseHost[] | string {
+  const inUrl = (partsOf(text)?.hosts ?? '').split(',').map(hostOf);
+  const names = parameter('host')?.split(',') ?? inUrl.map(({ host }) => host);
+  const given = parameter('port')?.split(',');
+  if (given !== undefined && given.length !== 1 && given.length !== names.length) {
+    return 'there must be one port, or one for each host';
+  }
+  const ports = given ?? (parameter('host') === undefined ? inUrl.map(({ port }) => port) : [inUrl[0]?.port ?? '']);
+  const hosts = names.map((host, index) => {
+    return { host: host || 'localhost', port: Number(ports[ports.length === 1 ? 0 : index] || '5432') };
+  });
+  const areValid = hosts.every(({ port }) => Number.isInteger(port) && port >= 1 && port <= 65_535);
+  return areValid ? hosts : 'the port must be a number from 1 to 65535';
+}
+
+/** `db.example:5432`, `[::1]:5432`, `:5432` */
+function hostOf(text: string): { readonly host: string; readonly port: string } {
+  const [, host = '', port = ''] = /^(.*?)(?::(\d*))?$/.exec(text) ?? [];
+  return { host: (decoded(host) ?? '').replace(/^\[(.+)\]$/, '$1'), port };
 }
 
 /** @returns what is wrong, in words, where it makes no sense */
@@ -87,25 +120,37 @@ export function maskDatabaseUrl(text: string): string {
   if (url === undefined) return mask;
   if (url.password !== '') url.password = mask;
   if (url.searchParams.has('password')) url.searchParams.set('password', mask);
+  const { hosts = '' } = partsOf(text.trim()) ?? {};
   return url.href
-    .replace(`//${placeholder}`, '//')
-    .replace(`@${placeholder}`, '@')
+    .replace(/(?<=\/\/|@)no-host\.invalid/, () => (hosts.includes(',') ? hosts : ''))
     .replaceAll(encodeURIComponent(mask), mask);
 }
 
-/** The WHATWG parser takes no empty host beside a user, as a URL of a Unix socket has it. */
+/** The WHATWG parser takes no empty host beside a user, as a URL of a Unix socket has it, and no more hosts than one. */
 const placeholder = 'no-host.invalid';
 
 function readUrl(text: string): URL | undefined {
-  if (URL.canParse(text)) return new URL(text);
-  const filled = text.replace(/^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=[:/?]|$)/i, `$1${placeholder}`);
-  if (!URL.canParse(filled)) return undefined;
-  return new URL(filled);
+  const { before = '', hosts = '', after = '' } = partsOf(text) ?? {};
+  const isList = hosts.includes(',');
+  if (!isList && URL.canParse(text)) return new URL(text);
+  // Anything else may be the beginning of a password with a slash in it.
+  const areHosts = hosts.split(',').every((host) => /^([^:[\]]*|\[[\da-f:.]+\])(:\d*)?$/i.test(host));
+  if (before === '' || (isList ? !areHosts || after.includes('@') : !/^(:|$)/.test(hosts))) return undefined;
+  const filled = `${before}${placeholder}${isList ? '' : hosts}${after}`;
+  return URL.canParse(filled) ? new URL(filled) : undefined;
+}
+
+/** The hosts of a URL, as they stand in it, and what is around them. */
+function partsOf(
+  text: string,
+): { readonly before: string; readonly hosts: string; readonly after: string } | undefined {
+  const [, before, hosts, after] = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(text) ?? [];
+  return before === undefined || hosts === undefined || after === undefined ? undefined : { before, hosts, after };
 }
 
 /** @returns undefined for what is empty */
 function decoded(text: string): string | undefined {
-  if (text === placeholder || text === '') return undefined;
+  if (text === '') return undefined;
   try {
     return decodeURIComponent(text);
   } catch {

@@ -13,27 +13,49 @@ describe('the URL of a database', () => {
     expect(read('postgres://ann:p%40ss@db.example:6543/pets?sslmode=verify-full&connect_timeout=3')).toEqual({
       user: 'ann',
       password: 'p@ss',
-      host: 'db.example',
-      port: 6543,
+      hosts: [{ host: 'db.example', port: 6543 }],
       database: 'pets',
       tls: { mode: 'verify-full', authority: undefined, certificate: undefined, key: undefined },
       connectTimeout: 3,
       shown: 'postgres://ann:***@db.example:6543/pets?sslmode=verify-full&connect_timeout=3',
     });
     expect(read('postgresql:///pets?host=%2Frun%2Fpg')).toMatchObject({
-      host: '/run/pg',
+      hosts: [{ host: '/run/pg', port: 5432 }],
       database: 'pets',
-      port: 5432,
     });
-    expect(read('postgresql://ann@/pets?host=/run/pg')).toMatchObject({ host: '/run/pg', user: 'ann' });
-    expect(read('postgresql://[::1]:5433/pets?sslmode=allow')).toMatchObject({ host: '::1', tls: { mode: 'prefer' } });
+    expect(read('postgresql://ann@/pets?host=/run/pg')).toMatchObject({
+      hosts: [{ host: '/run/pg', port: 5432 }],
+      user: 'ann',
+    });
+    expect(read('postgresql://[::1]:5433/pets?sslmode=allow')).toMatchObject({
+      hosts: [{ host: '::1', port: 5433 }],
+      tls: { mode: 'prefer' },
+    });
+  });
+
+  it.each([
+    [
+      'postgres://ann:pw@a.example,b.example:6543/pets?target_session_attrs=read-write',
+      ['a.example:5432', 'b.example:6543'],
+    ],
+    ['postgresql://a:1,[::1]:2,c/pets', ['a:1', '::1:2', 'c:5432']],
+    ['postgresql://ann@/pets?host=/run/a,/run/b', ['/run/a:5432', '/run/b:5432']],
+    ['postgresql:///pets?host=a,b&port=1,2', ['a:1', 'b:2']],
+    ['postgresql:///pets?host=a,b&port=6543', ['a:6543', 'b:6543']],
+    ['postgresql://:6543/pets', ['localhost:6543']],
+  ])('%s names its hosts', (text, hosts) => {
+    expect(read(text).hosts.map(({ host, port }) => `${host}:${port}`)).toEqual(hosts);
+    expect(maskDatabaseUrl(text)).toBe(text.replace(':pw@', ':***@'));
   });
 
   it.each([
     ['http://db.example/pets', 'must begin with'],
     ['postgresql://db.example/pets?sslmode=no-verify', 'sslmode must be one of'],
     ['postgresql://db.example/pets?sslmode=verify-ca', 'sslrootcert'],
-    ['postgresql://db.example/pets?target_session_attrs=read-write', '"target_session_attrs" is not supported'],
+    ['postgresql://db.example/pets?target_session_attrs=standby', 'target_session_attrs must be'],
+    ['postgresql://db.example/pets?options=-c', '"options" is not supported'],
+    ['postgresql://a,b:x/pets', 'not a URL'],
+    ['postgresql:///pets?host=a,b,c&port=1,2', 'one port, or one for each host'],
     ['postgresql://db.example:99999/pets', 'not a URL'],
     ['postgresql://db.example/pets?port=0', 'the port'],
     ['postgresql://db.example/pets?connect_timeout=soon', 'connect_timeout'],
@@ -44,16 +66,25 @@ describe('the URL of a database', () => {
   it('never shows a password, nor a fault any of it', () => {
     const password = fc.string({ minLength: 6, maxLength: 20 }).map((text) => `Geheim${text}`);
     fc.assert(
-      fc.property(password, fc.constantFrom('user', 'parameter'), (secret, place) => {
-        const coded = encodeURIComponent(secret);
-        const text =
-          place === 'user' ? `postgresql://ann:${coded}@db/pets` : `postgresql://ann@db/pets?password=${coded}`;
-        expect(maskDatabaseUrl(text)).not.toContain('Geheim');
-        expect(read(text)).toMatchObject({ password: secret, shown: expect.not.stringContaining('Geheim') });
-        const broken = parseDatabaseUrl(`${text.replace('@db/', '@db:x/')}`);
-        expect(JSON.stringify(broken)).not.toContain('Geheim');
-        expect(maskDatabaseUrl(`not a url ${secret}`)).toBe('***');
-      }),
+      fc.property(
+        password,
+        fc.constantFrom('user', 'parameter'),
+        fc.constantFrom('db', 'db,other:5432'),
+        (secret, place, hosts) => {
+          const coded = encodeURIComponent(secret);
+          const text =
+            place === 'user'
+              ? `postgresql://ann:${coded}@${hosts}/pets`
+              : `postgresql://ann@${hosts}/pets?password=${coded}`;
+          expect(maskDatabaseUrl(text)).not.toContain('Geheim');
+          expect(read(text)).toMatchObject({ password: secret, shown: expect.not.stringContaining('Geheim') });
+          const broken = parseDatabaseUrl(`${text.replace(`@${hosts}/`, `@${hosts}:x/`)}`);
+          expect(JSON.stringify(broken)).not.toContain('Geheim');
+          // A slash, a comma or an @ that is not written as %2F, %2C or %40.
+          expect(maskDatabaseUrl(`postgresql://ann:1,Geheim/${coded}@${hosts}/pets`)).not.toContain('Geheim');
+          expect(maskDatabaseUrl(`not a url ${secret}`)).toBe('***');
+        },
+      ),
     );
   });
 });

@@ -5,6 +5,7 @@ import { appendFile, chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promis
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import pg from 'pg';
 
 /** A PostgreSQL of its own in a folder of its own, reached by a Unix socket, and by TCP where that is asked for. */
 export interface PostgresServer {
@@ -29,6 +30,8 @@ export interface PostgresServerOptions {
   readonly settings?: readonly string[];
   /** Lines for `pg_hba.conf`, before the one that lets in whoever reaches the socket. */
   readonly access?: readonly string[];
+  /** Another one, running, which it follows as a standby from its present state on. The other options are as of that one. */
+  readonly following?: PostgresServer;
   /** Files for its data folder, such as a certificate: name and content. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -55,9 +58,10 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
       env: environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-  const made = start('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']);
-  await ended(made);
-  await configure(data, folder, options);
+  if (options.following === undefined) {
+    await ended(start('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']));
+    await configure(data, folder, options);
+  } else await copyBase(options.following, data, folder);
   let postmaster = await begin(start, data);
   const end = async (signal: NodeJS.Signals) => {
     if (postmaster.exitCode !== null || postmaster.signalCode !== null) return;
@@ -86,13 +90,36 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
 async function configure(data: string, folder: string, options: PostgresServerOptions): Promise<void> {
   const settings = [...standard, `unix_socket_directories = '${folder}'`, 'fsync = off', ...(options.settings ?? [])];
   await appendFile(join(data, 'postgresql.conf'), `\n${settings.join('\n')}\n`);
-  await writeFile(join(data, 'pg_hba.conf'), `${[...(options.access ?? []), 'local all all trust'].join('\n')}\n`);
-  for (const [name, content] of Object.entries(options.files ?? {})) {
-    const file = join(data, name);
-    await writeFile(file, content, { mode: 0o600 });
-    await chmod(file, 0o600);
-    if (isRoot) await chown(file, nobody, nobody);
-  }
+  await writeFile(
+    join(data, 'pg_hba.conf'),
+    `${[...(options.access ?? []), 'local all,replication all trust'].join('\n')}\n`,
+  );
+  for (const [name, content] of Object.entries(options.files ?? {})) await addFile(data, name, content);
+}
+
+/** What pg_basebackup does, which the package does not have. */
+async function copyBase({ folder: from, url }: PostgresServer, data: string, folder: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("SELECT pg_backup_start('standby', true)");
+  // Files that come and go meanwhile are no fault.
+  await once(spawn('cp', ['-a', join(from, 'data'), data], { ...identity, stdio: 'ignore' }), 'close');
+  const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
+  await client.end();
+  await rm(join(data, 'postmaster.pid'), { force: true });
+  const files = {
+    backup_label: rows[0]?.labelfile ?? '',
+    'standby.signal': '',
+    'postgresql.auto.conf': `primary_conninfo = 'host=${from} user=postgres'\nunix_socket_directories = '${folder}'\n`,
+  };
+  for (const [name, content] of Object.entries(files)) await addFile(data, name, content);
+}
+
+async function addFile(data: string, name: string, content: string): Promise<void> {
+  const file = join(data, name);
+  await writeFile(file, content, { mode: 0o600 });
+  await chmod(file, 0o600);
+  if (isRoot) await chown(file, nobody, nobody);
 }
 
 /** To the postmaster first, so that it starts no others meanwhile. */
@@ -116,7 +143,7 @@ async function begin(start: Start, data: string): Promise<ChildProcess> {
   await new Promise<void>((ready, fail) => {
     child.stderr?.on('data', (chunk) => {
       said += chunk;
-      if (said.includes('ready to accept connections')) ready();
+      if (/ready to accept (read-only )?connections/.test(said)) ready();
       // What a test makes of it is not kept.
       said = said.slice(-10_000);
     });

@@ -1,8 +1,10 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { DatabaseAddress } from '../../shared/database-url.ts';
+import { timeouts } from './client-config.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { inWords, isLost, isSilence } from './postgres-errors.ts';
-import { type OpenWire, type Row, timeouts, type Wire } from './wire.ts';
+import { Servers } from './servers.ts';
+import type { OpenWire, Row, Wire } from './wire.ts';
 
 /** A server that is started anew takes no connections for a moment: how often it is tried again, and after how many milliseconds. */
 const reconnect = { attempts: 20, pause: 250 };
@@ -31,6 +33,7 @@ export class PostgresConnection {
   /** Is given what a process has sent to all. */
   onNotice: (payload: string) => void = () => {};
   readonly #options: ConnectionOptions;
+  readonly #servers: Servers;
   #wire: Wire | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -42,6 +45,7 @@ export class PostgresConnection {
 
   private constructor(options: ConnectionOptions) {
     this.#options = options;
+    this.#servers = new Servers(options.address, options.clock, options.openWire);
     this.shown = options.address.shown;
     this.time = new DatabaseClock(options.clock);
   }
@@ -138,7 +142,8 @@ export class PostgresConnection {
         try {
           return await work();
         } catch (error) {
-          if (!isLost(error) || isSilence(error) || this.#isClosed) throw error;
+          const isHopeless = isSilence(error) && !this.#servers.areSeveral;
+          if (!isLost(error) || isHopeless || this.#isClosed) throw error;
           return await work();
         }
       });
@@ -185,7 +190,10 @@ export class PostgresConnection {
       return rows;
     } catch (error) {
       if (isLost(error)) wire.destroy();
-      if (isSilence(error)) this.#giveUp(error);
+      if (isSilence(error)) {
+        if (this.#servers.areSeveral) this.#servers.noteSilence(error);
+        else this.#giveUp(error);
+      }
       throw error;
     }
   }
@@ -214,8 +222,8 @@ export class PostgresConnection {
   }
 
   async #connect(): Promise<Wire> {
-    const { address, openWire, prepare } = this.#options;
-    const wire = await openWire(address, (payload) => this.onNotice(payload));
+    const { prepare } = this.#options;
+    const wire = await this.#servers.connect((payload) => this.onNotice(payload));
     this.#wire = wire;
     this.#generation += 1;
     const patience = 120_000;

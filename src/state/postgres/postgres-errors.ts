@@ -45,7 +45,8 @@ export function inWords(error: unknown, shown: string): unknown {
   return new FailureError(`The shared state at ${shown} can't be used: ${error.message}`, { hint, cause: error });
 }
 
-function reasonOf(error: Error): string {
+/** Why a server can't be reached. */
+export function reasonOf(error: Error): string {
   const { code, errors } = error as NodeJS.ErrnoException & { readonly errors?: readonly Error[] };
   if (/read timeout/.test(error.message)) return 'it does not answer';
   if (/timeout expired/.test(error.message)) return 'it takes no connection in time';

@@ -79,16 +79,22 @@ export class PostgresState implements State {
     return wrong.map(({ run }) => `Run ${run} counts its rows wrongly`);
   }
 
-  /** Settings of the server under which what it has committed may be gone after a crash. */
+  /** Settings of the server under which what it has committed may be gone after a crash, or after a failover. */
   async #weakSettings(): Promise<string[]> {
     const [row] = await this.#connection.read(
-      `SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS pages`,
+      `SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS pages,
+         current_setting('synchronous_standby_names') AS awaited,
+         (SELECT count(*)::integer FROM pg_stat_replication WHERE NOT EXISTS (
+            SELECT 1 FROM pg_replication_slots WHERE active_pid = pid AND slot_type = 'logical')) AS standbys`,
     );
-    return [
-      ...(row?.fsync === 'off' ? ['The server runs with fsync off: a crash may lose or damage what was written'] : []),
-      ...(row?.pages === 'off'
-        ? ['The server runs with full_page_writes off: a crash may damage what was written']
-        : []),
+    const warnings: readonly [boolean, string][] = [
+      [row?.fsync === 'off', 'The server runs with fsync off: a crash may lose or damage what was written'],
+      [row?.pages === 'off', 'The server runs with full_page_writes off: a crash may damage what was written'],
+      [
+        row?.awaited === '' && Number(row.standbys) > 0,
+        'The server does not wait for its standby (synchronous_standby_names is empty): a failover may lose what was written',
+      ],
     ];
+    return warnings.filter(([isSo]) => isSo).map(([, words]) => words);
   }
 }

@@ -1,11 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
-import type { ClientConfig } from 'pg';
-import type { DatabaseAddress } from '../../shared/database-url.ts';
-import { FailureError } from '../../shared/errors.ts';
-
-/** In milliseconds. The server gives a statement up before we give the answer up, so that mostly it is known what became of it. */
-export const timeouts = { connect: 5000, lock: 5000, statement: 8000, answer: 10_000, idleInTransaction: 10_000 };
+import type { DatabaseAddress, DatabaseHost } from '../../shared/database-url.ts';
+import { UnavailableError } from '../../shared/errors.ts';
+import { configOf, isSocket, tlsOptions } from './client-config.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -24,29 +20,42 @@ export interface Wire {
   destroy(): void;
 }
 
-/** @param onNotice is given what another process has sent by NOTIFY on the channel `petstock` */
-export type OpenWire = (address: DatabaseAddress, onNotice: (payload: string) => void) => Promise<Wire>;
+/** One of the hosts of an address. */
+export type DatabaseServer = DatabaseAddress & DatabaseHost;
 
-/** @throws the errors of `pg` and of the network as they are; FailureError for a certificate that can't be read */
-export const openWire: OpenWire = async (address, onNotice) => {
-  const { tls } = address;
-  if (tls.mode !== 'prefer' || isSocket(address)) return connect(address, onNotice, tlsOptions(address));
+/** @param onNotice is given what another process has sent by NOTIFY on the channel `petstock` */
+export type OpenWire = (server: DatabaseServer, onNotice: (payload: string) => void) => Promise<Wire>;
+
+/**
+ * @throws the errors of `pg` and of the network as they are; StandbyError where nothing can be written; FailureError for a
+ *   certificate that can't be read
+ */
+export const openWire: OpenWire = async (server, onNotice) => {
+  const { tls } = server;
+  if (tls.mode !== 'prefer' || isSocket(server)) return connect(server, onNotice, tlsOptions(server));
   try {
-    return await connect(address, onNotice, { rejectUnauthorized: false });
+    return await connect(server, onNotice, { rejectUnauthorized: false });
   } catch (error) {
     if (!/does not support SSL/.test((error as Error).message)) throw error;
-    return connect(address, onNotice, false);
+    return connect(server, onNotice, false);
   }
 };
 
+/** The server follows another one, or was set to take no writes. */
+export class StandbyError extends Error {
+  constructor() {
+    super('the server is a standby, or takes no writes');
+  }
+}
+
 async function connect(
-  address: DatabaseAddress,
+  server: DatabaseServer,
   onNotice: (payload: string) => void,
   ssl: ConnectionOptions | boolean,
 ): Promise<Wire> {
   // Late: it takes a while to load.
   const { default: pg } = await import('pg');
-  const client = new pg.Client(configOf(address, ssl));
+  const client = new pg.Client(configOf(server, ssl));
   let isOver = false;
   const end = () => {
     isOver = true;
@@ -54,13 +63,24 @@ async function connect(
   client.on('error', end);
   client.on('end', end);
   client.on('notification', ({ payload }) => onNotice(payload ?? ''));
-  const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
+  const { connection } = client as unknown as { readonly connection: Connection };
   const destroy = () => {
     isOver = true;
-    stream.destroy();
+    connection.stream.destroy();
   };
+  // Every server from 14 on says this as it lets a client in.
+  let isStandby = false;
+  connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
+    if (/^(in_hot_standby|default_transaction_read_only)$/.test(parameterName)) isStandby ||= parameterValue === 'on';
+  });
+  // Committed, and not on the standby that the commit was to wait for: somebody has ended the wait.
+  let isAlone = false;
+  client.on('notice', ({ routine }) => {
+    isAlone ||= routine === 'SyncRepWaitForLSN';
+  });
   try {
     await client.connect();
+    if (isStandby) throw new StandbyError();
   } catch (error) {
     destroy();
     throw error;
@@ -68,8 +88,10 @@ async function connect(
   return {
     query: async (text, values, answerWithin) => {
       const query = { text, values: [...values], query_timeout: answerWithin };
-      const result = await client.query<Row>(query);
-      return result.rows;
+      isAlone = false;
+      const { rows } = await client.query<Row>(query);
+      if (isAlone) throw notOnStandby(server);
+      return rows;
     },
     get isOver() {
       return isOver;
@@ -83,51 +105,19 @@ async function connect(
   };
 }
 
-function configOf(address: DatabaseAddress, ssl: ConnectionOptions | boolean): ClientConfig {
-  const { host, port, user, password, database, connectTimeout } = address;
-  return {
-    host,
-    port,
-    ...(user !== undefined && { user }),
-    ...(database !== undefined && { database }),
-    // Without one pg would look for a file, and warn.
-    password: password ?? '',
-    ssl,
-    application_name: 'petstock',
-    keepAlive: true,
-    connectionTimeoutMillis: connectTimeout === undefined ? timeouts.connect : connectTimeout * 1000,
-    statement_timeout: timeouts.statement,
-    lock_timeout: timeouts.lock,
-    idle_in_transaction_session_timeout: timeouts.idleInTransaction,
-    // What is read under a lock has to be what was committed before it.
-    options: '-c default_transaction_isolation=read\\ committed',
-  };
+/** What is used of the inside of `pg`. */
+interface Connection {
+  readonly stream: { destroy(): void };
+  on(
+    event: 'parameterStatus',
+    listener: (message: { readonly parameterName: string; readonly parameterValue: string }) => void,
+  ): void;
 }
 
-function isSocket({ host }: DatabaseAddress): boolean {
-  return host.startsWith('/');
-}
-
-/** As libpq means sslmode: `require` encrypts without asking whose certificate it is, unless an authority is named. */
-function tlsOptions(address: DatabaseAddress): ConnectionOptions | false {
-  const { mode, authority, certificate, key } = address.tls;
-  if (mode === 'disable' || isSocket(address)) return false;
-  const ca = authority === undefined ? undefined : readPem(authority);
-  return {
-    rejectUnauthorized: mode.startsWith('verify') || ca !== undefined,
-    ...(ca !== undefined && { ca }),
-    ...(certificate !== undefined && { cert: readPem(certificate) }),
-    ...(key !== undefined && { key: readPem(key) }),
-    ...(mode !== 'verify-full' && { checkServerIdentity: () => undefined }),
-  };
-}
-
-function readPem(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new FailureError(`The file ${file}, which the state URL names, can't be read: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
+/** As if it had not been written: it would be gone with the server. */
+function notOnStandby({ shown }: DatabaseServer): UnavailableError {
+  return new UnavailableError(
+    `The shared state at ${shown} has written to one server alone, and not to the standby that it waits for`,
+    { hint: 'petstock state info' },
+  );
 }

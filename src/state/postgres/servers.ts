@@ -1,0 +1,65 @@
+import type { Clock } from '../../shared/clock.ts';
+import type { DatabaseAddress } from '../../shared/database-url.ts';
+import { isLost, isSilence, reasonOf } from './postgres-errors.ts';
+import type { DatabaseServer, OpenWire, Wire } from './wire.ts';
+
+/** A server that was silent is tried again only after so long, in milliseconds, where there are others. */
+const passedOverFor = 10_000;
+
+/** The servers of one database. One at a time takes writes; which of them that is may change. */
+export class Servers {
+  readonly #servers: readonly DatabaseServer[];
+  readonly #clock: Clock;
+  readonly #openWire: OpenWire;
+  #current: DatabaseServer | undefined;
+  readonly #silent = new Map<DatabaseServer, { readonly error: unknown; readonly until: number }>();
+
+  constructor(address: DatabaseAddress, clock: Clock, openWire: OpenWire) {
+    this.#servers = address.hosts.map((host) => ({ ...address, ...host }));
+    this.#clock = clock;
+    this.#openWire = openWire;
+  }
+
+  /** Whether another one may have taken over from one that does not answer. */
+  get areSeveral(): boolean {
+    return this.#servers.length > 1;
+  }
+
+  /** The one that was reached last has not answered in time. */
+  noteSilence(error: unknown): void {
+    if (this.#current !== undefined) this.#passOver(this.#current, error);
+  }
+
+  /** Reaches the first that takes writes. @throws as `OpenWire`; for several of them one error that says what each was for */
+  async connect(onNotice: (payload: string) => void): Promise<Wire> {
+    const failures = new Map<DatabaseServer, unknown>();
+    for (const server of this.#servers) {
+      const silent = this.areSeveral ? this.#silent.get(server) : undefined;
+      if (silent !== undefined && this.#clock.monotonic() < silent.until) {
+        failures.set(server, silent.error);
+        continue;
+      }
+      try {
+        const wire = await this.#openWire(server, onNotice);
+        this.#current = server;
+        return wire;
+      } catch (error) {
+        if (!isLost(error) || !this.areSeveral) throw error;
+        if (isSilence(error)) this.#passOver(server, error);
+        failures.set(server, error);
+      }
+    }
+    throw noneOf(failures);
+  }
+
+  #passOver(server: DatabaseServer, error: unknown): void {
+    this.#silent.set(server, { error, until: this.#clock.monotonic() + passedOverFor });
+  }
+}
+
+function noneOf(failures: ReadonlyMap<DatabaseServer, unknown>): unknown {
+  const errors = [...failures.values()];
+  if (errors.every(isSilence)) return errors[0];
+  const reasons = [...failures].map(([{ host, port }, error]) => `${host}:${port}: ${reasonOf(error as Error)}`);
+  return new Error(reasons.join('; '), { cause: errors[0] });
+}

@@ -1,0 +1,134 @@
+import { expect, test, vi } from 'vitest';
+import type { StateDescription } from '../../../src/state/state.ts';
+import { runSql, temporaryPostgres } from '../../support/postgres.ts';
+import type { PostgresServer } from '../../support/postgres-server.ts';
+import { expectResumed, moments, rows, settingWith, untilAnswered } from './interrupted-run.ts';
+
+interface Pair {
+  /** Names both. */
+  readonly url: string;
+  readonly primary: PostgresServer;
+  readonly standby: PostgresServer;
+  /** `kill -9` of the primary, and the standby takes over. */
+  failOver(): Promise<void>;
+}
+
+/** A primary that commits nothing before its standby has it on its disk. */
+async function synchronousPair(): Promise<Pair> {
+  const pair = await asynchronousPair();
+  await runSql(pair.primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'", 'SELECT pg_reload_conf()');
+  await untilStandbyIs(pair.primary, 'sync');
+  return pair;
+}
+
+async function asynchronousPair(): Promise<Pair> {
+  const primary = await temporaryPostgres({ settings: ['fsync = on'] });
+  const standby = await temporaryPostgres({ following: primary });
+  await untilStandbyIs(primary, 'async');
+  const hosts = [primary.folder, standby.folder].join();
+  return {
+    url: `postgresql://postgres@/postgres?host=${hosts}&target_session_attrs=read-write`,
+    primary,
+    standby,
+    failOver: async () => {
+      await primary.kill();
+      await runSql(standby.url, 'SELECT pg_promote()');
+    },
+  };
+}
+
+const untilStandbyIs = ({ url }: PostgresServer, state: string) =>
+  vi.waitFor(
+    async () =>
+      expect(await runSql(url, 'SELECT sync_state FROM pg_stat_replication')).toEqual([{ sync_state: state }]),
+    { timeout: 30_000, interval: 20 },
+  );
+
+test.each(moments)(
+  'a failover to a synchronous standby once %i rows are answered: nothing is lost or doubled, and the run goes on',
+  async (count) => {
+    const given = await settingWith(synchronousPair);
+    const before = await given.stock();
+    const program = given.begin();
+    await untilAnswered(given.served, count);
+    await given.server.failOver();
+    const { code } = await program.result;
+    // A standby that takes over within 5 s is waited for; the machine may be slower.
+    expect([0, 5, 8]).toContain(code);
+    const sent = (await given.served.journal()).filter(({ method }) => method === 'PATCH');
+    const recorded = await runSql(
+      given.server.standby.url,
+      "SELECT pet_id::text AS pet FROM petstock.rows WHERE result <> 'pending'",
+    );
+    const pets = new Set(recorded.map(({ pet }) => pet));
+    expect(sent.filter(({ path }) => !pets.has(path.replace(/.*\//, '')))).toEqual([]);
+    await expectResumed(given, before);
+    // Numbers begin anew above all that were drawn before.
+    const [last] = await runSql(given.server.standby.url, 'SELECT last_value::integer AS value FROM petstock.writes');
+    expect(last?.value).toBeGreaterThan(1_000_000);
+  },
+  120_000,
+);
+
+test('a primary that hangs is left for the standby that takes over from it', async () => {
+  const given = await settingWith(synchronousPair);
+  const before = await given.stock();
+  const program = given.begin();
+  await untilAnswered(given.served, rows / 2);
+  given.server.primary.freeze();
+  await runSql(given.server.standby.url, 'SELECT pg_promote()');
+  const { code } = await program.result;
+  expect([0, 5, 8]).toContain(code);
+  await expectResumed(given, before);
+}, 120_000);
+
+test('what the standby does not have is not relied on, though the primary has committed it', async () => {
+  const { machine, server, served } = await settingWith(synchronousPair);
+  const till = machine();
+  await till.run('inventory list -q');
+  await server.standby.kill();
+  const program = till.start('inventory adjust 4 +1');
+  const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+  const waits = async () => expect(await runSql(server.primary.url, cancel)).not.toEqual([]);
+  await vi.waitFor(waits, { timeout: 30_000, interval: 20 });
+  expect(await program.result).toMatchObject({ code: 5, stderr: expect.stringContaining('to one server alone') });
+  expect((await served.journal()).filter(({ method }) => method === 'PATCH')).toEqual([]);
+}, 120_000);
+
+/** From now on the standby gets nothing more, as over a network that is slower than the primary. */
+const leaveBehind = async ({ primary, standby }: Pair) => {
+  await runSql(standby.url, "ALTER SYSTEM SET primary_conninfo = ''", 'SELECT pg_reload_conf()');
+  await vi.waitFor(async () => expect(await runSql(primary.url, 'SELECT pid FROM pg_stat_replication')).toEqual([]), {
+    timeout: 30_000,
+    interval: 20,
+  });
+};
+
+test('a failover that loses what was confirmed is noticed: nothing more is sent, and nothing is doubled', async () => {
+  const given = await settingWith(asynchronousPair);
+  const before = await given.stock();
+  const program = given.begin();
+  await untilAnswered(given.served, 30);
+  await leaveBehind(given.server);
+  await untilAnswered(given.served, 60);
+  await given.server.failOver();
+  const { code, stderr } = await program.result;
+  expect(stderr).toContain('has lost what it had confirmed');
+  expect(stderr).toMatch(/Hint: petstock inventory apply --resume \S+ --env staging/);
+  expect(code).toBe(8);
+  await expectResumed(given, before);
+}, 120_000);
+
+test('state info says that a standby is not waited for', async () => {
+  const { machine, server } = await settingWith(asynchronousPair);
+  const { standby, url, failOver } = server;
+  await machine().run('inventory list -q');
+  const info = async () => JSON.parse((await machine().run('state info --json')).stdout) as StateDescription;
+  expect(await info()).toMatchObject({ warnings: [expect.stringContaining('does not wait for its standby')] });
+  expect(await machine().run('state info', { env: { PETSTOCK_STATE_URL: standby.url } })).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('is a standby'),
+  });
+  await failOver();
+  expect(await info()).toMatchObject({ location: url, warnings: [] });
+}, 120_000);
