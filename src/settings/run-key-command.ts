@@ -4,7 +4,7 @@ import { AuthError } from '../shared/errors.ts';
 import { parseCommandLine } from './command-line.ts';
 import { parseKey } from './keys.ts';
 import type { KeyCommand } from './settings.ts';
-import { type Environment, withoutKeys } from './variables.ts';
+import { type Environment, withoutSecrets } from './variables.ts';
 
 export interface KeyCommandOptions {
   readonly env: Environment;
@@ -21,7 +21,7 @@ const mostBytes = 64 * 1024;
 
 /**
  * Runs the command that prints a key, as `credential_process` of the AWS command line: stdout is the key, stderr is not shown,
- * stdin is empty. It has this process's variables without those that hold keys of petstock.
+ * stdin is empty. It has this process's variables without those that hold secrets of petstock.
  *
  * @throws AuthError that names the command and never shows what it printed; InterruptedError on Ctrl-C
  */
@@ -39,7 +39,7 @@ export async function runKeyCommand(key: KeyCommand, options: KeyCommandOptions)
 }
 
 function start(key: KeyCommand, { env }: KeyCommandOptions, fail: (words: string) => AuthError): ChildProcess {
-  const options = { env: withoutKeys(env), stdio: ['ignore', 'pipe', 'ignore'] as const, windowsHide: true };
+  const options = { env: withoutSecrets(env), stdio: ['ignore', 'pipe', 'ignore'] as const, windowsHide: true };
   if (key.shell) return spawn(key.command, { ...options, stdio: [...options.stdio], shell: true });
   const words = parseCommandLine(key.command);
   if (!words.ok) throw fail(`cannot be run (${words.fault})`);

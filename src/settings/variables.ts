@@ -25,7 +25,10 @@ function prefix(store: string | undefined): string {
   return store === undefined ? '' : `${store.toUpperCase().replaceAll('-', '_')}_`;
 }
 
-/** The variables for a program that petstock starts: none that holds a key of petstock. */
-export function withoutKeys(env: Environment): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PETSTOCK_(.+_)?API_KEY/.test(name)));
+/** Those that hold a key, an administration token, or the URL of a database, whose password is in it. */
+const secret = /^PETSTOCK_((.+_)?API_KEY|STATE_URL|SERVE_(DATABASE|KEY|ADMIN_TOKEN))/i;
+
+/** The variables for a program that petstock starts: none that holds a secret of petstock. */
+export function withoutSecrets(env: Environment): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !secret.test(name)));
 }

@@ -36,10 +36,13 @@ test('a table that is longer than the terminal goes through less, as git starts 
   expect(stderr).toMatch(/^Rate limit: /);
 });
 
-test('it gets no key, and the LESS that is set', async () => {
-  const { pager } = await list({ env: { LESS: '-i', PETSTOCK_NORTH_API_KEY_STAGING: 'psk_x' } });
+test('it gets no key or password, and the LESS that is set', async () => {
+  const url = 'postgresql://ann:psk_x@127.0.0.1:1/pets';
+  const hidden = { PETSTOCK_NORTH_API_KEY_STAGING: 'psk_x', PETSTOCK_STATE_URL: url, PETSTOCK_SERVE_DATABASE: url };
+  const { pager } = await list({ env: { LESS: '-i', ...hidden } });
   expect(pager.commands[0]?.env).toMatchObject({ LESS: '-i' });
   expect(Object.keys(pager.commands[0]?.env ?? {}).filter((name) => name.includes('KEY'))).toEqual([]);
+  expect(JSON.stringify(pager.commands)).not.toContain('psk_x');
 });
 
 test.each([

@@ -147,11 +147,18 @@ describe('a key that a command prints', () => {
     expect(shop.log()).toBe('');
   });
 
-  test('it gets no key of petstock from the environment', async () => {
+  test('it gets no key or password of petstock from the environment', async () => {
     const shop = await keyShop();
-    shop.program('show-key', `env | grep -c 'API_KEY' >> "$LOG"; echo ${shop.service.key}`);
+    shop.program('show-key', `env | grep -c 'not_for_others' >> "$LOG"; echo ${shop.service.key}`);
     await shop.run(store('show-key'));
-    await shop.run('inventory list', { env: { PETSTOCK_API_KEY_PRODUCTION: 'psk_not_for_others', HOME: '/nowhere' } });
+    const url = 'postgresql://ann:not_for_others@127.0.0.1:1/pets';
+    const hidden = {
+      PETSTOCK_STATE_URL: url,
+      PETSTOCK_SERVE_DATABASE: url,
+      PETSTOCK_SERVE_ADMIN_TOKEN: 'not_for_others',
+    };
+    const key = { PETSTOCK_API_KEY_PRODUCTION: 'psk_not_for_others', PETSTOCK_SERVE_KEY: 'not_for_others' };
+    await shop.run('inventory list', { env: { ...hidden, ...key, HOME: '/nowhere' } });
     expect(shop.log()).toBe('0\n');
   });
 

@@ -1,5 +1,5 @@
 import { visibleWidth } from '../../output/text-width.ts';
-import { withoutKeys } from '../../settings/variables.ts';
+import { withoutSecrets } from '../../settings/variables.ts';
 import { ClosedPipeError } from '../../shared/errors.ts';
 import type { Context, Pager, PagerCommand } from '../context.ts';
 import type { Messages } from './messages.ts';
@@ -157,6 +157,6 @@ export function openPagedOutput(context: Context, messages: Messages): PagedOutp
   const isOff = command === '' || command === 'cat' || env.TERM === 'dumb';
   if (isOff || columns === undefined || rows === undefined) return undefined;
   // As git starts less: it ends by itself where all fits, keeps colours, and leaves the text where it is.
-  const pager = { command, env: { ...withoutKeys(env), LESS: env.LESS ?? 'FRX', LV: env.LV ?? '-c' } };
+  const pager = { command, env: { ...withoutSecrets(env), LESS: env.LESS ?? 'FRX', LV: env.LV ?? '-c' } };
   return new PagedOutput({ context, messages, pager, isChosen: chosen !== undefined, columns, rows });
 }

@@ -19,7 +19,7 @@ const realSystem: FolderSystem = {
   typeOf: (folder) => statfsSync(folder).type,
   mounts: async () => {
     const { execFileSync } = await import('node:child_process');
-    return execFileSync('/sbin/mount', { encoding: 'utf8', timeout: 5000 });
+    return execFileSync('/sbin/mount', { encoding: 'utf8', timeout: 5000, env: {} });
   },
 };
 
