@@ -75,10 +75,15 @@ export interface BulkReport {
   readonly run: string | null;
   readonly env: string;
   readonly dryRun: boolean;
-  readonly rows: readonly BulkRow[];
+  readonly rows: BulkRows;
 }
 
-export function countRows(rows: readonly BulkRow[]): BulkCounts {
+/** Rows in their order, which may be made when they are looked at: of many, no more are kept than are needed. An array is one. */
+export interface BulkRows extends Iterable<BulkRow> {
+  readonly length: number;
+}
+
+export function countRows(rows: BulkRows): BulkCounts {
   const counts = { applied: 0, unchanged: 0, failed: 0, conflict: 0, notAttempted: 0, unknown: 0, differs: 0 };
   for (const { result } of rows) {
     if (result !== 'planned') counts[result] += 1;

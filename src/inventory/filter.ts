@@ -1,9 +1,10 @@
-import { type ItemColumns, splitPetId } from './item-columns.ts';
+import type { ItemColumns } from './item-columns.ts';
+import { PetIdSet, type PetIds } from './pet-id-set.ts';
 
 /** What an item must meet. A part that is absent admits everything; an empty set admits nothing. */
 export interface FilterCriteria {
   readonly statuses?: ReadonlySet<string> | undefined;
-  readonly petIds?: ReadonlySet<bigint> | undefined;
+  readonly petIds?: PetIds | undefined;
   /** The smallest quantity that passes. */
   readonly minQuantity?: number | undefined;
   /** The largest quantity that passes. */
@@ -44,11 +45,10 @@ function statusFilter(wanted: ReadonlySet<string>): ItemFilter {
   };
 }
 
-/** For most items the last nine digits are enough to see that they are not wanted. */
-function petIdFilter(wanted: ReadonlySet<bigint>): ItemFilter {
-  const wantedTails = new Set(Array.from(wanted, (petId) => splitPetId(petId).tail));
+function petIdFilter(petIds: PetIds): ItemFilter {
+  const wanted = petIds instanceof PetIdSet ? petIds : new PetIdSet(petIds);
   return (batch) => {
-    const { tails } = batch;
-    batch.keep((index) => wantedTails.has(tails[index] ?? 0) && wanted.has(batch.petIdAt(index)));
+    const { heads, tails } = batch;
+    batch.keep((index) => wanted.placeOfParts(heads[index] ?? 0, tails[index] ?? 0) >= 0);
   };
 }

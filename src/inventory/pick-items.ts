@@ -2,6 +2,7 @@ import { FailureError } from '../shared/errors.ts';
 import { createFilter } from './filter.ts';
 import type { ItemColumns } from './item-columns.ts';
 import type { InventoryItem } from './items.ts';
+import { PetIdSet, type PetIds } from './pet-id-set.ts';
 
 /**
  * Goes through the items of some pets in a list, to its end.
@@ -9,17 +10,20 @@ import type { InventoryItem } from './items.ts';
  */
 export async function eachPicked(
   batches: AsyncIterable<ItemColumns>,
-  petIds: ReadonlySet<bigint>,
+  petIds: PetIds,
   onItem: (item: InventoryItem) => void,
 ): Promise<void> {
-  const only = createFilter({ petIds });
-  const seen = new Set<bigint>();
+  const wanted = petIds instanceof PetIdSet ? petIds : new PetIdSet(petIds);
+  const only = createFilter({ petIds: wanted });
+  const seen = new Uint8Array(wanted.size);
   let repeated: bigint | undefined;
   for await (const batch of batches) {
     only(batch);
-    for (const item of batch.items()) {
-      if (seen.has(item.petId)) repeated ??= item.petId;
-      seen.add(item.petId);
+    for (let index = 0; index < batch.length; index += 1) {
+      const item = batch.itemAt(index);
+      const place = wanted.placeOf(item.petId);
+      if (seen[place] === 1) repeated ??= item.petId;
+      seen[place] = 1;
       onItem(item);
     }
   }

@@ -1,6 +1,7 @@
 import type { BulkRow, Change, RowError, RowResult } from './change.ts';
 import { grouped } from './grouped.ts';
 import type { Parsed } from './parsed.ts';
+import { RowColumns } from './row-columns.ts';
 import { addDelta } from './values.ts';
 
 /** A row for which the whole file is refused. */
@@ -13,7 +14,7 @@ export interface PlanFault {
 /** What is to become of each change. Each is either a row or a fault. */
 export interface Plan {
   /** In the order of the changes; `planned`, `unchanged`, `conflict` or `failed`. */
-  readonly rows: BulkRow[];
+  readonly rows: RowColumns;
   readonly faults: readonly PlanFault[];
 }
 
@@ -39,7 +40,7 @@ export function planChanges(
   stockOf: (petId: bigint) => number | undefined,
   options: PlanOptions,
 ): Plan {
-  const rows: BulkRow[] = [];
+  const rows = new RowColumns();
   const faults: PlanFault[] = [];
   for (const change of changes) {
     const planned = planChange(change, stockOf(change.petId), options);

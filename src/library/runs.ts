@@ -7,7 +7,7 @@ import type { RunHead } from '../state/history.ts';
 import type { State } from '../state/state.ts';
 import { planUndo, undoablePets } from '../writes/plan-undo.ts';
 import { commonReason, numberRows, plannedRows } from '../writes/planned-rows.ts';
-import { rowAfter, rowWrite } from '../writes/rows-after.ts';
+import { rowAfter, rowWrites } from '../writes/rows-after.ts';
 import { runErrorOf } from '../writes/run-error.ts';
 import { createStockReader, type PlanStock, type StockReader } from '../writes/stock-reader.ts';
 import { writeRows } from '../writes/write-rows.ts';
@@ -70,13 +70,14 @@ export async function applyChanges(
   const reader = readerOf(context, state);
   const stock = await reader.readSettledStock(new Set(changes.map(({ petId }) => petId)));
   const env = context.connection.name;
-  const { rows, faults } = planChanges(changes, (petId) => stock.quantities.get(petId), { skipUnknown: false, env });
+  const plan = planChanges(changes, (petId) => stock.quantities.get(petId), { skipUnknown: false, env });
+  const { faults } = plan;
   if (faults.length > 0) {
     const lines = faults.map(({ line, message }) => `change ${line}: ${message}`);
     throw new UsageError(`The changes are refused, and nothing was written: ${lines[0]}`, { lines });
   }
   const subject = { command: 'inventory apply', hasDeltas: changes.some(({ delta }) => delta !== undefined) };
-  return perform(context, { rows, stock, reader, state, subject }, options);
+  return perform(context, { rows: [...plan.rows], stock, reader, state, subject }, options);
 }
 
 /** @throws UsageError where there is nothing to take back, NotFoundError, ConflictError while the run is still going on */
@@ -93,7 +94,7 @@ export async function undoRun(context: RunContext, text: string, options: ApplyO
   const petIds = await undoablePets(history, run);
   const reader = readerOf(context, state);
   const stock = await reader.readSettledStock(petIds);
-  const rows = await planUndo(history, run, stock.quantities);
+  const rows = [...(await planUndo(history, run, stock.quantities))];
   return perform(context, { rows, stock, reader, state, subject: { command: 'undo', undoes: run.run } }, options);
 }
 
@@ -109,7 +110,7 @@ async function perform(context: RunContext, plan: PlannedRun, options: ApplyOpti
   }
   const numbers = numberRows(rows);
   const log = await state.history.begin(headOf(context, plan), plannedRows(rows, numbers));
-  const writes = rows.flatMap((row, index) => rowWrite(row, numbers[index]) ?? []);
+  const writes = rowWrites(rows, numbers);
   const progression = await writeRows(writes, { ...engineOptions(context, plan, options), log });
   const unclosed = await log.end().catch((error: unknown) => ({ error }));
   const report = {

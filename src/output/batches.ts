@@ -27,14 +27,19 @@ export function batchesOf<T, Converted>(
 
 /** `batchesOf` for values that are in memory: nothing waits between two of them. */
 export function batchesOfArray<T, Converted>(
-  values: readonly T[],
+  values: Iterable<T>,
   convert: (value: T) => Converted,
 ): Batches<Converted> {
   return {
     *[Symbol.iterator]() {
-      for (let start = 0; start < values.length; start += batchSize) {
-        yield values.slice(start, start + batchSize).map(convert);
+      let batch: Converted[] = [];
+      for (const value of values) {
+        batch.push(convert(value));
+        if (batch.length < batchSize) continue;
+        yield batch;
+        batch = [];
       }
+      if (batch.length > 0) yield batch;
     },
   };
 }

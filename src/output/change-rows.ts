@@ -19,20 +19,23 @@ const countedWords: Readonly<Record<RowResult, (count: number) => string>> = {
   differs: (count) => (count === 1 ? 'differs' : 'differ'),
 };
 
+const noRows = 'no rows';
+
 /** Rows by result, without a trailing period: `1,195 applied, 3 unchanged, 2 failed`. Only results that occur. */
-export function countsText(rows: readonly Pick<BulkRow, 'result'>[]): string {
+export function countsText(rows: Iterable<Pick<BulkRow, 'result'>>): string {
   const counts = new Map<RowResult, number>();
   for (const { result } of rows) counts.set(result, (counts.get(result) ?? 0) + 1);
   const parts = rowResults.flatMap((result) => {
     const count = counts.get(result);
     return count === undefined ? [] : [`${grouped(count)} ${countedWords[result](count)}`];
   });
-  return parts.length === 0 ? 'no rows' : parts.join(', ');
+  return parts.length === 0 ? noRows : parts.join(', ');
 }
 
 /** As `countsText`, as a sentence. */
-export function countsSentence(rows: readonly Pick<BulkRow, 'result'>[]): string {
-  return rows.length === 0 ? 'No rows.' : `${countsText(rows)}.`;
+export function countsSentence(rows: Iterable<Pick<BulkRow, 'result'>>): string {
+  const text = countsText(rows);
+  return text === noRows ? 'No rows.' : `${text}.`;
 }
 
 interface Look {

@@ -1,6 +1,7 @@
-import type { BulkRow } from '../inventory/change.ts';
+import type { BulkRow, BulkRows } from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
+import { rowsWhere } from '../inventory/rows-where.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { counted, countsSentence, faultText, resultCell } from './change-rows.ts';
 import type { Paint } from './paint.ts';
@@ -26,8 +27,8 @@ const mostNotable = 10;
  *
  * Where a line is wider than the terminal its reason is cut; numbers never are.
  */
-export function previewLines(rows: readonly BulkRow[], { paint, width, estimate }: PreviewOptions): string[] {
-  const changing = rows.filter(({ result }) => result !== 'unchanged');
+export function previewLines(rows: BulkRows, { paint, width, estimate }: PreviewOptions): string[] {
+  const changing = rowsWhere(rows, ({ result }) => result !== 'unchanged');
   const shown = chosen(changing);
   const rest = changing.length - shown.length;
   const lines = rowLines(shown, paint, width);
@@ -40,22 +41,25 @@ export function previewLines(rows: readonly BulkRow[], { paint, width, estimate 
 }
 
 /** What deserves a look goes first, but leaves room for ordinary rows; what was chosen stands in the order of the plan. */
-function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
-  if (rows.length <= previewedRows) return rows;
-  const notable = rows.filter(isNotable).slice(0, previewedRows);
-  const ordinary = firstOf(rows, previewedRows, (row) => !isNotable(row));
+function chosen(rows: BulkRows): readonly BulkRow[] {
+  if (rows.length <= previewedRows) return [...rows];
+  const notable: PlacedRow[] = [];
+  const ordinary: PlacedRow[] = [];
+  let place = 0;
+  for (const row of rows) {
+    const alike = isNotable(row) ? notable : ordinary;
+    if (alike.length < previewedRows) alike.push({ row, place });
+    place += 1;
+    if (notable.length + ordinary.length === 2 * previewedRows) break;
+  }
   const some = notable.slice(0, Math.max(mostNotable, previewedRows - ordinary.length));
-  const picked = new Set([...some, ...ordinary.slice(0, previewedRows - some.length)]);
-  return rows.filter((row) => picked.has(row));
+  const picked = [...some, ...ordinary.slice(0, previewedRows - some.length)];
+  return picked.sort((left, right) => left.place - right.place).map(({ row }) => row);
 }
 
-function firstOf<T>(values: readonly T[], most: number, test: (value: T) => boolean): T[] {
-  const found: T[] = [];
-  for (const value of values) {
-    if (found.length === most) break;
-    if (test(value)) found.push(value);
-  }
-  return found;
+interface PlacedRow {
+  readonly row: BulkRow;
+  readonly place: number;
 }
 
 function isNotable({ result, after }: BulkRow): boolean {

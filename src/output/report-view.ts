@@ -1,4 +1,5 @@
-import { type BulkReport, type BulkRow, countRows } from '../inventory/change.ts';
+import { type BulkReport, type BulkRow, type BulkRows, countRows } from '../inventory/change.ts';
+import { countWhere, rowsWhere } from '../inventory/rows-where.ts';
 import { batchesOfArray } from './batches.ts';
 import {
   countColumn,
@@ -56,9 +57,9 @@ const shownColumns: readonly Column[] = [
 /** `quantity` is the last, so that the others keep their places in TSV. */
 const columns: readonly Column[] = [...shownColumns, error, countColumn('quantity', 'Written')];
 
-function tableOf(rows: readonly BulkRow[]): Grid {
-  const changed = rows.filter(({ result }) => result !== 'unchanged');
-  const hasFaults = changed.some((row) => faultText(row) !== undefined);
+function tableOf(rows: BulkRows): Grid {
+  const changed = rowsWhere(rows, ({ result }) => result !== 'unchanged');
+  const hasFaults = countWhere(changed, (row) => faultText(row) !== undefined) > 0;
   const toTableRow = (row: BulkRow): Row => ({ ...toRow(row), error: faultText(row) ?? null });
   return { columns: hasFaults ? [...shownColumns, error] : shownColumns, rows: batchesOfArray(changed, toTableRow) };
 }

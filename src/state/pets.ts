@@ -11,7 +11,7 @@ export interface Pets {
    * @param except a run whose own requests don't count
    * @returns by the monotonic clock; undefined where there can be no such request
    */
-  arrivesUntil(service: string, petIds: ReadonlySet<bigint>, except?: string): Promise<number | undefined>;
+  arrivesUntil(service: string, petIds: Pick<ReadonlySet<bigint>, 'has'>, except?: string): Promise<number | undefined>;
   /**
    * A place in the line of those who want to read a pet and write what depends on it: first come, first served. Nothing is
    * held until `enter` has succeeded, so a wait for the rate limit before that blocks no one.

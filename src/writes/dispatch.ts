@@ -1,3 +1,4 @@
+import { PetIdSet } from '../inventory/pet-id-set.ts';
 import type { Permit } from '../rate-limit/governor.ts';
 import { OvertakenError } from '../rate-limit/governor.ts';
 import type { Grant } from '../state/history.ts';
@@ -5,6 +6,7 @@ import type { Place } from '../state/pets.ts';
 import { GroupSize } from './group-size.ts';
 import type { Outcomes } from './outcomes.ts';
 import { PreparedPermit } from './prepared-permit.ts';
+import type { RowQueue } from './row-queue.ts';
 import type { QueuedRow, WriteOptions } from './row-write.ts';
 
 /** A row with its admission, its lease and its intent on disk. */
@@ -15,9 +17,9 @@ interface PreparedRow {
   readonly leaveBy: number;
 }
 
-/** What is left when all that could be sent was sent. */
+/** What is left when all that could be sent was sent, besides what is still in the queue. */
 export interface DispatchResult {
-  /** Rows that were not sent, for certain; in their order. */
+  /** Rows that were taken from the queue and not sent, for certain; in their order. */
   readonly unsent: readonly QueuedRow[];
   /** Rows whose pet another command is at. `until`: when it is free at the latest, where that is known. */
   readonly busy: readonly BusyRow[];
@@ -40,8 +42,9 @@ const longestHold = { alone: 1000, inGroup: 5000 };
 export class Dispatch {
   readonly #options: WriteOptions;
   readonly #outcomes: Outcomes;
-  #queue: QueuedRow[];
-  #next = 0;
+  readonly #queue: RowQueue;
+  /** The rows come one by one: each waits for those before it. */
+  #isGroup: boolean;
   #reserved: WriteOptions['reserved'];
   readonly #groupSize: GroupSize;
   #prepared: PreparedRow[] = [];
@@ -51,13 +54,9 @@ export class Dispatch {
   readonly #unsent: QueuedRow[] = [];
   readonly #busy: BusyRow[] = [];
 
-  constructor(
-    queue: readonly QueuedRow[],
-    options: WriteOptions,
-    outcomes: Outcomes,
-    reserved: WriteOptions['reserved'],
-  ) {
-    this.#queue = [...queue];
+  constructor(queue: RowQueue, options: WriteOptions, outcomes: Outcomes, reserved: WriteOptions['reserved']) {
+    this.#queue = queue;
+    this.#isGroup = queue.length > options.concurrency;
     this.#options = options;
     this.#outcomes = outcomes;
     this.#reserved = reserved;
@@ -72,7 +71,7 @@ export class Dispatch {
     if (this.#exhausted !== undefined) this.#fail(this.#exhausted.cause);
     for (const { queued, permit } of this.#prepared) await this.#giveBack(queued, permit);
     await this.#reserved?.permit.unsent();
-    return { unsent: [...this.#unsent, ...this.#queue.slice(this.#next)], busy: this.#busy };
+    return { unsent: this.#unsent, busy: this.#busy };
   }
 
   async #work(): Promise<void> {
@@ -87,7 +86,7 @@ export class Dispatch {
   async #take(): Promise<PreparedRow | undefined> {
     const { concurrency } = this.#options;
     for (;;) {
-      const isLow = this.#prepared.length <= concurrency && this.#next < this.#queue.length;
+      const isLow = this.#prepared.length <= concurrency && this.#queue.length > 0;
       if (isLow && this.#preparing === undefined && this.#goesOn && this.#exhausted === undefined) {
         this.#preparing = this.#prepare().catch((cause) => {
           this.#exhausted = { cause };
@@ -108,9 +107,8 @@ export class Dispatch {
   async #prepare(): Promise<void> {
     try {
       const size = this.#groupSize.next(this.#options.clock.monotonic());
-      const permits = await this.#admit(Math.min(size, this.#queue.length - this.#next));
-      const rows = this.#queue.slice(this.#next, this.#next + permits.length);
-      this.#next += rows.length;
+      const permits = await this.#admit(Math.min(size, this.#queue.length));
+      const rows = this.#queue.take(permits.length);
       for (const permit of permits.splice(rows.length)) await permit.unsent();
       const place = this.#reserved?.place;
       this.#reserved = undefined;
@@ -132,25 +130,25 @@ export class Dispatch {
 
   /** Rows whose stock has moved during the wait are conflicts; the others rely on what was read now. */
   async #readAgain(permits: Permit[]): Promise<void> {
-    const relying = this.#queue.slice(this.#next).filter(({ write }) => write.before !== undefined);
+    const relying = this.#queue.rest().filter(({ write }) => write.before !== undefined);
     const permit = permits.shift();
     if (relying.length === 0 || permit === undefined) {
       if (permit !== undefined) permits.push(permit);
       return;
     }
-    const petIds = new Set(relying.map(({ write }) => write.petId));
+    const petIds = new PetIdSet(relying.map(({ write }) => write.petId));
     const stock = await this.#options.readStock(petIds, permit).catch(async (error) => {
       for (const unused of permits.splice(0)) await unused.unsent();
       throw error;
     });
-    const plain = this.#queue.slice(this.#next).filter(({ write }) => write.before === undefined);
-    this.#queue = [...plain, ...this.#outcomes.unmoved(relying, stock)];
-    this.#next = 0;
+    const plain = this.#queue.rest().filter(({ write }) => write.before === undefined);
+    this.#queue.replace([...plain, ...this.#outcomes.unmoved(relying, stock)]);
+    this.#isGroup = this.#queue.length > this.#options.concurrency;
   }
 
   async #intend(rows: readonly QueuedRow[], permits: readonly Permit[], place: Place | undefined): Promise<void> {
     const { clock, log, timeout } = this.#options;
-    const hold = this.#queue.length > this.#options.concurrency ? longestHold.inGroup : longestHold.alone;
+    const hold = this.#isGroup ? longestHold.inGroup : longestHold.alone;
     const leaveBy = clock.monotonic() + hold;
     const expires = leaveBy + timeout;
     const intents = rows.map(({ write }) => ({ row: write.row, petId: write.petId, expires }));

@@ -3,13 +3,14 @@ import type { InventoryItem } from '../inventory/items.ts';
 import { FailureError, InterruptedError, PetstockError } from '../shared/errors.ts';
 import { classifyFailure, rowErrorOf } from './classify-failure.ts';
 import type { Progression, QueuedRow, RowWrite, Settlement, Stock, UnknownRow, WriteOptions } from './row-write.ts';
+import { SettledRows } from './settled-rows.ts';
 import { stockMovedMessage } from './stock-moved.ts';
 
 const applied: Settlement = { result: 'applied' };
 
 /** Notes what becomes of rows, in memory and in the log of the run, and ends the run where no other row would fare better. */
 export class Outcomes implements Progression {
-  readonly settled = new Map<number, Settlement>();
+  readonly settled = new SettledRows();
   readonly unknown = new Map<number, UnknownRow>();
   readonly exposed = new Set<number>();
   firstFailure: PetstockError | undefined;

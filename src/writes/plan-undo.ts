@@ -1,4 +1,6 @@
-import type { BulkRow } from '../inventory/change.ts';
+import { PetIdSet } from '../inventory/pet-id-set.ts';
+import type { Quantities } from '../inventory/pet-quantities.ts';
+import { RowColumns } from '../inventory/row-columns.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { History, RecordedRow, RunRecord } from '../state/history.ts';
 import { isUndoable, undoRow } from './undo-rows.ts';
@@ -9,8 +11,8 @@ type UndoHistory = Pick<History, 'rows' | 'lastKnownQuantity' | 'writesAfter'>;
  * The pets of the rows that can be taken back.
  * @throws UsageError where no row can be taken back
  */
-export async function undoablePets(history: UndoHistory, run: RunRecord): Promise<ReadonlySet<bigint>> {
-  const petIds = new Set<bigint>();
+export async function undoablePets(history: UndoHistory, run: RunRecord): Promise<PetIdSet> {
+  const petIds = new PetIdSet();
   let isBlind = false;
   for await (const recorded of history.rows(run.run)) {
     if (!isUndoable(recorded)) continue;
@@ -43,12 +45,8 @@ function nothingToUndo({ run, undoneBy }: RunRecord, isBlind: boolean): UsageErr
  * What takes each row back, given the stock now. A row of which it is not known what was there before is left out. The rows
  * of the run are read once more, so that they need not be held while the stock is read.
  */
-export async function planUndo(
-  history: UndoHistory,
-  run: RunRecord,
-  stock: ReadonlyMap<bigint, number>,
-): Promise<BulkRow[]> {
-  const rows: BulkRow[] = [];
+export async function planUndo(history: UndoHistory, run: RunRecord, stock: Quantities): Promise<RowColumns> {
+  const rows = new RowColumns();
   const position = { service: run.service, run: run.run };
   for await (const recorded of history.rows(run.run)) {
     if (!isUndoable(recorded)) continue;

@@ -1,5 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { RowError } from '../inventory/change.ts';
+import type { PetIds } from '../inventory/pet-id-set.ts';
+import type { Quantities } from '../inventory/pet-quantities.ts';
 import type { Governor, Permit } from '../rate-limit/governor.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { PetstockError } from '../shared/errors.ts';
@@ -17,6 +19,11 @@ export interface RowWrite {
   readonly after: number;
 }
 
+/** The writes of a run in their order, which may be made when they are looked at. An array is one. */
+export interface RowWrites extends Iterable<RowWrite> {
+  readonly length: number;
+}
+
 /** A row that is to be sent, and the moment of the stock that it relies on. */
 export interface QueuedRow {
   readonly write: RowWrite;
@@ -26,12 +33,12 @@ export interface QueuedRow {
 /** What is known of the stock of some pets. */
 export interface Stock {
   /** A pet that the service does not have is missing. */
-  readonly quantities: ReadonlyMap<bigint, number>;
+  readonly quantities: Quantities;
   /** The moment before it was read, in the order of all writes of this state. */
   readonly mark: Mark;
 }
 
-export type ReadStock = (petIds: ReadonlySet<bigint>, permit?: Permit) => Promise<Stock>;
+export type ReadStock = (petIds: PetIds, permit?: Permit) => Promise<Stock>;
 
 /** What has become of a row, for good. */
 export interface Settlement {
@@ -51,7 +58,7 @@ export interface UnknownRow {
 
 /** What has become of the rows so far, by their number. */
 export interface Progression {
-  readonly settled: ReadonlyMap<number, Settlement>;
+  readonly settled: Pick<ReadonlyMap<number, Settlement>, 'get' | 'has' | 'size'>;
   readonly unknown: ReadonlyMap<number, UnknownRow>;
   /** Rows that may have been written by a request before the one that decided: "nothing was written" is not certain. */
   readonly exposed: ReadonlySet<number>;

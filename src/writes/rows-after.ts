@@ -1,10 +1,27 @@
-import type { BulkRow } from '../inventory/change.ts';
-import type { Progression, RowWrite } from './row-write.ts';
+import type { BulkRow, BulkRows } from '../inventory/change.ts';
+import type { Progression, RowWrite, RowWrites } from './row-write.ts';
 
 /** The write of a planned row; undefined for one that is not to be sent. */
-export function rowWrite({ petId, before, after, result }: BulkRow, row: number | undefined): RowWrite | undefined {
+function rowWrite({ petId, before, after, result }: BulkRow, row: number | undefined): RowWrite | undefined {
   if (row === undefined || after === undefined || result !== 'planned') return undefined;
   return { row, petId, before, after };
+}
+
+/** The writes of planned rows, made when they are looked at. @param numbers of the rows within the run */
+export function rowWrites(rows: BulkRows, numbers: readonly (number | undefined)[]): RowWrites {
+  const writes = {
+    *[Symbol.iterator]() {
+      let index = 0;
+      for (const row of rows) {
+        const write = rowWrite(row, numbers[index]);
+        index += 1;
+        if (write !== undefined) yield write;
+      }
+    },
+  };
+  let length = 0;
+  for (const _ of writes) length += 1;
+  return { length, ...writes };
 }
 
 /** The row as the run leaves it. */
@@ -19,7 +36,7 @@ export function rowAfter(row: BulkRow, number: number | undefined, { settled, un
 }
 
 /** One literal for all rows, so that they share their shape in memory. */
-export function withResult(
+function withResult(
   { line, petId, before, after, delta, expected, reason, ref }: BulkRow,
   result: BulkRow['result'],
   { quantity, error }: Pick<BulkRow, 'quantity' | 'error'>,

@@ -1,5 +1,6 @@
-import { type BulkReport, type BulkRow, countRows, type RowError } from '../inventory/change.ts';
+import { type BulkReport, type BulkRows, countRows, type RowError } from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
+import { countWhere, firstRows, rowsWhere } from '../inventory/rows-where.ts';
 import {
   ConflictError,
   FailureError,
@@ -60,12 +61,16 @@ export function runErrorOf(end: RunEnd): PetstockError | undefined {
 }
 
 /** Where it is certain that nothing was sent, the rows alone say why. */
-function unsentError(rows: readonly BulkRow[], lacking: string, hint: string | undefined): PetstockError {
-  const failure = rows.find(({ result }) => result === 'failed')?.error;
+function unsentError(rows: BulkRows, lacking: string, hint: string | undefined): PetstockError {
+  const failure = firstRows(
+    rowsWhere(rows, ({ result }) => result === 'failed'),
+    1,
+  )[0]?.error;
   if (failure !== undefined) return recordedError(failure, `Nothing was written: ${failure.message}`, hint);
-  const [only, ...others] = rows.filter(({ result }) => result === 'conflict');
+  const conflicts = rowsWhere(rows, ({ result }) => result === 'conflict');
+  const [only] = firstRows(conflicts, 1);
   const detail =
-    others.length === 0 && only?.error !== undefined ? `pet ${only.petId}: ${only.error.message}` : undefined;
+    conflicts.length === 1 && only?.error !== undefined ? `pet ${only.petId}: ${only.error.message}` : undefined;
   return new ConflictError(`Nothing was written: ${detail ?? `${lacking}, since the stock is not what was expected`}`, {
     hint,
   });
@@ -96,16 +101,16 @@ function writtenText({ report, progression }: RunEnd): string {
 }
 
 /** Rows that end as a conflict after a request without an answer. */
-function exposedConflicts(rows: readonly BulkRow[], progression: Progression | undefined): number {
+function exposedConflicts(rows: BulkRows, progression: Progression | undefined): number {
   if (progression === undefined) return 0;
-  const conflicts = rows.filter(({ result }) => result === 'conflict').length;
+  const conflicts = countWhere(rows, ({ result }) => result === 'conflict');
   const settled = [...progression.exposed].filter((row) => progression.settled.get(row)?.result === 'conflict');
   return Math.min(conflicts, settled.length);
 }
 
 /** `the stock of pet 4 was not set` */
 function singleText({ report }: RunEnd): string {
-  const [only] = report.rows;
+  const [only] = firstRows(report.rows, 1);
   if (only === undefined) return 'nothing was written';
   const { petId, after, result } = only;
   if (result === 'applied') return `the stock of pet ${petId} was set to ${after}`;
@@ -115,8 +120,9 @@ function singleText({ report }: RunEnd): string {
 
 function partialText(end: RunEnd, why: string): string {
   const { cause } = end;
-  const [only, ...others] = end.report.rows.filter(({ result }) => result !== 'unchanged');
-  if (only === undefined || others.length > 0)
+  const changed = rowsWhere(end.report.rows, ({ result }) => result !== 'unchanged');
+  const [only] = firstRows(changed, 1);
+  if (only === undefined || changed.length > 1)
     return `${[writtenText(end), ...lackingText(end.report)].join('; ')}${why}`;
   const { petId, after, quantity, result, error } = only;
   const reason = why || (error === undefined ? '' : `: ${error.message}`);
@@ -148,10 +154,10 @@ function hintOf({ report: { run, rows }, progression, where, isSingle }: RunEnd)
   const goesOn = notAttempted > 0 || unknown > 0;
   if (isSingle && !goesOn && conflict + differs === 0) {
     const isExposed = failed > 0 && (progression?.exposed.size ?? 0) > 0;
-    return isExposed ? `petstock inventory get ${rows[0]?.petId} ${options}` : undefined;
+    return isExposed ? `petstock inventory get ${firstRows(rows, 1)[0]?.petId} ${options}` : undefined;
   }
   if (goesOn) return `petstock inventory apply --resume ${run} ${options}`;
-  return progression === undefined && rows.every(({ before }) => before === undefined)
+  return progression === undefined && countWhere(rows, ({ before }) => before !== undefined) === 0
     ? `petstock inventory list ${options}`
     : `petstock history show ${run}`;
 }

@@ -1,4 +1,6 @@
 import type { Client } from '../api/client.ts';
+import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
+import { PetQuantities, type Quantities } from '../inventory/pet-quantities.ts';
 import { eachPicked } from '../inventory/pick-items.ts';
 import type { Permit } from '../rate-limit/governor.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -10,7 +12,7 @@ export interface StockReader {
   /** One GET, unless no pet is asked for. What other commands write from here on is noticed before a row is written. */
   readonly readStock: ReadStock;
   /** The same for a plan: first waits until no request of a command that was stopped can still change what is read. */
-  readSettledStock(petIds: ReadonlySet<bigint>, exceptRun?: string): Promise<PlanStock>;
+  readSettledStock(petIds: PetIds, exceptRun?: string): Promise<PlanStock>;
 }
 
 export interface PlanStock extends Stock {
@@ -59,10 +61,11 @@ export function createStockReader({
 /** A pet that the service does not have is missing. */
 async function quantitiesOf(
   client: Pick<Client, 'scanInventory'>,
-  petIds: ReadonlySet<bigint>,
+  petIds: PetIds,
   permit: Permit | undefined,
-): Promise<ReadonlyMap<bigint, number>> {
-  const quantities = new Map<bigint, number>();
-  await eachPicked(client.scanInventory({ permit }), petIds, ({ petId, quantity }) => quantities.set(petId, quantity));
+): Promise<Quantities> {
+  const wanted = petIds instanceof PetIdSet ? petIds : new PetIdSet(petIds);
+  const quantities = new PetQuantities(wanted);
+  await eachPicked(client.scanInventory({ permit }), wanted, ({ petId, quantity }) => quantities.set(petId, quantity));
   return quantities;
 }

@@ -2,7 +2,8 @@ import { maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
 import { failureText } from '../shared/failure-text.ts';
 import { type BusyRow, Dispatch } from './dispatch.ts';
 import { Outcomes } from './outcomes.ts';
-import type { Progression, QueuedRow, RowWrite, WriteOptions } from './row-write.ts';
+import { RowQueue } from './row-queue.ts';
+import type { Progression, QueuedRow, RowWrites, WriteOptions } from './row-write.ts';
 import { settleUnknown } from './settle-unknown.ts';
 
 /** How long a row waits for another command that is at its pet, and how often it looks; in milliseconds. */
@@ -15,7 +16,7 @@ const busyWait = { longest: 90_000, poll: 100 };
  *
  * Throws nothing: `stoppedBy` says what went wrong, and the rows say where they stand.
  */
-export async function writeRows(rows: readonly RowWrite[], options: WriteOptions): Promise<Progression> {
+export async function writeRows(rows: RowWrites, options: WriteOptions): Promise<Progression> {
   const outcomes = new Outcomes(options);
   try {
     await writeInRounds(rows, options, outcomes);
@@ -28,8 +29,8 @@ export async function writeRows(rows: readonly RowWrite[], options: WriteOptions
   return outcomes;
 }
 
-async function writeInRounds(rows: readonly RowWrite[], options: WriteOptions, outcomes: Outcomes): Promise<void> {
-  let queue: readonly QueuedRow[] = rows.map((write) => ({ write, mark: options.mark }));
+async function writeInRounds(rows: RowWrites, options: WriteOptions, outcomes: Outcomes): Promise<void> {
+  const queue = new RowQueue(rows, options.mark);
   let reserved = options.reserved;
   let fruitless = 0;
   let busySince: number | undefined;
@@ -40,12 +41,13 @@ async function writeInRounds(rows: readonly RowWrite[], options: WriteOptions, o
     reserved = undefined;
     if (outcomes.ended) return settleStopped(rows.length, options, outcomes);
     busySince = busy.length === 0 ? undefined : (busySince ?? options.clock.monotonic());
-    queue = [...unsent, ...(await waitForOthers(busy, busySince, options, outcomes))];
+    queue.putBack(unsent);
+    queue.append(await waitForOthers(busy, busySince, options, outcomes));
     if (queue.length === 0 && outcomes.unknown.size === 0) return;
     const isFruitless = outcomes.settled.size === settledBefore && outcomes.faults > 0;
     fruitless = isFruitless ? fruitless + 1 : 0;
     if (outcomes.faults > 0) await pause(fruitless, options, outcomes);
-    if (outcomes.unknown.size > 0) queue = [...queue, ...(await readBack(queue.length > 0, options, outcomes))];
+    if (outcomes.unknown.size > 0) queue.append(await readBack(queue.length > 0, options, outcomes));
   }
 }
 

@@ -1,13 +1,20 @@
 import { type ChangeFile, readChanges } from '../../src/change-files/read-changes.ts';
 import type { ReadOptions } from '../../src/change-files/read-rows.ts';
+import type { Change } from '../../src/inventory/change.ts';
+
+/** A file with its changes as an array. */
+type ReadFile =
+  | Exclude<ChangeFile, { readonly ok: true }>
+  | (Extract<ChangeFile, { readonly ok: true }> & { readonly changes: readonly Change[] });
 
 /** Reads a file whose whole content is given. */
-export function read(content: string | Uint8Array, options: Partial<ReadOptions> = {}): Promise<ChangeFile> {
+export function read(content: string | Uint8Array, options: Partial<ReadOptions> = {}): Promise<ReadFile> {
   return readChunks([typeof content === 'string' ? Buffer.from(content) : content], options);
 }
 
-export function readChunks(chunks: Iterable<Uint8Array>, options: Partial<ReadOptions> = {}): Promise<ChangeFile> {
-  return readChanges(each(chunks), { name: undefined, format: undefined, ...options });
+export async function readChunks(chunks: Iterable<Uint8Array>, options: Partial<ReadOptions> = {}): Promise<ReadFile> {
+  const file = await readChanges(each(chunks), { name: undefined, format: undefined, ...options });
+  return file.ok ? { ...file, changes: [...file.changes] } : file;
 }
 
 /** The faults as lines of text: `7 quantity: …`. */

@@ -1,6 +1,9 @@
-import type { BulkReport, BulkRow } from '../../inventory/change.ts';
+import type { BulkReport, BulkRows } from '../../inventory/change.ts';
 import { grouped } from '../../inventory/grouped.ts';
+import { PetIdSet } from '../../inventory/pet-id-set.ts';
 import { type Guards, guardFaults } from '../../inventory/plan.ts';
+import type { RowColumns } from '../../inventory/row-columns.ts';
+import { countWhere, rowsWhere } from '../../inventory/rows-where.ts';
 import { previewedRows } from '../../output/preview.ts';
 import { reportSummary } from '../../output/report-view.ts';
 import { ChangesFound, type PetstockError, UsageError } from '../../shared/errors.ts';
@@ -9,7 +12,7 @@ import type { RunLog } from '../../state/history.ts';
 import type { Mark } from '../../state/pets.ts';
 import { numberRows } from '../../writes/planned-rows.ts';
 import type { Progression } from '../../writes/row-write.ts';
-import { rowAfter, rowWrite, withResult } from '../../writes/rows-after.ts';
+import { rowAfter, rowWrites } from '../../writes/rows-after.ts';
 import { runErrorOf } from '../../writes/run-error.ts';
 import { stockMovedMessage } from '../../writes/stock-moved.ts';
 import { writeRows } from '../../writes/write-rows.ts';
@@ -21,10 +24,10 @@ import type { Session } from './session.ts';
 /** A plan, and the run that it becomes. */
 export interface PlanJob {
   /**
-   * `planned` rows are to be written; of the others it is known already what becomes of them. The array is given away: rows
-   * that were written take the places of those that were planned, so that a long plan is held once.
+   * `planned` rows are to be written; of the others it is known already what becomes of them. They are given away: what became
+   * of a row is noted in its place.
    */
-  readonly rows: BulkRow[];
+  readonly rows: RowColumns;
   /** Taken before the stock of the rows was read. */
   readonly mark: Mark;
   /** When that was, by the monotonic clock. */
@@ -32,7 +35,7 @@ export interface PlanJob {
   /** What happens to the rows, in a question: `Write 3 changes to staging?`, `Take back …`. */
   readonly verb: 'Write' | 'Take back';
   /** Opens the log of the run, with its rows on disk. */
-  begin(rows: readonly BulkRow[], numbers: readonly (number | undefined)[]): Promise<RunLog>;
+  begin(rows: BulkRows, numbers: readonly (number | undefined)[]): Promise<RunLog>;
   /** Of a run that goes on: its id, and the number of each row in it. */
   readonly resumed?: { readonly run: string; readonly numbers: readonly number[] } | undefined;
   /** A command that shows the plan alone. */
@@ -49,7 +52,7 @@ export interface PlanOptions {
   readonly guards: Guards;
   readonly stdinIsTaken: boolean;
   /** Is given every row that was not written, once it is known. */
-  readonly keepFailed?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
+  readonly keepFailed?: ((rows: BulkRows) => Promise<void>) | undefined;
 }
 
 /** A plan that is older than this when it is agreed to, in milliseconds, is looked at once more. */
@@ -63,19 +66,19 @@ export async function performPlan(session: Session, job: PlanJob, options: PlanO
   const { invocation, connection } = session;
   const { env } = invocation.where;
   const place = whereName(invocation.where);
-  const planned = job.rows.filter(({ result }) => result === 'planned');
-  const asks = !options.dryRun && planned.length > 0 && invocation.questions.willAsk(options.stdinIsTaken);
+  const planned = countWhere(job.rows, ({ result }) => result === 'planned');
+  const asks = !options.dryRun && planned > 0 && invocation.questions.willAsk(options.stdinIsTaken);
   const estimator = createEstimator(invocation, connection, options.concurrency);
   await showPreview(invocation, job.rows, estimator, asks);
   requireWithinGuards(job.rows, options.guards);
   const report = { run: job.resumed?.run ?? null, env, dryRun: options.dryRun, rows: job.rows };
   if (options.dryRun) {
     if (!isShown(invocation, report)) await printReport(invocation, report);
-    if (options.exitCode && planned.length > 0) throw new ChangesFound('There are changes');
+    if (options.exitCode && planned > 0) throw new ChangesFound('There are changes');
   }
-  if (planned.length === 0) return reportWithoutWriting(invocation, report, options);
+  if (planned === 0) return reportWithoutWriting(invocation, report, options);
   if (options.dryRun) return;
-  const what = `${grouped(planned.length)} ${planned.length === 1 ? 'change' : 'changes'}`;
+  const what = `${grouped(planned)} ${planned === 1 ? 'change' : 'changes'}`;
   await invocation.questions.confirmBulk({
     question: `${job.verb} ${what} ${job.verb === 'Write' ? 'to' : 'in'} ${place}?`,
     typed: env === 'production' ? place : undefined,
@@ -90,16 +93,18 @@ async function withFreshStock({ invocation, readStock }: Session, job: PlanJob):
   const { clock } = invocation.context;
   if (clock.monotonic() - job.readAt <= longestAge) return job;
   const readAt = clock.monotonic();
-  const planned = job.rows.filter(({ result }) => result === 'planned');
-  const { quantities, mark } = await readStock(new Set(planned.map(({ petId }) => petId)));
-  const rows = job.rows.map((row) => {
-    const { petId, before, after, result } = row;
+  const { rows } = job;
+  const petIds = new PetIdSet();
+  for (const { petId, result } of rows) if (result === 'planned') petIds.add(petId);
+  const { quantities, mark } = await readStock(petIds);
+  for (let index = 0; index < rows.length; index += 1) {
+    const { petId, before, after, result } = rows.at(index);
     const found = quantities.get(petId);
-    if (result !== 'planned' || after === undefined || before === undefined || found === before) return row;
+    if (result !== 'planned' || after === undefined || before === undefined || found === before) continue;
     const message = stockMovedMessage({ row: 0, petId, before, after }, found);
-    return withResult(row, 'conflict', { error: { code: 'conflict', message } });
-  });
-  return { ...job, rows, mark, readAt };
+    rows.settle(index, { result: 'conflict', quantity: undefined, error: { code: 'conflict', message } });
+  }
+  return { ...job, mark, readAt };
 }
 
 /** There is nothing to write, or nothing that may be written. */
@@ -121,7 +126,7 @@ async function reportWithoutWriting(
 /** Where the file can't be written, that is said once the report is. @returns what the run ends with */
 async function errorAfterKeeping(
   error: PetstockError | undefined,
-  rows: readonly BulkRow[],
+  rows: BulkRows,
   keepFailed: PlanOptions['keepFailed'],
 ): Promise<PetstockError | undefined> {
   const unwritten = notWritten(rows);
@@ -134,12 +139,12 @@ async function errorAfterKeeping(
   }
 }
 
-function notWritten(rows: readonly BulkRow[]): readonly BulkRow[] {
-  return rows.filter(({ result }) => result !== 'applied' && result !== 'unchanged');
+function notWritten(rows: BulkRows): BulkRows {
+  return rowsWhere(rows, ({ result }) => result !== 'applied' && result !== 'unchanged');
 }
 
 /** @throws UsageError where a plan is larger than `--max-changes` or `--max-zero` allow */
-export function requireWithinGuards(rows: readonly BulkRow[], guards: Guards): void {
+export function requireWithinGuards(rows: BulkRows, guards: Guards): void {
   const faults = guardFaults({ rows }, guards);
   if (faults.length === 0) return;
   throw new UsageError(`The plan is refused, and nothing was written: ${faults.join('; ')}`);
@@ -157,7 +162,10 @@ async function writeAndReport(
   const log = await job.begin(job.rows, numbers);
   const { progression, cause } = await write(session, { job, options, log, numbers, estimator });
   const { rows } = job;
-  for (const [index, row] of rows.entries()) rows[index] = rowAfter(row, numbers[index], progression);
+  for (let index = 0; index < rows.length; index += 1) {
+    const row = rows.at(index);
+    if (row.result === 'planned') rows.settle(index, rowAfter(row, numbers[index], progression));
+  }
   const report = { run: log.run, env: where.env, dryRun: false, rows };
   await invocation.messages.note(reportSummary(report));
   const error = await errorAfterKeeping(runErrorOf({ report, progression, cause, where }), rows, options.keepFailed);
@@ -179,7 +187,7 @@ async function write(
   { job, options, log, numbers, estimator }: Writing,
 ): Promise<{ readonly progression: Progression; readonly cause: unknown }> {
   const { clock, random, interrupted } = invocation.context;
-  const writes = job.rows.flatMap((row, index) => rowWrite(row, numbers[index]) ?? []);
+  const writes = rowWrites(job.rows, numbers);
   const progress = await invocation.messages.startProgress(writes.length, (requests) => estimator(requests).seconds);
   let [done, failed] = [0, 0];
   let stopping = Promise.resolve();
@@ -226,7 +234,5 @@ function stoppingText(run: string, where: Where): string {
 function isShown({ context, globals }: Invocation, { dryRun, rows }: BulkReport): boolean {
   const isForPerson = context.stdout.isTerminal && context.stderr.isTerminal && !globals.quiet;
   const isTable = globals.output === undefined && !globals.json;
-  return (
-    dryRun && isForPerson && isTable && rows.filter(({ result }) => result !== 'unchanged').length <= previewedRows
-  );
+  return dryRun && isForPerson && isTable && countWhere(rows, ({ result }) => result !== 'unchanged') <= previewedRows;
 }

@@ -1,4 +1,5 @@
-import type { BulkRow } from '../../inventory/change.ts';
+import type { BulkRows } from '../../inventory/change.ts';
+import { countWhere } from '../../inventory/rows-where.ts';
 import { previewLines } from '../../output/preview.ts';
 import { estimateText } from '../../output/rate-limit-text.ts';
 import { type Estimate, estimate } from '../../rate-limit/estimate.ts';
@@ -23,11 +24,11 @@ export function createEstimator({ context }: Invocation, { scope, state }: Conne
  */
 export async function showPreview(
   invocation: Invocation,
-  rows: readonly BulkRow[],
+  rows: BulkRows,
   estimator: Estimator,
   asks: boolean,
 ): Promise<void> {
-  const changes = rows.filter(({ result }) => result === 'planned').length;
+  const changes = countWhere(rows, ({ result }) => result === 'planned');
   const taken = estimator(changes);
   const text = changes === 0 ? undefined : estimateText(changes, taken, invocation.context.clock.now());
   await invocation.messages.show((paint, width) => previewLines(rows, { paint, width, estimate: text }), {

@@ -1,5 +1,6 @@
 import { type BulkReport, type BulkRow, countRows } from '../../inventory/change.ts';
 import { grouped } from '../../inventory/grouped.ts';
+import { countWhere, firstRows, rowsWhere } from '../../inventory/rows-where.ts';
 import { bulkReportView } from '../../output/report-view.ts';
 import { ClosedPipeError, FailureError, type PetstockError } from '../../shared/errors.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -55,15 +56,19 @@ function isTableForPerson({ context, globals, config }: Invocation): boolean {
 
 /** What a screen holds; undefined where only the counts are to be shown. A dry run has no history to look at: it shows all. */
 function screenOf({ context }: Invocation, report: BulkReport): BulkReport | undefined {
-  const changed = report.rows.filter(({ result }) => result !== 'unchanged');
-  const wrong = changed.filter(isWrong);
+  const changed = rowsWhere(report.rows, isChanged);
+  const wrong = rowsWhere(changed, isWrong);
   const { rows = usualRows, columns = 80 } = context.stdout;
   const lines = Math.max(5, rows - otherLines);
   const room = columns < narrow && wrong.length > 0 ? Math.max(2, Math.floor(lines / linesOfRecord)) : lines;
   if (report.run === null || changed.length <= room) {
-    return { ...report, rows: [...changed.filter((row) => !isWrong(row)), ...wrong] };
+    return { ...report, rows: [...rowsWhere(changed, (row) => !isWrong(row)), ...wrong] };
   }
-  return wrong.length === 0 ? undefined : { ...report, rows: wrong.slice(0, room) };
+  return wrong.length === 0 ? undefined : { ...report, rows: firstRows(wrong, room) };
+}
+
+function isChanged({ result }: BulkRow): boolean {
+  return result !== 'unchanged';
 }
 
 function isWrong({ result }: BulkRow): boolean {
@@ -71,13 +76,13 @@ function isWrong({ result }: BulkRow): boolean {
 }
 
 async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, shown: BulkReport): Promise<void> {
-  const changed = rows.filter(({ result }) => result !== 'unchanged');
-  const shownRows = shown.rows.filter(({ result }) => result !== 'unchanged');
-  const rest = changed.length - shownRows.length;
+  const shownRows = countWhere(shown.rows, isChanged);
+  const rest = countWhere(rows, isChanged) - shownRows;
   if (run === null || rest <= 0) return;
-  const wrong = changed.filter(isWrong);
-  const states = new Set(wrong.map(({ result }) => (result === 'notAttempted' ? 'pending' : result)));
-  const only = shownRows.length > 0 && wrong.length > shownRows.length ? ` --state ${[...states].join(',')}` : '';
-  const more = shownRows.length === 0 ? '' : ' more';
+  const wrong = rowsWhere(rows, isWrong);
+  const states = new Set<string>();
+  for (const { result } of wrong) states.add(result === 'notAttempted' ? 'pending' : result);
+  const only = shownRows > 0 && wrong.length > shownRows ? ` --state ${[...states].join(',')}` : '';
+  const more = shownRows === 0 ? '' : ' more';
   await messages.note(`${grouped(rest)}${more} rows: petstock history show ${run.slice(-4)}${only}`);
 }

@@ -1,4 +1,5 @@
-import type { BulkRow } from '../../inventory/change.ts';
+import { PetIdSet } from '../../inventory/pet-id-set.ts';
+import { RowColumns } from '../../inventory/row-columns.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import { whereOptions } from '../../shared/where.ts';
 import type { RunLog, RunRecord } from '../../state/history.ts';
@@ -53,9 +54,9 @@ async function readRows(
   run: RunRecord,
   log: RunLog | undefined,
   stock: PlanStock['quantities'],
-): Promise<{ readonly rows: BulkRow[]; readonly numbers: readonly number[] }> {
+): Promise<{ readonly rows: RowColumns; readonly numbers: readonly number[] }> {
   const { history } = connection.state;
-  const rows: BulkRow[] = [];
+  const rows = new RowColumns();
   const numbers: number[] = [];
   for await (const row of history.rows(run.run)) {
     const { petId, sequence } = row;
@@ -73,7 +74,7 @@ async function readRows(
 async function readStockOf({ invocation, connection, readSettledStock }: Session, run: string): Promise<PlanStock> {
   const { clock, interrupted } = invocation.context;
   const { history } = connection.state;
-  const petIds = new Set<bigint>();
+  const petIds = new PetIdSet();
   for await (const row of history.rows(run, ['pending', 'unknown'])) petIds.add(row.petId);
   for (;;) {
     const stock = await readSettledStock(petIds, run);

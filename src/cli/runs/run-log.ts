@@ -1,9 +1,12 @@
-import type { BulkRow } from '../../inventory/change.ts';
+import type { BulkRows } from '../../inventory/change.ts';
+import { countWhere } from '../../inventory/rows-where.ts';
 import type { RunHead, RunLog } from '../../state/history.ts';
 import { commonReason, plannedRows } from '../../writes/planned-rows.ts';
 import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { userOf } from '../invocation/user.ts';
+import type { PlanJob } from './perform-plan.ts';
+import type { Session } from './session.ts';
 
 /** What a new run is about, besides where it goes and who runs it. */
 export type RunSubject = Pick<RunHead, 'command' | 'file' | 'contentHash' | 'hasDeltas' | 'undoes'>;
@@ -13,9 +16,9 @@ export function beginRun(
   invocation: Invocation,
   { environment, store, baseUrl, service, scope, state }: Connection,
   subject: RunSubject,
-  { rows, numbers }: { readonly rows: readonly BulkRow[]; readonly numbers: readonly (number | undefined)[] },
+  { rows, numbers }: { readonly rows: BulkRows; readonly numbers: readonly (number | undefined)[] },
 ): Promise<RunLog> {
-  const unchanged = rows.filter(({ result }) => result === 'unchanged').length;
+  const unchanged = countWhere(rows, ({ result }) => result === 'unchanged');
   const head: RunHead = {
     ...subject,
     env: environment,
@@ -28,4 +31,9 @@ export function beginRun(
     unchanged,
   };
   return state.history.begin(head, plannedRows(rows, numbers));
+}
+
+/** How a plan becomes a run. Of what the caller knows, no more than this is kept as long as the run is. */
+export function beginning({ invocation, connection }: Session, subject: RunSubject): PlanJob['begin'] {
+  return (rows, numbers) => beginRun(invocation, connection, subject, { rows, numbers });
 }

@@ -7,11 +7,11 @@ import { planUndo, undoablePets } from '../../writes/plan-undo.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state.ts';
 import { userOf } from '../invocation/user.ts';
-import { type PlanOptions, performPlan } from './perform-plan.ts';
+import { type PlanJob, type PlanOptions, performPlan } from './perform-plan.ts';
 import { requireRun } from './require-run.ts';
-import { beginRun } from './run-log.ts';
+import { beginning } from './run-log.ts';
 import { requireSamePlace, requireSameService } from './same-service.ts';
-import { openSession } from './session.ts';
+import { openSession, type Session } from './session.ts';
 import { withWayOn } from './way-on.ts';
 
 /**
@@ -57,24 +57,19 @@ async function takeBack(invocation: Invocation, run: RunRecord, options: PlanOpt
   const command = `petstock undo ${run.run}`;
   const session = await openSession(invocation);
   requireSameService(run, session.connection, command);
-  const { history } = session.connection.state;
-  const petIds = await undoablePets(history, run);
   const look = `${command} ${whereOptions(run)} --dry-run`;
-  if (!options.dryRun) invocation.questions.requireAnswer({ look });
+  await performPlan(session, await planOf(session, run, look, options), options);
+}
+
+/** What has to be known for the plan is held no longer than this takes. */
+async function planOf(session: Session, run: RunRecord, look: string, { dryRun }: PlanOptions): Promise<PlanJob> {
+  const { invocation, connection } = session;
+  const { history } = connection.state;
+  const petIds = await undoablePets(history, run);
+  if (!dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();
-  const stock = await session.readSettledStock(petIds);
-  const rows = await planUndo(history, run, stock.quantities);
-  const subject = { command: 'undo', undoes: run.run };
-  await performPlan(
-    session,
-    {
-      rows,
-      mark: stock.mark,
-      readAt: stock.readAt,
-      verb: 'Take back',
-      look,
-      begin: (plan, numbers) => beginRun(invocation, session.connection, subject, { rows: plan, numbers }),
-    },
-    options,
-  );
+  const { quantities, mark, readAt } = await session.readSettledStock(petIds);
+  const rows = await planUndo(history, run, quantities);
+  const begin = beginning(session, { command: 'undo', undoes: run.run });
+  return { rows, mark, readAt, verb: 'Take back', look, begin };
 }

@@ -1,5 +1,6 @@
-import type { BulkRow } from '../../inventory/change.ts';
+import type { BulkRow, BulkRows } from '../../inventory/change.ts';
 import { grouped } from '../../inventory/grouped.ts';
+import { firstRows } from '../../inventory/rows-where.ts';
 import { FailureError, type PetstockError } from '../../shared/errors.ts';
 
 /** So many rows are named; the history has all of them. */
@@ -12,11 +13,7 @@ const mostNamed = 20;
  * @param rows those that were to be in the file
  * @param reason why it could not be written
  */
-export function withUnkeptRows(
-  error: PetstockError | undefined,
-  rows: readonly BulkRow[],
-  reason: unknown,
-): PetstockError {
+export function withUnkeptRows(error: PetstockError | undefined, rows: BulkRows, reason: unknown): PetstockError {
   const why = (reason as Error).message;
   if (error === undefined) {
     return new FailureError(`All changes were written, but the file of --failed-out was not: ${why}`, {
@@ -24,7 +21,7 @@ export function withUnkeptRows(
     });
   }
   const message = `${error.message}. These rows could not be kept for --failed-out: ${why}`;
-  const lines = rows.slice(0, mostNamed).map(lineOf);
+  const lines = firstRows(rows, mostNamed).map(lineOf);
   if (rows.length > mostNamed) lines.push(`… and ${grouped(rows.length - mostNamed)} more`);
   return error.with({ message, lines, service: error.service && { ...error.service, message } });
 }

@@ -21,7 +21,11 @@ export class PostgresPets implements Pets {
     return { sequence: Number(row?.last), at };
   }
 
-  async arrivesUntil(service: string, petIds: ReadonlySet<bigint>, except?: string): Promise<number | undefined> {
+  async arrivesUntil(
+    service: string,
+    petIds: Pick<ReadonlySet<bigint>, 'has'>,
+    except?: string,
+  ): Promise<number | undefined> {
     const { connection, presence } = this.#shared;
     await connection.align();
     const rows = await connection.read(

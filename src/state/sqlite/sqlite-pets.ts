@@ -24,7 +24,11 @@ export class SqlitePets implements Pets {
     return { sequence: lastSequence(connection), at };
   }
 
-  async arrivesUntil(service: string, petIds: ReadonlySet<bigint>, except?: string): Promise<number | undefined> {
+  async arrivesUntil(
+    service: string,
+    petIds: Pick<ReadonlySet<bigint>, 'has'>,
+    except?: string,
+  ): Promise<number | undefined> {
     const { connection, presence, clock } = this.#shared;
     const number = findService(connection, service);
     if (number === undefined) return undefined;

@@ -8,14 +8,15 @@ import {
   type Remedy,
   readChanges,
 } from '../../../change-files/read-changes.ts';
-import type { Change } from '../../../inventory/change.ts';
+import { ChangeColumns, type Changes } from '../../../inventory/change-columns.ts';
+import { PetIdSet } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { type Where, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type PlanJob, type PlanOptions, performPlan } from '../../runs/perform-plan.ts';
-import { beginRun } from '../../runs/run-log.ts';
+import { beginning } from '../../runs/run-log.ts';
 import { openSession, type Session } from '../../runs/session.ts';
 import { withWayOn } from '../../runs/way-on.ts';
 import { failedRowsWriter } from './failed-out.ts';
@@ -55,7 +56,7 @@ interface FileContent {
   readonly contentHash: string;
   readonly unit: PlaceUnit;
   /** Taken once: a plan of many rows is not held beside the changes that it was made of. */
-  takeChanges(): readonly Change[];
+  takeChanges(): Changes;
 }
 
 interface AppliedFile {
@@ -75,15 +76,21 @@ async function planFile(
   const { invocation } = session;
   const { contentHash, unit } = content;
   const changes = content.takeChanges();
-  const hasDeltas = changes.some(({ delta }) => delta !== undefined);
+  const petIds = new PetIdSet();
+  let hasDeltas = false;
+  for (const { petId, delta } of changes) {
+    petIds.add(petId);
+    hasDeltas ||= delta !== undefined;
+  }
   if (!options.dryRun) await refuseRepetition(session, { file, contentHash, hasDeltas }, options);
   await invocation.service.announce();
-  const { quantities, mark, readAt } = await session.readSettledStock(new Set(changes.map(({ petId }) => petId)));
+  const { quantities, mark, readAt } = await session.readSettledStock(petIds);
   const { skipUnknown } = options;
   const env = whereName(invocation.where);
   const { rows, faults } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown, env });
   if (faults.length > 0) {
-    const isUnknown = changes.some(({ petId }) => !quantities.has(petId));
+    let isUnknown = false;
+    for (const petId of petIds) isUnknown ||= !quantities.has(petId);
     throw faultyFile(
       file,
       { faults, total: faults.length, unit },
@@ -94,9 +101,7 @@ async function planFile(
     );
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
-  const begin: PlanJob['begin'] = (plan, numbers) =>
-    beginRun(invocation, session.connection, subject, { rows: plan, numbers });
-  return { rows, mark, readAt, verb: 'Write', look, begin };
+  return { rows, mark, readAt, verb: 'Write', look, begin: beginning(session, subject) };
 }
 
 interface RepeatedFile {
@@ -181,13 +186,13 @@ async function read({ context, where }: Invocation, file: string, options: FileO
     const hint = remedy && commandOf(file, where, understanding(options, remedy));
     throw faultyFile(file, result, { nothing: 'nothing was sent', hint });
   }
-  let changes = result.changes;
+  let changes: Changes = result.changes;
   return {
     unit: result.unit,
     contentHash: hash.digest('hex'),
     takeChanges: () => {
       const taken = changes;
-      changes = [];
+      changes = new ChangeColumns();
       return taken;
     },
   };

@@ -1,7 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
-import type { BulkRow } from '../../../inventory/change.ts';
+import type { BulkRow, BulkRows } from '../../../inventory/change.ts';
+import { countWhere } from '../../../inventory/rows-where.ts';
+import { batchesOfArray } from '../../../output/batches.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -18,7 +20,7 @@ export async function failedRowsWriter(
   invocation: Invocation,
   file: string | undefined,
   force: boolean,
-): Promise<((rows: readonly BulkRow[]) => Promise<void>) | undefined> {
+): Promise<((rows: BulkRows) => Promise<void>) | undefined> {
   if (file === undefined) return undefined;
   if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)} for --failed-out`);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
@@ -27,8 +29,8 @@ export async function failedRowsWriter(
   requireCsvName(file, '--failed-out');
   await confirmReplacing(invocation, file, force);
   return async (rows) => {
-    const deltas = rows.some(({ delta }) => delta !== undefined);
-    await writeFileAtomically(file, changeFileText([rows.map(exportRow)], { spreadsheet: false, deltas }));
+    const deltas = countWhere(rows, ({ delta }) => delta !== undefined) > 0;
+    await writeFileAtomically(file, changeFileText(batchesOfArray(rows, exportRow), { spreadsheet: false, deltas }));
     await rememberWritten(invocation, file);
   };
 }

@@ -3,7 +3,7 @@ import { planChanges } from '../../../inventory/plan.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type PlanOptions, performPlan } from '../../runs/perform-plan.ts';
-import { beginRun } from '../../runs/run-log.ts';
+import { beginning } from '../../runs/run-log.ts';
 import { openSession, type Session } from '../../runs/session.ts';
 import { withWayOn } from '../../runs/way-on.ts';
 import { noSuchPets } from './stock.ts';
@@ -36,7 +36,7 @@ async function performChanges(
   look: string,
   options: Omit<PlanOptions, 'stdinIsTaken'>,
 ): Promise<void> {
-  const { invocation, connection } = session;
+  const { invocation } = session;
   const { quantities, mark, readAt } = await session.readSettledStock(new Set(changes.map(({ petId }) => petId)));
   const missing = changes.map(({ petId }) => petId).filter((petId) => !quantities.has(petId));
   if (missing.length > 0) {
@@ -53,7 +53,7 @@ async function performChanges(
       readAt,
       verb: 'Write',
       look,
-      begin: (plan, numbers) => beginRun(invocation, connection, { command: 'inventory set' }, { rows: plan, numbers }),
+      begin: beginning(session, { command: 'inventory set' }),
     },
     { ...options, stdinIsTaken: false },
   );

@@ -4,9 +4,12 @@ import { dirname } from 'node:path';
 import { changeFileText } from '../../../../change-files/change-file-text.ts';
 import { type SessionLog, shortOf } from '../../../../counts/session-log.ts';
 import type { Sessions } from '../../../../counts/sessions.ts';
-import type { BulkRow, Change } from '../../../../inventory/change.ts';
+import type { BulkRow, BulkRows, Change } from '../../../../inventory/change.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
+import type { RowColumns } from '../../../../inventory/row-columns.ts';
+import { countWhere } from '../../../../inventory/rows-where.ts';
+import { batchesOfArray } from '../../../../output/batches.ts';
 import { counted } from '../../../../output/change-rows.ts';
 import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
 import { UsageError } from '../../../../shared/errors.ts';
@@ -22,7 +25,7 @@ import { confirmReplacing, rememberWritten } from '../replace-file.ts';
 import type { Counting } from './counting.ts';
 import { createUnknownFaults } from './unknown-faults.ts';
 
-type WriteFile = (rows: readonly BulkRow[]) => Promise<void>;
+type WriteFile = (rows: BulkRows) => Promise<void>;
 
 export interface FinishOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'> {
   readonly all: boolean;
@@ -45,7 +48,7 @@ export interface FinishedCount {
 
 /** What a count has come to, beside the stock of now. */
 interface CountPlan {
-  readonly rows: BulkRow[];
+  readonly rows: RowColumns;
   readonly stock: PlanStock;
   /** Units of what is no pet of the service, by what is said of it. */
   readonly unknowns: ReadonlyMap<string, number>;
@@ -117,7 +120,7 @@ async function writeStock(
   const { log } = counting;
   const subject = { command: 'inventory count', contentHash: hashOf(log) };
   let begun: string | undefined;
-  const begin = async (plan: readonly BulkRow[], numbers: readonly (number | undefined)[]) => {
+  const begin = async (plan: BulkRows, numbers: readonly (number | undefined)[]) => {
     const runLog = await beginRun(invocation, connection, subject, { rows: plan, numbers });
     begun = runLog.run;
     return runLog;
@@ -160,7 +163,7 @@ export async function changeFileWriter(
 ): Promise<WriteFile | undefined> {
   if (to === undefined) return undefined;
   if (dryRun) throw new UsageError('--to and --dry-run exclude each other: --to writes no stock');
-  const texts = (rows: readonly BulkRow[]) => changeFileText([rows.map(exportRow)], { spreadsheet: false });
+  const texts = (rows: BulkRows) => changeFileText(batchesOfArray(rows, exportRow), { spreadsheet: false });
   if (to === '-') {
     return async (rows) => {
       for await (const piece of texts(rows)) await invocation.results.write(piece);
@@ -182,9 +185,9 @@ function exportRow({ petId, before, after, reason, ref }: BulkRow) {
   return { petId, expected: before, quantity: after, reason, ref };
 }
 
-async function noteWritten({ messages, where }: Invocation, rows: readonly BulkRow[], to = '-'): Promise<void> {
+async function noteWritten({ messages, where }: Invocation, rows: BulkRows, to = '-'): Promise<void> {
   if (to === '-') return;
-  const differ = rows.filter(({ before, after }) => before !== after).length;
+  const differ = countWhere(rows, ({ before, after }) => before !== after);
   await messages.note(
     `Written to ${to}: ${counted(rows.length, 'pet')}, ${grouped(differ)} with another stock than now.`,
   );

@@ -12,7 +12,7 @@ export interface UnknownFaults {
   /**
    * @throws NotFoundError where no pet was counted; UsageError where --all would write a zero for what may be on the shelf
    */
-  requireCountable(rows: readonly unknown[], all: boolean): void;
+  requireCountable(rows: { readonly length: number }, all: boolean): void;
   /** What the count ends with, once the rest is written. */
   notCounted(): PartialError;
 }
