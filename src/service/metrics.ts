@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { within } from './bounded.ts';
 import type { Exchange } from './http/exchange.ts';
 import type { Admission } from './limits/admission.ts';
 import { DAY_MS, windowAt } from './limits/window.ts';
@@ -107,7 +108,10 @@ function addKeyGauges(register: Registry, store: Store, minuteMs: number): void 
   const used = gauge('key_used', 'Requests that a key has made in the window that lasts.', 'key', 'window');
   const banned = gauge('key_banned', '1 while a key is banned.', 'key');
   const look = async () => {
-    const records = await store.keys().catch(() => null);
+    const records = await within(
+      store.keys().catch(() => null),
+      null,
+    );
     const now = store.now();
     for (const one of [limits, used, banned]) one.reset();
     up.set(records === null ? 0 : 1);

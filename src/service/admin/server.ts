@@ -9,7 +9,7 @@ import { digestOf } from '../keys/key.ts';
 import type { Service } from '../service.ts';
 import { StorageError } from '../store/store.ts';
 import { isLocalName } from './host.ts';
-import { probe } from './probes.ts';
+import { createProbe, type Probe } from './probes.ts';
 import { BadRequest } from './read-json.ts';
 import { type Reply, replyTo } from './routes.ts';
 
@@ -32,6 +32,7 @@ export class AdminServer {
   readonly #service: Service;
   readonly #options: AdminOptions;
   readonly #tokenDigest: string;
+  readonly #probe: Probe;
   readonly #server: ReturnType<typeof createServer> | TlsServer;
 
   /** @throws TlsError */
@@ -39,6 +40,7 @@ export class AdminServer {
     this.#service = service;
     this.#options = options;
     this.#tokenDigest = digestOf(options.token);
+    this.#probe = createProbe(service);
     const answer = (request: IncomingMessage, response: ServerResponse) => void this.#answer(request, response);
     this.#server = options.tls === undefined ? createServer(answer) : createTlsServer(readTls(options.tls), answer);
   }
@@ -75,7 +77,7 @@ export class AdminServer {
   }
 
   async #reply(request: IncomingMessage): Promise<Reply> {
-    const probed = await probe(request, this.#service);
+    const probed = await this.#probe(request);
     if (probed !== null) return probed;
     if (this.#options.isLocal && !isLocalName(request.headers.host)) {
       return { status: 403, body: 'The Host header must name this machine by its address.' };
@@ -90,6 +92,6 @@ export class AdminServer {
 function replyToFailure(error: unknown): Reply {
   if (error instanceof BadRequest) return { status: error.status, body: error.message };
   if (error instanceof StorageError) return { status: 503, body: error.message };
-  const isOurs = error instanceof FaultSpecError || error instanceof SyntaxError;
-  return { status: 400, body: isOurs ? error.message : 'The request could not be read.' };
+  if (error instanceof FaultSpecError || error instanceof SyntaxError) return { status: 400, body: error.message };
+  return { status: 500, body: 'The service failed.' };
 }

@@ -77,13 +77,23 @@ function unauthorized(token: string | null): Refusal {
       });
 }
 
+/** A database that is started again or fails over is back within seconds, and no request is held up for long meanwhile. */
+const WHEN_BACK = { 'Retry-After': '2' };
+
 /** Finds the operation and does it. A refusal is an answer like any other, so that faults can strike it too. */
 async function operation(exchange: Exchange, service: Service, target: Target, match: Match | null): Promise<Answer> {
   try {
     return await operate(exchange, service, target, match);
   } catch (error) {
     if (error instanceof Refusal) return refusalAnswer(error);
-    throw error;
+    if (!(error instanceof StorageError && error.isUncertain)) throw error;
+    exchange.cause = error;
+    throw new Refusal(
+      503,
+      'outcome_unknown',
+      'The connection to the database was lost. The change may have been made: read it back.',
+      WHEN_BACK,
+    );
   }
 }
 
@@ -114,11 +124,7 @@ async function answerError(exchange: Exchange, service: Service, error: unknown)
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (!(error instanceof StorageError)) return new Refusal(500, 'internal_error', 'The service failed.');
-  return error.isUncertain
-    ? new Refusal(
-        503,
-        'outcome_unknown',
-        'The connection to the database was lost. The change may have been made: read it back.',
-      )
-    : new Refusal(503, 'storage_unavailable', 'The stock cannot be read or written at the moment.');
+  // Before the operation, no change of stock was on its way: what is uncertain is at most the charge.
+  const message = 'The stock cannot be read or written at the moment. Nothing was changed.';
+  return new Refusal(503, 'storage_unavailable', message, error.isUnusable ? {} : WHEN_BACK);
 }

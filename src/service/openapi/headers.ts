@@ -35,6 +35,10 @@ export const HEADERS: Readonly<Record<string, Json>> = {
     required: true,
     schema: { type: 'integer', minimum: 1 },
   },
+  'Retry-After-Of-503': {
+    description: 'Whole seconds after which it is worth while to ask again.',
+    schema: { type: 'integer', minimum: 1 },
+  },
   'Accept-Patch': { description: 'The media type that is taken.', schema: { const: 'application/json' } },
   'Accept-Encoding': { description: 'Sent where the body was compressed.', schema: { const: 'identity' } },
   Deprecation: {
@@ -51,7 +55,7 @@ export const HEADERS: Readonly<Record<string, Json>> = {
 
 const ON_ALL = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'X-Request-Id', 'Cache-Control'];
 
-/** The headers of one answer: those of all, and these. */
+/** The headers of one answer: those of all, and these; what comes after `-Of-` names another one of the same name. */
 export function headers(more: readonly string[]): Json {
-  return Object.fromEntries([...ON_ALL, ...more].map((name) => [name, ref(`headers/${name}`)]));
+  return Object.fromEntries([...ON_ALL, ...more].map((name) => [name.replace(/-Of-.*$/, ''), ref(`headers/${name}`)]));
 }

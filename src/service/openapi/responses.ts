@@ -13,7 +13,10 @@ const REFUSALS: Readonly<Record<string, readonly [description: string, ...header
   '429': ['The rate limit is exceeded, or the key is banned for going on after that.', 'Retry-After'],
   '431': ['The header fields are too large.'],
   '501': ['The method or the transfer coding is not implemented.'],
-  '503': ['The stock cannot be read or written at the moment.'],
+  '503': [
+    'The stock cannot be read or written at the moment. With the code outcome_unknown the change may have been made.',
+    'Retry-After-Of-503',
+  ],
   default: ['Any other error.'],
 };
 

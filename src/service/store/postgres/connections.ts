@@ -1,3 +1,5 @@
+import { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { failure, isLost, isTransient } from './failure.ts';
 
@@ -10,46 +12,60 @@ const TYPES = {
 };
 
 /** Milliseconds. A server that does not answer for this long is as one that is not there. */
-const CONNECT_MS = 5_000;
-const ANSWER_MS = 10_000;
-const LOCK_MS = 5_000;
+const CONNECT_MS = 3_000;
+export const ANSWER_MS = 6_000;
 
-/** A service that is stopped in the middle of a transaction is not to hold its locks for longer than this. */
-const IDLE_MS = 5_000;
+/**
+ * A service that stands still in the middle of a transaction is not to hold its locks for longer than this; who waits for one
+ * of them waits a little longer, and so gets it. The answer to a statement is waited for a little longer still.
+ */
+const IDLE_MS = 3_000;
+const LOCK_MS = 5_000;
 
 /** A reader of the whole inventory may stand still for as long as its client may read nothing, and a little more. */
 const READER_IDLE_MS = 90_000;
+
+/** How long connections may take to say good-bye to a server that may not be there any more. */
+const GOODBYE_MS = 1_000;
 
 const WORKERS = 6;
 const READERS = 10;
 
 const ATTEMPTS = 4;
 
-/** The connections of one service to its database: some for short work, some for those who read all of the inventory, however slowly. */
+interface Reader {
+  readonly client: Client;
+  /** Gives it back. @param isOver whether it can't be used any more */
+  release(isOver: boolean): void;
+}
+
+interface Pools {
+  /** For short work. */
+  readonly workers: pg.Pool;
+  /** For those who read all of the inventory, however slowly. */
+  readonly readers: pg.Pool;
+}
+
+/** The connections of one service to its database. */
 export class Connections {
-  readonly #workers: pg.Pool;
-  readonly #readers: pg.Pool;
-  #closing: Promise<unknown> | null = null;
+  readonly #url: string;
+  readonly #sockets = new Set<Socket>();
+  #pools: Pools;
+  #closing: Promise<void> | null = null;
 
   constructor(url: string) {
-    const common = {
-      connectionString: url,
-      application_name: 'petstock service',
-      connectionTimeoutMillis: CONNECT_MS,
-      query_timeout: ANSWER_MS,
-      lock_timeout: LOCK_MS,
-      keepAlive: true,
-      types: TYPES,
-    };
-    this.#workers = new pg.Pool({ ...common, max: WORKERS, idle_in_transaction_session_timeout: IDLE_MS });
-    this.#readers = new pg.Pool({ ...common, max: READERS, idle_in_transaction_session_timeout: READER_IDLE_MS });
-    // An idle connection that ends is replaced when one is needed; without a listener it would end the process.
-    for (const pool of [this.#workers, this.#readers]) pool.on('error', () => {});
+    this.#url = url;
+    this.#pools = this.#open();
   }
 
-  /** Runs one statement that only reads. @throws StorageError */
-  async read<Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return this.#once(async (client) => (await client.query<Row>(text, [...values])).rows, true);
+  /** Runs one statement that only reads. @param answerMs how long it may take @throws StorageError */
+  async read<Row extends object>(
+    text: string,
+    values: readonly unknown[] = [],
+    answerMs = ANSWER_MS,
+  ): Promise<readonly Row[]> {
+    const config = { text, values: [...values], query_timeout: answerMs };
+    return this.#once(async (client) => (await client.query<Row>(config)).rows, true);
   }
 
   /** Runs one statement that changes something by itself. @throws StorageError, which may be uncertain */
@@ -77,18 +93,65 @@ export class Connections {
     return this.#retried(() => this.#once(work, onlyReads));
   }
 
-  /** A connection for a long reading, to be given back by `release`. @throws StorageError when none is free in time */
-  async reader(): Promise<Client> {
-    try {
-      return await this.#readers.connect();
-    } catch (error) {
-      throw failure(error, false);
-    }
+  /** A connection for a long reading. @throws StorageError when none is free in time */
+  async reader(): Promise<Reader> {
+    const pools = this.#pools;
+    const client = await connected(pools.readers);
+    return {
+      client,
+      release: (isOver) => {
+        client.release(isOver);
+        if (isOver) this.#renew(pools);
+      },
+    };
   }
 
-  close(): Promise<unknown> {
-    this.#closing ??= Promise.all([this.#workers.end(), this.#readers.end()]);
+  /** Ends what is open: what is under way fails. Once more does nothing. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close(this.#pools);
     return this.#closing;
+  }
+
+  #open(): Pools {
+    const common = {
+      connectionString: this.#url,
+      application_name: 'petstock service',
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: ANSWER_MS,
+      lock_timeout: LOCK_MS,
+      keepAlive: true,
+      types: TYPES,
+      stream: () => this.#socket(),
+      onConnect: requireDurable,
+    };
+    const workers = new pg.Pool({ ...common, max: WORKERS, idle_in_transaction_session_timeout: IDLE_MS });
+    const readers = new pg.Pool({ ...common, max: READERS, idle_in_transaction_session_timeout: READER_IDLE_MS });
+    for (const pool of [workers, readers]) {
+      // A connection that ends is replaced when one is needed. Without these listeners one that idles, or that is held between
+      // two statements, would end the process.
+      pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}));
+    }
+    return { workers, readers };
+  }
+
+  #socket(): Socket {
+    const socket = new Socket();
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    return socket;
+  }
+
+  /** Of pools that are no longer used: what idles is ended, and the rest with its work. */
+  #retire({ workers, readers }: Pools): Promise<unknown> {
+    return Promise.all([workers.end(), readers.end()]);
+  }
+
+  async #close(pools: Pools): Promise<void> {
+    const over = this.#retire(pools);
+    const goodbyes = [...this.#sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+    await Promise.race([Promise.all(goodbyes), sleep(GOODBYE_MS, undefined, { ref: false })]);
+    for (const socket of this.#sockets) socket.destroy();
+    await over;
   }
 
   async #retried<Result>(attempt: () => Promise<Result>): Promise<Result> {
@@ -102,7 +165,8 @@ export class Connections {
   }
 
   async #once<Result>(work: (client: Client) => Promise<Result>, onlyReads: boolean): Promise<Result> {
-    const client = await this.#connected(onlyReads);
+    const pools = this.#pools;
+    const client = await connected(pools.workers);
     try {
       const result = await work(client);
       client.release();
@@ -111,17 +175,36 @@ export class Connections {
       // A connection in an unknown state is not used again; its end undoes what was not committed.
       const isOver = isLost(error) || !(await undone(client));
       client.release(isOver);
-      throw failure(error, !onlyReads);
+      if (isOver) this.#renew(pools);
+      throw failure(error, !onlyReads && isOver);
     }
   }
 
-  async #connected(_onlyReads: boolean): Promise<Client> {
-    try {
-      return await this.#workers.connect();
-    } catch (error) {
-      throw failure(error, false);
-    }
+  /**
+   * The others are as old as the one that was lost, and may go to the same server that is not there any more: each would take
+   * its time to show it.
+   */
+  #renew(lost: Pools): void {
+    if (this.#pools !== lost || this.#closing !== null) return;
+    this.#pools = this.#open();
+    void this.#retire(lost);
   }
+}
+
+/** @throws StorageError when none is free in time, or none can be made */
+async function connected(pool: pg.Pool): Promise<Client> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw failure(error, false);
+  }
+}
+
+/** What is answered has to last: where the database would not wait for its disk by default, it does for us. */
+async function requireDurable(client: pg.ClientBase): Promise<void> {
+  await client.query(
+    `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
+  );
 }
 
 async function undone(client: Client): Promise<boolean> {

@@ -6,13 +6,27 @@ const AGAIN = ['40001', '40P01'];
 /** Classes that say that the connection is over, so that the outcome of what was under way is not known. */
 const LOST = /^(08|57P)/;
 
-/** What PostgreSQL or the way to it says, as an error of the store. @param mayBeDone whether a change was on its way */
+/**
+ * Codes after which the connection is of no use, and nothing was done: a server that has become a standby, and a transaction that
+ * has been idle for too long.
+ */
+const USELESS = ['25006', '25P03'];
+
+/**
+ * What PostgreSQL or the way to it says, as an error of the store.
+ * @param mayBeDone whether a change was on its way when the connection was lost
+ */
 export function failure(error: unknown, mayBeDone: boolean): StorageError {
   if (error instanceof StorageError) return error;
   const code = codeOf(error);
   const message = error instanceof Error && error.message !== '' ? error.message : `PostgreSQL failed: ${code}`;
   // An array of attempts has no message of its own: one for each address of a host.
-  return new StorageError(message, { cause: error, isUncertain: mayBeDone && isLost(error) });
+  return new StorageError(message, { cause: error, isUncertain: mayBeDone && !USELESS.includes(code) });
+}
+
+/** As the database answers a write that it does not take. */
+export function readOnly(): Error {
+  return Object.assign(new Error('The database takes no writes: it is read-only, or a standby'), { code: '25006' });
 }
 
 /** True when it is certain that nothing was done, and it may help to try again. */
@@ -20,10 +34,10 @@ export function isTransient(error: unknown): boolean {
   return AGAIN.includes(codeOf(error));
 }
 
-/** True when the connection failed rather than a statement: what it was doing may have been done. */
+/** True when the connection is of no use any more: it failed, rather than a statement, or it leads to a standby. */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error);
-  return !/^[0-9A-Z]{5}$/.test(code) || LOST.test(code) || code === 'EPIPE';
+  return !/^[0-9A-Z]{5}$/.test(code) || LOST.test(code) || USELESS.includes(code) || code === 'EPIPE';
 }
 
 function codeOf(error: unknown): string {

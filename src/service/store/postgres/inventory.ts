@@ -49,7 +49,7 @@ export class PostgresInventory {
 
   /** A connection of its own, with a snapshot that lasts for as long as the reader takes. */
   async *#readPages(): AsyncGenerator<string, void> {
-    const client = await this.#connections.reader();
+    const { client, release } = await this.#connections.reader();
     let isDone = false;
     try {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -60,7 +60,7 @@ export class PostgresInventory {
       throw failure(error, false);
     } finally {
       // One that is left in the middle is ended with it: its snapshot holds up the cleaning of what others write.
-      client.release(isDone ? false : !(await hasEnded(client)));
+      release(isDone ? false : !(await hasEnded(client)));
     }
   }
 }

@@ -1,7 +1,7 @@
 import { digestOf } from '../../keys/key.ts';
 import { type Admission, admit, type LimitRules, type Usage } from '../../limits/admission.ts';
 import { type KeyRow, recordOf, usageOf } from '../key-row.ts';
-import type { Entitlement, KeyRecord, Registration } from '../store.ts';
+import { type Entitlement, type KeyRecord, type Registration, StorageError } from '../store.ts';
 import type { Client, Connections } from './connections.ts';
 import { Lane } from './lane.ts';
 import { NOW } from './schema.ts';
@@ -13,8 +13,10 @@ interface Asked {
 
 /** What every admission learns besides. */
 export interface Seen {
-  /** The time of the database. */
+  /** The time of the store. */
   readonly now: number;
+  /** How far ahead of the clock of the database it has been moved: milliseconds. */
+  readonly moved: number;
   /** Goes up whenever the faults change. */
   readonly faultsVersion: bigint;
 }
@@ -118,8 +120,7 @@ export class PostgresKeys {
   }
 
   #note(row: Look | undefined): Seen {
-    if (row === undefined) throw new Error('The table petstock_service.service is empty.');
-    const seen = { now: Number(row.now), faultsVersion: row.faults_version };
+    const seen = seenIn(row);
     this.#onSeen(seen);
     return seen;
   }
@@ -135,12 +136,18 @@ async function several<Rows extends readonly unknown[]>(
   return results.map(({ rows }) => rows) as unknown as { readonly [At in keyof Rows]: readonly Rows[At][] };
 }
 
-interface Look {
+export interface Look {
   readonly now: bigint;
+  readonly ahead: bigint;
   readonly faults_version: bigint;
 }
 
-export const LOOK = `SELECT ${NOW} AS now, faults_version FROM petstock_service.service`;
+export const LOOK = `SELECT ${NOW} AS now, ahead, faults_version FROM petstock_service.service`;
+
+export function seenIn(row: Look | undefined): Seen {
+  if (row === undefined) throw new StorageError('The table petstock_service.service is empty');
+  return { now: Number(row.now), moved: Number(row.ahead), faultsVersion: row.faults_version };
+}
 
 function accountOf(row: KeyRow): { readonly limits: Entitlement['limits']; usage: Usage } {
   return { limits: { minute: row.minute_limit, day: row.day_limit }, usage: usageOf(row) };

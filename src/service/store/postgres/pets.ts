@@ -1,5 +1,6 @@
 import type { InventoryItem, PetStatus, StockItem } from '../../seed/stock.ts';
-import type { Connections } from './connections.ts';
+import { StorageError } from '../store.ts';
+import { ANSWER_MS, type Connections } from './connections.ts';
 import { Lane } from './lane.ts';
 
 interface PetRow {
@@ -9,6 +10,16 @@ interface PetRow {
   readonly record: string | null;
 }
 
+/** Of an update: one row without a pet where there was none to update. */
+interface UpdatedRow {
+  readonly in_time: boolean;
+  readonly id: bigint | null;
+  readonly status: PetStatus | null;
+}
+
+/** Milliseconds for what may be as long as the stock. */
+const ALL_MS = 60_000;
+
 interface Update {
   readonly petId: bigint;
   readonly quantity: bigint;
@@ -17,11 +28,14 @@ interface Update {
 /** Reads and writes single pets, in one round trip for all that are asked for at once. */
 export class PostgresPets {
   readonly #connections: Connections;
+  readonly #now: () => number;
   readonly #updates = new Lane<Update, InventoryItem | null>((asked) => this.#setAll(asked));
   readonly #finds = new Lane<bigint, StockItem | null>((asked) => this.#findAll(asked));
 
-  constructor(connections: Connections) {
+  /** @param now the time of the database, or a little less: milliseconds since the Unix epoch */
+  constructor(connections: Connections, now: () => number) {
     this.#connections = connections;
+    this.#now = now;
   }
 
   async idle(): Promise<void> {
@@ -46,6 +60,8 @@ export class PostgresPets {
   async orders(): Promise<readonly string[]> {
     const rows = await this.#connections.read<{ readonly body: string }>(
       'SELECT body FROM petstock_service.orders ORDER BY position',
+      [],
+      ALL_MS,
     );
     return rows.map(({ body }) => body);
   }
@@ -53,6 +69,8 @@ export class PostgresPets {
   async records(): Promise<readonly string[]> {
     const rows = await this.#connections.read<{ readonly record: string }>(
       'SELECT record FROM petstock_service.pets WHERE record IS NOT NULL ORDER BY id',
+      [],
+      ALL_MS,
     );
     return rows.map(({ record }) => record);
   }
@@ -73,22 +91,31 @@ export class PostgresPets {
   /**
    * Of several updates of one pet the last one stays, and each is answered with its own, as if they had come one after
    * another. Rows are locked in the order of ids, so that two services do not wait for each other.
+   *
+   * A statement can lie before a server that stands still for longer than its answer is waited for. Then its clients have been
+   * answered that its outcome is unknown, and may have read back and written anew: it changes nothing any more. Once the rows
+   * are locked it is in time, since whoever writes later waits for it.
    */
   async #setAll(updates: readonly Update[]): Promise<readonly (InventoryItem | null)[]> {
     const last = new Map(updates.map(({ petId, quantity }) => [petId, quantity]));
-    const rows = await this.#connections.change<Pick<PetRow, 'id' | 'status'>>(
+    const rows = await this.#connections.change<UpdatedRow>(
       `WITH wanted AS (SELECT * FROM unnest($1::bigint[], $2::bigint[]) AS given (id, quantity)),
        locked AS MATERIALIZED (
          SELECT id FROM petstock_service.pets WHERE id IN (SELECT id FROM wanted) ORDER BY id FOR NO KEY UPDATE
+       ),
+       due AS MATERIALIZED (SELECT clock_timestamp() < to_timestamp($3::float8 / 1000) AS in_time FROM (SELECT count(*) FROM locked) AS all_locked),
+       updated AS (
+         UPDATE petstock_service.pets AS p SET quantity = w.quantity
+         FROM due, locked AS l JOIN wanted AS w ON w.id = l.id WHERE p.id = l.id AND due.in_time RETURNING p.id, p.status
        )
-       UPDATE petstock_service.pets AS p SET quantity = w.quantity
-       FROM locked AS l JOIN wanted AS w ON w.id = l.id WHERE p.id = l.id RETURNING p.id, p.status`,
-      [[...last.keys()], [...last.values()]],
+       SELECT due.in_time, updated.id, updated.status FROM due LEFT JOIN updated ON true`,
+      [[...last.keys()], [...last.values()], this.#now() + ANSWER_MS],
     );
+    if (rows[0]?.in_time !== true) throw new StorageError('The change came to the database too late, and was not made');
     const statuses = new Map(rows.map(({ id, status }) => [id, status]));
     return updates.map(({ petId, quantity }) => {
       const status = statuses.get(petId);
-      return status === undefined ? null : { petId, quantity, status };
+      return status === undefined || status === null ? null : { petId, quantity, status };
     });
   }
 }

@@ -1,12 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { Admission, LimitRules, Usage } from '../../limits/admission.ts';
 import type { InventoryItem, Stock, StockItem } from '../../seed/stock.ts';
 import type { Entitlement, KeyRecord, Registration, Store } from '../store.ts';
-import { Connections } from './connections.ts';
+import { type Client, Connections } from './connections.ts';
+import { readOnly } from './failure.ts';
 import { PostgresFaults } from './faults.ts';
 import { PostgresInventory } from './inventory.ts';
 import { PostgresJournal } from './journal.ts';
-import { LOOK, PostgresKeys, type Seen } from './keys.ts';
+import { LOOK, type Look, PostgresKeys, type Seen, seenIn } from './keys.ts';
 import { PostgresPets } from './pets.ts';
 import { fillStock, patiently, prepare, putItems, withoutTimeouts } from './schema.ts';
 import { DatabaseTime } from './time.ts';
@@ -21,6 +23,11 @@ export interface PostgresOptions {
   /** Whether requests are written to the common journal. */
   readonly keepsJournal: boolean;
 }
+
+const CHECK = `SELECT l.*, current_setting('transaction_read_only') AS read_only FROM (${LOOK}) AS l`;
+
+/** How long what is under way may take when the store is closed. */
+const UNFINISHED_MS = 2_000;
 
 const FORGET_USAGE = `
   UPDATE petstock_service.keys SET minute_start = -1, minute_length = 0, minute_used = 0, day_start = -1, day_used = 0,
@@ -57,7 +64,7 @@ export class PostgresStore implements Store {
     this.faults = new PostgresFaults(connections);
     this.journal = new PostgresJournal(connections, keepsJournal);
     this.#keys = new PostgresKeys(connections, (seen) => this.#seen(seen));
-    this.#pets = new PostgresPets(connections);
+    this.#pets = new PostgresPets(connections, () => this.#time.unmoved());
     this.#inventory = new PostgresInventory(connections);
   }
 
@@ -73,8 +80,12 @@ export class PostgresStore implements Store {
   }
 
   async check(): Promise<void> {
-    const rows = await this.#connections.read<{ readonly now: bigint; readonly faults_version: bigint }>(LOOK);
-    for (const { now, faults_version } of rows) this.#seen({ now: Number(now), faultsVersion: faults_version });
+    const look = async (client: Client) => {
+      const { rows } = await client.query<Look & { readonly read_only: string }>(CHECK);
+      if (rows[0]?.read_only === 'on') throw readOnly();
+      return rows[0];
+    };
+    this.#seen(seenIn(await this.#connections.session(look, { onlyReads: true })));
   }
 
   register(key: string, entitlement: Entitlement, registration: Registration): Promise<void> {
@@ -146,12 +157,14 @@ export class PostgresStore implements Store {
   }
 
   async #close(): Promise<void> {
-    await Promise.all([this.#keys.idle(), this.#pets.idle(), this.#inventory.idle(), this.journal.flush()]);
+    const isIdle = Promise.all([this.#keys.idle(), this.#pets.idle(), this.#inventory.idle(), this.journal.flush()]);
+    // A database that does not answer is not to hold up the end of the service.
+    await Promise.race([isIdle, sleep(UNFINISHED_MS, undefined, { ref: false })]);
     await this.#connections.close();
   }
 
-  #seen({ now, faultsVersion }: Seen): void {
-    this.#time.seen(now);
+  #seen({ now, moved, faultsVersion }: Seen): void {
+    this.#time.seen(now, moved);
     this.faults.seen(faultsVersion);
   }
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../../clock.ts';
 export class DatabaseTime {
   readonly #local: Clock;
   #ahead = 0;
+  #moved = 0;
 
   constructor(local: Clock) {
     this.#local = local;
@@ -16,8 +17,14 @@ export class DatabaseTime {
     return Math.floor(this.#local.now() + this.#ahead);
   }
 
-  /** @param now what the database has just said */
-  seen(now: number): void {
+  /** The same without what it has been moved ahead by administration. */
+  unmoved(): number {
+    return this.now() - this.#moved;
+  }
+
+  /** @param now what the database has just said @param moved how much of it is by administration */
+  seen(now: number, moved: number): void {
     this.#ahead = now - this.#local.now();
+    this.#moved = moved;
   }
 }

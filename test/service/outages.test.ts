@@ -1,0 +1,248 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import pg from 'pg';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
+import { runSql, temporaryDatabase, temporaryPostgres } from '../support/postgres.ts';
+import { postgresProxy } from '../support/postgres-proxy.ts';
+
+/** What is waited for here are the time-outs of the store, one after another. */
+vi.setConfig({ testTimeout: 120_000 });
+
+const TOKEN = 'a-token-of-ours-alone';
+
+async function start(database: string, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
+  const limits = { minute: 1_000_000, day: 1_000_000 };
+  const service = await startService({ database, clock: Date, adminPort: 0, adminToken: TOKEN, limits, ...options });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+interface Seen {
+  /** `200`, `503 storage_unavailable` */
+  readonly outcome: string;
+  readonly retryAfter: string | null;
+  readonly text: string;
+}
+
+async function ask(url: string, token: string, method = 'GET', body?: unknown): Promise<Seen> {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const answer = await fetch(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const text = await answer.text();
+  const code = /"(?:code|status)":"(\w+)"/.exec(text)?.[1];
+  const isError = answer.status >= 400 && code !== undefined;
+  return {
+    outcome: `${answer.status}${isError ? ` ${code}` : ''}`,
+    retryAfter: answer.headers.get('retry-after'),
+    text,
+  };
+}
+
+const list = ({ url, key }: RunningService) => ask(`${url}/inventory`, key);
+const set = ({ url, key }: RunningService, quantity: number, petId = 1) =>
+  ask(`${url}/inventory/${petId}`, key, 'PATCH', { quantity });
+const admin = ({ adminUrl }: RunningService, path: string) => ask(`${adminUrl}${path}`, TOKEN);
+
+/** By the service, once it answers again. */
+async function quantity(service: RunningService): Promise<number> {
+  return vi.waitFor(
+    async () => {
+      const { text } = await list(service);
+      return Number(/\{"petId":1,"quantity":(-?\d+)/.exec(text)?.[1] ?? expect.fail(text));
+    },
+    { timeout: 60_000 },
+  );
+}
+
+const UNAVAILABLE = { outcome: '503 storage_unavailable', retryAfter: '2' };
+
+describe('a database that is frozen', () => {
+  test('probes, metrics and requests are answered meanwhile; once it goes on, so does all', async () => {
+    const server = await temporaryPostgres();
+    const service = await start(server.url);
+    await set(service, 3);
+    server.freeze();
+    // What watches the service has its answer before a client of the store has: it gives up sooner.
+    const order: string[] = [];
+    const noted = async (name: string, asked: Promise<Seen>) => {
+      const seen = await asked;
+      order.push(name);
+      return seen;
+    };
+    const patched = noted('request', set(service, 4));
+    const watched = [noted('ready', admin(service, '/readyz')), noted('metrics', admin(service, '/metrics'))] as const;
+    expect((await admin(service, '/healthz')).outcome).toBe('200');
+    const [ready, metrics] = await Promise.all(watched);
+    expect(ready.outcome).toBe('503 store_unavailable');
+    expect(metrics.text).toMatch(/^petstock_store_up 0$/m);
+    expect(await patched).toMatchObject(UNAVAILABLE);
+    expect(order.at(-1)).toBe('request');
+    server.thaw();
+    expect(await quantity(service)).toBe(3);
+    expect((await admin(service, '/readyz')).outcome).toBe('200');
+    expect((await set(service, 5)).outcome).toBe('200');
+  });
+
+  test('however many ask for /readyz, clients have the connections once it goes on', async () => {
+    const server = await temporaryPostgres();
+    const service = await start(server.url);
+    server.freeze();
+    const probes = await Promise.all(Array.from({ length: 50 }, () => admin(service, '/readyz')));
+    expect(new Set(probes.map(({ outcome }) => outcome))).toEqual(new Set(['503 store_unavailable']));
+    server.thaw();
+    const open = `SELECT count(*)::int AS open FROM pg_stat_activity WHERE application_name = 'petstock service'`;
+    const [row] = await runSql(server.url, open);
+    expect(row?.open).toBeLessThanOrEqual(3);
+  });
+
+  test('a change that lay before it is not made after its client was answered, and overwrites nothing', async () => {
+    const server = await temporaryPostgres();
+    const proxy = await postgresProxy(server);
+    const service = await start(proxy.url);
+    const other = await start(server.url, { key: service.key });
+    await set(service, 3);
+    const frozen = proxy.before('UPDATE petstock_service.pets', () => server.freeze());
+    const changed = set(service, 4);
+    await frozen;
+    expect(await changed).toMatchObject({ outcome: '503 outcome_unknown', retryAfter: '2' });
+    server.thaw();
+    // The connection of the change has ended: what lay in it has been read.
+    await vi.waitFor(async () => {
+      const late = `FROM pg_stat_activity WHERE query LIKE '%UPDATE petstock_service.pets%' AND pid <> pg_backend_pid()`;
+      expect(await runSql(server.url, `SELECT pid ${late}`)).toEqual([]);
+    });
+    expect(await quantity(other)).toBe(3);
+  });
+
+  test('the service can be stopped nevertheless', async () => {
+    const server = await temporaryPostgres();
+    const proxy = await postgresProxy(server);
+    const service = await start(proxy.url);
+    const frozen = proxy.before('FOR NO KEY UPDATE', () => server.freeze());
+    const answers = Promise.allSettled([set(service, 4), list(service)]);
+    await frozen;
+    await service.close();
+    await vi.waitFor(() => expect(proxy.open()).toBe(0));
+    server.thaw();
+    await answers;
+  });
+});
+
+describe('a database that goes away', () => {
+  test('connections that lead nowhere any more are given up together: the next request has a new one', async () => {
+    const server = await temporaryPostgres();
+    const proxy = await postgresProxy(server);
+    const service = await start(proxy.url);
+    await Promise.all([set(service, 3), list(service), admin(service, '/readyz'), admin(service, '/metrics')]);
+    expect(proxy.open()).toBeGreaterThan(1);
+    proxy.swallow();
+    expect(await list(service)).toMatchObject(UNAVAILABLE);
+    expect((await set(service, 4)).outcome).toBe('200');
+  });
+
+  test('one that has become read-only, as after a failover, is left for the one that is behind its address now', async () => {
+    const [old, promoted] = [await temporaryPostgres(), await temporaryPostgres()];
+    const proxy = await postgresProxy(old);
+    const service = await start(proxy.url);
+    await start(promoted.url, { key: service.key });
+    await set(service, 3);
+    await runSql(old.url, 'ALTER SYSTEM SET default_transaction_read_only = on', 'SELECT pg_reload_conf()');
+    await vi.waitFor(async () => expect((await admin(service, '/readyz')).outcome).toBe('503 store_unavailable'));
+    expect(await set(service, 4)).toMatchObject(UNAVAILABLE);
+    proxy.lead(promoted);
+    expect((await set(service, 5)).outcome).toBe('200');
+    expect((await admin(service, '/readyz')).outcome).toBe('200');
+    expect(await runSql(promoted.url, 'SELECT quantity::int FROM petstock_service.pets WHERE id = 1')).toEqual([
+      { quantity: 5 },
+    ]);
+  });
+
+  test('one that has no connection to give: 503, and 200 as soon as it has', async () => {
+    const server = await temporaryPostgres({
+      settings: ['max_connections = 8', 'superuser_reserved_connections = 0', 'max_wal_senders = 0'],
+    });
+    const service = await start(server.url);
+    const others = await fill(server.url, 8);
+    expect(await set(service, 4)).toMatchObject(UNAVAILABLE);
+    expect((await admin(service, '/readyz')).outcome).toBe('503 store_unavailable');
+    expect((await admin(service, '/metrics')).text).toMatch(/^petstock_store_up 0$/m);
+    await Promise.all(others.map((other) => other.end()));
+    await vi.waitFor(async () => expect((await admin(service, '/readyz')).outcome).toBe('200'));
+    expect((await set(service, 5)).outcome).toBe('200');
+  });
+
+  test('of a change whose answer is lost it is said that it may have been made; it is on the disk of the database', async () => {
+    const server = await temporaryPostgres();
+    await runSql(server.url, 'ALTER SYSTEM SET synchronous_commit = off', 'SELECT pg_reload_conf()');
+    const proxy = await postgresProxy(server);
+    const service = await start(proxy.url);
+    const isSent = proxy.unanswered('UPDATE petstock_service.pets');
+    const changed = set(service, 4);
+    await isSent;
+    expect(await changed).toMatchObject({ outcome: '503 outcome_unknown', retryAfter: '2' });
+    expect(await quantity(service)).toBe(4);
+    // Whatever was answered with 200 is there after a crash, though this server would not wait for its disk.
+    expect((await set(service, 5)).outcome).toBe('200');
+    await server.kill();
+    await server.restart();
+    expect(await quantity(service)).toBe(5);
+  });
+});
+
+test('the end of a connection that a slow reader holds ends its list, and not the service', async () => {
+  const database = await temporaryDatabase();
+  const service = await start(database, { pets: 400_000 });
+  const { hostname, port } = new URL(service.url);
+  const reader = connect(Number(port), hostname);
+  reader.on('error', () => {});
+  onTestFinished(() => void reader.destroy());
+  // It reads nothing of what comes.
+  reader.pause().write(`GET /v1/inventory HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n\r\n`);
+  const held = `FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`;
+  const terminate = async () =>
+    expect(await runSql(database, `SELECT pg_terminate_backend(pid) ${held}`)).toHaveLength(1);
+  await vi.waitFor(terminate, { timeout: 30_000 });
+  const received: Buffer[] = [];
+  reader.on('data', (bytes) => received.push(bytes)).resume();
+  await once(reader, 'close');
+  expect(Buffer.concat(received).subarray(-8).toString()).not.toBe(']\r\n0\r\n\r\n');
+  expect((await set(service, 4)).outcome).toBe('200');
+});
+
+describe('a service that stands still between the two halves of an admission', () => {
+  test('holds the others up for no longer than they wait; its request is not charged, and nothing was written', async () => {
+    const server = await temporaryPostgres();
+    const proxy = await postgresProxy(server);
+    const limits = { minute: 1_000, day: 8 };
+    const still = await start(proxy.url, { limits, ban: false });
+    const other = await start(server.url, { limits, ban: false, key: still.key });
+    const stands = proxy.unanswered('FOR NO KEY UPDATE');
+    const lost = set(still, 4);
+    await stands;
+    const answers = await Promise.all(Array.from({ length: 12 }, () => set(other, 5)));
+    const outcomes = answers.map(({ outcome }) => outcome).sort();
+    expect(outcomes).toEqual([...Array(8).fill('200'), ...Array(4).fill('429 rate_limited')]);
+    expect(await lost).toMatchObject(UNAVAILABLE);
+    expect(await runSql(server.url, 'SELECT quantity::int FROM petstock_service.pets WHERE id = 1')).toEqual([
+      { quantity: 5 },
+    ]);
+  });
+});
+
+/** Takes all connections that the server has to give; those of others are ended. */
+async function fill(url: string, count: number): Promise<pg.Client[]> {
+  const clients: pg.Client[] = [];
+  for (let opened = 0; opened < count; opened++) {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => {});
+    await vi.waitFor(async () => {
+      if (opened > 0) {
+        const others = `FROM pg_stat_activity WHERE application_name = 'petstock service'`;
+        await clients[0]?.query(`SELECT pg_terminate_backend(pid) ${others}`);
+      }
+      await client.connect();
+    });
+    clients.push(client);
+  }
+  return clients;
+}

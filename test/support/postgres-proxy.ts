@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { PostgresServer } from './postgres-server.ts';
+
+/** A way to a PostgreSQL that a test can spoil: on a port of loopback. */
+export interface PostgresProxy {
+  /** Of the database behind it, through here. */
+  readonly url: string;
+  /** How many connections are open. */
+  open(): number;
+  /** From now on nothing gets through in either direction, and nobody is told: a cable that was pulled. */
+  swallow(): void;
+  /** New connections lead to this server; what is open stays as it is. */
+  lead(server: PostgresServer): void;
+  /** Calls `act` right before the next message with this text gets through. @returns a promise of the moment after that */
+  before(text: string, act: () => void): Promise<void>;
+  /** The same, and no answer comes back on that connection from then on. */
+  unanswered(text: string): Promise<void>;
+  /** Ends all that is open. */
+  cut(): void;
+}
+
+export async function postgresProxy(first: PostgresServer): Promise<PostgresProxy> {
+  const pairs = new Set<readonly [client: Socket, server: Socket]>();
+  const silent = new WeakSet<Socket>();
+  let behind = first;
+  let awaited: { readonly text: string; reached(client: Socket): void } | null = null;
+  const unanswered = new WeakSet<Socket>();
+  const listener = createServer((client) => {
+    const server = connect(`${behind.folder}/.s.PGSQL.5432`);
+    const pair = [client, server] as const;
+    pairs.add(pair);
+    const end = () => {
+      pairs.delete(pair);
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of pair) socket.on('error', end).on('close', () => (silent.has(client) ? undefined : end()));
+    client.on('data', (bytes) => {
+      if (silent.has(client)) return;
+      if (awaited !== null && bytes.includes(awaited.text)) {
+        const { reached } = awaited;
+        awaited = null;
+        reached(client);
+      }
+      server.write(bytes);
+    });
+    server.on('data', (bytes) => {
+      if (!silent.has(client) && !unanswered.has(client)) client.write(bytes);
+    });
+  });
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const atMessage = (text: string, act: (client: Socket) => void) =>
+    new Promise<void>((resolve) => {
+      awaited = {
+        text,
+        reached: (client) => {
+          act(client);
+          resolve();
+        },
+      };
+    });
+  const cut = () => {
+    for (const [client, server] of pairs) {
+      client.destroy();
+      server.destroy();
+    }
+  };
+  onTestFinished(() => {
+    listener.close();
+    cut();
+  });
+  return {
+    url: `postgresql://postgres@127.0.0.1:${(listener.address() as AddressInfo).port}/postgres`,
+    open: () => pairs.size,
+    swallow: () => {
+      for (const [client] of pairs) silent.add(client);
+    },
+    lead: (server) => {
+      behind = server;
+    },
+    before: (text, act) => atMessage(text, act),
+    unanswered: (text) => atMessage(text, (client) => void unanswered.add(client)),
+    cut,
+  };
+}
