@@ -69,7 +69,9 @@ function withHeadersInBody(document: Document): Document {
   const allowed = [...Object.keys(known).map((name) => name.toLowerCase()), ...OF_HTTP];
   for (const path of Object.values(copy.paths as Record<string, Record<string, Operation>>)) {
     for (const response of Object.values(path).flatMap(({ responses }) => Object.values(responses))) {
-      const declared = Object.keys(response.headers).map((name) => [name.toLowerCase(), known[name]] as const);
+      const declared = Object.entries(response.headers).map(
+        ([name, { $ref }]) => [name.toLowerCase(), known[$ref.replace('#/components/headers/', '')]] as const,
+      );
       const headers = {
         type: 'object',
         properties: Object.fromEntries(declared.map(([name, header]) => [name, header?.schema])),

@@ -119,6 +119,53 @@ test('four processes that make the tables together admit exactly the limit', { t
   expect(await Promise.all(ended)).toEqual(Array(4).fill([0, null]));
 });
 
+/** Puts the clock of all who share the database at the beginning of the next day. */
+function toNextDay(database: string) {
+  const now = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + ahead';
+  return runSql(database, `UPDATE petstock_service.service SET ahead = ahead + 86400000 - mod(${now}, 86400000)`);
+}
+
+test.each(['SIGKILL', 'SIGSTOP'] as const)(
+  'a replica gets %s in the middle of a window: all admit exactly the limit',
+  {
+    timeout: 120_000,
+  },
+  async (signal) => {
+    const [database, key, limit] = [await temporaryDatabase(), generateKey(), 60];
+    // A window of a day, which no test outlasts.
+    const options = {
+      database,
+      key,
+      limits: { minute: limit, day: 1_000 },
+      windowSeconds: 86_400,
+      ban: false,
+    } as const;
+    const processes = await Promise.all(SKEWS.map((seconds) => serve({ ...options, clockAheadMs: seconds * 1000 })));
+    const struck = processes[1];
+    for (let window = 0; window < 5; window++) {
+      await toNextDay(database);
+      let [answered, ofOthers] = [0, 0];
+      const askOne = async (replica: (typeof processes)[number]) => {
+        const isStruck = replica === struck;
+        const { outcome } = await ask({ url: replica.url, key }).catch(() => ({ outcome: 'cut off' }));
+        if (window === 2 && ++answered === 20) struck?.child.kill(signal);
+        // What stands still goes on once all others have been answered.
+        if (!isStruck && ++ofOthers === 120) struck?.child.kill('SIGCONT');
+        return { outcome, isStruck };
+      };
+      const asked = Array.from({ length: 40 }, () => processes.map(askOne)).flat();
+      const outcomes = await Promise.all(asked);
+      const admitted = outcomes.filter(({ outcome }) => outcome === '200').length;
+      const lost = outcomes.filter(({ outcome, isStruck }) => isStruck && !/^(200|429)/.test(outcome)).length;
+      const used = await runSql(database, 'SELECT minute_used::int AS used FROM petstock_service.keys');
+      expect(used).toEqual([{ used: limit }]);
+      expect(admitted).toBeLessThanOrEqual(limit);
+      // The one that was struck may have admitted some without a word.
+      expect(admitted + (window === 2 ? lost : 0)).toBeGreaterThanOrEqual(limit);
+    }
+  },
+);
+
 test('what was answered is there after the database was killed; meanwhile it is 503', { timeout: 90_000 }, async () => {
   const server = await temporaryPostgres();
   const key = generateKey();

@@ -11,9 +11,14 @@ const SERVING = fileURLToPath(new URL('serving-process.ts', import.meta.url));
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
-/** Starts a process that serves the file, and resolves with it and its URL. @param through a command that starts it */
+interface ServingOptions extends Omit<ServiceOptions, 'clock'> {
+  /** How far its clock is ahead of the real one. Without it the clock stands still. */
+  readonly clockAheadMs?: number;
+}
+
+/** Starts a process that serves a store, and resolves with it and its URL. @param through a command that starts it */
 export async function serve(
-  options: Omit<ServiceOptions, 'clock'>,
+  options: ServingOptions,
   through: readonly string[] = [],
 ): Promise<{ child: Child; url: string }> {
   const command = [...through, process.execPath, '--import', TSX, SERVING, JSON.stringify(options)];
