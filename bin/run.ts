@@ -145,7 +145,7 @@ function latePrompts(interrupted: AbortSignal): Context['prompts'] {
     const { createPrompts } = await import('../src/cli/prompts.ts');
     // Ctrl-D has ended what was read until now, and not the terminal: it is opened anew.
     const hasEnded = process.stdin.isTTY && process.stdin.readableEnded;
-    const opened = hasEnded ? new (await import('node:tty')).ReadStream(0) : undefined;
+    const opened = hasEnded ? (await import('./terminal-again.ts')).openTerminalAgain() : undefined;
     try {
       return await question(
         createPrompts({ input: opened ?? process.stdin, output: process.stderr, signal: interrupted }),

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { temporaryDatabase } from '../support/postgres.ts';
 import { startProgram, temporaryHome } from '../support/program.ts';
 
@@ -25,10 +25,10 @@ async function statusOf(url: string, token?: string): Promise<number> {
 }
 
 test('SIGTERM: /readyz fails first, requests are answered meanwhile, then it ends with 0', async () => {
-  const { program, url, key, admin } = await start(['--file', ':memory:', '--drain', '3']);
+  const { program, url, key, admin } = await start(['--file', ':memory:', '--drain', '5']);
   expect(await statusOf(`${admin}/readyz`)).toBe(200);
   program.kill('SIGTERM');
-  await vi.waitFor(async () => expect(await statusOf(`${admin}/readyz`)).toBe(503));
+  await expect.poll(() => statusOf(`${admin}/readyz`)).toBe(503);
   expect(await statusOf(`${url}/inventory`, key)).toBe(200);
   expect(await program.result).toMatchObject({ code: 0, signal: null });
 });

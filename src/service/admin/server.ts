@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { FaultSpecError } from '../faults/fault-clause.ts';
 import { listen } from '../http/server.ts';
-import { readTls, type TlsFiles } from '../http/tls.ts';
+import { readTls, renewTls, type TlsFiles } from '../http/tls.ts';
 import { bearerToken } from '../keys/bearer.ts';
 import { digestOf } from '../keys/key.ts';
 import type { Service } from '../service.ts';
@@ -52,7 +52,7 @@ export class AdminServer {
   /** @throws TlsError */
   reloadTls(): void {
     const { tls } = this.#options;
-    if (tls !== undefined && 'setSecureContext' in this.#server) this.#server.setSecureContext(readTls(tls));
+    if (tls !== undefined) renewTls(this.#server, tls);
   }
 
   stop(): Promise<void> {

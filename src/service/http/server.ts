@@ -11,7 +11,7 @@ import { Exchange } from './exchange.ts';
 import { handle } from './handle.ts';
 import { logWhenOver } from './log.ts';
 import { type ParserError, parserRefusal, refuseConnection } from './parser-refusals.ts';
-import { readTls, type TlsFiles } from './tls.ts';
+import { readTls, renewTls, type TlsFiles } from './tls.ts';
 
 /** How long a client may take, in milliseconds. */
 export interface Patience {
@@ -76,8 +76,7 @@ export class ApiServer {
 
   /** Reads certificate and key again, for the connections to come. @throws TlsError; then those of before stay */
   reloadTls(): void {
-    if (this.#tls === undefined || !('setSecureContext' in this.#server)) return;
-    this.#server.setSecureContext(readTls(this.#tls));
+    if (this.#tls !== undefined) renewTls(this.#server, this.#tls);
   }
 
   /** Has each connection end with its next answer. */

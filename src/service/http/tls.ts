@@ -1,4 +1,7 @@
 import { readFileSync } from 'node:fs';
+import type { Server as PlainServer } from 'node:http';
+import type { Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
 
 /** Paths of a certificate with its chain and of its private key, both in PEM. */
@@ -22,4 +25,15 @@ export function readTls({ cert, key }: TlsFiles): { readonly cert: Buffer; reado
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new TlsError(`The certificate ${cert} with the key ${key} can not be used: ${reason}`, { cause });
   }
+}
+
+/** Has a server of TLS that listens use what is on disk now, for the connections to come. @throws TlsError; then nothing has changed */
+export function renewTls(server: Server | PlainServer, files: TlsFiles): void {
+  const pair = readTls(files);
+  if ('setSecureContext' in server) return void server.setSecureContext(pair);
+  // bun has no such method. It takes a certificate with the next listening; requests under way are still answered.
+  const { address: host, port } = server.address() as AddressInfo;
+  const listening = { host, port, tls: pair };
+  server.close();
+  server.listen(listening);
 }
