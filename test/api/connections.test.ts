@@ -54,20 +54,20 @@ describe('one connection is used again', () => {
   });
 });
 
-test('10,000 requests leave nothing behind at a signal that outlives them', async () => {
+test('1,000 requests leave nothing behind at a signal that outlives them', async () => {
   const server = await openServer(answer(200, item));
   const controller = new AbortController();
   const { client } = createClientRig({ url: server.url, interrupted: controller.signal });
-  for (let round = 0; round < 100; round += 1) {
+  for (let round = 0; round < 10; round += 1) {
     await Promise.all(Array.from({ length: 100 }, () => client.updateInventory(7n, round)));
   }
-  expect(server.requests).toHaveLength(10_000);
+  expect(server.requests).toHaveLength(1000);
   // AbortSignal.any would have a reference here for each of them: a set of Node's own, which is no instance of Set.
   const kept = Object.getOwnPropertySymbols(controller.signal)
     .map((symbol) => Reflect.get(controller.signal, symbol))
     .filter((value) => value?.size > 0);
   expect(kept).toEqual([]);
-}, 30_000);
+});
 
 test('many requests at once are no leak to Node', async () => {
   const warnings: Error[] = [];

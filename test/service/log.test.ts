@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
 import type { LogEntry } from '../../src/service/index.ts';
 import { idOfKey } from '../../src/service/keys/key.ts';
@@ -60,12 +62,22 @@ test('what could not be read is logged too, and what was never answered', async 
 });
 
 test('its duration is not that of a clock which is moved ahead', async () => {
-  const { service, entries, logged } = await startLogged({ faults: ['GET /pets/1:delay=30'] });
-  const answer = service.get('/pets/1');
-  while (service.journal().length === 0) await service.get('/inventory');
+  const { service, entries, logged } = await startLogged();
+  const { hostname, port } = new URL(service.url);
+  const headers = {
+    Authorization: `Bearer ${service.key}`,
+    'Content-Type': 'application/json',
+    'Content-Length': 14,
+  };
+  const patch = request({ hostname, port, method: 'PATCH', path: '/v1/inventory/1', headers });
+  const answered = once(patch, 'response');
+  patch.write('{"quantity":');
+  await expect.poll(() => service.journal()).toHaveLength(1);
   service.advanceClock(3600);
   service.clock.advance(7);
-  await answer;
-  await logged(entries.length);
-  await expect.poll(() => entries.find(({ path }) => path === '/v1/pets/1')?.ms).toBe(7);
+  patch.end('5}');
+  const [answer] = (await answered) as [IncomingMessage];
+  answer.resume();
+  await logged(1);
+  expect(entries).toMatchObject([{ path: '/v1/inventory/1', status: 200, ms: 7 }]);
 });

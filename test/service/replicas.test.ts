@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import pg from 'pg';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { generateKey, type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../support/postgres.ts';
 import { serve } from './serving.ts';
@@ -197,7 +197,7 @@ test('a connection that is lost in the middle of a change: 503, and it is said t
   await holder.query('BEGIN; SELECT * FROM petstock_service.pets WHERE id = 1 FOR UPDATE');
   const answer = ask(service, 'PATCH', '/inventory/1', { quantity: 4711 });
   const waiting = `FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await vi.waitFor(async () => expect((await runSql(database, `SELECT 1 ${waiting}`)).length).toBe(1));
+  await expect.poll(() => runSql(database, `SELECT 1 ${waiting}`)).toHaveLength(1);
   await runSql(database, `SELECT pg_terminate_backend(pid) ${waiting}`);
   expect((await answer).outcome).toBe('503 outcome_unknown');
   await holder.query('ROLLBACK');

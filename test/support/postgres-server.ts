@@ -17,7 +17,7 @@ export interface PostgresServer {
   /** Stops all of its processes where they are, as a machine that hangs; `thaw` lets them go on. */
   freeze(): void;
   thaw(): void;
-  /** As a crash of the machine: `SIGKILL` to the postmaster, whose children follow. */
+  /** As a crash of the machine: `SIGKILL` to all of its processes. Resolves when all have ended. */
   kill(): Promise<void>;
   /** After `kill`. */
   restart(): Promise<void>;
@@ -76,7 +76,13 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     pid: () => postmaster.pid ?? 0,
     freeze: () => signalAll(postmaster, 'SIGSTOP'),
     thaw: () => signalAll(postmaster, 'SIGCONT'),
-    kill: () => end('SIGKILL'),
+    kill: async () => {
+      if (postmaster.exitCode !== null || postmaster.signalCode !== null) return;
+      // Its children have its output too: that is closed when the last of them has gone.
+      const isOver = once(postmaster, 'close');
+      killAll(postmaster);
+      await isOver;
+    },
     restart: async () => {
       postmaster = await beginAgain(start, data);
     },
@@ -125,10 +131,24 @@ async function addFile(data: string, name: string, content: string): Promise<voi
 /** To the postmaster first, so that it starts no others meanwhile. */
 function signalAll({ pid = 0 }: ChildProcess, signal: NodeJS.Signals): void {
   process.kill(pid, signal);
-  for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')) {
-    if (child === '') continue;
+  signalEach(childrenOf(pid), signal);
+}
+
+/** Its children are known only while it lives. */
+function killAll({ pid = 0 }: ChildProcess): void {
+  process.kill(pid, 'SIGSTOP');
+  signalEach([...childrenOf(pid), pid], 'SIGKILL');
+}
+
+function childrenOf(pid: number): number[] {
+  const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return pids === '' ? [] : pids.split(' ').map(Number);
+}
+
+function signalEach(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
     try {
-      process.kill(Number(child), signal);
+      process.kill(pid, signal);
     } catch {
       // It has ended.
     }
@@ -140,6 +160,7 @@ type Start = (name: string, args: readonly string[]) => ChildProcess;
 async function begin(start: Start, data: string): Promise<ChildProcess> {
   const child = start('postgres', ['-D', data]);
   let said = '';
+  child.stdout?.resume();
   await new Promise<void>((ready, fail) => {
     child.stderr?.on('data', (chunk) => {
       said += chunk;
