@@ -44,7 +44,7 @@ export async function run(): Promise<number> {
       processes ??= systemProcesses(clock);
       return processes;
     },
-    prompts: latePrompts(interrupted),
+    prompts: latePrompts(interrupted, env.TERM === 'dumb'),
     interrupted,
     endInJson: () => {
       endsInJson = true;
@@ -139,17 +139,17 @@ function endInJson(signal: NodeJS.Signals): void {
   process.kill(process.pid, signal);
 }
 
-/** Most commands ask nothing. */
-function latePrompts(interrupted: AbortSignal): Context['prompts'] {
+/** Most commands ask nothing. @param isDumb the terminal can't draw */
+function latePrompts(interrupted: AbortSignal, isDumb: boolean): Context['prompts'] {
   const ask = async <Answer>(question: (prompts: Context['prompts']) => Promise<Answer>): Promise<Answer> => {
-    const { createPrompts } = await import('../src/cli/prompts.ts');
+    const create = isDumb
+      ? (await import('../src/cli/plain-prompts.ts')).createPlainPrompts
+      : (await import('../src/cli/prompts.ts')).createPrompts;
     // Ctrl-D has ended what was read until now, and not the terminal: it is opened anew.
     const hasEnded = process.stdin.isTTY && process.stdin.readableEnded;
     const opened = hasEnded ? (await import('./terminal-again.ts')).openTerminalAgain() : undefined;
     try {
-      return await question(
-        createPrompts({ input: opened ?? process.stdin, output: process.stderr, signal: interrupted }),
-      );
+      return await question(create({ input: opened ?? process.stdin, output: process.stderr, signal: interrupted }));
     } finally {
       opened?.destroy();
     }

@@ -1,14 +1,6 @@
 import { type Readable, Transform, type Writable } from 'node:stream';
-import { InterruptedError } from '../shared/errors.ts';
 import type { Prompts } from './context.ts';
-
-export interface PromptStreams {
-  readonly input: Readable;
-  /** Where questions are drawn: stderr, so that stdout carries results only. */
-  readonly output: Writable;
-  /** Ends a question that waits, as Ctrl-C does. */
-  readonly signal?: AbortSignal | undefined;
-}
+import { interruptedQuestion, isYes, type PromptStreams } from './plain-prompts.ts';
 
 /** Questions on a terminal. Loads the library that draws them with the first question. */
 export function createPrompts(streams: PromptStreams): Prompts {
@@ -24,7 +16,7 @@ export function createPrompts(streams: PromptStreams): Prompts {
         const clack = await import('@clack/prompts');
         // Not `clack.confirm`, which a single key answers: a bar code with a Y in it, or a word typed ahead, is no Yes.
         const answer = await clack.text({ ...options, message: `${question} (y/N)` });
-        return clack.isCancel(answer) ? undefined : /^y(es)?$/i.test((answer ?? '').trim());
+        return clack.isCancel(answer) ? undefined : isYes(answer ?? '');
       }),
     text: (question) =>
       ask(streams, async (options) => {
@@ -62,7 +54,7 @@ async function ask<Answer>(
   try {
     if (signal?.aborted === true || input.readableEnded || input.destroyed) end();
     const answer = await question({ input: keys, output: withSize(output), signal: ended.signal });
-    if (answer === undefined) throw new InterruptedError('Interrupted: nothing was changed.');
+    if (answer === undefined) throw interruptedQuestion();
     return answer;
   } finally {
     input.off('end', end).off('close', end).unpipe(keys).pause();

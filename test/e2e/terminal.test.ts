@@ -88,3 +88,30 @@ test('a wait for the rate limit is counted down on one line, which goes away', a
   expect(rest).toHaveLength(1);
   expect(rest[0]).not.toContain('Rate limited');
 });
+
+test('TERM=dumb: questions are plain lines, and nothing is drawn', async () => {
+  const { env: served } = await serve();
+  const home = temporaryHome();
+  const env = { ...served, TERM: 'dumb' };
+  const stored = startProgram('config set-key --env production', { home, env, terminal: 80 });
+  await stored.until('stdout', 'API key for production');
+  stored.type(`${key}\r`);
+  const { code, stdout } = await stored.result;
+  expect(code).toBe(0);
+  expect(stdout).not.toContain('\x1b');
+  for (const part of fragments(key)) expect(stdout).not.toContain(part);
+  const counted = startProgram('inventory count', { home, env, terminal: 80 });
+  await counted.until('stdout', 'Ctrl-D ends.');
+  counted.type('4 x3\n');
+  await counted.until('stdout', '4: 3');
+  counted.type('\x04');
+  await counted.until('stdout', 'Write 1 change to staging? (y/N) ');
+  counted.type('y\n');
+  const result = await counted.result;
+  expect(result.code).toBe(0);
+  expect(result.stdout).not.toContain('\x1b');
+  const set = startProgram('inventory set 4=5 8=6', { home, env, terminal: 80 });
+  await set.until('stdout', '? (y/N) ');
+  set.type('\x03');
+  expect((await set.result).code).toBe(130);
+});

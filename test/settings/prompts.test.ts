@@ -1,10 +1,11 @@
 import { PassThrough } from 'node:stream';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { createPlainPrompts } from '../../src/cli/plain-prompts.ts';
 import { createPrompts } from '../../src/cli/prompts.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
 
 /** A question on streams of its own; `type` sends keys as soon as the question is drawn. */
-function terminal(signal?: AbortSignal) {
+function terminal(signal?: AbortSignal, create = createPrompts) {
   const input = new PassThrough();
   const output = new PassThrough();
   let drawn = '';
@@ -15,7 +16,7 @@ function terminal(signal?: AbortSignal) {
     });
   });
   return {
-    prompts: createPrompts({ input, output, signal }),
+    prompts: create({ input, output, signal }),
     input,
     output,
     asked,
@@ -96,4 +97,64 @@ test('a terminal that says 0 by 0 gets whole lines', async () => {
   void type('y\r');
   expect(await prompts.confirm('Is this a whole line?')).toBe(true);
   expect(drawn()).toContain('Is this a whole line?');
+});
+
+describe('on a terminal that only prints', () => {
+  const plain = (signal?: AbortSignal) => terminal(signal, createPlainPrompts);
+
+  test('a question is a line, and its answer one', async () => {
+    const { prompts, type, drawn } = plain();
+    void type('y\n');
+    expect(await prompts.confirm('Sure?')).toBe(true);
+    expect(drawn()).toBe('Sure? (y/N) ');
+  });
+
+  test.each([
+    ['\n', false],
+    ['yes\r\n', true],
+    ['PYTHON-12\n', false],
+  ])('a confirmation: %j is %s', async (keys, answer) => {
+    const { prompts, type } = plain();
+    void type(keys);
+    expect(await prompts.confirm('Sure?')).toBe(answer);
+  });
+
+  test('what is typed ahead answers the next question, however it is cut', async () => {
+    const { prompts, type, input, drawn } = plain();
+    void type('pro');
+    void type('duction\nzw\u00f6');
+    expect(await prompts.text('Which? Type production to go on')).toBe('production');
+    input.write('lf\n');
+    expect(await prompts.text('Again?')).toBe('zw\u00f6lf');
+    expect(drawn()).toBe('Which? Type production to go on: Again? ');
+  });
+
+  test('a password is read without being shown, and edited', async () => {
+    const { prompts, type, drawn, input } = plain();
+    const modes: boolean[] = [];
+    Object.assign(input, { setRawMode: (mode: boolean) => modes.push(mode) });
+    void type('wrong\x15psk_\x1b[D\x1as3cx\x7fret\r');
+    expect(await prompts.password('Key?')).toBe('psk_s3cret');
+    expect(drawn()).toBe('Key? \n');
+    expect(modes).toEqual([true, false]);
+  });
+
+  test.each([['\x03'], ['\x04'], ['\x1b'], ['half\x03']])('%j at a password interrupts', async (keys) => {
+    const { prompts, type } = plain();
+    void type(keys);
+    await expect(prompts.password('Key?')).rejects.toBeInstanceOf(InterruptedError);
+  });
+
+  test('a terminal that goes away, and the signal, interrupt; no listener stays behind', async () => {
+    const controller = new AbortController();
+    const { prompts, input, asked } = plain(controller.signal);
+    void asked.then(() => controller.abort());
+    await expect(prompts.text('Which?')).rejects.toBeInstanceOf(InterruptedError);
+    expect(['data', 'end', 'close'].map((name) => input.listenerCount(name))).toEqual(
+      ['data', 'end', 'close'].map((name) => new PassThrough().listenerCount(name)),
+    );
+    const other = plain();
+    void other.asked.then(() => other.input.end('half'));
+    await expect(other.prompts.confirm('Sure?')).rejects.toBeInstanceOf(InterruptedError);
+  });
 });
