@@ -162,11 +162,13 @@ function hintOf({ report: { run, rows }, progression, where, isSingle }: RunEnd)
     : `petstock history show ${run}`;
 }
 
-/** What the service itself said, for programs; but for its words, which don't say what was written. */
+/** What the service itself said, for programs. Behind its words, on a line of its own, is what was written. */
 function answerOf(cause: unknown, message: string): Pick<PetstockError, 'status' | 'service'> | undefined {
   if (!(cause instanceof PetstockError)) return undefined;
   const { status, service } = cause;
-  return { status, service: service === undefined ? undefined : { ...service, message } };
+  if (service === undefined) return { status, service };
+  const written = message.endsWith(`: ${service.message}`) ? message.slice(0, -service.message.length - 2) : message;
+  return { status, service: { ...service, message: `${service.message}\n${written.replace(/, but$/, '')}` } };
 }
 
 function recordedError({ code, status }: RowError, message: string, hint: string | undefined): PetstockError {

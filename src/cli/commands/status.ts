@@ -52,7 +52,7 @@ export function defineStatus(command: Command, run: Run): void {
         if (invocation.context.stdout.isTerminal) invocation.service.omitRateLimit();
         // With JSON an error is all that there is, unless a report of a fault is wanted.
         if (error === undefined || verbose || !invocation.results.wantsJson) await print({ ...report, ...findings });
-        if (error !== undefined) throw hinted(error, invocation);
+        if (error !== undefined) throw hinted(error, invocation, report, verbose);
       }),
     );
 }
@@ -178,10 +178,16 @@ async function seen(invocation: Invocation): Promise<Partial<StatusReport>> {
   return { url: baseUrl, key: maskedKey, ...(rateLimit && { rateLimit }) };
 }
 
-/** Of a service that can't be reached the address is the next thing to look at; `petstock status` was it just now. */
-function hinted(error: PetstockError, { where }: Invocation): PetstockError {
+/** Other commands hint at `petstock status`. Here the way to the service is the next thing to look at, and then the address. */
+function hinted(error: PetstockError, { where }: Invocation, report: StatusReport, verbose = false): PetstockError {
   const isHinted = error.hint !== undefined || where.env === 'sandbox' || !(error instanceof UnavailableError);
-  return isHinted ? error : error.with({ hint: `petstock config get url ${whereOptions(where)}` });
+  if (isHinted) return error;
+  const options = whereOptions(where);
+  if (!verbose) return error.with({ hint: `petstock status --verbose ${options}` });
+  const isStored = report.urlSource === 'config file';
+  return error.with({
+    hint: isStored ? `petstock config set-url https://<your-store>/v1 ${options}` : 'petstock config list',
+  });
 }
 
 function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccepted'> {

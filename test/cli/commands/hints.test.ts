@@ -49,7 +49,16 @@ test('of a service that can not be reached, or fails, the hint is petstock statu
   const list = await shop.run('inventory list', { around: refuse });
   expect(list).toMatchObject({ code: 5, stderr: expect.stringContaining('Hint: petstock status --env staging\n') });
   const status = await shop.run('status', { around: refuse });
-  expect(status).toMatchObject({ code: 5, stderr: expect.stringContaining('Hint: petstock config get url') });
+  expect(status).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('Hint: petstock status --verbose --env staging'),
+  });
+  const verbose = await shop.run('status --verbose', { around: refuse });
+  expect(verbose.stderr).toContain('Hint: petstock config list\n');
+  await shop.run(['config', 'set-url', shop.service.url]);
+  const env = { PETSTOCK_URL_STAGING: undefined };
+  const stored = await shop.run('status --verbose', { around: refuse, env });
+  expect(stored.stderr).toContain('Hint: petstock config set-url https://<your-store>/v1 --env staging\n');
   const service = await scriptedService();
   service.always('GET', ({ answer }) => answer(503, ''));
   const failing = await shop.run('inventory list', { env: service.env });

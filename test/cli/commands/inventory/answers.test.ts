@@ -92,7 +92,7 @@ test('a plain set that is refused after an attempt without an outcome is unknown
   expect(stderr).toMatch(/\nHint: petstock inventory apply --resume \S+ --env staging\n/);
 });
 
-describe('with --json the message of exit 8 says what was written, beside the words of the service', () => {
+describe('with --json the message of exit 8 is that of the service, and behind it what was written', () => {
   test('in a run that the service ended', async () => {
     const service = await scriptedService();
     const shop = await openShop();
@@ -106,7 +106,7 @@ describe('with --json the message of exit 8 says what was written, beside the wo
     expect(errorJson(stderr).error).toMatchObject({
       code: 'scripted',
       status: 401,
-      message: '1 of 3 changes was written; 2 were not attempted: scripted: scripted',
+      message: 'scripted: scripted\n1 of 3 changes was written; 2 were not attempted',
     });
   });
 
@@ -117,7 +117,7 @@ describe('with --json the message of exit 8 says what was written, beside the wo
     const { code, stderr } = await shop.run('inventory set 1 50 --json', { env: service.env });
     expect(code).toBe(8);
     expect(errorJson(stderr).error.message).toMatch(
-      /^It is not known whether the stock of pet 1 was set to 50: scripted/,
+      /^scripted: scripted\nIt is not known whether the stock of pet 1 was set to 50$/,
     );
   });
 });
