@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
-import type { DatabaseHost } from '../../shared/database-url.ts';
+import type { DatabaseAddress, DatabaseHost } from '../../shared/database-url.ts';
 import { FailureError } from '../../shared/errors.ts';
-import type { DatabaseServer } from './wire.ts';
+
+/** One of the hosts of an address. */
+export type DatabaseServer = DatabaseAddress & DatabaseHost;
 
 /** In milliseconds. The server gives a statement up before we give the answer up, so that mostly it is known what became of it. */
 export const timeouts = { connect: 5000, lock: 5000, statement: 8000, answer: 10_000, idleInTransaction: 10_000 };

@@ -1,7 +1,8 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { DatabaseAddress } from '../../shared/database-url.ts';
+import type { DatabaseServer } from './client-config.ts';
 import { isLost, isSilence, reasonOf } from './postgres-errors.ts';
-import type { DatabaseServer, OpenWire, Wire } from './wire.ts';
+import type { OpenWire, Wire } from './wire.ts';
 
 /** A server that was silent is tried again only after so long, in milliseconds, where there are others. */
 const passedOverFor = 10_000;

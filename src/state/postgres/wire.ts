@@ -1,7 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
-import type { DatabaseAddress, DatabaseHost } from '../../shared/database-url.ts';
 import { UnavailableError } from '../../shared/errors.ts';
-import { configOf, isSocket, tlsOptions } from './client-config.ts';
+import { configOf, type DatabaseServer, isSocket, tlsOptions } from './client-config.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -19,9 +18,6 @@ export interface Wire {
   /** Ends it at once. */
   destroy(): void;
 }
-
-/** One of the hosts of an address. */
-export type DatabaseServer = DatabaseAddress & DatabaseHost;
 
 /** @param onNotice is given what another process has sent by NOTIFY on the channel `petstock` */
 export type OpenWire = (server: DatabaseServer, onNotice: (payload: string) => void) => Promise<Wire>;
