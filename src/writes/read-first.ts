@@ -41,7 +41,8 @@ export async function readFirst<T>(options: ReadFirstOptions, use: (stock: ReadS
   try {
     return await use(await readInTurn(options, place));
   } finally {
-    await place.leave();
+    // What became of the pet matters more. Where the state can't be reached, the place is over with the lease of this process.
+    await place.leave().catch(() => {});
   }
 }
 

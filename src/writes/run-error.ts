@@ -9,6 +9,7 @@ import {
   PartialError,
   PetstockError,
   RejectedError,
+  UnavailableError,
 } from '../shared/errors.ts';
 import { type Where, whereOptions } from '../shared/where.ts';
 import { rowErrorOf } from './classify-failure.ts';
@@ -31,7 +32,8 @@ export interface RunEnd {
  * The failure that a run ends with; undefined where every row is as it should be.
  *
  * - interrupted: 130, whatever was written by then
- * - some rows written and some not, or it is not known, or the service wrote something else: 8
+ * - some rows written and some not, or it is not known, or the service wrote something else: 8; and where all were written, but
+ *   the history may not know it
  * - certainly nothing written: what stopped the run, or the first row that failed, or 7 where there were conflicts alone
  */
 export function runErrorOf(end: RunEnd): PetstockError | undefined {
@@ -44,7 +46,7 @@ export function runErrorOf(end: RunEnd): PetstockError | undefined {
     return new InterruptedError(`Interrupted; ${end.isSingle ? singleText(end) : writtenText(end)}`, { hint, cause });
   }
   const why = cause === undefined ? '' : `: ${rowErrorOf(cause).message}`;
-  if (missing === 0) return new FailureError(`All changes were written, but${why}`, { cause });
+  if (missing === 0) return allWrittenError(end, why);
   if (applied > 0 || mayBeWritten(end)) {
     const retryAfterSeconds = cause instanceof PetstockError ? cause.retryAfterSeconds : undefined;
     const message = partialText(end, why);
@@ -58,6 +60,15 @@ export function runErrorOf(end: RunEnd): PetstockError | undefined {
     return new FailureError(message, { hint, cause: first });
   }
   return unsentError(report.rows, lackingText(report).join(), hint);
+}
+
+/** The shared state went away before it had all outcomes: a resume writes them down. */
+function allWrittenError({ report, cause, where }: RunEnd, why: string): PetstockError {
+  if (report.run === null || !(cause instanceof UnavailableError)) {
+    return new FailureError(`All changes were written, but${why}`, { cause });
+  }
+  const hint = `petstock inventory apply --resume ${report.run} ${whereOptions(where)}`;
+  return new PartialError(`All changes were written, but the history may lack that${why}`, { hint, cause });
 }
 
 /** Where it is certain that nothing was sent, the rows alone say why. */

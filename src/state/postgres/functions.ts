@@ -72,6 +72,13 @@ BEGIN
   RETURN jsonb_build_object('now', now_at, 'expires', until);
 END $$;
 
+CREATE FUNCTION petstock.be_absent(process text) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM petstock.keep_quick();
+  DELETE FROM petstock.presence WHERE id = process;
+  RETURN jsonb_build_object('now', petstock.now_ms());
+END $$;
+
 CREATE FUNCTION petstock.is_alive(process text) RETURNS boolean LANGUAGE sql VOLATILE AS
 $$ SELECT EXISTS (SELECT 1 FROM petstock.presence WHERE id = process AND expires > petstock.now_ms()) $$;
 

@@ -120,7 +120,7 @@ export class PostgresPresence implements Presence {
     if (!this.#isPresent) return;
     this.#isPresent = false;
     // What the command had to say matters more.
-    await this.#connection.read('DELETE FROM petstock.presence WHERE id = $1', this.id).catch(() => {});
+    await this.#connection.call('be_absent', this.id).catch(() => {});
   }
 
   /** @param sentAt when it was asked: the lease ends no earlier than its rest after that */

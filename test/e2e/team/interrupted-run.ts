@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
+import { holdingProxy } from '../../support/holding-proxy.ts';
 import { petstockAt } from '../../support/petstock.ts';
 import { temporaryPostgres } from '../../support/postgres.ts';
 import type { PostgresServer } from '../../support/postgres-server.ts';
@@ -11,11 +12,14 @@ import type { RunRecordJson } from './json.ts';
 const instants = Number(process.env.PETSTOCK_RUNS ?? 2);
 export const rows = 120;
 const noLimit = ['--limit-minute', '10000000', '--limit-day', '100000000'];
-/** So that a run is not over before what is to happen to it. */
+/** So that there are moments between the answers. */
 const unhurried = ['--pets', `${rows}`, '--fault', 'PATCH /inventory/*:delay=8', ...noLimit];
 /** Short, since a resume waits until no request of the killed process can be on its way any more. */
 const timeout = ['--timeout', '1'];
 export const moments = Array.from({ length: instants }, (_, index) => Math.round(((index + 0.5) * rows) / instants));
+
+/** For what takes long. */
+export const oneMoment = process.env.PETSTOCK_RUNS === undefined ? [rows / 2] : moments;
 
 export interface Setting<Server = PostgresServer> {
   readonly served: Served;
@@ -23,8 +27,12 @@ export interface Setting<Server = PostgresServer> {
   /** The program on a machine that has nothing of another one but the address of the database. */
   machine(): ReturnType<typeof petstockAt>;
   stock(): Promise<ReadonlyMap<string, number>>;
-  /** Begins to add 1 to each pet, on a machine of its own. */
+  /** Begins to add 1 to each pet, on a machine of its own. It is not over before `release`: its last row is held back. */
   begin(): Program;
+  release(): void;
+  /** The pet of that row; `held` resolves once its change is held back. */
+  readonly lastPet: string;
+  readonly held: Promise<void>;
 }
 
 const oneServer = () => temporaryPostgres({ settings: ['fsync = on'] });
@@ -38,8 +46,6 @@ export async function settingWith<Server extends { readonly url: string }>(
   start: () => Promise<Server>,
 ): Promise<Setting<Server>> {
   const [served, server] = await Promise.all([serve(unhurried), start()]);
-  const env = { ...served.env, PETSTOCK_STATE_URL: server.url };
-  const machine = () => petstockAt({ env });
   const alone = petstockAt(served);
   const stock = async () => {
     const { stdout } = await alone.run('inventory list -o csv --no-header -q');
@@ -50,12 +56,20 @@ export async function settingWith<Server extends { readonly url: string }>(
         .map((line) => [line.split(',')[0] ?? '', Number(line.split(',')[1])]),
     );
   };
+  const pets = [...(await stock()).keys()];
+  const lastPet = pets.at(-1) ?? '';
+  const { url, held, release } = await holdingProxy(
+    served.url,
+    (method, path) => method === 'PATCH' && path.endsWith(`/${lastPet}`),
+  );
+  const env = { ...served.env, PETSTOCK_URL_STAGING: url, PETSTOCK_STATE_URL: server.url };
+  const machine = () => petstockAt({ env });
   const file = join(temporaryHome().folder, 'deltas.csv');
-  writeFileSync(file, `petId,delta\n${[...(await stock()).keys()].map((petId) => `${petId},+1`).join('\n')}\n`);
+  writeFileSync(file, `petId,delta\n${pets.map((petId) => `${petId},+1`).join('\n')}\n`);
   const apply = ['inventory', 'apply', file, '--yes', '--concurrency', '4', ...timeout];
   // Nobody waits for the tables in what follows.
   await machine().run('state info');
-  return { served, server, machine, stock, begin: () => startProgram(apply, { env }) };
+  return { served, server, machine, stock, begin: () => startProgram(apply, { env }), release, lastPet, held };
 }
 
 const answered = async ({ journal }: Served) =>

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { within } from '../../support/petstock.ts';
 import { runSql } from '../../support/postgres.ts';
 import { expectResumed, moments, rows, setting, untilAnswered } from './interrupted-run.ts';
@@ -12,6 +12,7 @@ test.each(moments)(
     const program = given.begin();
     await untilAnswered(given.served, count);
     await given.server.kill();
+    given.release();
     const { code, stderr } = await program.result;
     expect([5, 8]).toContain(code);
     expect(stderr).toMatch(/Hint: petstock inventory apply --resume \S+ --env staging/);
@@ -29,16 +30,42 @@ test.each(moments)(
   120_000,
 );
 
+test('a PostgreSQL that goes away before the last answer: all is written, and a resume completes the history', async () => {
+  const given = await setting();
+  const program = given.machine().start(`inventory adjust ${given.lastPet} +1`);
+  await given.held;
+  await given.server.kill();
+  given.release();
+  const { code, stderr } = await program.result;
+  expect(stderr).toContain('All changes were written, but the history may lack that: The shared state');
+  const [, hint = ''] = /Hint: petstock (inventory apply --resume \S+ --env staging)/.exec(stderr) ?? [];
+  expect({ code, hint }).toEqual({ code: 8, hint: expect.any(String) });
+  await given.server.restart();
+  const other = given.machine();
+  await vi.waitFor(async () => expect(await other.run(`${hint} --yes`)).toMatchObject({ code: 0 }), {
+    timeout: 60_000,
+    interval: 1000,
+  });
+  expect(await other.newest()).toMatchObject({ state: 'done', counts: { applied: 1 } });
+  expect((await given.served.journal()).filter(({ method }) => method === 'PATCH')).toHaveLength(1);
+}, 120_000);
+
 test('a PostgreSQL that comes back at once, as after a failover, is waited for', async () => {
   const given = await setting();
   const before = await given.stock();
   const program = given.begin();
   await untilAnswered(given.served, rows / 2);
+  const killedAt = performance.now();
   await given.server.kill();
   await given.server.restart();
-  expect(await program.result).toMatchObject({ code: 0 });
+  const away = performance.now() - killedAt;
+  given.release();
+  const { code } = await program.result;
+  // A machine that is busy with other things may take longer for it than the 5 s that are waited.
+  expect(away < 4000 ? [0] : [0, 5, 8]).toContain(code);
   // Outcomes that were not on its disk yet are written again.
-  expect(await given.machine().newest()).toMatchObject({ state: 'done', counts: { applied: rows } });
+  const whole = { state: 'done', counts: { applied: rows } };
+  if (code === 0) expect(await given.machine().newest()).toMatchObject(whole);
   await expectResumed(given, before);
 }, 120_000);
 
@@ -48,6 +75,7 @@ test('a PostgreSQL that hangs: what is in flight ends, nothing more is sent, and
   const program = given.begin();
   await untilAnswered(given.served, rows / 2);
   given.server.freeze();
+  given.release();
   const { code, stderr } = await program.result;
   expect([5, 8]).toContain(code);
   expect(stderr).toContain('does not answer');
@@ -66,6 +94,7 @@ test('a PostgreSQL that is slow: after its time-out nothing more is sent, and an
   onTestFinished(() => holder.end());
   await holder.connect();
   await holder.query('BEGIN; LOCK TABLE petstock.services IN ACCESS EXCLUSIVE MODE');
+  given.release();
   const { code, stderr } = await within(60_000, 'the end of a run whose database is slow', program.result);
   expect([5, 8]).toContain(code);
   expect(stderr).toContain('is too busy');
@@ -83,6 +112,7 @@ test.each(moments)(
     await untilAnswered(given.served, count);
     program.kill('SIGKILL');
     await program.result;
+    given.release();
     await expectResumed(given, before);
   },
   120_000,
