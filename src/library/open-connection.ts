@@ -16,6 +16,7 @@ import { version } from '../shared/version.ts';
 import { serviceOf } from '../state/service-of.ts';
 import type { State } from '../state/state.ts';
 import type { PetstoreClientOptions } from './options.ts';
+import { userName } from './user-name.ts';
 
 /** What all calls of one client share. The governor and the state are opened with the first request. */
 export interface LibraryConnection {
@@ -88,7 +89,9 @@ export function openConnection(
     requireState: async () => {
       const { state } = await late.open();
       if (state !== undefined) return state;
-      throw new UsageError('apply and undo need a stateFolder that can be used: every write is recorded there first');
+      throw new UsageError(
+        'apply and undo need a stateFolder or a stateUrl that can be used: every write is recorded there first',
+      );
     },
     close: async () => {
       const opened = await late.opening()?.catch(() => undefined);
@@ -108,13 +111,16 @@ async function openLibraryState(
   clock: Clock,
   processes: Processes,
 ): Promise<State | undefined> {
-  const { stateFolder: folder, onFallback, onWarning } = options;
-  if (folder === undefined) return undefined;
+  const { stateFolder: folder, stateUrl: url, onFallback, onWarning } = options;
+  const shared = { clock, processes, random: Math.random, command: 'a program', user: userName() };
   try {
-    const { openState } = await import('../state/open-state.ts');
-    const warn = (line: string) => onWarning?.(line);
-    const random = Math.random;
-    return await openState({ folder, need: 'limits', clock, processes, random, command: 'a program', warn });
+    if (folder !== undefined) {
+      const { openState } = await import('../state/open-state.ts');
+      return await openState({ ...shared, folder, url, need: 'limits', warn: (line) => onWarning?.(line) });
+    }
+    if (url === undefined) return undefined;
+    const { openPostgres } = await import('../state/postgres/open-postgres.ts');
+    return await openPostgres({ ...shared, url });
   } catch (error) {
     if (onFallback === undefined) throw error;
     onFallback(error as Error);

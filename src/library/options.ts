@@ -10,6 +10,11 @@ export interface PetstoreClientOptions {
    * included. It is opened with the first request. Without it they are remembered for this client alone.
    */
   readonly stateFolder?: string;
+  /**
+   * `postgresql://…`: a database that keeps limits, gates and the history for several machines, in place of the folder. With a
+   * folder, too, requests that only read go by that one where the database can't be reached, and `onWarning` is called.
+   */
+  readonly stateUrl?: string;
   /** Under which name the limits are remembered; default: the origin. */
   readonly name?: string;
   /** For one request, in milliseconds; default 30,000. */
@@ -21,11 +26,11 @@ export interface PetstoreClientOptions {
   /** Leaves a small part of the limit (2 %, at least 2) to people. */
   readonly bulk?: boolean;
   /**
-   * Called where the state folder can't be used: limits are then remembered for this client alone. Without it every request
+   * Called where the state can't be used: limits are then remembered for this client alone. Without it every request
    * fails with that reason instead, a FailureError or an UnavailableError.
    */
   onFallback?(reason: Error): void;
-  /** Called with a sentence where the state was damaged, or the service asks for a wait that makes no sense. */
+  /** Called with a sentence where the state was damaged or can't be reached, or the service asks for a wait that makes no sense. */
   onWarning?(line: string): void;
   /** Called before each wait, with its length in milliseconds. */
   onWait?(ms: number): void;

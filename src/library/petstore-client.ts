@@ -2,6 +2,7 @@ import { type Client, createClient, type Payload, type RawAnswer } from '../api/
 import type { InventoryItem } from '../inventory/items.ts';
 import { parseBaseUrl } from '../settings/base-url.ts';
 import { parseKey } from '../settings/keys.ts';
+import { parseDatabaseUrl } from '../shared/database-url.ts';
 import { UsageError } from '../shared/errors.ts';
 import {
   countOf,
@@ -67,6 +68,8 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
   countOf(options.timeout, 'timeout', 1);
   countOf(options.maxWait, 'maxWait');
   textOf(options.stateFolder, 'stateFolder');
+  const stateUrl = textOf(options.stateUrl, 'stateUrl');
+  if (stateUrl !== undefined) usable('stateUrl', parseDatabaseUrl(stateUrl));
   textOf(options.name, 'name');
   const connection = openConnection(options, { baseUrl, key });
   const calls = new Calls(signalOf(options.signal));
@@ -122,7 +125,10 @@ function requireRequest(method: unknown, path: unknown, body: unknown): void {
   }
 }
 
-function usable(name: string, parsed: ReturnType<typeof parseBaseUrl>): string {
+function usable<T>(
+  name: string,
+  parsed: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string },
+): T {
   if (parsed.ok) return parsed.value;
   throw new UsageError(`${name}: ${parsed.fault}`);
 }

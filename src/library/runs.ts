@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import type { Client } from '../api/client.ts';
 import { type BulkCounts, type BulkRow, type Change, countRows } from '../inventory/change.ts';
 import { guardFaults, planChanges } from '../inventory/plan.ts';
@@ -14,6 +13,7 @@ import { writeRows } from '../writes/write-rows.ts';
 import { countOf } from './arguments.ts';
 import type { LibraryConnection } from './open-connection.ts';
 import { type ChangeInput, readChanges } from './read-changes.ts';
+import { userName } from './user-name.ts';
 
 export interface ApplyOptions {
   /** Plans and writes nothing. */
@@ -167,15 +167,6 @@ function headOf({ connection }: RunContext, { rows, subject }: PlannedRun): RunH
     reason,
     unchanged,
   };
-}
-
-function userName(): string | undefined {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run under a number that has no name.
-    return undefined;
-  }
 }
 
 function readerOf({ connection, client, signal }: RunContext, { pets }: State): StockReader {

@@ -69,6 +69,8 @@ describe('an argument that is not exact is a UsageError, and nothing is sent', (
     { maxWait: '5' },
     { key: 5 },
     { stateFolder: 7 },
+    { stateUrl: 7 },
+    { stateUrl: 'mysql://db.example/pets' },
   ])('createPetstoreClient with %o', (options) => {
     const complete = { baseUrl: 'https://store.example/v1', key: 'psk_key', ...options };
     expect(() => createPetstoreClient(complete as PetstoreClientOptions)).toThrow(UsageError);

@@ -1,0 +1,63 @@
+import { expect, test, vi } from 'vitest';
+import {
+  createPetstoreClient,
+  type PetstoreClientOptions,
+  UnavailableError,
+  UsageError,
+} from '../../src/library/index.ts';
+import { temporaryDatabase } from '../support/postgres.ts';
+import { openShop } from '../support/shop.ts';
+
+/** The first test starts the server. */
+vi.setConfig({ testTimeout: 60_000 });
+
+async function open(own: Partial<PetstoreClientOptions>) {
+  const shop = await openShop();
+  const { service, clock } = shop;
+  const client = createPetstoreClient({ baseUrl: service.url, key: service.key, clock, name: 'staging', ...own });
+  return { shop, client };
+}
+
+test('apply and undo of a program are in the history of all who share the database', async () => {
+  const stateUrl = await temporaryDatabase();
+  const { shop, client } = await open({ stateUrl });
+  const report = await client.apply([{ petId: 1, quantity: 15 }]);
+  expect(report).toMatchObject({ error: undefined, counts: { applied: 1 } });
+  await client.close();
+  const env = { PETSTOCK_STATE_URL: stateUrl };
+  expect(JSON.parse((await shop.run('history list --json', { env })).stdout)).toMatchObject([{ run: report.run }]);
+  expect(await shop.run(`undo ${report.run} --yes`, { env })).toMatchObject({ code: 0 });
+  expect(JSON.parse((await shop.run('history list --json')).stdout)).toEqual([]);
+});
+
+const unreachable = 'postgresql://ann:secret@127.0.0.1:1/pets';
+
+test('a database that can not be reached fails each request, and its password is not shown', async () => {
+  const { shop, client } = await open({ stateUrl: unreachable });
+  const error = await client.probe().catch((reason) => reason);
+  expect(error).toBeInstanceOf(UnavailableError);
+  expect(error.message).not.toContain('secret');
+  expect(shop.service.journal()).toEqual([]);
+  await client.close();
+});
+
+test('with a folder reads go by what that knows, and nothing is written', async () => {
+  const warnings: string[] = [];
+  const shop = await openShop();
+  const { service, clock, folders } = shop;
+  const client = createPetstoreClient({
+    ...{ baseUrl: service.url, key: service.key, clock, stateUrl: unreachable, stateFolder: folders.state },
+    onWarning: (line) => warnings.push(line),
+  });
+  await client.probe();
+  expect(warnings).toEqual([expect.stringContaining('goes by what this machine alone knows')]);
+  await expect(client.apply([{ petId: 1, quantity: 15 }])).rejects.toThrow("can't be reached");
+  expect(service.journal().filter(({ method }) => method === 'PATCH')).toEqual([]);
+  await client.close();
+});
+
+test('without both there is no apply', async () => {
+  const { client } = await open({});
+  await expect(client.apply([{ petId: 1, quantity: 15 }])).rejects.toBeInstanceOf(UsageError);
+  await client.close();
+});
