@@ -202,6 +202,7 @@ async function findBinaries(folder: string): Promise<string> {
   const candidates = given === undefined || given === '' ? [await packaged(folder), ...ofSystem()] : [given];
   for (const candidate of candidates) {
     if (candidate === undefined) continue;
+    if (candidate === given) restoreLinks(resolve(candidate, '..', '..'));
     try {
       await ended(spawn(join(candidate, 'postgres'), ['--version'], { ...identity, cwd: '/' }));
       return candidate;
