@@ -104,4 +104,4 @@ test(`four hosts ${how}: no 429, no lost adjust, one history`, async () => {
   const names = new Set(runs.map(({ host, user }) => (permitted === undefined ? user : `${user}@${host}`)));
   expect(names).toEqual(new Set(hosts.map((host) => (permitted === undefined ? `of-${host}` : `of-${host}@${host}`))));
   expect(await here.run('state check')).toMatchObject({ code: 0 });
-}, 180_000);
+}, 300_000);

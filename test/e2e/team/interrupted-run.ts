@@ -77,7 +77,7 @@ const answered = async ({ journal }: Served) =>
 
 export const untilAnswered = (served: Served, count: number) =>
   vi.waitFor(async () => expect(await answered(served)).toBeGreaterThanOrEqual(count), {
-    timeout: 30_000,
+    timeout: 120_000,
     interval: 5,
   });
 
@@ -94,7 +94,7 @@ export async function expectResumed(
     const resume = ['inventory', 'apply', '--resume', `${run?.run}`, '--yes', ...timeout];
     // A process of another machine is taken for gone when its lease is over.
     await vi.waitFor(async () => expect(await other.run(resume)).toMatchObject({ code: 0 }), {
-      timeout: 40_000,
+      timeout: 120_000,
       interval: 1000,
     });
   }

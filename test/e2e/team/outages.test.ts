@@ -27,7 +27,7 @@ test.each(moments)(
     expect(sent.filter(({ path }) => !pets.has(path.replace(/.*\//, '')))).toEqual([]);
     await expectResumed(given, before);
   },
-  120_000,
+  300_000,
 );
 
 test('a PostgreSQL that goes away before the last answer: all is written, and a resume completes the history', async () => {
@@ -43,12 +43,12 @@ test('a PostgreSQL that goes away before the last answer: all is written, and a 
   await given.server.restart();
   const other = given.machine();
   await vi.waitFor(async () => expect(await other.run(`${hint} --yes`)).toMatchObject({ code: 0 }), {
-    timeout: 60_000,
+    timeout: 120_000,
     interval: 1000,
   });
   expect(await other.newest()).toMatchObject({ state: 'done', counts: { applied: 1 } });
   expect((await given.served.journal()).filter(({ method }) => method === 'PATCH')).toHaveLength(1);
-}, 120_000);
+}, 300_000);
 
 test('a PostgreSQL that comes back at once, as after a failover, is waited for', async () => {
   const given = await setting();
@@ -67,7 +67,7 @@ test('a PostgreSQL that comes back at once, as after a failover, is waited for',
   const whole = { state: 'done', counts: { applied: rows } };
   if (code === 0) expect(await given.machine().newest()).toMatchObject(whole);
   await expectResumed(given, before);
-}, 120_000);
+}, 300_000);
 
 test('a PostgreSQL that hangs: what is in flight ends, nothing more is sent, and another machine goes on', async () => {
   const given = await setting();
@@ -83,7 +83,7 @@ test('a PostgreSQL that hangs: what is in flight ends, nothing more is sent, and
   expect((await given.served.journal()).filter(({ status }) => status === null)).toEqual([]);
   given.server.thaw();
   await expectResumed(given, before);
-}, 120_000);
+}, 300_000);
 
 test('a PostgreSQL that is slow: after its time-out nothing more is sent, and another machine goes on', async () => {
   const given = await setting();
@@ -95,13 +95,13 @@ test('a PostgreSQL that is slow: after its time-out nothing more is sent, and an
   await holder.connect();
   await holder.query('BEGIN; LOCK TABLE petstock.services IN ACCESS EXCLUSIVE MODE');
   given.release();
-  const { code, stderr } = await within(60_000, 'the end of a run whose database is slow', program.result);
+  const { code, stderr } = await within(120_000, 'the end of a run whose database is slow', program.result);
   expect([5, 8]).toContain(code);
   expect(stderr).toContain('is too busy');
   expect(stderr).toMatch(/Hint: petstock inventory apply --resume \S+ --env staging/);
   await holder.query('ROLLBACK');
   await expectResumed(given, before);
-}, 120_000);
+}, 300_000);
 
 test.each(moments)(
   'kill -9 of a machine once %i rows are answered: another one goes on',
@@ -115,5 +115,5 @@ test.each(moments)(
     given.release();
     await expectResumed(given, before);
   },
-  120_000,
+  300_000,
 );

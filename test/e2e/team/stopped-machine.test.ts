@@ -28,5 +28,5 @@ test.each(oneMoment)(
     expect(resumed).toMatchObject({ command: 'inventory apply', state: 'done' });
     expect(await third.run('state check')).toMatchObject({ code: 0 });
   },
-  120_000,
+  300_000,
 );
