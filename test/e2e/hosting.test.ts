@@ -52,6 +52,13 @@ test('SIGHUP has a renewed certificate served, and ends nothing', async () => {
   expect((await program.result).code).toBe(0);
 });
 
+test('SIGHUP without a certificate is the end, as for any program whose terminal is closed', async () => {
+  const { program, url, key } = await start(['--file', ':memory:']);
+  expect(await statusOf(`${url}/inventory`, key)).toBe(200);
+  program.kill('SIGHUP');
+  expect(await program.result).toMatchObject({ code: 0, signal: null });
+});
+
 function fingerprint(url: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const { hostname: host, port } = new URL(url);

@@ -60,6 +60,13 @@ test('the clock can be moved ahead: windows and Date go with it', async () => {
   expect(rate(answer)).toBe(`1/0/${(NOON + 120_000) / 1000}`);
 });
 
+test('but not beyond what a Date can say', async () => {
+  const service = await start({ adminPort: 0 });
+  service.clock.set(Date.UTC(9999, 11, 30));
+  expect((await ask(service, 'POST', '/clock', { advanceSeconds: 172_800 })).status).toBe(400);
+  expect((await service.get('/inventory')).headers.date).toBe('Thu, 30 Dec 9999 00:00:00 GMT');
+});
+
 test.each([
   ['POST', '/faults', { faults: ['*:nonsense'] }, 400],
   ['POST', '/faults', ['*:reset'], 400],

@@ -23,6 +23,9 @@ interface Call {
   readonly parameter: string;
 }
 
+/** The `Date` of an answer has four digits for the year. */
+const LAST_DATE = Date.UTC(9999, 11, 31);
+
 /** What the administration port does, by method and path; `*` is any one segment. */
 const ROUTES: Readonly<Record<string, (call: Call) => Promise<Reply>>> = {
   'GET /health': async () => ok({ status: 'ok' }),
@@ -41,7 +44,9 @@ const ROUTES: Readonly<Record<string, (call: Call) => Promise<Reply>>> = {
     return faultsOf(service);
   },
   'POST /clock': async ({ service: { store }, request }) => {
-    await store.advance(secondsOf(await readJson(request)) * 1000);
+    const milliseconds = secondsOf(await readJson(request)) * 1000;
+    if (store.now() + milliseconds > LAST_DATE) throw new BadRequest('The clock can not go beyond the year 9999.');
+    await store.advance(milliseconds);
     return ok({ now: new Date(store.now()).toISOString() });
   },
   'GET /keys': async ({ service }) => ok((await service.store.keys()).map((record) => shown(record, service))),

@@ -1,6 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { drainOf, parseOptions } from '../../../src/cli/commands/sandbox/serve-options.ts';
 import { serveValues } from '../../../src/cli/commands/sandbox/serve-values.ts';
@@ -38,7 +43,26 @@ test('what the image sets are options, and what it opens are its ports', () => {
   expect(options).toMatchObject({ host: '0.0.0.0', adminHost: '0.0.0.0', expose: true, file: '/data/stock.db' });
   const [, opened] = /^EXPOSE (.*)$/m.exec(read('Dockerfile')) ?? [];
   expect(opened).toBe(`${options.port} ${options.adminPort}`);
-  expect(read('Dockerfile')).toContain(`http://127.0.0.1:${options.adminPort}/healthz`);
+});
+
+test.each([false, true])('its health check looks where the service is; over TLS: %j', async (isTls) => {
+  const [, command = ''] = /^HEALTHCHECK .*? CMD (.*)$/m.exec(read('Dockerfile')) ?? [];
+  const certificate = (name: string) => readFileSync(join(import.meta.dirname, '../../support/certificates', name));
+  const tls = { cert: certificate('server.pem'), key: certificate('server-key.pem') };
+  let status = 200;
+  const answer: RequestListener = ({ url }, response) => response.writeHead(url === '/healthz' ? status : 404).end();
+  const server = isTls ? createTlsServer(tls, answer) : createServer(answer);
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const env = {
+    PATH: process.env.PATH,
+    PETSTOCK_SERVE_ADMIN_PORT: `${(server.address() as AddressInfo).port}`,
+    ...(isTls ? { PETSTOCK_SERVE_TLS_CERT: '/run/secrets/cert.pem' } : {}),
+  };
+  const check = async () => (await once(spawn('sh', ['-c', command], { env }), 'close'))[0];
+  expect(await check()).toBe(0);
+  status = 503;
+  expect(await check()).toBe(1);
 });
 
 test('with what compose sets on top, both replicas serve one database with one key', () => {

@@ -129,6 +129,37 @@ describe('options by variable and by file', () => {
     expect(stderr).toContain('Warning: PETSTOCK_SERVE_PORTT is no option of petstock sandbox serve.\n');
   });
 
+  test('of two options that exclude each other the one of the stronger source counts', async () => {
+    const shop = await openShop();
+    const env = {
+      PETSTOCK_SERVE_FILE: join(folderOf(shop), 'never.db'),
+      PETSTOCK_SERVE_KEY_FILE: join(folderOf(shop), 'never.key'),
+      PETSTOCK_SERVE_NO_ADDRESS_LIMIT: 'true',
+      PETSTOCK_SERVE_LIMIT_MINUTE: '7',
+    };
+    const look = async ({ url, key }: Line) => {
+      expect(key).toBe(given);
+      expect((await get(url, key)).headers.get('x-ratelimit-limit')).toBe('60');
+      expect((await get(url, 'no-key-of-ours-at-all')).headers.get('x-ratelimit-limit')).toBe('9');
+    };
+    const database = await temporaryDatabase();
+    const options = `--port 0 --database ${database} --key ${given} --address-limit 9 --plan free`;
+    expect((await served(shop, options, look, { env })).code).toBe(0);
+    expect([existsSync(env.PETSTOCK_SERVE_FILE), existsSync(env.PETSTOCK_SERVE_KEY_FILE)]).toEqual([false, false]);
+    // One source that names both is still refused, and what is off excludes nothing.
+    const both = { PETSTOCK_SERVE_KEY: given, PETSTOCK_SERVE_KEY_FILE: env.PETSTOCK_SERVE_KEY_FILE };
+    expect((await shop.run('sandbox serve --port 0', { env: both })).stderr).toContain('exclude each other');
+    const off = { PETSTOCK_SERVE_ADDRESS_LIMIT: '9', PETSTOCK_SERVE_NO_ADDRESS_LIMIT: 'false' };
+    await served(
+      shop,
+      '--port 0 --file :memory:',
+      async ({ url }) => {
+        expect((await get(url, 'no-key-of-ours-at-all')).headers.get('x-ratelimit-limit')).toBe('9');
+      },
+      { env: off },
+    );
+  });
+
   test.each([
     [{ prot: 1 }, /"prot" in \S+ is no option .*; did you mean "port"\?/],
     [{ log: 'yes' }, /"log" in \S+ takes true or false/],

@@ -66,6 +66,20 @@ interface Sources {
   warn(line: string): void;
 }
 
+/** Options that say the same in another way, of which one source names one. */
+const alternatives: readonly (readonly Name[])[] = [
+  ['file', 'database'],
+  ['key', 'key-file'],
+  ['import', 'pets'],
+  ['import', 'seed'],
+  ['import', 'ids'],
+  ['address-limit', 'no-address-limit'],
+  ['ban-strikes', 'no-ban'],
+  ['ban-seconds', 'no-ban'],
+  ['plan', 'limit-minute'],
+  ['plan', 'limit-day'],
+];
+
 /**
  * Options from the command line, else from `PETSTOCK_SERVE_…`, else from the file of `--config`.
  * @throws UsageError for a file that can't be read, a name in it that is no option, or a value of another kind
@@ -73,9 +87,23 @@ interface Sources {
 export function serveValues({ flags, env, warn }: Sources): ServeValues {
   const file = typeof flags.config === 'string' ? flags.config : env[`${prefix}CONFIG`] || undefined;
   const values = new Map<string, Value>(file === undefined ? [] : fromFile(file));
-  for (const [name, value] of fromVariables(env, warn)) values.set(name, value);
-  for (const [name, value] of fromFlags(flags)) values.set(name, value);
+  for (const stronger of [fromVariables(env, warn), fromFlags(flags)]) overrule(values, new Map(stronger));
   return Object.fromEntries(values);
+}
+
+/** What a stronger source says takes the place of what weaker ones say in its stead: `--database` that of `PETSTOCK_SERVE_FILE`. */
+function overrule(values: Map<string, Value>, stronger: ReadonlyMap<Name, Value>): void {
+  for (const pair of alternatives) {
+    const [one, ...others] = pair.filter((name) => isGiven(stronger.get(name)));
+    if (one === undefined || others.length > 0) continue;
+    for (const name of pair) values.delete(name);
+  }
+  for (const [name, value] of stronger) values.set(name, value);
+}
+
+/** A flag that is said to be off asks for nothing. */
+function isGiven(value: Value | undefined): boolean {
+  return value !== undefined && value !== false;
 }
 
 function* fromFlags(flags: Sources['flags']): Generator<[Name, Value]> {

@@ -98,7 +98,8 @@ async function serve(invocation: Invocation, flags: Readonly<Record<string, unkn
         'The stock that is there is kept; --import is for a new one. To replace it: petstock sandbox import',
       );
     }
-    context.onHangup(() => void reload(invocation, service));
+    // Without a certificate it means what it means to others: the terminal is gone, and with it this server.
+    if (options.tls !== undefined) context.onHangup(() => void reload(invocation, service));
     await announce(invocation, service, values);
     await ended(context.interrupted);
     service.drain();
