@@ -114,7 +114,7 @@ export class Connections {
 
   #open(): Pools {
     const common = {
-      connectionString: this.#url,
+      connectionString: withPsqlModes(this.#url),
       application_name: 'petstock service',
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: ANSWER_MS,
@@ -189,6 +189,11 @@ export class Connections {
     this.#pools = this.#open();
     void this.#retire(lost);
   }
+}
+
+/** `sslmode` as psql takes it: `pg` takes `require` and others for `verify-full`, and warns of that, unless this is said. */
+function withPsqlModes(url: string): string {
+  return /[?&]sslmode=/.test(url) && !/[?&]uselibpqcompat=/.test(url) ? `${url}&uselibpqcompat=true` : url;
 }
 
 /** @throws StorageError when none is free in time, or none can be made */
