@@ -262,6 +262,19 @@ export function describeStore(kind: Kind): void {
       ]);
     });
 
+    test('the journal takes any text', async () => {
+      const { store } = await open();
+      for (const body of ['\0', '\ud83d', `${'x'.repeat(1_023)}🐦`, '🐦']) {
+        const entry = store.journal.open(1_000, 'PATCH', '/v1/inventory/1');
+        entry.read(body);
+        entry.answered(400);
+        entry.over();
+      }
+      const bodies = (await store.journal.all()).map(({ body }) => body);
+      expect(bodies).toHaveLength(4);
+      expect(bodies[3]).toBe('🐦');
+    });
+
     test('time goes ahead, for all who share it', async () => {
       const { store, again } = await open();
       const other = await again();

@@ -12,15 +12,15 @@ const TYPES = {
 };
 
 /** Milliseconds. A server that does not answer for this long is as one that is not there. */
-const CONNECT_MS = 3_000;
-export const ANSWER_MS = 6_000;
+const CONNECT_MS = 5_000;
+export const ANSWER_MS = 7_000;
 
 /**
  * A service that stands still in the middle of a transaction is not to hold its locks for longer than this; who waits for one
  * of them waits a little longer, and so gets it. The answer to a statement is waited for a little longer still.
  */
-const IDLE_MS = 3_000;
-const LOCK_MS = 5_000;
+const IDLE_MS = 4_000;
+const LOCK_MS = 6_000;
 
 /** A reader of the whole inventory may stand still for as long as its client may read nothing, and a little more. */
 const READER_IDLE_MS = 90_000;

@@ -65,7 +65,16 @@ export class PostgresJournal implements Journal {
          SELECT entry FROM unnest($1::jsonb[]) WITH ORDINALITY AS given (entry, at) ORDER BY at RETURNING position
        )
        DELETE FROM petstock_service.journal WHERE position <= (SELECT max(position) FROM put) - ${2 * KEPT}`,
-      [entries.map((entry) => JSON.stringify(entry))],
+      [
+        entries.map((entry) =>
+          JSON.stringify(entry, (_, value) => (typeof value === 'string' ? storable(value) : value)),
+        ),
+      ],
     );
   }
+}
+
+/** `jsonb` takes neither NUL nor half of a surrogate pair, which is where a text may have been cut: all entries of a batch would be lost. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').replace(/\p{Surrogate}/gu, '\uFFFD');
 }
