@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { lstatSync, type Stats, statSync } from 'node:fs';
+import { fsync, lstatSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { effectiveUser } from './effective-user.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, replaceErrorReason, systemCode } from './file-error.ts';
@@ -13,7 +14,9 @@ export interface DiskSync {
   folder(path: string): Promise<void>;
 }
 
-const diskSync: DiskSync = { file: (handle) => handle.sync(), folder: (path) => syncFolder(path) };
+/** By the descriptor: yarn's Plug'n'Play has file handles of its own, which can't `sync()`. */
+const syncHandle = ({ fd }: FileHandle): Promise<void> => promisify(fsync)(fd);
+const diskSync: DiskSync = { file: syncHandle, folder: (path) => syncFolder(path) };
 
 const root = 0;
 const writableByOthers = 0o022;
@@ -166,7 +169,7 @@ async function copyOwner(target: FileHandle, like: Stats | undefined): Promise<v
 /** Windows has no such call, some file systems neither, and a folder may be one to write to and not to read. */
 export async function syncFolder(
   path: string,
-  openFolder: (path: string) => Promise<Pick<FileHandle, 'sync' | 'close'>> = (folder) => open(folder, 'r'),
+  openFolder: (path: string) => Promise<Pick<FileHandle, 'sync' | 'close'>> = openToSync,
 ): Promise<void> {
   try {
     const folder = await openFolder(path);
@@ -178,6 +181,11 @@ export async function syncFolder(
   } catch (error) {
     if (['EIO', 'ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '')) throw error;
   }
+}
+
+async function openToSync(path: string): Promise<Pick<FileHandle, 'sync' | 'close'>> {
+  const folder = await open(path, 'r');
+  return { sync: () => syncHandle(folder), close: () => folder.close() };
 }
 
 /** Runs one step, with words for the failures that people run into. */

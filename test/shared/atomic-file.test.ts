@@ -4,6 +4,7 @@ import {
   link,
   mkdir,
   mkdtemp,
+  open,
   readdir,
   readFile,
   realpath,
@@ -14,7 +15,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFileAtomically, type DiskSync, syncFolder, writeFileAtomically } from '../../src/shared/atomic-file.ts';
 import { FailureError } from '../../src/shared/errors.ts';
 
@@ -155,6 +156,23 @@ describe('what is on the disk, and when', () => {
     await expect(writeFileAtomically(join(folder, 'a'), ['new'], sync)).rejects.toBeInstanceOf(FailureError);
     expect(await readFile(join(folder, 'a'), 'utf8')).toBe('old');
     expect(await readdir(folder)).toEqual(['a']);
+  });
+});
+
+describe("file handles that can not sync, as those of Plug'n'Play", () => {
+  it('are synced by their descriptors', async () => {
+    const handle = await open(folder, 'r');
+    const sync = vi.spyOn(Object.getPrototypeOf(handle), 'sync').mockImplementation(() => {
+      throw new Error('Method not implemented.');
+    });
+    await handle.close();
+    try {
+      await writeFileAtomically(join(folder, 'a'), ['new']);
+      expect(await createFileAtomically(join(folder, 'b'), 'new')).toBe(true);
+    } finally {
+      sync.mockRestore();
+    }
+    expect(await readdir(folder)).toEqual(['a', 'b']);
   });
 });
 
