@@ -1,4 +1,5 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { allHelp } from './src/cli/help-texts.ts';
@@ -120,6 +121,15 @@ const sqlitePackage = '@photostructure/sqlite';
 /** Where `bin/sqlite.ts` is built to, seen from the program and the library. */
 const builtSqlite = './sqlite/index.cjs';
 
+/** Its folder, and that of what it loads its binaries by. Only npm is sure to put the second into our own `node_modules`. */
+const sqliteFolder = installedAt(sqlitePackage, resolve('package.json'));
+const loaderFolder = installedAt('node-gyp-build', join(sqliteFolder, 'package.json'));
+
+/** @param from the file that asks for the package */
+function installedAt(name: string, from: string): string {
+  return dirname(createRequire(from).resolve(`${name}/package.json`));
+}
+
 /** Takes the SQLite that is built in place of that of `node_modules`. The service asks for it by a \`require\` of its own. */
 const besideSqlite: EsbuildPlugin = {
   name: 'beside-sqlite',
@@ -139,19 +149,18 @@ const prebuilds: EsbuildPlugin = {
   name: 'prebuilds',
   setup({ initialOptions, onResolve, onEnd }) {
     onResolve({ filter: /^@photostructure\/sqlite$/ }, () => ({
-      path: resolve('node_modules', sqlitePackage, 'dist/index.cjs'),
+      path: join(sqliteFolder, 'dist/index.cjs'),
     }));
     onEnd(() => {
       if (initialOptions.outdir === undefined) return;
-      const from = join('node_modules', sqlitePackage, 'prebuilds');
-      cpSync(from, join(initialOptions.outdir, 'prebuilds'), { recursive: true });
+      cpSync(join(sqliteFolder, 'prebuilds'), join(initialOptions.outdir, 'prebuilds'), { recursive: true });
     });
   },
 };
 
 /**
  * What is bundled is passed on, so its licences go with it: `LICENSES.txt` beside the bundle, which `petstock licenses` prints.
- * @param besides packages that go with it in bundles of their own
+ * @param besides the folders of packages that go with it in bundles of their own
  */
 export const licences = (besides: readonly string[] = []): EsbuildPlugin => ({
   name: 'licences',
@@ -160,8 +169,8 @@ export const licences = (besides: readonly string[] = []): EsbuildPlugin => ({
       const { outdir } = initialOptions;
       if (metafile === undefined || outdir === undefined) return;
       const bundled = Object.keys(metafile.inputs).flatMap((input) => packageFolder(input) ?? []);
-      const packages = [...bundled, ...besides.map((name) => `node_modules/${name}`)];
-      const texts = ['.', ...[...new Set(packages)].sort()].map(licenceOf);
+      // Each begins with the name of its package, whatever folder that is in.
+      const texts = [licenceOf('.'), ...[...new Set([...bundled, ...besides].map(licenceOf))].sort()];
       mkdirSync(outdir, { recursive: true });
       writeFileSync(join(outdir, 'LICENSES.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
     });
@@ -300,7 +309,7 @@ export default defineConfig([
       quickHelp,
       completion,
       commonJs,
-      licences([sqlitePackage, 'node-gyp-build']),
+      licences([sqliteFolder, loaderFolder]),
       manual,
     ],
   },

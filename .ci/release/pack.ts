@@ -11,7 +11,8 @@ import { npm } from './npm.ts';
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const out = join(root, 'dist/packages');
-const { scripts: _, devDependencies: __, devEngines: ___, overrides: ____, ...manifest } = readManifest();
+const ofDevelopment = ['scripts', 'devDependencies', 'devEngines', 'overrides', 'resolutions'];
+const manifest = Object.fromEntries(Object.entries(readManifest()).filter(([name]) => !ofDevelopment.includes(name)));
 
 const folder = mkdtempSync(join(root, 'node_modules/.cache/petstock-package-'));
 try {
