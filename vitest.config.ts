@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/system/**', 'test/bench/**'],
+          exclude: ['test/e2e/**', 'test/system/**', 'test/install/**', 'test/bench/**'],
           // Some do real work on a real disk; a machine that is busy with other things is no fault of theirs.
           testTimeout: 20_000,
           globalSetup: ['test/support/postgres.ts'],
@@ -40,6 +40,17 @@ export default defineConfig({
           globalSetup: ['test/support/build.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        // The package as its users get it. Takes the registry, for package managers and releases of Node.
+        extends: true,
+        test: {
+          name: 'install',
+          include: ['test/install/**/*.test.ts'],
+          globalSetup: ['test/support/tarball.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
     ],

@@ -5,12 +5,13 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * `npm run test:nodes`: all tests with each release line of Node that is supported, one after the other. Each is
+ * `npm run test:nodes`: all tests with the oldest release of Node that is supported and with each line, one after the other. Each is
  * installed from the registry into a temporary folder. `npm run test:nodes -- 24` takes only that one.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const projects = ['unit', 'e2e', 'system'].flatMap((name) => ['--project', name]);
 const wanted = process.argv.slice(2);
-const lines = wanted.length > 0 ? wanted : ['20', '22', '24', '26'];
+const lines = wanted.length > 0 ? wanted : ['20.18.1', '20', '22', '24', '26'];
 let failed = false;
 
 for (const line of lines) {
@@ -36,7 +37,7 @@ async function testWith(line, folder) {
   const env = { ...process.env, PATH: bin + delimiter + process.env.PATH };
   await succeeds(join(bin, 'node'), ['--version'], { env });
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  return succeeds(join(bin, 'node'), [vitest, 'run', '--reporter=dot'], { cwd: root, env });
+  return succeeds(join(bin, 'node'), [vitest, 'run', ...projects, '--reporter=dot'], { cwd: root, env });
 }
 
 function succeeds(file, args, options) {

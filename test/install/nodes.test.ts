@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, inject, test } from 'vitest';
+import { manifest, newMachine, newProject, runOn } from '../support/installation.ts';
+import { nodeRelease } from '../support/package-managers.ts';
+import { usesLibrary, usesProgram } from './usage.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'petstock-nodes-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The floor, the last release without an SQLite of its own that will do, the first with one, and the line after. */
+const releases = ['20.18.1', '22.17.1', '22.18.0', '24'];
+
+test('the floor is the one that the package names', () => {
+  expect(manifest.engines.node).toBe(`>=${releases[0]}`);
+});
+
+test.each(releases)('the tarball installs and works on Node %s', async (release) => {
+  const bin = nodeRelease(join(folder, release), release);
+  const machine = newMachine([bin]);
+  const project = newProject(machine);
+  const { stdout } = await runOn(machine, ['node', '--version']);
+  expect(`${stdout.trim()}.`).toContain(`v${release}.`);
+  await runOn(machine, ['npm', 'install', '--engine-strict', inject('tarball')], project);
+  await usesProgram((...args) => runOn(machine, [join(project, 'node_modules/.bin/petstock'), ...args]));
+  await usesLibrary(machine, project, ['node']);
+});

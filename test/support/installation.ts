@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+export const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly engines: { readonly node: string };
+}
+
+/** Of what is installed. */
+export const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as Manifest;
+
+/** A machine that has never seen petstock: home, caches and folders are its own, and gone when the test is finished. */
+export interface Machine {
+  readonly folder: string;
+  /** What is run in place of the Node of this process comes first in its PATH. */
+  readonly path: readonly string[];
+}
+
+/** @param path folders of programs that come before those of this process */
+export function newMachine(path: readonly string[] = []): Machine {
+  const folder = mkdtempSync(join(tmpdir(), 'petstock-install-'));
+  // Installers leave folders that nobody may write to.
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  // Where there is none, npm takes a folder further up for the project.
+  writeJson(join(folder, 'package.json'), { name: 'machine', private: true });
+  return { folder, path };
+}
+
+export interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs a command on a machine to its end.
+ * @param command its words; the first may be a path
+ * @throws with all that it has printed, where it fails
+ */
+export function runOn(machine: Machine, command: readonly string[], cwd = machine.folder): Promise<Output> {
+  const [file = '', ...args] = command;
+  const options = { cwd, env: environmentOf(machine), maxBuffer: 1e8, encoding: 'utf8' } as const;
+  return new Promise((resolve, reject) => {
+    execFile(file, args, options, (error, stdout, stderr) => {
+      if (error === null) resolve({ stdout, stderr });
+      else reject(new Error(`${command.join(' ')} failed (${error.code ?? error.signal}):\n${stdout}${stderr}`));
+    });
+  });
+}
+
+/** A folder on the machine for a project that uses petstock. */
+export function newProject({ folder }: Machine): string {
+  const project = join(folder, 'consumer');
+  mkdirSync(project);
+  writeJson(join(project, 'package.json'), { name: 'consumer', private: true, type: 'module' });
+  return project;
+}
+
+export function writeJson(file: string, value: unknown): void {
+  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Only how the registry is reached comes from here: address, proxies, authorities. */
+function environmentOf({ folder, path }: Machine): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) =>
+    /^(LANG|TZ|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|\w*_proxy)$/i.test(name),
+  );
+  return {
+    ...Object.fromEntries(kept),
+    PATH: [...path, process.env.PATH ?? ''].join(delimiter),
+    HOME: folder,
+    NPM_CONFIG_USERCONFIG: join(homedir(), '.npmrc'),
+    npm_config_cache: join(folder, '.cache', 'npm'),
+    npm_config_update_notifier: 'false',
+    XDG_DATA_HOME: join(folder, '.local', 'share'),
+    XDG_CACHE_HOME: join(folder, '.cache'),
+    XDG_CONFIG_HOME: join(folder, '.config'),
+    XDG_STATE_HOME: join(folder, '.local', 'state'),
+    YARN_CACHE_FOLDER: join(folder, '.cache', 'yarn'),
+    YARN_GLOBAL_FOLDER: join(folder, '.yarn'),
+    YARN_ENABLE_TELEMETRY: '0',
+  };
+}

@@ -1,0 +1,36 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { npm } from '../../.ci/release/npm.ts';
+import { writeJson } from './installation.ts';
+
+export type Manager = 'pnpm' | 'yarn1' | 'yarn4';
+
+/**
+ * Installs package managers from the registry.
+ * @param folder an empty one
+ * @returns the command that runs each
+ */
+export function packageManagers(folder: string): Record<Manager, readonly string[]> {
+  mkdirSync(folder, { recursive: true });
+  writeJson(join(folder, 'package.json'), { private: true });
+  install(folder, ['pnpm@12', 'yarn@1', '@yarnpkg/cli-dist@4']);
+  const modules = join(folder, 'node_modules');
+  return {
+    pnpm: [join(modules, '.bin/pnpm')],
+    yarn1: ['node', join(modules, 'yarn/bin/yarn.js')],
+    yarn4: ['node', join(modules, '@yarnpkg/cli-dist/bin/yarn.js')],
+  };
+}
+
+/** Installs a release of Node from the registry. @returns the folder of its `node` */
+export function nodeRelease(folder: string, version: string): string {
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  mkdirSync(folder, { recursive: true });
+  writeJson(join(folder, 'package.json'), { private: true });
+  install(folder, [`${name}@${version}`]);
+  return join(folder, 'node_modules', name, 'bin');
+}
+
+function install(folder: string, packages: readonly string[]): void {
+  npm(['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', ...packages], folder);
+}

@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { npm } from '../../.ci/release/npm.ts';
+import { manifest, repository } from './installation.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The package as it is published. */
+    readonly tarball: string;
+  }
+}
+
+/** Packs `dist` as it is, after a build where there has been none. */
+export default function setup(project: TestProject): void {
+  if (!existsSync(join(repository, 'dist/index.d.ts'))) npm(['run', 'build'], repository);
+  npm(['run', '--silent', 'build:package'], repository);
+  project.provide('tarball', join(repository, 'dist/packages', `petstock-${manifest.version}.tgz`));
+}
