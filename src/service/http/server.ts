@@ -10,7 +10,7 @@ import { Connections } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import { handle } from './handle.ts';
 import { logWhenOver } from './log.ts';
-import { type ParserError, parserRefusal, refuseConnection } from './parser-refusals.ts';
+import { fieldNameRefusal, type ParserError, parserRefusal, refuseConnection } from './parser-refusals.ts';
 import { readTls, renewTls, type TlsFiles } from './tls.ts';
 
 /** How long a client may take, in milliseconds. */
@@ -89,6 +89,11 @@ export class ApiServer {
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
+    const refusal = fieldNameRefusal(request.rawHeaders);
+    if (refusal !== null) {
+      this.#misread(request.socket, refusal);
+      return;
+    }
     const { clock, store, log, metrics } = this.#service;
     const time = store.now();
     response.sendDate = false;
