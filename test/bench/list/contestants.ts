@@ -31,6 +31,8 @@ export interface Scene {
   readonly folder: string;
   /** The longest for one run. */
   readonly seconds: number;
+  /** The version of `node` in the names of what runs on it, where several Nodes read the same list. */
+  readonly version?: string | undefined;
 }
 
 export const names = {
@@ -79,7 +81,18 @@ export function petstock(scene: Scene, name: string): Contestant {
     PETSTOCK_CONFIG_DIR: join(scene.folder, 'config'),
     PETSTOCK_STATE_DIR: join(scene.folder, 'state'),
   };
-  return listing(scene, name, { argv: [scene.node, scene.program, 'inventory', 'list', ...args], env }, expected);
+  const command = { argv: [scene.node, scene.program, 'inventory', 'list', ...args], env };
+  return listing(scene, nameOn(scene.version, name), command, expected);
+}
+
+/** What a contestant is called on another Node than this one. */
+export function nameOn(version: string | undefined, name: string): string {
+  return version === undefined ? name : `${name}, Node ${version}`;
+}
+
+/** In the first so many rounds alone. */
+export function inFew(rounds: number, make: (scene: Scene) => Contestant): (scene: Scene) => Contestant {
+  return (scene) => ({ ...make(scene), rounds });
 }
 
 /** The program with a list in another shape. */
@@ -87,8 +100,13 @@ export function shaped(scene: Scene): Contestant {
   return petstock(scene, names.shaped);
 }
 
+/** What it prints is looked at where it is measured in all formats. */
 export function compact(scene: Scene): Contestant {
-  return petstock({ ...scene, url: scene.compactUrl ?? scene.url, isForeign: false }, names.compact);
+  const { attempt, ...contestant } = petstock(
+    { ...scene, url: scene.compactUrl ?? scene.url, isForeign: false },
+    names.compact,
+  );
+  return { ...contestant, attempt: () => attempt(false) };
 }
 
 export function jq(scene: Scene): Contestant {
@@ -98,7 +116,7 @@ export function jq(scene: Scene): Contestant {
 }
 
 export function fetchScript(scene: Scene): Contestant {
-  return other(scene, names.fetch, [scene.node, peer('fetch.js')]);
+  return other(scene, nameOn(scene.version, names.fetch), [scene.node, peer('fetch.js')]);
 }
 
 export function python(scene: Scene): Contestant {

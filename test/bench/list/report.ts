@@ -1,4 +1,4 @@
-import { heading, roundsOf } from '../support/heading.ts';
+import { heading, roundsText } from '../support/heading.ts';
 import { versionOf } from '../support/machine.ts';
 import {
   atLeast,
@@ -17,7 +17,7 @@ import { Results } from '../support/rounds.ts';
 import { markdownTable } from '../support/table.ts';
 import { names, ours } from './contestants.ts';
 import type { Shaped } from './main.ts';
-import { shapesGoal, shapeTable } from './shape-report.ts';
+import { shapeRounds, shapesGoal, shapeTable } from './shape-report.ts';
 import { nested } from './shapes.ts';
 
 export interface Found {
@@ -43,14 +43,14 @@ const mostMb = 110;
 export async function reportOf(found: Found): Promise<Report> {
   const { pets, large, line, loopback, throttled, shapes, seed, many, manyNested } = found;
   const section = (title: string, results: Results | undefined) =>
-    results === undefined ? [] : [`${title}, ${roundsOf(results)} rounds:\n`, tableOf(results)];
+    results === undefined ? [] : [`${title}, ${roundsText(results)}:\n`, tableOf(results)];
   const some = loopback ?? shapes[0]?.results ?? new Results([]);
   const versions = [await versionOf('curl'), await versionOf('jq'), `Python ${found.python}`];
   const text = [
     heading('list', found.args, versions, some),
     ...section(`${count(pets)} pets, loopback`, loopback),
     ...section(`${count(pets)} pets over a line of ${line} MB/s`, throttled),
-    `${count(pets)} pets in other spellings, each in turn with the compact one; the last is drawn with the seed ${seed}:\n`,
+    `${count(pets)} pets in other spellings, each in turn with the compact one, in ${shapeRounds(shapes)}; the last is drawn with the seed ${seed}:\n`,
     shapeTable(shapes),
     ...section(`${count(large)} pets, loopback`, many),
     ...section(`${count(large)} pets, nested`, manyNested),
@@ -69,7 +69,7 @@ function tableOf(results: Results): string {
     times(result.ratioTo(tsv)),
     seconds(result.median('cpuMs')),
     whole(result.median('peakMb')),
-    result === curl && result.fault === undefined ? '' : verdict(result),
+    result.fault === undefined && (result === curl || !result.isChecked) ? '' : verdict(result),
   ]);
   return markdownTable([head, ...rows]);
 }

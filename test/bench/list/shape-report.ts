@@ -49,6 +49,16 @@ export function shapeTable(shapes: readonly Shaped[]): string {
   return markdownTable([head, ...rows]);
 }
 
+/** `3 to 5 rounds; fetch in 1 to 2` */
+export function shapeRounds(shapes: readonly Shaped[]): string {
+  const range = (name: string) => {
+    const rounds = shapes.map(({ results }) => results.get(name)?.samples.length ?? 0);
+    const [least, most] = [Math.min(...rounds), Math.max(...rounds)];
+    return least === most ? `${most}` : `${least} to ${most}`;
+  };
+  return `${range(names.shaped)} rounds; fetch in ${range(names.fetch)}`;
+}
+
 export function shapesGoal(shapes: readonly Shaped[]): Goal {
   const faults = faultsOf(shapes.map(({ results }) => results.get(names.shaped)));
   return goalOf(

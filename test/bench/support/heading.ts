@@ -14,6 +14,17 @@ export function heading(
   return `\`${command}\` on ${date}; ${machine()}, ${load()} at the end; ${tools}. Medians of ${roundsOf(results)} interleaved rounds.\n`;
 }
 
+/** `3 rounds`, or `3 rounds; in 1: curl, jq @tsv`, where some were measured less often. */
+export function roundsText(results: Results): string {
+  const all = roundsOf(results);
+  const fewer = new Map<number, string[]>();
+  for (const { name, samples } of results.all) {
+    if (samples.length < all) fewer.set(samples.length, [...(fewer.get(samples.length) ?? []), name]);
+  }
+  const parts = Array.from(fewer, ([rounds, names]) => `in ${rounds}: ${names.join('; ')}`);
+  return [`${all} ${all === 1 ? 'round' : 'rounds'}`, ...parts].join('; ');
+}
+
 /** In how many of them somebody was measured. */
 export function roundsOf(results: Results): number {
   return Math.max(...results.all.map(({ samples }) => samples.length));
