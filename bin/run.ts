@@ -89,7 +89,7 @@ function systemProcesses(clock: Clock): Processes {
  * On Node 20 the first request makes V8 optimise undici's HTTP parser (WebAssembly) in the background, and the exit waits about
  * 80 ms for it. The flag takes that to 4 ms. It is not a stable interface: V8 ignores a flag it has dropped.
  *
- * It is set when undici is loaded and the first request is about to leave: once it is set, Node 20 compiles anew each of its own modules that
+ * It is set when undici is loaded and the first request is about to leave: once it is set, Node 20 recompiles each of its own modules that
  * it loads, where it had them compiled before.
  */
 function openTransport(options: TransportOptions): Transport {
@@ -145,7 +145,7 @@ function latePrompts(interrupted: AbortSignal, isDumb: boolean): Context['prompt
     const create = isDumb
       ? (await import('../src/cli/plain-prompts.ts')).createPlainPrompts
       : (await import('../src/cli/prompts.ts')).createPrompts;
-    // Ctrl-D has ended what was read until now, and not the terminal: it is opened anew.
+    // Ctrl-D has ended what was read until now, and not the terminal: it is reopened.
     const hasEnded = process.stdin.isTTY && process.stdin.readableEnded;
     const opened = hasEnded ? (await import('./terminal-again.ts')).openTerminalAgain() : undefined;
     try {

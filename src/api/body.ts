@@ -2,7 +2,7 @@ import { FailureError } from '../shared/errors.ts';
 
 const KiB = 1024;
 
-/** What an answer may hold, in bytes after decoding: more would fill the memory. A list has no bound but for each item. */
+/** What an answer may hold, in bytes after decoding: more would fill the memory. A list has no bound except for each item. */
 export const mostBytes = {
   /** One item, of a list too; the body of an error. */
   item: 1024 * KiB,

@@ -90,7 +90,7 @@ export interface Client {
   /** `GET /inventory` for its headers alone. The body is not read. */
   probe(): Promise<void>;
   /**
-   * Any request. A status of 400 and above is no error here, but for a 429, and for a 502, 503 or 504 that stays.
+   * Any request. A status of 400 and above is no error here, except for a 429, and for a 502, 503 or 504 that stays.
    * @param path below the base URL, with its leading slash
    * @throws FailureError for a body of more than 16 MiB
    */

@@ -162,7 +162,7 @@ class Exchange implements Answer {
     if (this.#timeLimit.hasPassed) {
       return new NetworkFault(`no answer within ${timeout / 1000} s`, { cause: error, answered });
     }
-    // Whatever the network, undici and zlib fail with bears a code, but for an answer that is no HTTP; anything else is
+    // Whatever the network, undici and zlib fail with bears a code, except for an answer that is no HTTP; anything else is
     // a mistake in the program.
     if (error instanceof PetstockError) return error;
     const { code, name } = error as NodeJS.ErrnoException;

@@ -10,7 +10,7 @@ const operation = { name: 'GET /inventory' };
 
 /**
  * Reads the body of `GET /inventory` and gives its items away batch by batch, until `give` resolves with false.
- * As long as nothing was given away, a NetworkFault is one that may be tried again; later that would begin the list anew.
+ * As long as nothing was given away, a NetworkFault is one that may be tried again; later that would start the list again.
  *
  * @throws FailureError for a body that makes no sense, UnavailableError for one that broke off after the first batch
  */

@@ -48,7 +48,7 @@ export class ChangeCollector {
     const delta = this.#integer(row, 'delta', readDelta);
     const expected = this.#integer(row, 'expected', readQuantity);
     if (quantity !== undefined && delta !== undefined) {
-      this.faults.add({ line, message: 'there is both a quantity and a delta: only one of them can be meant' });
+      this.faults.add({ line, message: 'there is both a quantity and a delta: leave one out' });
     }
     // Most files give all rows the same reason. One text for all of them is less to keep than a piece of the file for each.
     if (cells.reason !== this.#lastReason) this.#lastReason = this.#text(row, 'reason');

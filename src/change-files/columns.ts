@@ -16,7 +16,7 @@ export interface Columns {
   readonly unnamed: readonly number[];
 }
 
-const noChangeFile = 'this is no change file: the first line has to name the columns, such as petId,quantity,reason';
+const noChangeFile = 'this is not a change file: the first line has to name the columns, such as petId,quantity,reason';
 const exampleRemedy: Remedy = {
   columns: new Map([
     ['petId', 'SKU'],
@@ -25,7 +25,7 @@ const exampleRemedy: Remedy = {
   ignoreColumns: true,
 };
 const noStockList =
-  'this is no list of stock: the first line has to name the columns, such as petId,quantity,status, ' +
+  'this is not a stock list: the first line has to name the columns, such as petId,quantity,status, ' +
   'as petstock inventory list -o csv writes them';
 
 /**
@@ -103,5 +103,5 @@ function findColumns(names: readonly string[], line: number, naming: FieldNames,
 function twice(first: string, second: string): string {
   return first === second
     ? `the column ${quoted(first)} is there twice`
-    : `the columns ${quoted(first)} and ${quoted(second)} are the same: only one of them can be there`;
+    : `the columns ${quoted(first)} and ${quoted(second)} mean the same: leave one out`;
 }

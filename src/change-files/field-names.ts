@@ -6,7 +6,7 @@ import { type Field, fieldOf, nearestField, plainName, type RowField, unknownNam
 export interface NamingOptions {
   /** The names that the file has for fields. Of such a field, petstock's own name counts no more. */
   readonly columns?: ReadonlyMap<RowField, string> | undefined;
-  /** Unknown columns are passed over, but for those that may be meant for `expected`: a precondition is never lost. */
+  /** Unknown columns are passed over, except for those that may be meant for `expected`: a precondition is never lost. */
   readonly ignoreColumns?: boolean | undefined;
   /** It is a list of stock, not a change file: it may have no header line. */
   readonly isStockList?: boolean | undefined;
@@ -49,7 +49,7 @@ export class FieldNames {
     const isPrecondition = meant === 'expected' || mayMeanExpected(name);
     if (this.#ignoresUnknown && !isPrecondition) return undefined;
     if (column !== undefined) {
-      return `${meant} is read from ${quoted(column)}, so that there can be no ${kind} ${quoted(name)} beside it`;
+      return `${meant} is read from ${quoted(column)}, so there can be no ${kind} ${quoted(name)} beside it`;
     }
     const ignored = this.#ignoresUnknown ? ', and what may be a precondition is never ignored' : '';
     return `${unknownName(name, kind)}${ignored}`;

@@ -88,7 +88,7 @@ export function nearestField(name: string): Field | undefined {
 /** Why a column or JSON field can't be there. */
 export function unknownName(name: string, kind: 'column' | 'field'): string {
   const nearest = nearestField(name);
-  const known = `the ${kind}s are petId, quantity or delta, and if wanted expected, reason, ref, status`;
+  const known = `the ${kind}s are petId, quantity or delta, and optionally expected, reason, ref, status`;
   return `${quoted(name)} is not a ${kind} that petstock knows: ${nearest === undefined ? known : `did you mean ${nearest}?`}`;
 }
 

@@ -1,6 +1,6 @@
 /** Line ends from `from` up to `to`: LF, CRLF and a CR by itself are one each. */
 export function countLineEnds(text: string, from = 0, to = text.length): number {
-  // A search in the whole text would run past `to`, each time anew.
+  // A search in the whole text would run past `to`, again each time.
   const part = from === 0 && to === text.length ? text : text.slice(from, to);
   let count = 0;
   for (let at = part.indexOf('\n'); at !== -1; at = part.indexOf('\n', at + 1)) count += 1;

@@ -47,7 +47,7 @@ function readHeader({ cells, line }: DelimitedRow, faults: FaultList): CodeColum
   const code = cells.findIndex((cell) => /^(?:bar ?)?code$/i.test(cell.trim().replace(/[_-]/g, ' ')));
   const petId = cells.findIndex((cell) => fieldOf(cell.trim()) === 'petId');
   if (code !== -1 && petId !== -1) return { code, petId };
-  faults.add({ line, message: 'this is no file of codes: the first line has to name the columns code,petId' });
+  faults.add({ line, message: 'this is not a file of codes: the first line has to name the columns code,petId' });
   return undefined;
 }
 

@@ -46,7 +46,7 @@ async function readPieces(pieces: AsyncIterable<string>, options: ReadOptions, s
     }
     head += piece;
     if (!showsKind(head)) {
-      if (head.length > longestRow) broken(1, 'the file begins with a megabyte of nothing');
+      if (head.length > longestRow) broken(1, 'the file begins with a megabyte of white space');
       continue;
     }
     reader = createReader(head, options, sink);

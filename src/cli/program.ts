@@ -15,7 +15,7 @@ export interface ProgramOptions {
 }
 
 /**
- * The tree of commands, as far as their outlines go. Made anew for every run, so nothing of one run is left in the next.
+ * The tree of commands, as far as their outlines go. Made for every run, so nothing of one run is left in the next.
  */
 export function createProgram({ writeOut, width, run }: ProgramOptions): Command {
   const program = new PetstockCommand('petstock')
@@ -41,7 +41,7 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
     .option('--string-ids', 'pet ids as strings in JSON, for readers that keep 53 bits (jq 1.6, JavaScript)')
     .option('--header', 'with a header line, in tsv too')
     .option('--no-header', 'without a header line, in table and csv too')
-    .option('--no-pager', 'show a table that is longer than the terminal as it is')
+    .option('--no-pager', 'show long tables without a pager')
     .option('-y, --yes', 'answer every confirmation with yes')
     .option('-q, --quiet', 'show nothing but errors on stderr')
     .option('--debug', 'show each request and answer on stderr')

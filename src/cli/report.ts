@@ -94,7 +94,7 @@ function defect(thrown: unknown): PetstockError {
     return new FailureError(systemFailureText(thrown) ?? message, { cause: thrown });
   }
   return new FailureError(
-    `This is a defect of petstock, please report it: ${message}. The same command with --debug shows where it happened`,
+    `This is a bug in petstock, please report it: ${message}. The same command with --debug shows where it happened`,
     { cause: thrown },
   );
 }

@@ -40,7 +40,7 @@ export type SessionRecord =
   | { readonly leave: ProcessIdentity }
   /** The line above was cut off while it was written, which was said when it was found. */
   | { readonly cut: true }
-  /** A person goes on without the lines above that can't be read, of which there are so many. */
+  /** A person goes on without the lines above that can't be read, and how many those are. */
   | { readonly without: number }
   | { readonly end: SessionEnd };
 

@@ -92,7 +92,7 @@ export class SessionLog {
     try {
       writeSync(this.#descriptor, this.#onLineOfItsOwn(recordText({ leave: this.#system.processes.self })));
     } catch {
-      // A full disk keeps no one from counting on.
+      // On a full disk the count can still go on.
     }
     closeSync(this.#descriptor);
   }
@@ -140,7 +140,7 @@ export class SessionLog {
       try {
         futimesSync(this.#descriptor, now, now);
       } catch {
-        // Of a process beside us it is seen anyway that it is there.
+        // A process beside us can be seen anyway.
       }
       void Promise.resolve().then(() => this.#isOpen && this.#keepAlive());
     });

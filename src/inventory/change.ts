@@ -58,7 +58,7 @@ export interface BulkRow {
   readonly ref: string | undefined;
 }
 
-/** Rows by result, but for those that are only planned. */
+/** Rows by result, except for those that are only planned. */
 export interface BulkCounts {
   readonly applied: number;
   readonly unchanged: number;

@@ -19,7 +19,7 @@ export interface Difference {
 /** Which fields of a pet that both sides have are compared; undefined: all. */
 export type ComparedField = 'quantity' | 'status' | undefined;
 
-/** A list and the order of its ids, of which none is there twice. */
+/** A list and the order of its ids, none of which is there twice. */
 export interface OrderedItems {
   readonly items: ItemColumns;
   readonly order: IdOrder;

@@ -52,7 +52,7 @@ export interface PetstoreClient {
   /** Asks for the inventory and reads its headers alone. */
   probe(options?: CallOptions): Promise<void>;
   /**
-   * Any request. A status of 400 and above is no error here, but for a 429, and for a 502, 503 or 504 that stays.
+   * Any request. A status of 400 and above is no error here, except for a 429, and for a 502, 503 or 504 that stays.
    * @param path below the base URL, with its leading slash
    */
   request(method: string, path: string, body?: string | Uint8Array, options?: CallOptions): Promise<RawAnswer>;

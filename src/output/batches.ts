@@ -5,7 +5,7 @@ const batchSize = 1000;
 
 /**
  * Values converted when they are wanted, in batches. Can be read more than once where the source can.
- * @param source is asked for the values anew each time that the batches are read
+ * @param source is asked for the values again each time that the batches are read
  */
 export function batchesOf<T, Converted>(
   source: () => AsyncIterable<T> | Iterable<T>,

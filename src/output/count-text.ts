@@ -52,7 +52,7 @@ export function eventText(event: CountEvent, sum: CountSum, paint: Paint, width:
     case 'unknown': {
       const units = `: ${grouped(event.units)} kept apart`;
       const long = `${units}, ${event.why}`;
-      // The code matters more than why it is none.
+      // The code matters more than why it is unknown.
       const fits = visibleWidth(nameOf(event.code) + long) <= width;
       const shown = withCode(event.code, fits ? long : units, width);
       return paint.red(shown);

@@ -24,7 +24,7 @@ export const statusKind = 2;
 export interface LinePlan {
   /** What the cells are. */
   readonly kinds: Uint8Array;
-  /** What stands before each, but for a status, whose bytes have it. */
+  /** What stands before each, except for a status, whose bytes have it. */
   readonly before: readonly Cell[];
   /** Nothing where a status is the last, whose bytes have it. */
   readonly end: Cell;

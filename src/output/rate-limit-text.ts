@@ -33,7 +33,7 @@ export function estimateText(changes: number, estimate: EstimateFacts, now: numb
   const { day } = estimate;
   const work = `${counted(changes, 'change')}, ${counted(changes + 1, 'request')}: ${timeText(estimate)}`;
   if (day === undefined || day.waiting === 0) return work;
-  const kept = day.kept > 0 ? ` (${grouped(day.kept)} stay for other commands)` : '';
+  const kept = day.kept > 0 ? ` (${grouped(day.kept)} are kept for other commands)` : '';
   const waiting = `${counted(day.waiting, 'change')} ${day.waiting === 1 ? 'has' : 'have'} to wait`;
   const until = localTime(day.resetAt, now);
   return `${work}; the day's quota has ${grouped(day.left)} left${kept}, so ${waiting} until ${until}`;
@@ -44,7 +44,7 @@ function timeText({ seconds, perMinute, working }: EstimateFacts): string {
     const length = working === undefined ? '' : `, about ${roughDuration(working)}`;
     return `no wait for the rate limit${length}`;
   }
-  if (!Number.isFinite(seconds)) return 'the rate limit admits none';
+  if (!Number.isFinite(seconds)) return 'the rate limit allows none';
   const rate = perMinute === undefined ? '' : ` at ${grouped(perMinute)} a minute`;
   // Requests leave while the limit is waited for, so the longer of the two is the time.
   return `about ${roughDuration(Math.max(seconds, working ?? 0))}${rate}`;

@@ -45,7 +45,7 @@ export function fold(state: KeyState, record: LimitRecord): void {
 }
 
 /**
- * After a restart the monotonic clock counts anew, and only the wall clock shows how much time has passed. Where that
+ * After a restart the monotonic clock starts again from 0, and only the wall clock shows how much time has passed. Where that
  * has gone back (a machine without a battery), a gate lasts as long as when it came up, and the windows are forgotten.
  */
 function start(state: KeyState, { boot, env, at, wall }: StartRecord): void {

@@ -60,7 +60,7 @@ export interface Permit {
 
 export type Permits = readonly [Permit, ...Permit[]];
 
-/** Between admission and sending a gate came up, or the time of the permit ran out. The request has to be admitted anew. */
+/** Between admission and sending a gate came up, or the time of the permit ran out. The request has to be admitted again. */
 export class OvertakenError extends Error {
   override readonly name = 'OvertakenError';
 }

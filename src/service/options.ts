@@ -80,7 +80,7 @@ export interface RunningService {
   setFaults(specs: readonly string[]): Promise<void>;
   /** Moves the clock of this service ahead. */
   advanceClock(seconds: number): Promise<void>;
-  /** Reads certificate and key again. @throws TlsError; then those of before stay */
+  /** Reads certificate and key again. @throws TlsError; then the previous ones stay in use */
   reloadTls(): void;
   /** Has `/readyz` fail, and connections end with their next answer. Requests are still answered. */
   drain(): void;

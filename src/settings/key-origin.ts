@@ -40,7 +40,7 @@ export function requireKeyOfOrigin(
 
 /**
  * May this URL be stored beside the key that is stored? The first one may, wherever it leads: the key is bound to it.
- * @throws AuthError with the command that stores both anew
+ * @throws AuthError with the command that stores both again
  */
 export function requireUrlOfKey(name: RemoteEnvironmentName, url: string, config: StoredConfig): void {
   const owner = originOfKey(name, config);

@@ -70,7 +70,7 @@ function finished(child: ChildProcess, { clock, interrupted }: KeyCommandOptions
   child.stdout?.on('data', (piece: Buffer) => {
     pieces.push(piece);
     bytes += piece.length;
-    if (bytes > mostBytes) stop('printed more than any key');
+    if (bytes > mostBytes) stop('printed more than a key can have');
   });
   return new Promise((resolve) => {
     const ended = (end: Partial<RunEnd>) => {
@@ -79,7 +79,7 @@ function finished(child: ChildProcess, { clock, interrupted }: KeyCommandOptions
       resolve({ output: Buffer.concat(pieces).toString('utf8'), ...end });
     };
     child.on('error', (cause: NodeJS.ErrnoException) =>
-      ended({ fault: cause.code === 'ENOENT' ? 'names a program that is not there' : 'could not be started', cause }),
+      ended({ fault: cause.code === 'ENOENT' ? 'names a program that does not exist' : 'could not be started', cause }),
     );
     child.on('close', (code, signal) => {
       const words = fault ?? (signal === null ? exitFault(code) : `was ended by ${signal}`);

@@ -30,7 +30,7 @@ export function parseStoreName(text: string): Parsed<string> {
     ? { ok: true, value: text }
     : {
         ok: false,
-        fault: 'a store is named by up to 32 small letters, digits and single hyphens, and begins with a letter',
+        fault: 'a store is named by up to 32 lower-case letters, digits and single hyphens, and begins with a letter',
       };
 }
 
@@ -57,7 +57,7 @@ function chosen(text: string, source: string): Sourced<string> | undefined {
   if (text === unnamedStore) return undefined;
   const parsed = parseStoreName(text);
   if (parsed.ok) return { value: parsed.value, source };
-  throw new UsageError(`No store can have the name in ${source}: ${parsed.fault}.`, {
+  throw new UsageError(`Invalid store name in ${source}: ${parsed.fault}.`, {
     hint: 'petstock config list',
   });
 }

@@ -4,8 +4,8 @@ const openElsewhere = 'another program, such as Excel, has it open: close it the
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such folder',
   ENOTDIR: 'there is no such folder',
-  EACCES: 'you may not write there',
-  EPERM: 'you may not write there',
+  EACCES: 'you have no permission to write there',
+  EPERM: 'you have no permission to write there',
   EROFS: 'the disk can only be read',
   EBUSY: openElsewhere,
   ENOSPC: 'the disk is full',

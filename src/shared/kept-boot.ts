@@ -17,7 +17,7 @@ interface KeptBoot {
   readonly seenAt: number;
 }
 
-/** How often the file says anew how long the machine has been up: milliseconds. */
+/** How often the file says again how long the machine has been up: milliseconds. */
 const refreshEvery = 60_000;
 
 /**

@@ -57,7 +57,7 @@ function requireOurs(path: string, stats: Stats): void {
     throw refusal(path, `it belongs to another user (uid ${stats.uid}): move it away, or name a folder of your own`);
   }
   if ((stats.mode & writableByOthers) !== 0) {
-    throw refusal(path, 'others can write to it: see whether it is as you left it', `chmod 600 ${shellWord(path)}`);
+    throw refusal(path, 'others can write to it: check that it is as you left it', `chmod 600 ${shellWord(path)}`);
   }
 }
 

@@ -47,7 +47,7 @@ export interface History {
    */
   runOfFileName(service: string, file: string): Promise<RunRecord | undefined>;
   /**
-   * Removes runs, oldest first, but for those that a process is at.
+   * Removes runs, oldest first, except for those that a process is at.
    * @returns the ids of those that were removed
    */
   remove(runs: readonly string[]): Promise<readonly string[]>;
@@ -70,7 +70,7 @@ export interface RunLog {
    */
   intend(rows: readonly Intent[], since: Mark | undefined, place?: Place): Promise<readonly Grant[]>;
   /**
-   * What became of rows; gives their leases back, but for `unknown`, which keeps the pet busy until its request can't be on
+   * What became of rows; gives their leases back, except for `unknown`, which keeps the pet busy until its request can't be on
    * its way any more. Buffered: written with the next `intend`, after a moment, or by `end`, whichever is first.
    */
   settle(outcomes: readonly Outcome[]): Promise<void>;

@@ -173,7 +173,7 @@ function connect(folder: string, engine: Engine, options: OpenStateOptions, syst
     const aside = moveAside(file, inode, time);
     if (aside !== undefined) {
       options.warn(
-        `The state in ${file} was damaged: it is now ${aside}, and a new one was begun. The history begins anew`,
+        `The state in ${file} was damaged: it is now ${aside}, and a new one was begun. The history starts over`,
       );
     }
     if (!existsSync(file)) createStateFile(file, system.syncFolder);

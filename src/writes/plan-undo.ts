@@ -34,7 +34,7 @@ async function lastKnownOf(
 
 function nothingToUndo({ run, undoneBy }: RunRecord, isBlind: boolean): UsageError {
   const why = isBlind
-    ? 'set a stock without reading it, so it is not known what it was (`inventory set --read-first` reads it)'
+    ? 'set a stock without reading it, so it is not known what it was (inventory set --read-first reads it first)'
     : undoneBy.length > 0
       ? `was taken back already, by ${undoneBy.join(' and ')}`
       : 'has written nothing';

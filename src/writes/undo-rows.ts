@@ -6,7 +6,7 @@ import { laterWriteMessage, mayBeWritten } from './stock-moved.ts';
 export interface UndoFacts {
   /** The stock now; undefined where the service has no such pet. */
   readonly stock: number | undefined;
-  /** What other runs have written of the pet since, but for pairs of a write and its undo. */
+  /** What other runs have written of the pet since, except for pairs of a write and its undo. */
   readonly laterWrites: readonly PetWrite[];
   /** What the history knew of the stock before a plain set, which did not read it. */
   readonly lastKnown: number | undefined;

@@ -77,7 +77,7 @@ describe('a table', () => {
 });
 
 describe('the header', () => {
-  const known = 'the columns are petId, quantity or delta, and if wanted expected, reason, ref, status';
+  const known = 'the columns are petId, quantity or delta, and optionally expected, reason, ref, status';
   test.each([
     ['petId,quantity,expectd', `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`],
     ['petId,quantity,Comment', `1 Comment: "Comment" is not a column that petstock knows: did you mean reason?`],
@@ -87,7 +87,7 @@ describe('the header', () => {
     ['petId,quantity,\x1b[2J', `1 \ufffd[2J: "\ufffd[2J" is not a column that petstock knows: ${known}`],
     ['\uff50,petId,quantity', `1 \uff50: "\uff50" is not a column that petstock knows: ${known}`],
     ['petId,quantity,petId', `1 petId: the column "petId" is there twice`],
-    ['petId,quantity,Qty', `1 Qty: the columns "quantity" and "Qty" are the same: only one of them can be there`],
+    ['petId,quantity,Qty', `1 Qty: the columns "quantity" and "Qty" mean the same: leave one out`],
     ['petId,status,status,delta', `1 status: the column "status" is there twice`],
     [
       'quantity,delta',
@@ -99,7 +99,7 @@ describe('the header', () => {
   it('has all of its faults reported, and those of the rows too', async () => {
     expect(await faultsOf('petId,quantity,expectd,qty\n42,x,,\n')).toEqual([
       `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`,
-      `1 qty: the columns "quantity" and "qty" are the same: only one of them can be there`,
+      `1 qty: the columns "quantity" and "qty" mean the same: leave one out`,
       `2 quantity: "x" is not a quantity: a quantity is a whole number such as 12`,
     ]);
   });
@@ -142,18 +142,18 @@ describe('a row', () => {
     ],
     ['42,,1.0', `2 delta: "1.0" is not a change: write 1, without decimals`],
     ['42,,,five', `2 expected: "five" is not a quantity: a quantity is a whole number such as 12`],
-    ['42,5,5', '2: there is both a quantity and a delta: only one of them can be meant'],
+    ['42,5,5', '2: there is both a quantity and a delta: leave one out'],
     [
       '42,5,,,box of 1,800 pieces',
-      '2: there are 6 cells, and the header has 5: a comma inside of a text has to be in quotes, and a number has none',
+      '2: there are 6 cells, and the header has 5: a comma inside a text needs quotes around the text, and a number has none',
     ],
-    ['42,5,,,"a"b,', '2: cell 5 goes on after its closing quote: write a quote inside of a text twice'],
+    ['42,5,,,"a"b,', '2: cell 5 goes on after its closing quote: inside a text, write a quote twice'],
     [`42,5,,,${'x'.repeat(1001)}`, '2 reason: the text has 1001 characters: at most 1000 are allowed'],
   ])('%s', async (row, fault) => expect(await faultsOf(`petId,qty,delta,expected,reason\n${row}\n`)).toEqual([fault]));
 
   it('has the delimiter called by its name', async () => {
     expect(await faultsOf('petId;quantity\n42;7;8\n')).toEqual([
-      '2: there are 3 cells, and the header has 2: a semicolon inside of a text has to be in quotes, and a number has none',
+      '2: there are 3 cells, and the header has 2: a semicolon inside a text needs quotes around the text, and a number has none',
     ]);
   });
 
@@ -197,28 +197,28 @@ describe('a broken file', () => {
   it('has a quote that is never closed', async () => {
     expect(await faultsOf('id,qty,reason\n1,x,"a\nb"\n2,3,"c\n3,4,d\n')).toEqual([
       `2 qty: "x" is not a quantity: a quantity is a whole number such as 12`,
-      '4: a quote opens here and is never closed: close it, or write a quote inside of a text twice',
+      '4: a quote opens here and is never closed: close it, or inside a text, write a quote twice',
     ]);
   });
 
   it('has its open quote told by line, in a row of several too', async () => {
     expect(await faultsOf('id,qty,reason,ref\n1,2,"a\nb","c\n3,4,d\n')).toEqual([
-      '3: a quote opens here and is never closed: close it, or write a quote inside of a text twice',
+      '3: a quote opens here and is never closed: close it, or inside a text, write a quote twice',
     ]);
   });
 
   it('is given up where a quote stays open for a megabyte', async () => {
     const rows = '1,2,x\n'.repeat(300_000);
     expect(await faultsOf(`id,qty,reason\n7,8,"\n${rows}`)).toEqual([
-      '2: a quote opens here and is never closed: close it, or write a quote inside of a text twice',
+      '2: a quote opens here and is never closed: close it, or inside a text, write a quote twice',
     ]);
   });
 
   it('is given up where a line has more than a megabyte', async () => {
     expect(await faultsOf(`id,qty\n7,8\n${'x'.repeat(1_200_000)}`)).toEqual([
-      '3: the line is longer than a megabyte: this is no list of changes',
+      '3: the line is longer than a megabyte: this is not a list of changes',
     ]);
-    expect(await faultsOf(' '.repeat(3_000_000))).toEqual(['1: the file begins with a megabyte of nothing']);
+    expect(await faultsOf(' '.repeat(3_000_000))).toEqual(['1: the file begins with a megabyte of white space']);
   });
 
   it('has its faults counted, and the first thousand kept, repeated pets among them', async () => {

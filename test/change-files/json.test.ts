@@ -69,7 +69,7 @@ describe('JSON', () => {
     expect(await faultsOf(' \n', { name: 'changes.json' })).toEqual(['1: the file is empty']);
   });
 
-  const here = 'a number or a text in quotes can';
+  const here = 'write a number, or a text in quotes';
   test.each([
     ['[{"petId":1,"quantity":2', '1: the file breaks off: what begins here is not closed'],
     ['[{"petId":1,"quantity":2}', '1: the file breaks off: the list is not closed'],
@@ -81,24 +81,24 @@ describe('JSON', () => {
     ['[,{"petId":1,"quantity":2}]', '1: there is a comma too many'],
     ['[{"petId":1,"quantity":2}\n{"petId":2,"quantity":2}]', '2: a comma is missing before this'],
     ['[{"petId":1,"quantity":2}]\n\nx', '3: there is something after the end of the list'],
-    ['[1]', '1: there has to be an object here, such as {"petId":42,"quantity":7}'],
-    ['[{"petId":1,\n"quantity":2,}]', '2: there has to be a name in double quotes here'],
-    ['[{"petId":1\n"quantity":2}]', '2: there has to be a comma or a closing brace here'],
-    ['[{"petId" 1}]', '1: there has to be a colon after the name here'],
-    ['[{"petId":01}]', '1: there has to be a comma or a closing brace here'],
-    ['[{"petId":+1}]', '1: there has to be a value here: a number, a text in double quotes, or null'],
+    ['[1]', '1: expected an object here, such as {"petId":42,"quantity":7}'],
+    ['[{"petId":1,\n"quantity":2,}]', '2: expected a name in double quotes here'],
+    ['[{"petId":1\n"quantity":2}]', '2: expected a comma or a closing brace here'],
+    ['[{"petId" 1}]', '1: expected a colon after the name here'],
+    ['[{"petId":01}]', '1: expected a comma or a closing brace here'],
+    ['[{"petId":+1}]', '1: expected a value here: a number, a text in double quotes, or null'],
     [
       '[{"petId":1,"quantity":2,"reason":"a\tb"}]',
-      '1: the text has a line break, a tab or a backslash in it that JSON has other words for: \\n, \\t, \\\\',
+      '1: a line break, a tab or a backslash in a text is written in JSON as \\n, \\t, \\\\',
     ],
     [
       '[{"petId":1,"quantity":2,"reason":"\\x"}]',
-      '1: the text has a line break, a tab or a backslash in it that JSON has other words for: \\n, \\t, \\\\',
+      '1: a line break, a tab or a backslash in a text is written in JSON as \\n, \\t, \\\\',
     ],
     ['{"petId":1,"quantity":2}}', '1: there is something after the end of the object'],
-    ['[{"petId":1,"quantity":true}]', `1 quantity: true or false can't be here: ${here}`],
-    ['[{"petId":1,"qty":{"a":[1]}}]', `1 qty: an object can't be here: ${here}`],
-    ['[{"petId":1,"quantity":[2]}]', `1 quantity: a list can't be here: ${here}`],
+    ['[{"petId":1,"quantity":true}]', `1 quantity: true or false is not allowed here: ${here}`],
+    ['[{"petId":1,"qty":{"a":[1]}}]', `1 qty: an object is not allowed here: ${here}`],
+    ['[{"petId":1,"quantity":[2]}]', `1 quantity: a list is not allowed here: ${here}`],
     ['[{"petId":1,"quantity":2,"quantity":2}]', `1 quantity: "quantity" is there twice`],
     ['[{"petId":1,"quantity":2,"QTY":3}]', `1 QTY: "quantity" is there twice`],
     [
@@ -107,7 +107,7 @@ describe('JSON', () => {
     ],
     [
       '[{"petId":1,"quantity":2,"__proto__":3}]',
-      `1 __proto__: "__proto__" is not a field that petstock knows: the fields are petId, quantity or delta, and if wanted expected, reason, ref, status`,
+      `1 __proto__: "__proto__" is not a field that petstock knows: the fields are petId, quantity or delta, and optionally expected, reason, ref, status`,
     ],
     ['[{"quantity":2}]', '1 petId: the pet id is missing'],
     [
@@ -150,9 +150,9 @@ describe('JSON', () => {
 
   it('goes on after an element that is broken', async () => {
     expect(await faultsOf('[{"id":1,},\n{"id":x},\n["}"],\n{"id":3,"qty":"y"}]')).toEqual([
-      '1: there has to be a name in double quotes here',
-      '2: there has to be a value here: a number, a text in double quotes, or null',
-      '3: there has to be an object here, such as {"petId":42,"quantity":7}',
+      '1: expected a name in double quotes here',
+      '2: expected a value here: a number, a text in double quotes, or null',
+      '3: expected an object here, such as {"petId":42,"quantity":7}',
       `4 qty: "y" is not a quantity: a quantity is a whole number such as 12`,
     ]);
   });
@@ -160,20 +160,20 @@ describe('JSON', () => {
   it('tells what is after an object', async () => {
     expect(await faultsOf('{"id":1,"qty":2} x\n')).toEqual([
       '2: a comma is missing before this',
-      '2: there has to be an object here, such as {"petId":42,"quantity":7}',
+      '2: expected an object here, such as {"petId":42,"quantity":7}',
     ]);
   });
 
   it('tells of a bracket that nothing has opened', async () => {
     expect(await faultsOf('{"id":1,\n"qty":2}\n]\n')).toEqual([
       '3: a comma is missing before this',
-      '3: there has to be an object here, such as {"petId":42,"quantity":7}',
+      '3: expected an object here, such as {"petId":42,"quantity":7}',
     ]);
   });
 
   it('goes on after a line that is broken', async () => {
     expect(await faultsOf('{"id":1,"qty":2}\n{"id":2,"qty":\n{"id":3,"qty":"y"}\n')).toEqual([
-      '2: there has to be a value here: a number, a text in double quotes, or null',
+      '2: expected a value here: a number, a text in double quotes, or null',
       `3 qty: "y" is not a quantity: a quantity is a whole number such as 12`,
     ]);
   });
@@ -181,7 +181,7 @@ describe('JSON', () => {
   it('is given up where a bracket stays open for a megabyte', async () => {
     const rows = '{"id":1,"qty":2},\n'.repeat(100_000);
     expect(await faultsOf(`[\n{"id":7,"status":{\n${rows}`)).toEqual([
-      '2: what begins here is longer than a megabyte: a bracket or a quote may never be closed',
+      '2: what begins here is longer than a megabyte: a bracket or a quote is probably not closed',
     ]);
     expect(await faultsOf(`{"id":1,"qty":2}\n{"id":7,"reason":"${'x'.repeat(1_200_000)}`)).toEqual([
       '2: the line is longer than a megabyte',

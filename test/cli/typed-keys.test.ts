@@ -57,7 +57,7 @@ test('apply .env repeats no line of it', async () => {
   const file = join(folder, '.env');
   writeFileSync(file, `# keys\nPETSTOCK_API_KEY=${secret}\nOTHER="${other}, and more"\n`);
   const first = await shop.run(['inventory', 'apply', file, '--yes']);
-  expect(first).toMatchObject({ code: 2, requests: [], stderr: expect.stringContaining('this is no change file') });
+  expect(first).toMatchObject({ code: 2, requests: [], stderr: expect.stringContaining('this is not a change file') });
   writeFileSync(file, `PETSTOCK_API_KEY=${secret}\nOTHER=${other}\n`);
   const second = await shop.run(['inventory', 'apply', file, '--yes']);
   expect(second).toMatchObject({ code: 2, requests: [] });

@@ -20,11 +20,11 @@ describe('what a run takes', () => {
     [1200, { working: 19 }, '1,200 changes, 1,201 requests: no wait for the rate limit, about 19 s'],
     [1200, { seconds: 12 }, '1,200 changes, 1,201 requests: about 12 s'],
     [1200, { seconds: 12, working: 19 }, '1,200 changes, 1,201 requests: about 19 s'],
-    [5, { seconds: Number.POSITIVE_INFINITY, perMinute: 0 }, '5 changes, 6 requests: the rate limit admits none'],
+    [5, { seconds: Number.POSITIVE_INFINITY, perMinute: 0 }, '5 changes, 6 requests: the rate limit allows none'],
     [
       1200,
       { seconds: 43_180, perMinute: 1000, day: day(940, 20, 280) },
-      "1,200 changes, 1,201 requests: about 12 h at 1,000 a minute; the day's quota has 940 left (20 stay for other commands), so 280 changes have to wait until 19:00:00",
+      "1,200 changes, 1,201 requests: about 12 h at 1,000 a minute; the day's quota has 940 left (20 are kept for other commands), so 280 changes have to wait until 19:00:00",
     ],
     [
       1,

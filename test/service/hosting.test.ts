@@ -222,7 +222,7 @@ describe('TLS', () => {
     expect(await status(service.url, service.key)).toBe(200);
     const before = (await certificateOf(service.url)).fingerprint256;
     writeFileSync(files(folder).cert, 'no certificate');
-    expect(() => service.reloadTls()).toThrow(/can not be used/);
+    expect(() => service.reloadTls()).toThrow(/cannot be used/);
     expect((await certificateOf(service.url)).fingerprint256).toBe(before);
     install(folder, 'renewed');
     service.reloadTls();
@@ -244,6 +244,6 @@ describe('TLS', () => {
     const folder = dirname(temporaryFile());
     install(folder, 'server');
     copyFileSync(join(CERTIFICATES, 'renewed-key.pem'), files(folder).key);
-    await expect(start({ tls: files(folder) })).rejects.toThrow(/can not be used/);
+    await expect(start({ tls: files(folder) })).rejects.toThrow(/cannot be used/);
   });
 });

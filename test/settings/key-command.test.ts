@@ -82,7 +82,7 @@ describe('a key that a command prints', () => {
     ['echo psk_secret_on_stdout and more words', 'printed something that is not a key'],
     ['true', 'printed something that is not a key (the key is empty)'],
     ['kill -9 $$', 'was ended by SIGKILL'],
-    ['head -c 200000 /dev/zero', 'printed more than any key'],
+    ['head -c 200000 /dev/zero', 'printed more than a key can have'],
   ])('one that fails (%j) is named, and its output never shown', async (script, words) => {
     const shop = await keyShop();
     shop.program('show-key', script);
@@ -101,7 +101,7 @@ describe('a key that a command prints', () => {
     await shop.run(store('no-such-program lookup x'));
     const answer = await shop.run('inventory list');
     expect(answer).toMatchObject({ code: 4, requests: [] });
-    expect(answer.stderr).toContain('The key command names a program that is not there: no-such-program lookup x');
+    expect(answer.stderr).toContain('The key command names a program that does not exist: no-such-program lookup x');
     expect(answer.stderr).toContain('Hint: petstock config set-key --env staging');
   });
 

@@ -6,7 +6,7 @@ const open = 'another program, such as Excel, has it open: close it there and tr
 
 test.each([
   ['EBUSY', open],
-  ['EPERM', 'you may not write there'],
+  ['EPERM', 'you have no permission to write there'],
   ['EWHAT', 'of the system'],
 ])('%s: %s', (code, reason) => {
   expect(fileErrorReason(failure(code))).toBe(reason);
@@ -16,7 +16,7 @@ test.each([
   ['EPERM', true, open],
   ['EACCES', true, open],
   ['EBUSY', true, open],
-  ['EPERM', false, 'you may not write there'],
+  ['EPERM', false, 'you have no permission to write there'],
   ['ENOSPC', true, 'the disk is full'],
 ])('a file that can not be replaced, %s, on Windows: %s', (code, isWindows, reason) => {
   expect(replaceErrorReason(failure(code), isWindows)).toBe(reason);

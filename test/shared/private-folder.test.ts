@@ -177,7 +177,7 @@ describe('what can’t be a folder is refused', () => {
     ['/proc/x/y/z', '/proc/x', 'no folder can be made in /proc'],
     ['/dev/null', '/dev/null', 'it is not a folder'],
     ['/dev/null/x', '/dev/null/x', 'a part of its path is a file'],
-    ['/sys/x', '/sys/x', 'you may not write there'],
+    ['/sys/x', '/sys/x', 'you have no permission to write there'],
   ])('%s', (path, named, reason) => {
     expect(() => makePrivateFolder(path)).toThrow(`The folder ${named} can't be used: ${reason}`);
   });

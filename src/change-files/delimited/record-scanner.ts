@@ -17,7 +17,7 @@ export interface DelimitedRow {
 }
 
 /**
- * Cuts delimited text into rows. A row that the text so far doesn't hold as a whole is read anew once there is more,
+ * Cuts delimited text into rows. A row that the text so far doesn't hold as a whole is read again once there is more,
  * which keeps the state to a position; `longestRow` bounds what that costs.
  */
 export class RecordScanner {
@@ -46,7 +46,7 @@ export class RecordScanner {
     if (this.#text.length - this.#at <= longestRow) return;
     const record = scanRecord(this.#text, this.#at, this.#delimiter ?? ',');
     if (record.kind === 'open') this.#unclosed(record.quote);
-    broken(this.#line, 'the line is longer than a megabyte: this is no list of changes');
+    broken(this.#line, 'the line is longer than a megabyte: this is not a list of changes');
   }
 
   /** @throws BrokenFileError where a quote is never closed */
@@ -96,7 +96,7 @@ export class RecordScanner {
 
   #unclosed(quote: number): never {
     const line = this.#line + countLineEnds(this.#text, this.#at, quote);
-    return broken(line, 'a quote opens here and is never closed: close it, or write a quote inside of a text twice');
+    return broken(line, 'a quote opens here and is never closed: close it, or inside a text, write a quote twice');
   }
 }
 

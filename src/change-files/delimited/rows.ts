@@ -74,11 +74,11 @@ export class DelimitedRows implements RowReader {
 function misshapen(row: DelimitedRow, { count, unnamed }: Columns): string | undefined {
   const { cells, delimiter, ended, misquoted } = row;
   if (misquoted !== undefined) {
-    return `cell ${misquoted} goes on after its closing quote: write a quote inside of a text twice`;
+    return `cell ${misquoted} goes on after its closing quote: inside a text, write a quote twice`;
   }
   if (cells.length > count && !cells.slice(count).every(isBlank)) {
     const name = delimiterName(delimiter);
-    return `there are ${cells.length} cells, and the header has ${count}: a ${name} inside of a text has to be in quotes, and a number has none`;
+    return `there are ${cells.length} cells, and the header has ${count}: a ${name} inside a text needs quotes around the text, and a number has none`;
   }
   if (cells.length < count && !ended) {
     return `the file breaks off here: the last line has ${counted(cells.length)}, and the header has ${count}`;

@@ -39,7 +39,7 @@ export class ArrayElements implements RowReader {
     this.#at = 0;
     while (this.#next()) {}
     if (this.#text.length - this.#at > longestRow) {
-      this.#broken('what begins here is longer than a megabyte: a bracket or a quote may never be closed');
+      this.#broken('what begins here is longer than a megabyte: a bracket or a quote is probably not closed');
     }
   }
 

@@ -28,7 +28,7 @@ const word = /null|true|false/y;
  * @throws JsonFault, after the callback had the members before it
  */
 export function readFlatObject(text: string, onMember: OnMember): void {
-  if (text[0] !== '{') throw new JsonFault(0, 'there has to be an object here, such as {"petId":42,"quantity":7}');
+  if (text[0] !== '{') throw new JsonFault(0, 'expected an object here, such as {"petId":42,"quantity":7}');
   new Members(text, onMember).read();
 }
 
@@ -53,7 +53,7 @@ class Members {
   }
 
   #member(): void {
-    if (this.#next() !== '"') throw new JsonFault(this.#at, 'there has to be a name in double quotes here');
+    if (this.#next() !== '"') throw new JsonFault(this.#at, 'expected a name in double quotes here');
     const name = this.#string();
     this.#take(':', 'a colon after the name');
     const first = this.#next();
@@ -71,7 +71,7 @@ class Members {
     }
     const known = this.#match(word);
     if (known === undefined) {
-      throw new JsonFault(this.#at, 'there has to be a value here: a number, a text in double quotes, or null');
+      throw new JsonFault(this.#at, 'expected a value here: a number, a text in double quotes, or null');
     }
     this.onMember(name, undefined, known === 'null' ? undefined : 'true or false');
   }
@@ -99,7 +99,7 @@ class Members {
   }
 
   #take(character: string, name: string): void {
-    if (this.#next() !== character) throw new JsonFault(this.#at, `there has to be ${name} here`);
+    if (this.#next() !== character) throw new JsonFault(this.#at, `expected ${name} here`);
     this.#at += 1;
   }
 
@@ -114,8 +114,7 @@ function unescaped(literal: string, at: number): string {
   try {
     return JSON.parse(literal) as string;
   } catch {
-    const message =
-      'the text has a line break, a tab or a backslash in it that JSON has other words for: \\n, \\t, \\\\';
+    const message = 'a line break, a tab or a backslash in a text is written in JSON as \\n, \\t, \\\\';
     throw new JsonFault(at, message);
   }
 }

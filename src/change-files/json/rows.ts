@@ -91,7 +91,7 @@ class ObjectRow implements RawRow {
     }
     if (name !== field) this.names = { ...this.names, [field]: name };
     this.cells[field] = value ?? '';
-    if (unfit !== undefined) this.#fault(name, `${unfit} can't be here: a number or a text in quotes can`);
+    if (unfit !== undefined) this.#fault(name, `${unfit} is not allowed here: write a number, or a text in quotes`);
   }
 
   #fault(column: string, message: string): void {

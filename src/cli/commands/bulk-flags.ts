@@ -22,7 +22,7 @@ export function bulkFlags(command: Command): Command {
     .option('--exit-code', 'with --dry-run: exit 3 where something would be written')
     .option('--max-changes <n>', 'refuse a plan that changes more rows than this (setting max-changes)')
     .option('--max-zero <n>', 'refuse a plan that sets more rows to 0 than this (setting max-zero)')
-    .option('--fail-fast', 'stop after the first row that can not be written')
+    .option('--fail-fast', 'stop after the first row that cannot be written')
     .option('--concurrency <n>', `requests in flight at once, 1 to ${maxConcurrency} (default: ${defaultConcurrency})`);
 }
 

@@ -32,7 +32,7 @@ export const commandOutlines: readonly Outline[] = [
   ordersOutline,
   {
     usage: 'api <method> <path>',
-    summary: 'send any request, with the key and the rate limit seen to',
+    summary: 'send any request, with the key and within the rate limit',
     load: async () => (await import('./api.ts')).defineApi,
   },
   sandboxOutline,

@@ -29,7 +29,7 @@ export function diagnosisRows({
     ...(completion.length === 0
       ? [row('completion', 'not installed in a usual place', null)]
       : completion.map(({ shell, path }) => row('completion', shell, path))),
-    row('variables', variables.length === 0 ? 'none that count' : variables.join(', '), null),
+    row('variables', variables.length === 0 ? 'none that matter' : variables.join(', '), null),
   ];
 }
 
@@ -42,7 +42,7 @@ function folderText({ mode, rights, isOwn, free, problem }: FolderFacts): string
   if (problem !== null) return `can't be used: ${problem}`;
   if (rights === 'missing') return 'not made yet';
   const parts = [
-    rights === 'none' ? 'you may not look into it' : rights,
+    rights === 'none' ? 'you have no permission to look into it' : rights,
     ...(mode === null ? [] : [mode]),
     ...(isOwn === false ? ["another user's"] : []),
     ...(free === null ? [] : [`${(free / 1e9).toFixed(1)} GB free`]),

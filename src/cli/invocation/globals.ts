@@ -35,7 +35,7 @@ export function resolveFormat(globals: GlobalOptions, config: StoredConfig, isTe
     });
   }
   if (json && output !== undefined && output !== 'json') {
-    throw new UsageError(`--json and -o ${output} exclude each other; leave one out`, {
+    throw new UsageError(`--json and -o ${output} cannot be used together; leave one out`, {
       hint: 'petstock help output',
     });
   }

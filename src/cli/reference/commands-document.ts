@@ -90,7 +90,7 @@ function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** What has a meaning in Markdown has none, but for code. */
+/** Escapes what has a meaning in Markdown, except in code. */
 function prose(text: string): string {
   return text
     .split(/(`[^`]*`)/)

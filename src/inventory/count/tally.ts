@@ -67,7 +67,7 @@ export class Tally {
     for (const [what, units] of this.#units) if (typeof what === 'bigint') yield [what, units];
   }
 
-  /** Each unknown code with its units; one that was set to 0 is none any more. */
+  /** Each unknown code with its units; one that was set to 0 does not count any more. */
   *unknowns(): Generator<readonly [code: string, units: number]> {
     for (const [what, units] of this.#units) if (typeof what === 'string' && units > 0) yield [what, units];
   }

@@ -74,7 +74,7 @@ export class ApiServer {
     return listen(this.#server, port, host);
   }
 
-  /** Reads certificate and key again, for the connections to come. @throws TlsError; then those of before stay */
+  /** Reads certificate and key again, for the connections to come. @throws TlsError; then the previous ones stay in use */
   reloadTls(): void {
     if (this.#tls !== undefined) renewTls(this.#server, this.#tls);
   }

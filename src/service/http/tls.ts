@@ -23,7 +23,7 @@ export function readTls({ cert, key }: TlsFiles): { readonly cert: Buffer; reado
     return pair;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TlsError(`The certificate ${cert} with the key ${key} can not be used: ${reason}`, { cause });
+    throw new TlsError(`The certificate ${cert} with the key ${key} cannot be used: ${reason}`, { cause });
   }
 }
 

@@ -35,7 +35,7 @@ export interface Seed {
   readonly ids?: Ids;
 }
 
-/** Pets in a stock of which nothing is said. */
+/** Pets in a stock whose size is not given. */
 export const DEFAULT_PETS = 24;
 
 /**

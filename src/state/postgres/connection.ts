@@ -6,7 +6,7 @@ import { inWords, isLost, isSilence } from './postgres-errors.ts';
 import { Servers } from './servers.ts';
 import type { OpenWire, Row, Wire } from './wire.ts';
 
-/** A server that is started anew takes no connections for a moment: how often it is tried again, and after how many milliseconds. */
+/** A server that is restarted takes no connections for a moment: how often it is tried again, and after how many milliseconds. */
 const reconnect = { attempts: 20, pause: 250 };
 /** After this a server that could not be reached is not tried again for so long: what ends then ends soon. */
 const giveUpFor = 10_000;
@@ -198,7 +198,7 @@ export class PostgresConnection {
     }
   }
 
-  /** The wire, made anew where it is gone. */
+  /** The wire, made again where it is gone. */
   async #reached(): Promise<Wire> {
     if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
     const { clock } = this.#options;

@@ -73,7 +73,7 @@ export function inWords(error: unknown, file: string, present: () => readonly st
 
 function busyError(cause: unknown, file: string, present: readonly string[]): PetstockError {
   const who = present.length === 0 ? 'another process' : `one of these processes: ${present.join('; ')}`;
-  return new UnavailableError(`The state in ${file} has been held for too long by ${who}`, {
+  return new UnavailableError(`The state in ${file} has been locked for too long by ${who}`, {
     hint: 'petstock state info',
     cause,
   });

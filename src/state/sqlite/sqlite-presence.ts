@@ -112,7 +112,7 @@ export class SqlitePresence implements Presence {
       .map((row) => ({ process: identityIn(row), command: String(row.command), since: Number(row.since) }));
   }
 
-  /** One phrase for each process that may hold the state, but for this one: one that is stopped has no lease any more. */
+  /** One phrase for each process that may hold the state, except for this one: one that is stopped has no lease any more. */
   describeOthers(): string[] {
     const rows = this.#connection.all('SELECT * FROM presence ORDER BY id').filter((row) => row.id !== this.#id);
     return rows.flatMap((row) => {

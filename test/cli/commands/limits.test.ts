@@ -138,7 +138,7 @@ describe('limits clear', () => {
     const { code, stderr } = await shop.run('limits clear --quiet', { terminal: 80, prompts: { confirm } });
     expect(code).toBe(0);
     expect(stderr).toContain('staging: 1 of 2 left until 07:01:00');
-    expect(asked).toEqual(Array(2).fill('Forget this? A service that is called before its time may ban the key.'));
+    expect(asked).toEqual(Array(2).fill('Forget this? A service that is called too early may ban the key.'));
     expect(await shop.run('limits --json')).toMatchObject({ stdout: '[]\n' });
   });
 

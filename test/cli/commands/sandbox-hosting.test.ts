@@ -126,7 +126,7 @@ describe('options by variable and by file', () => {
     };
     const { code, stderr } = await served(shop, '--limit-minute 7', look, { env });
     expect(code).toBe(0);
-    expect(stderr).toContain('Warning: PETSTOCK_SERVE_PORTT is no option of petstock sandbox serve.\n');
+    expect(stderr).toContain('Warning: PETSTOCK_SERVE_PORTT is not an option of petstock sandbox serve.\n');
   });
 
   test('of two options that exclude each other the one of the stronger source counts', async () => {
@@ -161,7 +161,7 @@ describe('options by variable and by file', () => {
   });
 
   test.each([
-    [{ prot: 1 }, /"prot" in \S+ is no option .*; did you mean "port"\?/],
+    [{ prot: 1 }, /"prot" in \S+ is not an option .*; did you mean "port"\?/],
     [{ log: 'yes' }, /"log" in \S+ takes true or false/],
     [{ fault: [1] }, /"fault" in \S+ takes a list of texts/],
     [[], /must be a JSON object/],
@@ -177,12 +177,12 @@ describe('options by variable and by file', () => {
 
   test.each([
     ['--config /nowhere.json', /can't be read/],
-    ['--file a.db --database postgres://x/y', /exclude each other/],
+    ['--file a.db --database postgres://x/y', /cannot be used together/],
     ['--database mysql://root:secret@x/y', /^Error: --database takes an address/],
     ['--database postgres://x/y --fault *:reset', /POST \/faults/],
     ['--import a.csv --pets 5', /leave --pets/],
     ['--tls-cert a.pem', /--tls-key is missing/],
-    ['--tls-cert /nowhere.pem --tls-key /nowhere.key', /can not be used/],
+    ['--tls-cert /nowhere.pem --tls-key /nowhere.key', /cannot be used/],
     ['--trust-proxy 10.0.0.0/40', /takes a network/],
     ['--cors shop.example', /takes an origin/],
     ['--ids tiny', /--ids takes large, small/],
@@ -215,7 +215,7 @@ test('a new certificate is taken with SIGHUP; one that is broken leaves that of 
     { onHangup: (listener) => (hangup = listener) },
   );
   expect(stderr).toContain('The certificate was read again.\n');
-  expect(stderr).toMatch(/Warning: The certificate .* can not be used: .*The one of before stays in use\.\n/);
+  expect(stderr).toMatch(/Warning: The certificate .* cannot be used: .*The previous one stays in use\.\n/);
 });
 
 describe('a stock of one’s own', () => {

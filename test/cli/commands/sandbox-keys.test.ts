@@ -76,7 +76,7 @@ describe('sandbox keys', () => {
   test.each([
     ['create', 2, 'A key needs a plan'],
     ['create --plan gold', 2, '--plan takes free, pro, business; not "gold"'],
-    ['create --plan pro --limit-minute 5', 2, '--plan and limits of its own exclude each other'],
+    ['create --plan pro --limit-minute 5', 2, '--plan and limits of its own cannot be used together'],
     ['create --limit-day 1.5', 2, '--limit-day takes a whole number from 0; not "1.5"'],
     ['list --file /nowhere/at-all.db', 2, 'There is no file /nowhere/at-all.db'],
     ['list --file :memory:', 2, '--file :memory: keeps nothing between commands'],

@@ -35,7 +35,7 @@ export function defineCompletion(command: Command, run: Run): void {
     .description(
       'Prints a script with which a shell completes petstock at TAB: commands, options and their values, the latest runs and the ' +
         'pets in them, stores, sessions of stock-takes, files. A TAB reads what is on this machine; it sends nothing and needs ' +
-        'no key. The script asks the petstock that is in the PATH, so it need not be made anew for a later version.',
+        'no key. The script asks the petstock that is in the PATH, so it need not be generated again for a later version.',
     )
     .addHelpText(
       'after',

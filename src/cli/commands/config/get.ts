@@ -20,7 +20,7 @@ export function defineGet(command: Command, run: Run): void {
   command
     .argument('<name>', 'a setting, url.<env> or key.<env>')
     .description(
-      'Prints the value that counts: from the environment, the configuration file, or the default. Not set: exit 1.',
+      'Prints the value in effect: from the environment, the configuration file, or the default. Not set: exit 1.',
     )
     .addHelpText('after', help)
     .action(run((invocation, _options, name) => printEntry(invocation, name)));

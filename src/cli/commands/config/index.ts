@@ -39,7 +39,7 @@ export const configOutline: NounOutline = {
     },
     {
       usage: 'unset <name>',
-      summary: 'take a setting or URL back',
+      summary: 'remove a setting or URL',
       load: async () => (await import('./unset.ts')).defineUnset,
     },
     {

@@ -79,7 +79,7 @@ async function warnOfUnknownStore({ context, configFile: file, messages }: Invoc
   if (name === unnamedStore || isKnownStore(name, context.env, file)) return;
   const near = didYouMean(name, Object.keys(file.stores));
   await messages.warn(
-    `nothing is stored for a store ${name} yet.${near} Its address is stored by: ` +
+    `nothing is stored for a store ${name} yet.${near} To store its address: ` +
       `petstock config set-url https://<your-store>/v1 --store ${shellWord(name)}`,
   );
 }

@@ -56,7 +56,7 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
         ['folders', "PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR, else the platform's own (XDG on Linux)"],
         [
           'proxy',
-          'HTTPS_PROXY or HTTP_PROXY, but for hosts in NO_PROXY and for this machine (petstock status shows it)',
+          'HTTPS_PROXY or HTTP_PROXY, except for hosts in NO_PROXY and this machine (petstock status shows it)',
         ],
         ['authorities', "Node's own, those of NODE_EXTRA_CA_CERTS, and those of the file in the setting ca-file"],
         [
@@ -92,7 +92,7 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
       terms: [
         ['planned', 'it would be written'],
         ['applied', 'it was written'],
-        ['unchanged', 'the stock was as wanted already'],
+        ['unchanged', 'the stock already had this quantity'],
         ['failed', 'the service refused it'],
         ['conflict', 'the stock was not what was expected; not written'],
         ['notAttempted', 'it was not sent (pending in the history)'],

@@ -25,8 +25,8 @@ export function defineHistoryExport(command: Command, run: Run): void {
       'Writes every row of every run, the oldest run first: as NDJSON, one object a line with the facts of its run, for grep ' +
         'and for audit, or with -o as JSON, CSV or TSV. Of every environment, unless --env names one. Sends nothing.',
     )
-    .option('--since <date>', 'only runs from then on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
-    .option('--until <date>', 'only runs up to then')
+    .option('--since <date>', 'only runs from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
+    .option('--until <date>', 'only runs up to this time')
     .addHelpText(
       'after',
       examples([

@@ -29,10 +29,10 @@ export function defineHistoryList(command: Command, run: Run): void {
       'Lists what was written from this machine, or, with a shared state, from all of them, the latest first: in every ' +
         'environment, unless --env names one. Sends nothing.',
     )
-    .option('--limit <n>', `at most so many (default: ${shownOnTerminal} on a terminal, else all)`)
+    .option('--limit <n>', `at most this many (default: ${shownOnTerminal} on a terminal, else all)`)
     .option('--pet <id>', 'only runs that changed this pet')
-    .option('--since <date>', 'only runs from then on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
-    .option('--until <date>', 'only runs up to then')
+    .option('--since <date>', 'only runs from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
+    .option('--until <date>', 'only runs up to this time')
     .option('--state <state>', `only runs that are ${runStates.join(', ')}`)
     .option('--mine', 'only runs of the user who asks, from any machine')
     .addHelpText(

@@ -22,7 +22,7 @@ export function defineHistoryPrune(command: Command, run: Run): void {
       'Removes runs from the history, once you have agreed: they can no longer be shown or taken back. Runs that are not ' +
         'complete, and could be resumed, stay unless --incomplete is given. Of every environment, unless --env names one.',
     )
-    .option('--before <date>', 'runs before then: 2026-01-15, or 90d for those older than 90 days')
+    .option('--before <date>', 'runs before this time: 2026-01-15, or 90d for those older than 90 days')
     .option('--keep <n>', 'all but the latest n runs')
     .option('--incomplete', 'those that are not complete, too')
     .addHelpText(

@@ -25,7 +25,7 @@ export function defineApply(command: Command, run: Run): void {
       'Writes the stock levels that a file asks for. The whole file is checked before anything is sent, the plan is shown, ' +
         'and you are asked. Each change is in the history before it leaves, so that it can be resumed after a crash, ' +
         'and taken back. Takes one request, and one for each row that changes.\n\n' +
-        'Columns, in any order: petId (or id), then quantity (or qty) or delta (or adjust), and if you like expected, reason, ' +
+        'Columns, in any order: petId (or id), then quantity (or qty) or delta (or adjust), and optionally expected, reason, ' +
         'ref, status (ignored). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
         'conflict, and is not written.',
     )
@@ -35,7 +35,7 @@ export function defineApply(command: Command, run: Run): void {
       'the column that has a field, such as petId=SKU; may be given several times',
       collect,
     )
-    .option('--ignore-columns', 'pass over unknown columns, but for what may be meant for `expected`')
+    .option('--ignore-columns', 'ignore unknown columns, except those that look like `expected`')
     .option('--skip-unknown', 'leave out pets that the service does not have, rather than refuse the file')
     .option('--failed-out <file>', 'write the rows that were not written to a file that apply takes again')
     .option('--force', 'let --failed-out replace a file that petstock did not write, or that was changed since')

@@ -21,7 +21,7 @@ export function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowFiel
     }
     if (columns.has(field)) throw new UsageError(`--column names ${field} twice: leave one out`, { hint });
     if ([...columns.values()].includes(name)) {
-      throw new UsageError(`--column names the column "${name}" for two fields: only one of them can be meant`, {
+      throw new UsageError(`--column names the column "${name}" for two fields: leave one out`, {
         hint,
       });
     }

@@ -17,7 +17,7 @@ export function defineCount(command: Command, run: Run): void {
     .argument('[session]', 'a session that is not finished, to go on with')
     .description(
       'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before the next is read, so that a count can ' +
-        'go on after a crash. In the end what was counted is shown beside the stock of then, and, after a question, written as ' +
+        'go on after a crash. At the end what was counted is shown beside the stock at that time, and, after a question, written as ' +
         'a run that can be resumed and taken back. What is sold during a count is not seen: count while the shop is closed, or ' +
         'a shelf at a time. Takes a request for the pets, one for the stock, and one for each pet whose stock changes.\n\n' +
         'A line is one of:\n' +
@@ -27,7 +27,7 @@ export function defineCount(command: Command, run: Run): void {
         '  = 42 7    seven of pet 42 in all\n' +
         '            a blank line shows the sum\n' +
         '  done      ends the count, as Ctrl-D does\n\n' +
-        'A code that is not known beeps and is kept apart: it is listed in the end, and not counted (exit 8). To drop one: = <code> 0. ' +
+        'A code that is not known beeps and is kept apart: it is listed at the end, and not counted (exit 8). To drop one: = <code> 0. ' +
         'Without a terminal, scans come from stdin, and --yes or --to is needed.',
     )
     .option('--new', 'begin another session, though one is not finished')
@@ -63,7 +63,7 @@ async function count(invocation: Invocation, flags: CountFlags, session?: string
   const { list = false, discard } = flags;
   if (list || discard !== undefined) {
     if (session !== undefined || (list && discard !== undefined)) {
-      throw new UsageError('--list and --discard go alone', { hint: 'petstock inventory count --list' });
+      throw new UsageError('--list and --discard are used alone', { hint: 'petstock inventory count --list' });
     }
     const { listSessions, discardSession } = await import('./count/list-sessions.ts');
     return discard === undefined ? listSessions(invocation) : discardSession(invocation, discard);

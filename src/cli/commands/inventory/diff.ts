@@ -20,10 +20,10 @@ export function defineDiff(command: Command, run: Run): void {
     .argument('<right>', 'what it is compared with')
     .description(
       'Compares two lists of stock: of an environment as it is now, or of a file as `petstock inventory export` or `list -o csv`, ' +
-        '`json` or `ndjson` write it. Shows the pets that differ, by their ids: added (right alone has it), removed (left alone ' +
+        '`json` or `ndjson` write it. Shows the pets that differ, by their ids: added (only right has it), removed (only left ' +
         'has it), changed. Takes one request for each environment. A file that has the name of an environment is ./staging.',
     )
-    .option('--only <field>', 'of pets that both sides have, compare quantity or status alone')
+    .option('--only <field>', 'of pets that both sides have, compare only quantity or status')
     .option('--exit-code', 'exit 3 where they differ')
     .option('--changes', 'print a change file (CSV) that makes left like right')
     .addHelpText(
@@ -130,7 +130,7 @@ async function warnOfRest({ messages }: Invocation, left: string, counts: Counts
   const { added, removed, changed, quantity } = counts;
   const parts = [
     ...(added === 0 ? [] : [`add ${pets(added)} that ${left} does not have`]),
-    ...(removed === 0 ? [] : [`remove ${pets(removed)} that ${left} alone has`]),
+    ...(removed === 0 ? [] : [`remove ${pets(removed)} that only ${left} has`]),
     ...(changed === quantity ? [] : [`change the status of ${pets(changed - quantity)}`]),
   ];
   if (parts.length > 0) await messages.warn(`a change file sets quantities: this one can't ${parts.join(', or ')}.`);

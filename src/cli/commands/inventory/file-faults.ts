@@ -14,7 +14,7 @@ export function unreadableFile(file: string, error: NodeJS.ErrnoException): unkn
       return new UsageError(`${file} is a folder, not a file`, { cause: error });
     case 'EACCES':
     case 'EPERM':
-      return new UsageError(`${file} can't be read: you have no right to`, { cause: error });
+      return new UsageError(`${file} can't be read: permission denied`, { cause: error });
     case 'EBUSY':
       return new UsageError(`${file} can't be read: ${fileErrorReason(error)}`, { cause: error });
     default:

@@ -112,7 +112,7 @@ function parseSelection(options: ListOptions): Selection {
 
 function parseStatus(text: string): Parsed<string> {
   if (isPetStatus(text)) return { ok: true, value: text };
-  return { ok: false, fault: `"${text}" is no status: there are ${petStatuses.join(', ')}` };
+  return { ok: false, fault: `"${text}" is not a status; valid are ${petStatuses.join(', ')}` };
 }
 
 function parseLimit(text: string): Parsed<number> {

@@ -83,7 +83,8 @@ function watchOptions(
       const what = `${grouped(list.length)} ${list.length === 1 ? 'pet' : 'pets'} of ${environment.value}`;
       await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
     },
-    onFault: (error) => messages.alert(`${error.message}. Nothing is seen meanwhile; looking again and again`),
+    onFault: (error) =>
+      messages.alert(`${error.message}. No changes are seen until it answers; petstock keeps looking`),
     onBack: (after) => messages.note(`The service answers again, after ${formatDuration(after / 1000)}.`),
     onSlower: (slower, why) => {
       const reason = why === 'limit' ? 'more would be over a tenth of the rate limit' : 'the service answered 429';
@@ -91,7 +92,7 @@ function watchOptions(
     },
     onTooShort: (wait) =>
       messages.warn(
-        `no change is seen: --for ends before the next look, which may leave ${secondsText(wait)} after the last`,
+        `no change can be seen: --for ends before the next look, which can't leave sooner than ${secondsText(wait)} after the last`,
       ),
   };
 }

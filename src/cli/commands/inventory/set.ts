@@ -24,8 +24,8 @@ export function defineSet(command: Command, run: Run): void {
     .description(
       'Sets the stock of one pet and shows what the service answered. Takes one request; two with --expect or --read-first.\n\n' +
         'Several pets, as petId=quantity, are one run in the history, as with `petstock inventory apply`: the stock is read, the plan ' +
-        'is shown, and you are asked. That takes one request, and one for each pet that changes. So is one pet with ' +
-        '--dry-run or one of the options after it.',
+        'is shown, and you are asked. That takes one request, and one for each pet that changes. The same goes for one pet with ' +
+        '--dry-run or one of the options that follow it.',
     )
     .option('--expect <n>', 'read first, and write only if the stock is n (else exit 7)')
     .option('--read-first', 'read first, show before and after, and make it possible to take back (setting read-first)')

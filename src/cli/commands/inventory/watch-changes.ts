@@ -119,7 +119,7 @@ class Watch {
     }
   }
 
-  /** Ends a look that is still on its way when the time is over, but for the last one, which begins then. */
+  /** Ends a look that is still on its way when the time is over, except for the last one, which begins then. */
   #ending(): { readonly signal: AbortSignal; clear(): void } {
     const { clock, interrupted } = this.#options;
     const controller = new AbortController();

@@ -23,14 +23,14 @@ export function defineWatch(command: Command, run: Run): void {
     .description(
       'Looks at the stock again and again, and prints a line for each change: with the time on a terminal, as NDJSON elsewhere. ' +
         'Takes one request a look, and never more than a tenth of the rate limit: where that is less, it looks less often and ' +
-        'says so. It goes on whatever the service answers, but for a key that is not accepted (401). Ctrl-C ends it with 0.',
+        'says so. It goes on whatever the service answers, except where the key is not accepted (401). Ctrl-C ends it with 0.',
     )
     .option('--interval <s>', `seconds from one look to the next (default: ${defaultInterval})`)
     .option('--pet <id,…>', 'only these pets', collect)
     .option('--status <s,…>', 'only pets that have, or had until then, one of these statuses', collect)
     .option('--low', 'only what falls to or below the setting low-stock')
-    .option('--for <s>', 'end after so many seconds')
-    .option('--first', 'end with 0 after the first look that finds a change; with --for and none: 3')
+    .option('--for <s>', 'end after this many seconds')
+    .option('--first', 'exit 0 after the first look that finds a change; exit 3 if --for ends without one')
     .addHelpText(
       'after',
       examples([
@@ -77,7 +77,7 @@ function milliseconds(seconds: number | undefined): number | undefined {
 
 function parseStatus(text: string): Parsed<string> {
   if (isPetStatus(text)) return { ok: true, value: text };
-  return { ok: false, fault: `"${text}" is no status: there are ${petStatuses.join(', ')}` };
+  return { ok: false, fault: `"${text}" is not a status; valid are ${petStatuses.join(', ')}` };
 }
 
 /** A JSON array has no end here: with --json it is a line for each change too. */

@@ -48,7 +48,7 @@ export function defineLimitsClear(command: Command, run: Run): void {
 
 function question(keys: number): string {
   const what = keys === 1 ? 'this' : `this of ${keys} keys`;
-  return `Forget ${what}? A service that is called before its time may ban the key.`;
+  return `Forget ${what}? A service that is called too early may ban the key.`;
 }
 
 /** What would be forgotten of a key, for people. */

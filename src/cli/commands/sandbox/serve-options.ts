@@ -69,15 +69,15 @@ function refuseContradictions(values: ServeValues): void {
     throw new UsageError(message, help);
   };
   if (values.database !== undefined && values.file !== undefined) {
-    refuse('--file and --database exclude each other; leave one out');
+    refuse('--file and --database cannot be used together; leave one out');
   }
   if (values.database !== undefined && values.fault !== undefined) {
     refuse(
-      '--fault is of one server, and those on a database share their faults; add them with POST /faults on --admin-port',
+      '--fault is for one server, and servers on a database share their faults; add them with POST /faults on --admin-port',
     );
   }
   if (values.key !== undefined && values['key-file'] !== undefined) {
-    refuse('--key and --key-file exclude each other; leave one out');
+    refuse('--key and --key-file cannot be used together; leave one out');
   }
   if (values.import !== undefined && (values.pets ?? values.seed ?? values.ids) !== undefined) {
     refuse('--import brings a stock along; leave --pets, --seed and --ids out');
@@ -154,7 +154,7 @@ function present<T extends object>(object: T): Present<T> {
 
 function boundsOf(min: bigint | undefined, max: bigint | undefined) {
   if (min !== undefined && max !== undefined && min > max) {
-    throw new UsageError('--min-quantity is larger than --max-quantity, so that no quantity would do');
+    throw new UsageError('--min-quantity is larger than --max-quantity, so no quantity would be accepted');
   }
   return present({ min, max });
 }

@@ -121,7 +121,7 @@ function* fromVariables(env: Sources['env'], warn: Sources['warn']): Generator<[
     if (!variable.startsWith(prefix) || text === undefined || text === '' || variable === `${prefix}CONFIG`) continue;
     const name = variable.slice(prefix.length).toLowerCase().replaceAll('_', '-');
     if (isName(name)) yield [name, variableValue(name, text, variable)];
-    else warn(`${variable} is no option of petstock sandbox serve`);
+    else warn(`${variable} is not an option of petstock sandbox serve`);
   }
 }
 
@@ -149,7 +149,7 @@ function fromFile(file: string): [Name, Value][] {
     if (!isName(name)) {
       const like = nearest(name, names());
       const meant = like === undefined ? '' : `; did you mean "${like}"?`;
-      throw new UsageError(`"${name}" in ${file} is no option of petstock sandbox serve${meant}`, {
+      throw new UsageError(`"${name}" in ${file} is not an option of petstock sandbox serve${meant}`, {
         hint: 'petstock sandbox serve --help',
       });
     }

@@ -180,7 +180,7 @@ async function reload({ messages }: Invocation, service: RunningService): Promis
     service.reloadTls();
     await messages.note('The certificate was read again.');
   } catch (error) {
-    await messages.alert(`Warning: ${(error as Error).message}. The one of before stays in use.`);
+    await messages.alert(`Warning: ${(error as Error).message}. The previous one stays in use.`);
   }
 }
 

@@ -29,7 +29,7 @@ export async function chosenStore(
   { file, database }: StoreChoice,
 ): Promise<{ readonly file: string } | { readonly database: string }> {
   if (database !== undefined) {
-    if (file !== undefined) throw new UsageError('--file and --database exclude each other; leave one out');
+    if (file !== undefined) throw new UsageError('--file and --database cannot be used together; leave one out');
     return { database: databaseOf(database) };
   }
   if (file === undefined) return { file: (await openSandbox(context.folders.state)).file };

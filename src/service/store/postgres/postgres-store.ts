@@ -140,7 +140,7 @@ export class PostgresStore implements Store {
     return this.#pets.remove(petId);
   }
 
-  /** Those who write wait until it is done; those who read go on with the stock of before. */
+  /** Those who write wait until it is done; those who read go on with the previous stock. */
   replace(stock: Stock, { forgetsUsage }: { readonly forgetsUsage: boolean }): Promise<void> {
     return this.#connections.transact(async (client) => {
       await withoutTimeouts(client);

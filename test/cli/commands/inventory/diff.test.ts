@@ -121,7 +121,7 @@ test('--changes is a change file with what is expected, and says what it can not
   expect(code).toBe(3);
   expect(stdout).toBe('petId,status,expected,quantity,reason,ref\n4,available,39,37,,\n');
   expect(stderr).toContain(
-    "Warning: a change file sets quantities: this one can't add 1 pet that staging does not have, or remove 22 pets that staging alone has, or change the status of 1 pet.\n",
+    "Warning: a change file sets quantities: this one can't add 1 pet that staging does not have, or remove 22 pets that only staging has, or change the status of 1 pet.\n",
   );
 });
 
@@ -191,7 +191,7 @@ describe('exit 2, with nothing sent', () => {
     ['- -', 'Only one side can be stdin'],
     ['staging gone.csv', 'There is no file gone.csv'],
     ['north/staging production', 'Unknown store "north"'],
-    ['North/staging production', 'No store can have the name'],
+    ['North/staging production', 'Invalid store name in'],
     ['north/sandbox production', 'The sandbox belongs to no store'],
     ['staging production --env staging', 'leave --env out'],
     ['staging production --only colour', '--only takes quantity, status'],
@@ -268,7 +268,7 @@ test.each([
   const shop = await openShops();
   const { code, stderr, requests } = await shop.run('inventory diff - staging', { stdin: text });
   expect({ code, requests }).toEqual({ code: 2, requests: [] });
-  expect(stderr).toContain('no list of stock');
+  expect(stderr).toContain('not a stock list');
   expect(stderr).toContain('petstock inventory list -o csv');
   expect(stderr).not.toContain('change file');
 });

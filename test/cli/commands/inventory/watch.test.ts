@@ -151,14 +151,14 @@ describe('nothing but a 401 ends it', () => {
     const result = await watch('--for 60', before);
     expect(result.code).toBe(0);
     expect(result.times).toEqual([0, 15, 30, 45, 60]);
-    expect(result.stderr.match(/Nothing is seen meanwhile/g)).toHaveLength(1);
+    expect(result.stderr.match(/No changes are seen until it answers/g)).toHaveLength(1);
     expect(result.stderr.match(/The service answers again, after 30 s/g)).toHaveLength(1);
     expect(result.lines).toMatchObject([{ petId: 1, before: 10, after: 9 }]);
   });
 
   test('with --quiet a fault is said all the same', async () => {
     const result = await watch('--for 30 -q', fault(2, 2, 503));
-    expect(result.stderr).toMatch(/^Warning: .*Nothing is seen meanwhile/);
+    expect(result.stderr).toMatch(/^Warning: .*No changes are seen until it answers/);
     expect(result.stderr.trim().split('\n')).toHaveLength(1);
   });
 
@@ -243,11 +243,11 @@ test('it says that --for is shorter than the time to the second look', async () 
   const slow = await openShop({ limits: { minute: 5, day: 1_000_000 } });
   const short = await slow.run('inventory watch --for 30');
   expect(short.requests).toHaveLength(1);
-  expect(short.stderr.match(/Warning: no change is seen: --for ends before the next look/g)).toHaveLength(1);
+  expect(short.stderr.match(/Warning: no change can be seen: --for ends before the next look/g)).toHaveLength(1);
   expect(short.stderr).toContain('2 min after the last');
   const long = await slow.run('inventory watch --for 300');
-  expect(long.stderr).not.toContain('no change is seen');
-  expect((await watch('--for 5')).stderr).not.toContain('no change is seen');
+  expect(long.stderr).not.toContain('no change can be seen');
+  expect((await watch('--for 5')).stderr).not.toContain('no change can be seen');
 });
 
 test('a reader that goes away ends it at once, quietly, though nothing changes', async () => {

@@ -34,7 +34,7 @@ export async function chooseSession(
   { session, isNew, merge, words }: ChoiceOptions,
 ): Promise<Choice> {
   if ([session !== undefined, isNew, merge !== undefined].filter(Boolean).length > 1) {
-    throw new UsageError('A session, --new and --merge exclude each other: leave out all but one');
+    throw new UsageError('A session, --new and --merge cannot be used together: leave out all but one');
   }
   if (merge !== undefined) {
     const found = toMerge(invocation, sessions, merge, words);
@@ -122,7 +122,8 @@ function requireOpen(session: ReadSession, words: string): void {
   const was = `Session ${shortOf(session)} is finished: it was`;
   switch (end.how) {
     case 'applied':
-      if (end.run === null) throw new UsageError(`${was} what the stock was already`);
+      if (end.run === null)
+        throw new UsageError(`Session ${shortOf(session)} is finished: it was the same as the stock`);
       throw new UsageError(`${was} applied, by run ${end.run}`, { hint: `petstock history show ${end.run}` });
     case 'written':
       throw new UsageError(`${was} written to ${end.file}`);

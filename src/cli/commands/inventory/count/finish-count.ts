@@ -162,7 +162,7 @@ export async function changeFileWriter(
   { to, force, dryRun }: { readonly to: string | undefined; readonly force: boolean; readonly dryRun: boolean },
 ): Promise<WriteFile | undefined> {
   if (to === undefined) return undefined;
-  if (dryRun) throw new UsageError('--to and --dry-run exclude each other: --to writes no stock');
+  if (dryRun) throw new UsageError('--to and --dry-run cannot be used together: --to writes no stock');
   const texts = (rows: BulkRows) => changeFileText(batchesOfArray(rows, exportRow), { spreadsheet: false });
   if (to === '-') {
     return async (rows) => {

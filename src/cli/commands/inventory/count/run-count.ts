@@ -65,7 +65,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   }
 }
 
-/** Whatever ends a count, but for its own end, says how to go on: the session is as it was. */
+/** Whatever ends a count, except for its own end, says how to go on: the session is as it was. */
 async function keepingSession(log: SessionLog, command: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -36,7 +36,7 @@ export function createUnknownFaults(
     requireCountable: (rows, all) => {
       if (unknowns.size === 0) return;
       if (rows.length === 0) {
-        throw new NotFoundError('Nothing of what was scanned is the id of a pet; nothing was written', { lines });
+        throw new NotFoundError('None of what was scanned is the id of a pet; nothing was written', { lines });
       }
       if (!all) return;
       const codes = unknowns.size === 1 ? 'A code is' : `${grouped(unknowns.size)} codes are`;

@@ -15,7 +15,7 @@ export function defineRevoke(command: Command, run: Run): void {
       run<StoreChoice>((invocation, choice, id = '') =>
         withKeys(invocation, choice, async ({ ring, own }) => {
           if (id === own.record.id) {
-            throw new UsageError("This is the sandbox's own key; every start would make it known again", {
+            throw new UsageError("This is the sandbox's own key, which every start would register again", {
               hint: 'petstock sandbox keys list',
             });
           }
