@@ -24,7 +24,7 @@ export async function useCompileCache(): Promise<void> {
     if (!isOurs(folder, 0o077)) await makeAnew(folder);
     enableCompileCache(folder);
   } catch {
-    // A full disk, a folder of somebody else: all works without it.
+    // A full disk, or a folder of somebody else: everything works without it.
   }
 }
 

@@ -145,7 +145,7 @@ function latePrompts(interrupted: AbortSignal, isDumb: boolean): Context['prompt
     const create = isDumb
       ? (await import('../src/cli/plain-prompts.ts')).createPlainPrompts
       : (await import('../src/cli/prompts.ts')).createPrompts;
-    // Ctrl-D has ended what was read until now, and not the terminal: it is reopened.
+    // Ctrl-D has ended the stream, but not the terminal: it is reopened.
     const hasEnded = process.stdin.isTTY && process.stdin.readableEnded;
     const opened = hasEnded ? (await import('./terminal-again.ts')).openTerminalAgain() : undefined;
     try {

@@ -13,7 +13,7 @@ const countAt = eventsAt + 2 * eventSize;
 const longest = 5_000_000n;
 
 /**
- * Makes a look at whether stdout, a pipe or a socket, still has a reader. Nothing else in Node can see that without writing: WASI can
+ * Creates a function that looks whether stdout, a pipe or a socket, still has a reader. Nothing else in Node can see that without writing: WASI can
  * ask the system (`poll`). A look takes 20 µs.
  * @returns undefined where that can't be seen (Windows, a file)
  */

@@ -50,6 +50,7 @@ export function eventText(event: CountEvent, sum: CountSum, paint: Paint, width:
       return code === nameOf(step.what) ? result : withCode(code, ` = ${result}`, width);
     }
     case 'unknown': {
+      if (event.units === 0) return withCode(event.code, ': dropped', width);
       const units = `: ${grouped(event.units)} kept apart`;
       const long = `${units}, ${event.why}`;
       // The code matters more than why it is unknown.

@@ -92,7 +92,7 @@ interface Candidate {
   readonly address: string | undefined;
 }
 
-/** One request with a key that is not stored yet. @throws the error of the request, with the word that nothing was stored */
+/** One request with a key that is not stored yet. @throws the error of the request, which says that nothing was stored */
 async function requireAcceptance(
   { context, config, service }: Invocation,
   { store, environment }: RemotePlace,

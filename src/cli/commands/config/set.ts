@@ -74,7 +74,7 @@ async function storeSetting(invocation: Invocation, name: string, given: string 
   }
 }
 
-/** Where it is a slip of the pen, every later command would fail. */
+/** A typing error here would make every later command fail. */
 async function warnOfUnknownStore({ context, configFile: file, messages }: Invocation, name: string): Promise<void> {
   if (name === unnamedStore || isKnownStore(name, context.env, file)) return;
   const near = didYouMean(name, Object.keys(file.stores));

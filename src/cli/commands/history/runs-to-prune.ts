@@ -7,7 +7,7 @@ export type PrunableRun = Pick<RunRecord, 'run' | 'at' | 'state' | 'undoes'>;
 export interface PruneBounds {
   /** Milliseconds since the Unix epoch; runs that began before. */
   readonly before?: number | undefined;
-  /** All but so many of the newest. */
+  /** All except this many of the newest. */
   readonly keep?: number | undefined;
   /** Also runs that could still be resumed. */
   readonly incomplete: boolean;

@@ -5,7 +5,7 @@ const hint = 'petstock inventory apply --help';
 
 /**
  * The values of `--column`: `petId=SKU`, once for each field.
- * @throws UsageError for a field that there is not, and for one or a column that is named twice
+ * @throws UsageError for an unknown field, and for a field or a column that is named twice
  */
 export function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowField, string> {
   const columns = new Map<RowField, string>();

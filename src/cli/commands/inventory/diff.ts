@@ -97,7 +97,7 @@ interface Counts {
   added: number;
   removed: number;
   changed: number;
-  /** Of those changed: how many in their quantity. */
+  /** How many of those that changed have another quantity. */
   quantity: number;
 }
 

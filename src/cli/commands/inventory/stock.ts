@@ -83,7 +83,7 @@ export function noSuchPets(invocation: Invocation, petIds: readonly bigint[]): N
   });
 }
 
-/** At most so many ids stand in one message. */
+/** At most this many ids are named in one message. */
 const mostNamed = 20;
 
 /** At or below it a quantity is marked in a table. */

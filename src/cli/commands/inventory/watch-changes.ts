@@ -37,7 +37,7 @@ export interface WatchOptions {
 
 /** In milliseconds: what takes longer has waited for something. */
 const longestLook = 1000;
-/** In milliseconds: so long is slept at once, so that a machine that was suspended is noticed. */
+/** In milliseconds: the longest sleep at once, so that a machine that was suspended is noticed. */
 const longestSleep = 5000;
 
 /**

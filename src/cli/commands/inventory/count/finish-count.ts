@@ -46,7 +46,7 @@ export interface FinishedCount {
   readonly isNew: boolean;
 }
 
-/** What a count has come to, beside the stock of now. */
+/** What was counted, beside the stock now. */
 interface CountPlan {
   readonly rows: RowColumns;
   readonly stock: PlanStock;
@@ -135,7 +135,7 @@ async function writeStock(
   }
 }
 
-/** A run remembers the session that it is of, so that a crash behind its beginning can't make two of it. */
+/** A run remembers the session that it is of, so that a crash after its beginning can't make two of it. */
 function hashOf({ session }: SessionLog): string {
   return createHash('sha256').update(`inventory count ${session.head.session}`).digest('hex');
 }

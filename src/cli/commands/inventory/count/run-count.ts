@@ -49,7 +49,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   await requireSameService(run, choice, options.words);
   const { isTerminal } = invocation.context.stdin;
   if (isTerminal) await invocation.service.announce();
-  // What is scanned at a terminal is answered at once; what comes through a pipe is checked in the end.
+  // What is scanned at a terminal is answered at once; what comes through a pipe is checked at the end.
   const petIds = isTerminal || options.all ? await petIdsOf(run, options.all) : undefined;
   const log = await logOf(sessions, choice, run);
   try {

@@ -85,7 +85,7 @@ async function showEvents(
   tail: (event: CountEvent) => string = () => '',
 ): Promise<void> {
   const { stderr } = context;
-  const isUnknown = ({ kind }: CountEvent) => kind === 'unknown';
+  const isUnknown = (event: CountEvent) => event.kind === 'unknown' && event.units > 0;
   if (events.some(isUnknown) && stderr.isTerminal) await stderr.write(bell);
   for (const event of events) {
     await messages.show((paint, width) => [eventText(event, sum, paint, width) + tail(event)], {

@@ -67,3 +67,12 @@ test('quit, exit and help at the prompt say what ends the count; of a code, or i
   expect(code.stderr).toContain('quit = 5: 1\n');
   expect(await count(shop, '4\nquit\n', '--new --yes')).toMatchObject({ code: 8 });
 });
+
+test('an unknown code that is dropped is said to be that', async () => {
+  const shop = await openShop();
+  const { code, stderr } = await count(shop, '4\nfoo\n= foo 0\ndone\n', '', person);
+  expect(code).toBe(0);
+  expect(stderr).toContain('foo: 1 kept apart, no known code\n');
+  expect(stderr).toContain('foo: dropped\n');
+  expect(stderr).not.toContain('0 kept apart');
+});
