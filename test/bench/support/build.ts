@@ -49,6 +49,8 @@ async function buildOwn(entry: Record<string, string>, outDir: string): Promise<
     platform: 'node',
     noExternal: [/^(?!@photostructure\/sqlite$)/],
     removeNodeProtocol: false,
-    banner: { js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);",
+    },
   });
 }
