@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TLSSocket } from 'node:tls';
 import { type Answer, Refusal, refusalAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { discard, send, UNSPOILED } from '../http/send.ts';
@@ -39,9 +38,9 @@ export async function answerFaulty(
   });
 }
 
-/** Over TLS there is no way to the connection itself: it is ended without the good-bye of TLS. */
+/** Over TLS there is no way to the connection itself: it is ended without the good-bye of TLS. In bun the socket is no `TLSSocket`. */
 function reset({ request: { socket } }: Exchange): void {
-  if (socket instanceof TLSSocket) socket.destroy();
+  if ('encrypted' in socket && socket.encrypted) socket.destroy();
   else socket.resetAndDestroy();
 }
 

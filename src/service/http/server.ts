@@ -162,9 +162,11 @@ export class ApiServer {
 /** Starts listening. @throws what the system says against it, for example EADDRINUSE */
 export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    // bun leaves the port out.
+    const fail = (error: Error) => reject(Object.assign(error, { port }));
+    server.once('error', fail);
     server.listen(port, host, () => {
-      server.off('error', reject);
+      server.off('error', fail);
       resolve((server.address() as AddressInfo).port);
     });
   });

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runProgram, serve } from '../support/program.ts';
+
+/** What Node and the runtime of the executables do each in their own way, and petstock alike. */
+
+const certificates = join(import.meta.dirname, '../support/certificates');
+
+test('a port that is taken is named', async () => {
+  const { port } = new URL((await serve()).url);
+  expect(await runProgram(`sandbox serve --port ${port} --file :memory:`)).toMatchObject({
+    code: 2,
+    stderr: `Error: Port ${port} on 127.0.0.1 is taken by another program.\nHint: petstock sandbox serve --port 0\n`,
+  });
+});
+
+test('a reset over TLS breaks the connection, and is no answer', async () => {
+  const files = ['--tls-cert', join(certificates, 'server.pem'), '--tls-key', join(certificates, 'server-key.pem')];
+  const { url, key } = await serve([...files, '--fault', '*:first=1:reset']);
+  const ca = readFileSync(join(certificates, 'authority.pem'));
+  const status = () =>
+    new Promise((resolve, reject) => {
+      const options = { ca, agent: false, headers: { Authorization: `Bearer ${key}` } };
+      request(`${url}/store/orders`, options, (answer) => resolve(answer.resume().statusCode))
+        .on('error', reject)
+        .end();
+    });
+  await expect(status()).rejects.toMatchObject({ code: 'ECONNRESET' });
+  expect(await status()).toBe(200);
+});
