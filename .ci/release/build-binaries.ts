@@ -47,12 +47,14 @@ async function main(wanted: readonly Target[]): Promise<void> {
 /**
  * Without the flags an executable reads `.env` and `bunfig.toml` of whatever folder it is started in: an address and code of a
  * stranger. `tsconfig.json` and `package.json` are not read by default.
+ *
+ * Names stay, for the stacks that `--debug` shows: without them it would be 1 % smaller, and no faster.
  */
 function compile(target: Target, bun: string, folder: string): void {
   const started = performance.now();
   const file = join(out, fileName(target));
   const args = [
-    ...['build', '--compile', '--bytecode', '--minify'],
+    ...['build', '--compile', '--bytecode', '--minify-whitespace', '--minify-syntax'],
     ...['--no-compile-autoload-dotenv', '--no-compile-autoload-bunfig'],
     ...['--no-compile-autoload-tsconfig', '--no-compile-autoload-package-json'],
     ...['--external', '@photostructure/sqlite', '--external', 'pg-native'],

@@ -30,3 +30,11 @@ test('a reset over TLS breaks the connection, and is no answer', async () => {
   await expect(status()).rejects.toMatchObject({ code: 'ECONNRESET' });
   expect(await status()).toBe(200);
 });
+
+test('the stack that --debug shows has the names of the sources', async () => {
+  const { env } = await serve(['--fault', '*:hang']);
+  const { code, stderr } = await runProgram('api POST /inventory --timeout 0.05 --debug', { env });
+  expect(code).toBe(5);
+  expect(stderr).toMatch(/^NetworkFault: no answer/m);
+  expect(stderr).toMatch(/^ {4}at Exchange\.|^ {4}at async attempt /m);
+});
