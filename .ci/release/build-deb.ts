@@ -51,6 +51,8 @@ petstock: hardening-no-relro [usr/bin/petstock]
 
 const maintainer = 'The petstock authors <petstock@example.invalid>';
 
+// The modes of folders are in the package.
+process.umask(0o022);
 const made = Object.entries(architectures).filter(([, file]) => existsSync(join(binaries, file)));
 if (made.length === 0) throw new Error('no executable for Linux in dist/binaries: npm run build:binaries -- linux-x64');
 for (const [architecture, file] of made) buildPackage(architecture, join(binaries, file));

@@ -16,6 +16,8 @@ import { requireNextVersion } from './version.ts';
  */
 const root = process.cwd();
 
+// Modes are in what is made.
+process.umask(0o022);
 try {
   main();
 } catch (error) {
