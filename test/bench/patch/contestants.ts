@@ -1,10 +1,12 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Served } from '../governor/served.ts';
+import { startNode } from '../support/children.ts';
 import type { Command, Measurer, Sample } from '../support/measure.ts';
 import type { Contestant } from '../support/rounds.ts';
-import { requireApplied } from './applied.ts';
+import { requireApplied, untilApplied } from './applied.ts';
 
 /** What all contestants share. */
 export interface Scene {
@@ -21,13 +23,14 @@ export const names = {
   curl: 'curl -Z, 8 at a time',
   ours: 'petstock inventory apply',
   undo: 'petstock undo',
+  resume: 'petstock inventory apply --resume, a hundredth written',
   pool: 'undici Pool, 8 connections',
   fetch8: 'fetch, 8 at a time',
   fetch32: 'fetch, 32 at a time',
 } as const;
 
 /** Who changes 100,000; the others take minutes, and say no more than with 10,000. */
-export const inLarge: ReadonlySet<string> = new Set([names.curl, names.ours, names.undo, names.pool]);
+export const inLarge: ReadonlySet<string> = new Set([names.curl, names.ours, names.undo, names.resume, names.pool]);
 
 const seconds = 120;
 const peer = (file: string) => fileURLToPath(new URL(`peers/${file}`, import.meta.url));
@@ -44,6 +47,7 @@ export function contestantsOf(scene: Scene): readonly Contestant[] {
     script(names.fetch32, 'fetch.js', 32),
     script(names.pool, 'pool.js', 8),
     undo(scene),
+    resume(scene),
   ];
 }
 
@@ -86,17 +90,41 @@ function undo(scene: Scene): Contestant {
   };
 }
 
-let applied = 0;
+/** Of a run that was interrupted when a hundredth of it was written. */
+function resume(scene: Scene): Contestant {
+  return attempting(scene, names.resume, async ({ csv }) => {
+    const { state, env } = freshState(scene);
+    const child = startNode([scene.program, 'inventory', 'apply', csv, '--yes', '--quiet'], env);
+    const ended = once(child, 'exit');
+    for (const stream of [child.stdout, child.stderr]) stream?.resume();
+    const run = await untilApplied(state, scene.petIds.length / 100);
+    child.kill('SIGINT');
+    await ended;
+    const report = join(scene.folder, 'report.json');
+    const argv = [process.execPath, scene.program, 'inventory', 'apply', '--resume', run, '--yes', '-o', 'json'];
+    const sample = await scene.measurer.run({ argv, env }, { stdout: report, seconds });
+    await requireApplied({ report, state, changes: scene.petIds.length });
+    return sample;
+  });
+}
 
-async function apply(scene: Scene, csv: string, options: readonly string[]) {
-  applied += 1;
-  const state = join(scene.folder, `state-${applied}`);
+let states = 0;
+
+/** Where a run keeps what it knows: another folder each time. */
+function freshState({ folder, served }: Scene) {
+  states += 1;
+  const state = join(folder, `state-${states}`);
   const env = {
-    PETSTOCK_URL_STAGING: scene.served.url,
-    PETSTOCK_API_KEY_STAGING: scene.served.key,
-    PETSTOCK_CONFIG_DIR: join(scene.folder, 'config'),
+    PETSTOCK_URL_STAGING: served.url,
+    PETSTOCK_API_KEY_STAGING: served.key,
+    PETSTOCK_CONFIG_DIR: join(folder, 'config'),
     PETSTOCK_STATE_DIR: state,
   };
+  return { state, env };
+}
+
+async function apply(scene: Scene, csv: string, options: readonly string[]) {
+  const { state, env } = freshState(scene);
   const argv = [process.execPath, scene.program, 'inventory', 'apply', csv, '--yes', '-o', 'json', ...options];
   const report = join(scene.folder, 'report.json');
   const sample = await scene.measurer.run({ argv, env }, { stdout: report, seconds });

@@ -1,4 +1,4 @@
-import { heading, roundsOf } from '../support/heading.ts';
+import { heading, roundsText } from '../support/heading.ts';
 import { versionOf } from '../support/machine.ts';
 import { atMost, faultsOf, goalOf, megabytes, type Report, seconds, times, verdict, whole } from '../support/report.ts';
 import type { Results } from '../support/rounds.ts';
@@ -15,7 +15,7 @@ export async function reportOf(args: readonly string[], found: readonly Found[])
   const [first] = found;
   if (first === undefined) throw new Error('nothing was measured');
   const tables = found.flatMap(({ changes, results }) => [
-    `${changes.toLocaleString('en')} changes, no limit in the way, ${roundsOf(results)} rounds:\n`,
+    `${changes.toLocaleString('en')} changes, no limit in the way, ${roundsText(results)}:\n`,
     tableOf(changes, results),
   ]);
   const of = (changes: number) => found.find((one) => one.changes === changes)?.results;
@@ -51,15 +51,18 @@ function speedGoal(results: Results | undefined): Report['goals'] {
 
 function sizeGoal(results: Results | undefined): Report['goals'] {
   if (results === undefined) return [];
-  const [ours, undone, pool] = [names.ours, names.undo, names.pool].map((name) => results.get(name));
+  const [ours, undone, resumed, pool] = [names.ours, names.undo, names.resume, names.pool].map((name) =>
+    results.get(name),
+  );
   const cpu = (ours?.median('cpuMs') ?? Number.NaN) - (pool?.median('cpuMs') ?? Number.NaN);
   const micros = Math.round((cpu * 1000) / 100_000);
   return [
-    goalOf('`apply`, `undo` of 100,000', "at most 200 MB; 100 us a row of CPU beyond undici's own", [
+    goalOf('`apply`, `undo`, `--resume` of 100,000', "at most 200 MB; 100 us a row of CPU beyond undici's own", [
       [megabytes(ours?.median('peakMb') ?? Number.NaN, 200), '`apply`'],
       [megabytes(undone?.median('peakMb') ?? Number.NaN, 200), '`undo`'],
+      [megabytes(resumed?.median('peakMb') ?? Number.NaN, 200), '`--resume`'],
       [{ text: `${micros} us`, isReached: Number.isNaN(micros) ? undefined : micros <= 100 }, 'a row'],
-      ...faultsOf([ours, undone]),
+      ...faultsOf([ours, undone, resumed]),
     ]),
   ];
 }
