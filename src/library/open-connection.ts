@@ -65,6 +65,7 @@ export function openConnection(
       scope,
       lease: timeout + 1000,
       bulk: options.bulk ?? false,
+      alone: state?.isStandIn ?? false,
       env: name,
       maxWait: options.maxWait ?? 90_000,
       maxWaitFor: 'each',

@@ -48,7 +48,7 @@ class QueuedGovernor implements Governor {
     this.#options = options;
     this.#buffer = new RecordBuffer(options);
     this.#turn = new Turn(options, this.#buffer, this.#own);
-    this.#wish = { bulk: options.bulk ?? false };
+    this.#wish = { bulk: options.bulk ?? false, ...(options.alone && { alone: true }) };
   }
 
   get lastSeen() {

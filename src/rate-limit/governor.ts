@@ -95,6 +95,8 @@ export interface GovernorOptions {
   readonly lease: number;
   /** Leaves a small part of the limit to people. */
   readonly bulk?: boolean;
+  /** One request at a time, of all processes that share the store: others use the key, and this store does not know of them. */
+  readonly alone?: boolean;
   readonly self: ProcessIdentity;
   /** As of `Processes`; without it, a process that died is noticed when the leases of its requests are over. */
   isGone?(process: ProcessIdentity): boolean;

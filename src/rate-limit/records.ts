@@ -21,6 +21,8 @@ export interface IntentRecord {
   readonly expires: number;
   /** Leaves a part of the limit to people. */
   readonly bulk: boolean;
+  /** Goes only where nothing else is in flight. */
+  readonly alone?: boolean;
 }
 
 /** The head of an answer. */

@@ -12,6 +12,8 @@ export type Verdict =
 export interface Wish {
   /** Leaves a small part of the limit to people. */
   readonly bulk: boolean;
+  /** Others use the key whose requests are not seen here: one at a time. */
+  readonly alone?: boolean;
   /** How many have to go together. */
   readonly least: 1 | 2;
 }
@@ -31,11 +33,11 @@ const mostBesideOthers = 4;
  *   headroom, is at least one. For a fixed window without other users of the key that never passes the limit: each
  *   answered request was counted when the smallest came, and the others are in flight.
  * - Two that have to go together are not parted: a window with room for one is taken for spent, unless it never has more.
- * - Beside others on the key only a few are in flight.
+ * - Beside others on the key only a few are in flight, and one where they can't be seen at all.
  *
  * @param at by the monotonic clock
  */
-export function decide(state: KeyState, at: number, { bulk, least }: Wish): Verdict {
+export function decide(state: KeyState, at: number, { bulk, least, alone = false }: Wish): Verdict {
   if (at < state.gate.at) return { go: false, until: state.gate.at };
   const known = Object.values(state.windows);
   const windows = known.filter((window) => !hasEnded(state, window, at));
@@ -48,7 +50,7 @@ export function decide(state: KeyState, at: number, { bulk, least }: Wish): Verd
   const spent = windows.filter((window) => room(window) < needed);
   if (spent.length > 0) return { go: false, until: Math.max(...spent.map((window) => endOf(state, window))) };
   if (onlyProbe) return decideProbe(state, at);
-  const most = state.foreignRate > 0 ? mostBesideOthers : Number.POSITIVE_INFINITY;
+  const most = alone ? needed : state.foreignRate > 0 ? mostBesideOthers : Number.POSITIVE_INFINITY;
   const places = Math.min(most, ...windows.map(room)) - pending;
   return places < needed ? { go: false, until: undefined } : { go: true, probe: false, places };
 }

@@ -113,14 +113,15 @@ async function openShared(options: OpenStateOptions, url: string, system: StateS
     if (!(error instanceof UnavailableError)) throw error;
     if (need === 'history')
       throw error.with({ message: `${error.message}; without a history nothing is written, so nothing was sent` });
-    const state = openIn(folder, await system.loadEngine(), { ...options, refusal: error.message }, system);
+    const standIn = { ...options, refusal: error.message, isStandIn: true };
+    const state = await openIn(folder, await system.loadEngine(), standIn, system);
     warn(`${error.message}: this command goes by what this machine alone knows of the rate limit`);
     return state;
   }
 }
 
 /** The options of a state in the runtime folder say why nothing may be written by it. */
-type OpenOptions = OpenStateOptions & Pick<SqliteStateOptions, 'refusal'>;
+type OpenOptions = OpenStateOptions & Pick<SqliteStateOptions, 'refusal' | 'isStandIn'>;
 
 async function openInstead(
   runtimeFolder: string,

@@ -13,6 +13,8 @@ export interface State {
   readonly pets: Pets;
   readonly history: History;
   readonly presence: Presence;
+  /** In the place of a shared state that can't be reached: others use the same keys, and it does not know of them. */
+  readonly isStandIn?: boolean;
   describe(): Promise<StateDescription>;
   /** Reads all of it. @returns what is wrong with it, a sentence each; none where it is sound */
   check(): Promise<readonly string[]>;

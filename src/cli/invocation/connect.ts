@@ -106,6 +106,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       maxWait: options.maxWait,
       maxWaitFor: options.maxWaitFor,
       bulk: options.bulk,
+      alone: state.isStandIn ?? false,
       lease: timeout + 1000,
       self: processes.self,
       isGone: (process) => processes.isGone(process),

@@ -13,6 +13,7 @@ import { type PresenceOptions, SqlitePresence } from './sqlite-presence.ts';
 export interface SqliteStateOptions extends PresenceOptions {
   /** A number in [0, 1). */
   random(): number;
+  readonly isStandIn?: boolean;
 }
 
 export class SqliteState implements State {
@@ -20,11 +21,13 @@ export class SqliteState implements State {
   readonly pets: SqlitePets;
   readonly history: SqliteHistory;
   readonly presence: SqlitePresence;
+  readonly isStandIn: boolean;
   readonly #connection: Connection;
   #isClosed = false;
 
   constructor(connection: Connection, options: SqliteStateOptions) {
     this.#connection = connection;
+    this.isStandIn = options.isStandIn ?? false;
     this.presence = new SqlitePresence(connection, options);
     connection.whoIsPresent = () => this.presence.describeOthers();
     const { clock, random } = options;
