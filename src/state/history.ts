@@ -30,10 +30,11 @@ export interface History {
   /** The rows of a run in the order of its plan. @param results only rows with one of these */
   rows(run: string, results?: readonly RecordedResult[]): AsyncIterable<RecordedRow>;
   /**
-   * What other runs have written, or may have written, of a pet after a row of a run, oldest first. Writes that were taken
-   * back, and the undos that did it, are left out: together they changed nothing.
+   * What other runs have written, or may have written, of a pet after a row of a run, oldest first, for each row. Writes that
+   * were taken back, and the undos that did it, are left out: together they changed nothing. The database may be far away, so
+   * many rows are one question.
    */
-  writesAfter(row: RowPosition): Promise<readonly PetWrite[]>;
+  writesAfter(run: RunOfService, rows: readonly RowPosition[]): Promise<readonly (readonly PetWrite[])[]>;
   /**
    * The stock that this state last read or wrote of a pet; undefined where it knows none, or the last write is unknown.
    * @param before only what is older than this sequence
@@ -215,11 +216,14 @@ export interface RunFilter {
   readonly limit?: number | undefined;
 }
 
-/** A row in the order of all writes. */
-export interface RowPosition {
+export interface RunOfService {
   readonly service: string;
-  readonly petId: bigint;
   readonly run: string;
+}
+
+/** A row of a run in the order of all writes. */
+export interface RowPosition {
+  readonly petId: bigint;
   readonly sequence: number;
 }
 

@@ -3,6 +3,7 @@ import type { Quantities } from '../inventory/pet-quantities.ts';
 import { RowColumns } from '../inventory/row-columns.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { History, RecordedRow, RunRecord } from '../state/history.ts';
+import { inPages } from './in-pages.ts';
 import { isUndoable, undoRow } from './undo-rows.ts';
 
 type UndoHistory = Pick<History, 'rows' | 'lastKnownQuantity' | 'writesAfter'>;
@@ -47,15 +48,16 @@ function nothingToUndo({ run, undoneBy }: RunRecord, isBlind: boolean): UsageErr
  */
 export async function planUndo(history: UndoHistory, run: RunRecord, stock: Quantities): Promise<RowColumns> {
   const rows = new RowColumns();
-  const position = { service: run.service, run: run.run };
-  for await (const recorded of history.rows(run.run)) {
-    if (!isUndoable(recorded)) continue;
-    const { petId, sequence } = recorded;
-    const lastKnown = await lastKnownOf(history, run, recorded);
-    if (lastKnown === undefined) continue;
-    const laterWrites = await history.writesAfter({ ...position, petId, sequence });
-    const row = undoRow(run.run, recorded, { stock: stock.get(petId), laterWrites, lastKnown });
-    if (row !== undefined) rows.push(row);
+  for await (const page of inPages(history.rows(run.run))) {
+    const undoable = page.filter(isUndoable);
+    const later = await history.writesAfter(run, undoable);
+    for (const [index, recorded] of undoable.entries()) {
+      const lastKnown = await lastKnownOf(history, run, recorded);
+      if (lastKnown === undefined) continue;
+      const facts = { stock: stock.get(recorded.petId), laterWrites: later[index] ?? [], lastKnown };
+      const row = undoRow(run.run, recorded, facts);
+      if (row !== undefined) rows.push(row);
+    }
   }
   return rows;
 }

@@ -446,13 +446,19 @@ export function testState(name: string, newStore: () => Driver): void {
         const second = await write(theirs, 7n, { quantity: 9 });
         const undo = await write(theirs, 7n, {}, { command: 'undo', undoes: second.run });
         const [row] = await collect(ours.history.rows(first.run));
-        const position = { service, petId: 7n, run: first.run, sequence: row?.sequence ?? 0 };
-        expect(await ours.history.writesAfter(position)).toEqual([]);
+        const of = { service, run: first.run };
+        const position = { petId: 7n, sequence: row?.sequence ?? 0 };
+        expect(await ours.history.writesAfter(of, [position])).toEqual([[]]);
         const third = await write(theirs, 7n, { result: 'differs', quantity: 11 });
         await write(theirs, 7n, { result: 'failed' });
-        expect(await ours.history.writesAfter(position)).toEqual([
-          { run: third.run, command: 'inventory apply', result: 'differs', quantity: 11 },
+        const later = [{ run: third.run, command: 'inventory apply', result: 'differs', quantity: 11 }];
+        expect(await ours.history.writesAfter(of, [position])).toEqual([later]);
+        const another = { ...position, petId: largest };
+        expect(await ours.history.writesAfter(of, [another, position, another])).toEqual([[], later, []]);
+        expect(await ours.history.writesAfter({ ...of, service: 'https://other.example/v1' }, [position])).toEqual([
+          [],
         ]);
+        expect(await ours.history.writesAfter(of, [])).toEqual([]);
         expect(undo.run).not.toBe(third.run);
       });
 

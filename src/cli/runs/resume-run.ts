@@ -3,6 +3,7 @@ import { RowColumns } from '../../inventory/row-columns.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import { whereOptions } from '../../shared/where.ts';
 import type { RunLog, RunRecord } from '../../state/history.ts';
+import { inPages } from '../../writes/in-pages.ts';
 import { isUnanswered, resumeRow } from '../../writes/resume-rows.ts';
 import type { PlanStock } from '../../writes/stock-reader.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -58,14 +59,16 @@ async function readRows(
   const { history } = connection.state;
   const rows = new RowColumns();
   const numbers: number[] = [];
-  for await (const row of history.rows(run.run)) {
-    const { petId, sequence } = row;
-    const position = { service: run.service, petId, run: run.run, sequence };
-    const laterWrites = isUnanswered(row) ? await history.writesAfter(position) : [];
-    const resumed = resumeRow(row, { stock: stock.get(petId), laterWrites });
-    if (resumed.outcome !== undefined) await log?.settle([resumed.outcome]);
-    rows.push(resumed.row);
-    numbers.push(row.row);
+  for await (const page of inPages(history.rows(run.run))) {
+    const unanswered = page.filter(isUnanswered);
+    const answers = await history.writesAfter(run, unanswered);
+    const later = new Map(unanswered.map((row, index) => [row, answers[index]]));
+    for (const row of page) {
+      const resumed = resumeRow(row, { stock: stock.get(row.petId), laterWrites: later.get(row) ?? [] });
+      if (resumed.outcome !== undefined) await log?.settle([resumed.outcome]);
+      rows.push(resumed.row);
+      numbers.push(row.row);
+    }
   }
   return { rows, numbers };
 }

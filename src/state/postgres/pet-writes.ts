@@ -1,30 +1,40 @@
-import type { PetWrite, RowPosition } from '../history.ts';
+import type { PetWrite, RowPosition, RunOfService } from '../history.ts';
 import { type WrittenRow, withoutUndone } from '../written-rows.ts';
 import type { PostgresConnection } from './connection.ts';
 
 const possibleWrites = "('applied', 'differs', 'unknown')";
 
-/** What other runs have written of a pet after a row, the oldest first. See `History.writesAfter`. */
-export async function writesAfter(connection: PostgresConnection, position: RowPosition): Promise<PetWrite[]> {
-  const { service, petId, run, sequence } = position;
+/** What other runs have written of the pets of some rows after them, the oldest first. See `History.writesAfter`. */
+export async function writesAfter(
+  connection: PostgresConnection,
+  { service, run }: RunOfService,
+  rows: readonly RowPosition[],
+): Promise<PetWrite[][]> {
   // A row that was sent had the lease, so what was sent before it came before it, whenever its outcome was found. One that
   // was only planned had none: a write that was on its way then may have come after its stock was read.
   const later = await connection.read(
-    `WITH pet AS (
-       SELECT rows.*, runs.run AS name, runs.command, runs.undoes FROM petstock.rows JOIN petstock.runs ON runs.id = rows.run
-       WHERE rows.pet_id = $1 AND rows.service = (SELECT id FROM petstock.services WHERE name = $2)
-     ), sent AS (
-       SELECT 1 FROM pet WHERE name = $3 AND sequence = $4 AND result NOT IN ('pending', 'conflict')
-     )
-     SELECT name AS run, command, undoes, row, line, result, quantity::float8, after::float8 FROM pet
-     WHERE touched > $4 AND name <> $3 AND result IN ${possibleWrites}
-       AND (sequence > $4 OR NOT EXISTS (SELECT 1 FROM sent)) ORDER BY sequence`,
-    petId,
+    `WITH asked AS (
+       SELECT * FROM unnest($3::bigint[], $4::bigint[]) WITH ORDINALITY AS asked (pet_id, sequence, number)
+     ), of_service AS (SELECT id FROM petstock.services WHERE name = $1)
+     SELECT asked.number::integer, found.* FROM asked CROSS JOIN LATERAL (
+       SELECT runs.run, runs.command, runs.undoes, rows.row, rows.line, rows.result, rows.quantity::float8,
+         rows.after::float8, rows.sequence
+       FROM petstock.rows JOIN petstock.runs ON runs.id = rows.run
+       WHERE rows.pet_id = asked.pet_id AND rows.service = (SELECT id FROM of_service) AND rows.touched > asked.sequence
+         AND runs.run <> $2 AND rows.result IN ${possibleWrites}
+         AND (rows.sequence > asked.sequence OR NOT EXISTS (
+           SELECT 1 FROM petstock.rows AS own WHERE own.pet_id = asked.pet_id AND own.service = rows.service
+             AND own.run = (SELECT id FROM petstock.runs WHERE run = $2) AND own.sequence = asked.sequence
+             AND own.result NOT IN ('pending', 'conflict')))
+     ) AS found ORDER BY asked.number, found.sequence`,
     service,
     run,
-    sequence,
+    rows.map(({ petId }) => String(petId)),
+    rows.map(({ sequence }) => sequence),
   );
-  return withoutUndone(later as readonly unknown[] as readonly WrittenRow[]);
+  const ofRows = rows.map((): WrittenRow[] => []);
+  for (const row of later) ofRows[Number(row.number) - 1]?.push(row as unknown as WrittenRow);
+  return ofRows.map((written) => withoutUndone(written));
 }
 
 /** The stock that was last read or written of a pet. See `History.lastKnownQuantity`. */

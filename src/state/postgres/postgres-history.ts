@@ -9,6 +9,7 @@ import type {
   RunFilter,
   RunHead,
   RunLog,
+  RunOfService,
   RunRecord,
 } from '../history.ts';
 import { onlyRun, readRunId } from '../run-id.ts';
@@ -113,8 +114,8 @@ export class PostgresHistory implements History {
     }
   }
 
-  writesAfter(row: RowPosition): Promise<readonly PetWrite[]> {
-    return writesAfter(this.#shared.connection, row);
+  async writesAfter(run: RunOfService, rows: readonly RowPosition[]): Promise<readonly (readonly PetWrite[])[]> {
+    return rows.length === 0 ? [] : writesAfter(this.#shared.connection, run, rows);
   }
 
   lastKnownQuantity(service: string, petId: bigint, before?: number): Promise<number | undefined> {

@@ -1,4 +1,4 @@
-import type { PetWrite, RowPosition } from '../history.ts';
+import type { PetWrite, RowPosition, RunOfService } from '../history.ts';
 import { type WrittenRow, withoutUndone } from '../written-rows.ts';
 import type { Connection } from './connection.ts';
 import { findService } from './leases.ts';
@@ -6,7 +6,7 @@ import { findService } from './leases.ts';
 const possibleWrites = "('applied', 'differs', 'unknown')";
 
 /** What other runs have written of a pet after a row, the oldest first. See `History.writesAfter`. */
-export function writesAfter(connection: Connection, position: RowPosition): PetWrite[] {
+export function writesAfter(connection: Connection, position: RunOfService & RowPosition): PetWrite[] {
   const { petId, sequence } = position;
   const service = findService(connection, position.service);
   if (service === undefined) return [];

@@ -8,6 +8,7 @@ import type {
   RunFilter,
   RunHead,
   RunLog,
+  RunOfService,
   RunRecord,
 } from '../history.ts';
 import { type BegunRun, insertRun, newRunId } from './begin-run.ts';
@@ -107,8 +108,8 @@ export class SqliteHistory implements History {
     }
   }
 
-  async writesAfter(row: RowPosition) {
-    return writesAfter(this.#shared.connection, row);
+  async writesAfter(run: RunOfService, rows: readonly RowPosition[]) {
+    return rows.map((row) => writesAfter(this.#shared.connection, { ...run, ...row }));
   }
 
   async lastKnownQuantity(service: string, petId: bigint, before?: number): Promise<number | undefined> {
