@@ -148,7 +148,7 @@ describe('options by variable and by file', () => {
     expect([existsSync(env.PETSTOCK_SERVE_FILE), existsSync(env.PETSTOCK_SERVE_KEY_FILE)]).toEqual([false, false]);
     // One source that names both is still refused, and what is off excludes nothing.
     const both = { PETSTOCK_SERVE_KEY: given, PETSTOCK_SERVE_KEY_FILE: env.PETSTOCK_SERVE_KEY_FILE };
-    expect((await shop.run('sandbox serve --port 0', { env: both })).stderr).toContain('exclude each other');
+    expect((await shop.run('sandbox serve --port 0', { env: both })).stderr).toContain('--key and --key-file');
     const off = { PETSTOCK_SERVE_ADDRESS_LIMIT: '9', PETSTOCK_SERVE_NO_ADDRESS_LIMIT: 'false' };
     await served(
       shop,
