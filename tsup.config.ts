@@ -230,6 +230,12 @@ const stages = {
   request: 'src/cli/invocation/connect.ts',
 };
 
+/**
+ * What only the commands of one of these nouns load goes into one file: npx unpacks the package four times, at 2 ms of CPU and more a
+ * file, and these are waited for less often than the others.
+ */
+const nouns = ['config', 'history', 'sandbox', 'state'];
+
 /** What it loads stays in files of its own: `--version` loads nothing else. */
 const first = 'bin/petstock.ts';
 
@@ -261,7 +267,31 @@ function planArchives({ outputs }: Bundle): Archives {
   };
   begin(first, undefined);
   for (const [stage, entry] of Object.entries(stages)) begin(entry, `pieces-${stage}.cjs`);
+  for (const [path, noun] of piecesOfNouns(outputs))
+    if (!seen.has(path)) of.set(basename(path), `commands-${noun}.cjs`);
   return { of };
+}
+
+/** The small pieces that begin with a command of a noun, or are loaded by no others. */
+function piecesOfNouns(outputs: Bundle['outputs']): ReadonlyMap<string, string> {
+  const users = new Map<string, Set<string>>();
+  const visit = (path: string, user: string) => {
+    const known = users.get(path) ?? new Set();
+    if (outputs[path] === undefined || known.has(user)) return;
+    users.set(path, known.add(user));
+    for (const { path: imported, kind } of outputs[path].imports)
+      if (kind === 'import-statement') visit(imported, user);
+  };
+  for (const [path, { entryPoint }] of Object.entries(outputs)) {
+    if (entryPoint !== undefined) visit(path, /^src\/cli\/commands\/(\w+)\//.exec(entryPoint)?.[1] ?? path);
+  }
+  const isSmall = (path: string) =>
+    (outputs[path]?.bytes ?? 0) <= largestPiece &&
+    Object.keys(outputs[path]?.inputs ?? {}).every((input) => !input.includes('node_modules/'));
+  const found = [...users].flatMap(([path, [noun = '', ...others]]) =>
+    others.length === 0 && nouns.includes(noun) && isSmall(path) ? [[path, noun] as const] : [],
+  );
+  return new Map(found);
 }
 
 /** The code of a piece with its `require` of other pieces going to their archives. */
