@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'nod
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
+import { eagerFunctions } from './.ci/eager-functions.ts';
 import { allHelp } from './src/cli/help-texts.ts';
 import { completionTable } from './src/cli/reference/completion-table.ts';
 import { manPage } from './src/cli/reference/man-page.ts';
@@ -31,8 +32,10 @@ const commonJs: EsbuildPlugin = {
         const linked = throughArchives(code, archives);
         const name = basename(file.path);
         const archive = archives.of.get(name);
-        if (archive === undefined) file.contents = Buffer.from(`${linked}${contentsLine(metafile, [name])}`);
-        else pieces.set(archive, (pieces.get(archive) ?? new Map()).set(name, linked));
+        if (archive === undefined) {
+          const text = linked.includes('__commonJS({') ? eagerFunctions(linked) : linked;
+          file.contents = Buffer.from(`${text}${contentsLine(metafile, [name])}`);
+        } else pieces.set(archive, (pieces.get(archive) ?? new Map()).set(name, eagerFunctions(linked)));
       }
       const folder = dirname(outputFiles[0]?.path ?? '');
       const alone = outputFiles.filter(({ path }) => !archives.of.has(basename(path)));
@@ -219,15 +222,15 @@ interface Output {
 }
 
 /**
- * Each of these modules is the beginning of a stage that loads all of its pieces. The small pieces of a stage go into one file,
- * since Node takes 0.2 to 0.5 ms for a file, whatever is in it: `inventory list` loads 21 files in place of 53.
+ * Each of these modules begins a stage, which loads all of its pieces. The pieces of a stage go into one file, since Node takes
+ * 0.2 to 0.5 ms for a file, whatever is in it, and nearly all of their functions run.
  */
 const stages = {
-  start: 'bin/run.ts',
-  command: 'src/cli/invocation/open.ts',
-  print: 'src/output/renderers.ts',
-  state: 'src/state/open-state.ts',
-  request: 'src/cli/invocation/connect.ts',
+  start: ['bin/run.ts'],
+  command: ['src/cli/invocation/open.ts'],
+  print: ['src/output/renderers.ts', 'src/output/item-lines.ts'],
+  state: ['src/state/open-state.ts'],
+  request: ['src/cli/invocation/connect.ts', 'src/api/undici-handler.ts'],
 };
 
 /**
@@ -236,11 +239,20 @@ const stages = {
  */
 const nouns = ['config', 'history', 'sandbox', 'state'];
 
-/** What it loads stays in files of its own: `--version` loads nothing else. */
-const first = 'bin/petstock.ts';
+/** As `largestPiece`, for them. */
+const largestOfNoun = 8000;
+
+/** What they load stays in files of its own: `--version` and completion, which a shell waits for, load nothing else. */
+const apart = [
+  'bin/petstock.ts',
+  'bin/complete.ts',
+  'bin/folders.ts',
+  'src/cli/completion/knowledge.ts',
+  'src/state/recent-runs.ts',
+];
 
 /** A larger piece would be read by those that don't need it. In bytes of the ES module. */
-const largestPiece = 8000;
+const largestPiece = 100_000;
 
 interface Archives {
   /** The archive of a piece, by the names of both. */
@@ -257,7 +269,8 @@ function planArchives({ outputs }: Bundle): Archives {
     seen.add(path);
     const isOurs =
       archive !== undefined && Object.keys(output.inputs).every((input) => !input.includes('node_modules/'));
-    if (output.entryPoint === undefined && isOurs && output.bytes <= largestPiece) of.set(basename(path), archive);
+    const isInStage = output.entryPoint === undefined || isStage(output.entryPoint);
+    if (isInStage && isOurs && output.bytes <= largestPiece) of.set(basename(path), archive);
     for (const { path: imported, kind } of output.imports) if (kind === 'import-statement') visit(imported, archive);
   };
   const begin = (entry: string, archive: string | undefined) => {
@@ -265,11 +278,18 @@ function planArchives({ outputs }: Bundle): Archives {
     if (found === undefined) throw new Error(`the bundle has no piece that begins with ${entry}`);
     visit(found, archive);
   };
-  begin(first, undefined);
-  for (const [stage, entry] of Object.entries(stages)) begin(entry, `pieces-${stage}.cjs`);
-  for (const [path, noun] of piecesOfNouns(outputs))
+  for (const entry of apart) begin(entry, undefined);
+  for (const [stage, entries] of Object.entries(stages)) {
+    for (const entry of entries) begin(entry, `pieces-${stage}.cjs`);
+  }
+  for (const [path, noun] of piecesOfNouns(outputs)) {
     if (!seen.has(path)) of.set(basename(path), `commands-${noun}.cjs`);
+  }
   return { of };
+}
+
+function isStage(entryPoint: string): boolean {
+  return Object.values(stages).flat().includes(entryPoint);
 }
 
 /** The small pieces that begin with a command of a noun, or are loaded by no others. */
@@ -286,7 +306,7 @@ function piecesOfNouns(outputs: Bundle['outputs']): ReadonlyMap<string, string> 
     if (entryPoint !== undefined) visit(path, /^src\/cli\/commands\/(\w+)\//.exec(entryPoint)?.[1] ?? path);
   }
   const isSmall = (path: string) =>
-    (outputs[path]?.bytes ?? 0) <= largestPiece &&
+    (outputs[path]?.bytes ?? 0) <= largestOfNoun &&
     Object.keys(outputs[path]?.inputs ?? {}).every((input) => !input.includes('node_modules/'));
   const found = [...users].flatMap(([path, [noun = '', ...others]]) =>
     others.length === 0 && nouns.includes(noun) && isSmall(path) ? [[path, noun] as const] : [],
@@ -302,9 +322,11 @@ function throughArchives(code: string, { of }: Archives): string {
   });
 }
 
-/** The file of an archive: each piece is a function, compiled and run when it is first asked for. */
+/** The file of an archive: each piece is a function, which is run when it is first asked for. In brackets it is compiled with the file. */
 function archiveCode(pieces: ReadonlyMap<string, string>): string {
-  const functions = [...pieces].map(([name, code]) => `"${name}": (module, exports) => {\n${withoutNote(code)}}`);
+  const functions = [...pieces].map(
+    ([name, code]) => `"${name}": (function (module, exports) {\n${withoutNote(code)}})`,
+  );
   return `"use strict";
 const modules = new Map();
 module.exports = (name) => {
