@@ -228,7 +228,7 @@ interface Output {
 const stages = {
   start: ['bin/run.ts'],
   command: ['src/cli/invocation/open.ts'],
-  print: ['src/output/renderers.ts', 'src/output/item-lines.ts'],
+  print: ['src/output/json.ts', 'src/output/delimited.ts', 'src/output/item-lines.ts'],
   state: ['src/state/open-state.ts'],
   request: ['src/cli/invocation/connect.ts', 'src/api/undici-handler.ts'],
 };

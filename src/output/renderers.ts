@@ -1,7 +1,8 @@
-import { csv, tsv } from './delimited.ts';
-import { json, ndjson } from './json.ts';
-import { table } from './table.ts';
 import type { Format, Renderer } from './view.ts';
 
-/** The renderers by the name of their format. What is heavy is loaded by the renderer that needs it. */
-export const renderers: Readonly<Record<Format, Renderer>> = { table, json, ndjson, csv, tsv };
+/** The renderer of a format, which is loaded with what it needs. */
+export async function loadRenderer(format: Format): Promise<Renderer> {
+  if (format === 'table') return (await import('./table.ts')).table;
+  if (format === 'json' || format === 'ndjson') return (await import('./json.ts'))[format];
+  return (await import('./delimited.ts'))[format];
+}

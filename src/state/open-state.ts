@@ -5,12 +5,11 @@ import { fileErrorReason } from '../shared/file-error.ts';
 import { requirePrivateFile } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
 import type { Processes } from '../shared/processes.ts';
-import { hasOldState, importOldState, retireOldState } from './import-0.1/import-old-state.ts';
 import { otherFolderHint } from './other-folder.ts';
 import { Connection, inodeOf } from './sqlite/connection.ts';
 import { type Engine, loadEngine } from './sqlite/engine.ts';
 import { isOnNetwork } from './sqlite/network-folder.ts';
-import { isState, migrate } from './sqlite/schema.ts';
+import { isState, isUpToDate, migrate } from './sqlite/schema.ts';
 import { isDamage, isUnusable, originOf } from './sqlite/sqlite-errors.ts';
 import { SqliteState, type SqliteStateOptions } from './sqlite/sqlite-state.ts';
 import {
@@ -95,7 +94,7 @@ export async function openExistingState(
     const { openExistingPostgres } = await import('./postgres/open-postgres.ts');
     return openExistingPostgres({ ...options, url });
   }
-  if (existsSync(stateFile(folder)) || hasOldState(folder)) return openState(options, system);
+  if (existsSync(stateFile(folder)) || (await oldState()).hasOldState(folder)) return openState(options, system);
   if (need === 'history' || runtimeFolder === undefined || !existsSync(stateFile(runtimeFolder))) return undefined;
   return openIn(runtimeFolder, await system.loadEngine(), { ...options, refusal: `${folder} has no state` }, system);
 }
@@ -147,7 +146,7 @@ async function openIn(folder: string, engine: Engine, options: OpenOptions, syst
   requireLocal(folder, system.fileSystemOf(folder), await system.isOnNetwork(folder));
   requirePrivateFile(stateFile(folder));
   requireWritable(folder);
-  const state = new SqliteState(connect(folder, engine, options, system), options);
+  const state = new SqliteState(await connect(folder, engine, options, system), options);
   if (options.need === 'limits') probe(state);
   return state;
 }
@@ -162,12 +161,17 @@ function probe(state: SqliteState): void {
   }
 }
 
-function connect(folder: string, engine: Engine, options: OpenStateOptions, system: StateSystem): Connection {
+async function connect(
+  folder: string,
+  engine: Engine,
+  options: OpenStateOptions,
+  system: StateSystem,
+): Promise<Connection> {
   const file = stateFile(folder);
   if (!existsSync(file)) createStateFile(file, system.syncFolder);
   const inode = inodeOf(file);
   try {
-    return openFile(folder, engine, options);
+    return await openFile(folder, engine, options);
   } catch (error) {
     if (!isDamage(originOf(error))) throw error;
     const time = new Date(options.clock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
@@ -182,11 +186,13 @@ function connect(folder: string, engine: Engine, options: OpenStateOptions, syst
   }
 }
 
-function openFile(folder: string, engine: Engine, options: OpenStateOptions): Connection {
+async function openFile(folder: string, engine: Engine, options: OpenStateOptions): Promise<Connection> {
   const connection = new Connection(engine, stateFile(folder));
   try {
     if (!isState(connection))
       throw new FailureError(`${connection.file} is not a state of petstock`, { hint: otherFolderHint });
+    if (isUpToDate(connection)) return connection;
+    const { importOldState, retireOldState } = await oldState();
     const isNew = migrate(connection, () => importOldState(folder, connection, options));
     if (isNew) retireOldState(folder, options.warn);
     return connection;
@@ -195,6 +201,9 @@ function openFile(folder: string, engine: Engine, options: OpenStateOptions): Co
     throw error;
   }
 }
+
+/** Late: only a new state asks for what petstock 0.1.0 has left. */
+const oldState = () => import('./import-0.1/import-old-state.ts');
 
 /** The maker of folders says why, in a sentence. */
 class UnusableFolder extends Error {}

@@ -2,14 +2,15 @@ import { parse } from 'lossless-json';
 import { expect, test } from 'vitest';
 import { plainPaint } from '../../src/output/paint.ts';
 import { payloadView } from '../../src/output/payload-view.ts';
-import { renderers } from '../../src/output/renderers.ts';
+import { loadRenderer } from '../../src/output/renderers.ts';
 import type { Format } from '../../src/output/view.ts';
 
 async function render(json: string, format: Format): Promise<string | undefined> {
   const view = payloadView(parse(json));
   if (view === undefined) return undefined;
   let text = '';
-  for await (const piece of renderers[format](view, { header: undefined, width: 40, paint: plainPaint })) text += piece;
+  for await (const piece of (await loadRenderer(format))(view, { header: undefined, width: 40, paint: plainPaint }))
+    text += piece;
   return text;
 }
 

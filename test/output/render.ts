@@ -1,5 +1,5 @@
 import { createPaint } from '../../src/output/paint.ts';
-import { renderers } from '../../src/output/renderers.ts';
+import { loadRenderer } from '../../src/output/renderers.ts';
 import type { Format, Row, View } from '../../src/output/view.ts';
 
 export interface RenderTestOptions {
@@ -20,7 +20,8 @@ export async function renderPieces(
 ): Promise<string[]> {
   const paint = await createPaint(options.color ?? false);
   const renderOptions = { header: options.header, width: options.width, paint };
-  for await (const piece of renderers[format](view, renderOptions)) pieces.push(Buffer.from(piece).toString('utf8'));
+  for await (const piece of (await loadRenderer(format))(view, renderOptions))
+    pieces.push(Buffer.from(piece).toString('utf8'));
   return pieces;
 }
 

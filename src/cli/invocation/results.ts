@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Paint } from '../../output/paint.ts';
+import { loadRenderer } from '../../output/renderers.ts';
 import type { Format, View } from '../../output/view.ts';
 import { stripControlsFromBody } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
@@ -53,9 +54,8 @@ export function createResults(options: ResultsOptions): Results {
 
   const writePieces = async (view: View, format: Format, interrupted: AbortSignal | undefined): Promise<boolean> => {
     const paged = interrupted !== undefined && format === 'table' ? await openPaged() : undefined;
-    // Late: some commands print nothing, or a line.
-    const { renderers } = await import('../../output/renderers.ts');
-    const pieces = renderers[format](view, { header, stringIds, width: width(), paint: await paint() });
+    const render = await loadRenderer(format);
+    const pieces = render(view, { header, stringIds, width: width(), paint: await paint() });
     let isEmpty = true;
     // The next piece is made while this one is being written.
     let writing = Promise.resolve();

@@ -124,6 +124,11 @@ const steps: readonly string[] = [
 
 export const schemaVersion = steps.length;
 
+/** Whether it lacks nothing of this version: once it is so, it stays so. @throws FailureError where a later version has written it */
+export function isUpToDate(connection: Connection): boolean {
+  return versionOf(connection) === schemaVersion;
+}
+
 /**
  * Brings a file to this version. Whether it has to be is seen without a transaction.
  * @param fill puts into a new one what is to be there from its beginning, in the transaction that makes it
@@ -131,7 +136,7 @@ export const schemaVersion = steps.length;
  * @throws FailureError where a later version has written it
  */
 export function migrate(connection: Connection, fill: () => void): boolean {
-  if (versionOf(connection) === schemaVersion) return false;
+  if (isUpToDate(connection)) return false;
   connection.useWriteAheadLog();
   return connection.durable(() => {
     // Another process may have been first.

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type ExportedRun, historyExportView } from '../../../output/history-export-view.ts';
 import { createPaint } from '../../../output/paint.ts';
-import { renderers } from '../../../output/renderers.ts';
+import { loadRenderer } from '../../../output/renderers.ts';
 import { type Format, isFormat } from '../../../output/view.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
@@ -51,7 +51,7 @@ async function exportHistory(invocation: Invocation, options: ExportOptions, fil
     const runs = () => (state === undefined ? noRuns() : runsOf(state.history, filter));
     const { header, stringIds = false } = globals;
     const rendering = { header, stringIds, width: undefined, paint: await createPaint(false) };
-    const text = renderers[format](historyExportView(runs), rendering);
+    const text = (await loadRenderer(format))(historyExportView(runs), rendering);
     if (file === undefined || file === '-') {
       for await (const piece of text) {
         context.interrupted.throwIfAborted();
