@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { manPage } from '../../src/cli/reference/man-page.ts';
 import { committedAt } from './commit.ts';
 import { bundleOneFile } from './one-file.ts';
-import { runtimeFor, type Target, targets } from './runtime.ts';
+import { hostName, runtimeFor, type Target, targets } from './runtime.ts';
 import { sbomOf } from './sbom.ts';
 
 /**
@@ -80,15 +80,6 @@ function targetOf(name: string): Target {
   const target = targets.find((each) => each.name === name);
   if (target === undefined) throw new Error(`no target ${name}: ${targets.map((each) => each.name).join(', ')}`);
   return target;
-}
-
-function hostName(): string {
-  const system = process.platform === 'win32' ? 'windows' : process.platform;
-  const report = process.report.getReport() as unknown as {
-    readonly header: { readonly glibcVersionRuntime?: string };
-  };
-  const isMusl = system === 'linux' && report.header.glibcVersionRuntime === undefined;
-  return `${system}-${process.arch}${isMusl ? '-musl' : ''}`;
 }
 
 /** As `sha256sum --check` reads them. */

@@ -78,3 +78,13 @@ export function runtimeFor(target: Target, root: string): string {
   rmSync(tarball);
   return executable;
 }
+
+/** The name of the target that runs here. */
+export function hostName(): string {
+  const system = process.platform === 'win32' ? 'windows' : process.platform;
+  const report = process.report.getReport() as unknown as {
+    readonly header: { readonly glibcVersionRuntime?: string };
+  };
+  const isMusl = system === 'linux' && report.header.glibcVersionRuntime === undefined;
+  return `${system}-${process.arch}${isMusl ? '-musl' : ''}`;
+}

@@ -14,6 +14,10 @@ export interface Scene {
   readonly program: string;
   readonly url: string;
   readonly key: string;
+  /** The program as an executable of its own; undefined where it is not measured. */
+  readonly executable: string | undefined;
+  /** GitHub's command line, where it is installed. */
+  readonly gh: string | undefined;
   /** What the service has. */
   readonly stock: ReadonlyMap<string, number>;
   /** For what the program keeps, and for the output that is looked at. */
@@ -26,6 +30,8 @@ export const names = {
   help: 'petstock --help',
   verbHelp: 'petstock inventory list --help',
   list: 'petstock inventory list',
+  executableVersion: 'executable, --version',
+  executableList: 'executable, inventory list',
 } as const;
 
 const peer = (file: string) => fileURLToPath(new URL(`peers/${file}`, import.meta.url));
@@ -33,32 +39,49 @@ const peer = (file: string) => fileURLToPath(new URL(`peers/${file}`, import.met
 /** In the order of the table. */
 export function contestantsOf(scene: Scene): readonly Contestant[] {
   const { node, program, url, key, folder } = scene;
-  const petstock = (...args: string[]): Command => ({
-    argv: [node, program, ...args],
-    env: {
-      PETSTOCK_URL_STAGING: url,
-      PETSTOCK_API_KEY_STAGING: key,
-      PETSTOCK_CONFIG_DIR: join(folder, 'config'),
-      PETSTOCK_STATE_DIR: join(folder, 'state'),
-    },
-  });
+  const env = {
+    PETSTOCK_URL_STAGING: url,
+    PETSTOCK_API_KEY_STAGING: key,
+    PETSTOCK_CONFIG_DIR: join(folder, 'config'),
+    PETSTOCK_STATE_DIR: join(folder, 'state'),
+  };
+  const petstock = (...args: string[]): Command => ({ argv: [node, program, ...args], env });
   const script = (file: string): Command => ({ argv: [node, peer(file)], env: { URL: url, KEY: key } });
   const npm = npmScript();
   const list = listOf(scene.stock);
-  return [
+  const isVersion = (output: string) => /^\d+\.\d+\.\d+\S*\n$/.test(output);
+  const contestants = [
     one(scene, names.node, { argv: [node, '-e', '0'] }, (output) => output === ''),
-    one(scene, names.version, petstock('--version'), (output) => /^\d+\.\d+\.\d+\S*\n$/.test(output)),
+    one(scene, names.version, petstock('--version'), isVersion),
     one(scene, names.help, petstock('--help'), (output) => output.includes('Usage: petstock')),
     one(scene, names.verbHelp, petstock('inventory', 'list', '--help'), (output) =>
       output.includes('Usage: petstock inventory list'),
     ),
     one(scene, names.list, petstock('inventory', 'list', '-o', 'json'), list),
+  ];
+  const { executable, gh } = scene;
+  if (executable !== undefined) {
+    contestants.push(
+      one(scene, names.executableVersion, { argv: [executable, '--version'], env }, isVersion),
+      one(scene, names.executableList, { argv: [executable, 'inventory', 'list', '-o', 'json'], env }, list),
+    );
+  }
+  contestants.push(
     one(scene, 'node:http, one GET', script('http.js'), list),
     one(scene, 'fetch, one GET', script('fetch.js'), list),
-    ...(npm === undefined
-      ? []
-      : [one(scene, 'npm --version', { argv: [node, npm, '--version'] }, (output) => /^\d/.test(output))]),
-  ];
+  );
+  if (npm !== undefined) {
+    contestants.push(one(scene, 'npm --version', { argv: [node, npm, '--version'] }, (output) => /^\d/.test(output)));
+  }
+  if (gh !== undefined) {
+    // Without it gh would look for a newer version now and then.
+    const quiet = { GH_NO_UPDATE_NOTIFIER: '1', GH_CONFIG_DIR: join(folder, 'gh') };
+    contestants.push(
+      one(scene, 'gh --version', { argv: [gh, '--version'], env: quiet }, (output) => output.startsWith('gh version')),
+      one(scene, 'gh --help', { argv: [gh, '--help'], env: quiet }, (output) => output.includes('USAGE')),
+    );
+  }
+  return contestants;
 }
 
 /** Whether an output is the whole stock in JSON, with every digit. */

@@ -51,6 +51,7 @@ function goalsOf(found: readonly Found[]): Report['goals'] {
     ]);
   const faults = (...of: readonly string[]) =>
     faultsOf(found.flatMap(({ results }) => of.map((name) => results.get(name))));
+  const own = found[0]?.results;
   const peak = Math.max(...found.map(({ results }) => results.get(names.list)?.median('peakMb') ?? Number.NaN));
   return [
     goalOf('`--version`', 'at most 1.1 x `node -e 0`, CPU', [...ratio(names.version), ...faults(names.version)]),
@@ -63,6 +64,10 @@ function goalsOf(found: readonly Found[]): Report['goals'] {
       'at most 3.0 x `node -e 0`, CPU, on Node 20, 22, 24; stretch 2.5 x; 60 MB',
       [...ratio(names.list), [megabytes(peak, 60), ''], ...faults(names.list)],
     ),
+    goalOf('the same by the executable', 'at most 1.6 x `node -e 0`, CPU', [
+      [atMost(own?.get(names.executableList)?.ratioTo(own.get(names.node), 'cpuMs') ?? Number.NaN, 1.6), ''],
+      ...faults(names.executableVersion, names.executableList),
+    ]),
   ];
 }
 
