@@ -184,6 +184,26 @@ test('what was answered is there after the database was killed; meanwhile it is 
   expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThanOrEqual(989);
 });
 
+test('a status that administration sets undoes no quantity that a client sets in that moment', {
+  timeout: 60_000,
+}, async () => {
+  const database = await temporaryDatabase();
+  const service = await startService({ database, clock: Date, adminPort: 0 });
+  onTestFinished(() => service.close());
+  const holder = new pg.Client({ connectionString: database });
+  holder.on('error', () => {});
+  await holder.connect();
+  onTestFinished(() => holder.end());
+  await holder.query('BEGIN; UPDATE petstock_service.pets SET quantity = 4711 WHERE id = 1');
+  const headers = { Authorization: `Bearer ${service.adminToken}`, 'Content-Type': 'application/json' };
+  const answer = fetch(`${service.adminUrl}/inventory/1`, { method: 'PUT', headers, body: '{"status":"sold"}' });
+  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await expect.poll(() => runSql(database, waiting)).toHaveLength(1);
+  await holder.query('COMMIT');
+  expect(await (await answer).json()).toEqual({ petId: 1, quantity: 4711, status: 'sold' });
+  expect((await ask(service, 'GET', '/inventory')).text).toContain('{"petId":1,"quantity":4711,"status":"sold"}');
+});
+
 test('a connection that is lost in the middle of a change: 503, and it is said that the outcome is unknown', {
   timeout: 60_000,
 }, async () => {

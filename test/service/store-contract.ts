@@ -192,6 +192,14 @@ export function describeStore(kind: Kind): void {
         expect(await store.records()).toEqual([]);
       });
 
+      test('can have another status, and keeps its quantity', async () => {
+        const { store } = await open(3);
+        await store.setQuantity(1n, huge);
+        expect(await store.setStatus(1n, 'sold')).toEqual({ petId: 1n, quantity: huge, status: 'sold' });
+        expect(await store.find(1n)).toMatchObject({ quantity: huge, status: 'sold' });
+        expect(await store.setStatus(-1n, 'sold')).toBeNull();
+      });
+
       test('is replaced as a whole, with its orders; usage is forgotten if that is asked for, keys never', async () => {
         const { store } = await open(5_000);
         const key = generateKey();

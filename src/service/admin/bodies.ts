@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { exactInt64, isInt64 } from '../routes/integer.ts';
-import type { PetStatus, Seed, StockItem } from '../seed/stock.ts';
+import type { PetStatus, Seed } from '../seed/stock.ts';
 import { BadRequest, readText } from './read-json.ts';
 
 const STATUSES: readonly PetStatus[] = ['available', 'pending', 'sold'];
@@ -57,19 +57,25 @@ export function petIdOf(text: string): bigint {
   return petId;
 }
 
-/** A pet as the body has it; what it leaves out is as before. Digits are exact. @throws BadRequest, SyntaxError */
-export async function stockItemOf(
-  request: IncomingMessage,
-  petId: bigint,
-  known: StockItem | null,
-): Promise<StockItem> {
+/** What a body says of a pet. */
+export interface PetChange {
+  readonly quantity: bigint | undefined;
+  readonly status: PetStatus | undefined;
+}
+
+/** Digits are exact. @throws BadRequest, SyntaxError */
+export async function petChangeOf(request: IncomingMessage): Promise<PetChange> {
   const { parse } = await import('lossless-json');
   const body = parse(await readText(request), null, (number) => exactInt64(number) ?? number);
-  const quantity = fieldOf(body, 'quantity') ?? known?.quantity;
-  const status = fieldOf(body, 'status') ?? known?.status ?? 'available';
-  const found = STATUSES.find((one) => one === status);
-  if (typeof quantity === 'bigint' && found !== undefined) return { petId, quantity, status: found };
-  throw new BadRequest('The body must be {"quantity":<n>,"status":"available"|"pending"|"sold"}.');
+  const [quantity, asked] = [fieldOf(body, 'quantity'), fieldOf(body, 'status')];
+  const status = STATUSES.find((one) => one === asked);
+  const isQuantity = quantity === undefined || typeof quantity === 'bigint';
+  if (!isQuantity || (asked !== undefined && status === undefined)) throw notAPet();
+  return { quantity, status };
+}
+
+export function notAPet(): BadRequest {
+  return new BadRequest('The body must be {"quantity":<n>,"status":"available"|"pending"|"sold"}.');
 }
 
 function isCount(value: unknown): value is number {

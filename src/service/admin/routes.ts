@@ -4,8 +4,8 @@ import { openApiDocument } from '../openapi/document.ts';
 import { examplePet } from '../openapi/example-pet.ts';
 import { seededStock } from '../seed/stock.ts';
 import type { Service } from '../service.ts';
-import type { KeyRecord } from '../store/store.ts';
-import { banOf, petIdOf, secondsOf, seedOf, specsOf, stockItemOf, usageOf } from './bodies.ts';
+import type { KeyRecord, Store } from '../store/store.ts';
+import { banOf, notAPet, type PetChange, petChangeOf, petIdOf, secondsOf, seedOf, specsOf, usageOf } from './bodies.ts';
 import { BadRequest, readJson } from './read-json.ts';
 
 /** What a request is answered with: a body as JSON, or a text of another type. A string is a message. */
@@ -66,13 +66,10 @@ const ROUTES: Readonly<Record<string, (call: Call) => Promise<Reply>>> = {
   },
   'DELETE /keys/*/ban': ({ service, parameter }) => changeBan(service, parameter, null),
   'PUT /inventory/*': async ({ service, request, parameter }) => {
-    const petId = petIdOf(parameter);
-    const known = await service.store.find(petId);
-    await service.store.put([await stockItemOf(request, petId, known)]);
+    const { item, isNew } = await putPet(service.store, petIdOf(parameter), await petChangeOf(request));
     service.metrics?.stockChanged('put');
-    const item = await service.store.find(petId);
-    const content = `{"petId":${petId},"quantity":${item?.quantity},"status":${JSON.stringify(item?.status)}}`;
-    return { status: known === null ? 201 : 200, text: { type: 'application/json', content } };
+    const content = `{"petId":${item.petId},"quantity":${item.quantity},"status":${JSON.stringify(item.status)}}`;
+    return { status: isNew ? 201 : 200, text: { type: 'application/json', content } };
   },
   'DELETE /inventory/*': async ({ service, parameter }) => {
     const petId = petIdOf(parameter);
@@ -121,6 +118,19 @@ async function faultsOf({ store }: Service): Promise<Reply> {
 
 function withUsed<Window extends { readonly used: bigint }>(window: Window, used: bigint | undefined): Window {
   return used === undefined ? window : { ...window, used };
+}
+
+/** What a change leaves out stays as it is in that moment: a quantity that a client sets meanwhile is not undone. @throws BadRequest */
+async function putPet(store: Store, petId: bigint, { quantity, status }: PetChange) {
+  if (quantity === undefined) {
+    const item = status === undefined ? await store.find(petId) : await store.setStatus(petId, status);
+    if (item === null) throw notAPet();
+    return { item, isNew: false };
+  }
+  const known = status === undefined ? await store.setQuantity(petId, quantity) : await store.find(petId);
+  const item = { petId, quantity, status: status ?? known?.status ?? ('available' as const) };
+  if (known === null || status !== undefined) await store.put([item]);
+  return { item, isNew: known === null };
 }
 
 /** @param seconds null: the ban ends, and its strikes are forgotten */

@@ -2,7 +2,7 @@ import type { Faults } from '../faults/fault-set.ts';
 import type { Journal } from '../journal.ts';
 import type { Admission, LimitRules, Usage } from '../limits/admission.ts';
 import type { Limits } from '../limits/plans.ts';
-import type { InventoryItem, Stock, StockItem } from '../seed/stock.ts';
+import type { InventoryItem, PetStatus, Stock, StockItem } from '../seed/stock.ts';
 
 /** What a key is entitled to. `plan` is a name for people; the limits decide. */
 export interface Entitlement {
@@ -78,6 +78,9 @@ export interface Store {
 
   /** Sets the quantity and returns the item as it is then. Null: no such pet. */
   setQuantity(petId: bigint, quantity: bigint): Promise<InventoryItem | null>;
+
+  /** The same with the status, which the service itself never changes. */
+  setStatus(petId: bigint, status: PetStatus): Promise<InventoryItem | null>;
 
   /** The orders, each a JSON text, in the order in which they were put in. */
   orders(): Promise<readonly string[]>;

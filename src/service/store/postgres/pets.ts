@@ -50,6 +50,15 @@ export class PostgresPets {
     return this.#updates.run({ petId, quantity });
   }
 
+  async setStatus(petId: bigint, status: PetStatus): Promise<InventoryItem | null> {
+    const rows = await this.#connections.change<PetRow>(
+      'UPDATE petstock_service.pets SET status = $2 WHERE id = $1 RETURNING id, quantity, status',
+      [petId, status],
+    );
+    const row = rows[0];
+    return row === undefined ? null : { petId, quantity: row.quantity, status: row.status };
+  }
+
   async remove(petId: bigint): Promise<boolean> {
     const rows = await this.#connections.change('DELETE FROM petstock_service.pets WHERE id = $1 RETURNING id', [
       petId,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { Admission, LimitRules, Usage } from '../../limits/admission.ts';
-import type { InventoryItem, Stock, StockItem } from '../../seed/stock.ts';
+import type { InventoryItem, PetStatus, Stock, StockItem } from '../../seed/stock.ts';
 import type { Entitlement, KeyRecord, Registration, Store } from '../store.ts';
 import { type Client, Connections } from './connections.ts';
 import { readOnly } from './failure.ts';
@@ -118,6 +118,10 @@ export class PostgresStore implements Store {
 
   setQuantity(petId: bigint, quantity: bigint): Promise<InventoryItem | null> {
     return this.#pets.setQuantity(petId, quantity);
+  }
+
+  setStatus(petId: bigint, status: PetStatus): Promise<InventoryItem | null> {
+    return this.#pets.setStatus(petId, status);
   }
 
   orders(): Promise<readonly string[]> {

@@ -1,10 +1,11 @@
-import type { InventoryItem, StockItem } from '../../seed/stock.ts';
+import type { InventoryItem, PetStatus, StockItem } from '../../seed/stock.ts';
 import { type Database, guarded, type Statement } from './database.ts';
 
 /** Reads and writes single pets. */
 export class Pets {
   readonly #find: Statement;
   readonly #setQuantity: Statement;
+  readonly #setStatus: Statement;
   readonly #remove: Statement;
   readonly #orders: Statement;
   readonly #records: Statement;
@@ -13,6 +14,9 @@ export class Pets {
     this.#find = database.prepare('SELECT id AS petId, quantity, status, record FROM pets WHERE id = ?');
     this.#setQuantity = database.prepare(
       'UPDATE pets SET quantity = ? WHERE id = ? RETURNING id AS petId, quantity, status',
+    );
+    this.#setStatus = database.prepare(
+      'UPDATE pets SET status = ? WHERE id = ? RETURNING id AS petId, quantity, status',
     );
     this.#remove = database.prepare('DELETE FROM pets WHERE id = ?');
     this.#orders = database.prepare('SELECT body AS text FROM orders ORDER BY position');
@@ -39,6 +43,10 @@ export class Pets {
 
   setQuantity(petId: bigint, quantity: bigint): InventoryItem | null {
     return guarded(() => this.#setQuantity.get(quantity, petId)) ?? null;
+  }
+
+  setStatus(petId: bigint, status: PetStatus): InventoryItem | null {
+    return guarded(() => this.#setStatus.get(status, petId)) ?? null;
   }
 }
 

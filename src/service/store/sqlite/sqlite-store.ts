@@ -2,7 +2,7 @@ import { type Clock, MovableClock } from '../../clock.ts';
 import { FaultSet } from '../../faults/fault-set.ts';
 import { LocalJournal } from '../../journal.ts';
 import type { Admission, LimitRules, Usage } from '../../limits/admission.ts';
-import type { InventoryItem, Stock, StockItem } from '../../seed/stock.ts';
+import type { InventoryItem, PetStatus, Stock, StockItem } from '../../seed/stock.ts';
 import type { Entitlement, KeyRecord, Registration, Store } from '../store.ts';
 import { patiently, VERY_PATIENT } from './busy-retry.ts';
 import { BUSY_MS, type Database, guarded, inTransaction, openDatabase } from './database.ts';
@@ -109,6 +109,13 @@ export class SqliteStore implements Store {
     return this.#commits.run(() => {
       this.#shortList.changed();
       return this.#pets.setQuantity(petId, quantity);
+    });
+  }
+
+  setStatus(petId: bigint, status: PetStatus): Promise<InventoryItem | null> {
+    return this.#commits.run(() => {
+      this.#shortList.changed();
+      return this.#pets.setStatus(petId, status);
     });
   }
 
