@@ -48,15 +48,17 @@ const set = ({ url, key }: RunningService, quantity: number, petId = 1) =>
   ask(`${url}/inventory/${petId}`, key, 'PATCH', { quantity });
 const admin = ({ adminUrl }: RunningService, path: string) => ask(`${adminUrl}${path}`, TOKEN);
 
+/** Asks again until it does not fail, for as long as a busy machine may take. */
+function eventually<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+  return vi.waitFor(work, { timeout: 60_000 });
+}
+
 /** By the service, once it answers again. */
 async function quantity(service: RunningService): Promise<number> {
-  return vi.waitFor(
-    async () => {
-      const { text } = await list(service);
-      return Number(/\{"petId":1,"quantity":(-?\d+)/.exec(text)?.[1] ?? expect.fail(text));
-    },
-    { timeout: 60_000 },
-  );
+  return eventually(async () => {
+    const { text } = await list(service);
+    return Number(/\{"petId":1,"quantity":(-?\d+)/.exec(text)?.[1] ?? expect.fail(text));
+  });
 }
 
 const UNAVAILABLE = { outcome: '503 storage_unavailable', retryAfter: '2' };
@@ -112,7 +114,7 @@ describe('a database that is frozen', () => {
     expect(await changed).toMatchObject({ outcome: '503 outcome_unknown', retryAfter: '2' });
     server.thaw();
     // The connection of the change has ended: what lay in it has been read.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const late = `FROM pg_stat_activity WHERE query LIKE '%UPDATE petstock_service.pets%' AND pid <> pg_backend_pid()`;
       expect(await runSql(server.url, `SELECT pid ${late}`)).toEqual([]);
     });
@@ -127,7 +129,7 @@ describe('a database that is frozen', () => {
     const answers = Promise.allSettled([set(service, 4), list(service)]);
     await frozen;
     await service.close();
-    await vi.waitFor(() => expect(proxy.open()).toBe(0));
+    await eventually(() => expect(proxy.open()).toBe(0));
     server.thaw();
     await answers;
   });
@@ -152,7 +154,7 @@ describe('a database that goes away', () => {
     await start(promoted.url, { key: service.key });
     await set(service, 3);
     await runSql(old.url, 'ALTER SYSTEM SET default_transaction_read_only = on', 'SELECT pg_reload_conf()');
-    await vi.waitFor(async () => expect((await admin(service, '/readyz')).outcome).toBe('503 store_unavailable'));
+    await eventually(async () => expect((await admin(service, '/readyz')).outcome).toBe('503 store_unavailable'));
     expect(await set(service, 4)).toMatchObject(UNAVAILABLE);
     proxy.lead(promoted);
     expect((await set(service, 5)).outcome).toBe('200');
@@ -172,7 +174,7 @@ describe('a database that goes away', () => {
     expect((await admin(service, '/readyz')).outcome).toBe('503 store_unavailable');
     expect((await admin(service, '/metrics')).text).toMatch(/^petstock_store_up 0$/m);
     await Promise.all(others.map((other) => other.end()));
-    await vi.waitFor(async () => expect((await admin(service, '/readyz')).outcome).toBe('200'));
+    await eventually(async () => expect((await admin(service, '/readyz')).outcome).toBe('200'));
     expect((await set(service, 5)).outcome).toBe('200');
   });
 
@@ -204,7 +206,7 @@ test('the end of a connection that a slow reader holds ends its list, and not th
   // Nothing listens to the connection while its reader takes its time.
   const held = `FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`;
   expect(await runSql(database, `SELECT pg_terminate_backend(pid) ${held}`)).toHaveLength(1);
-  await vi.waitFor(async () => expect(await runSql(database, `SELECT 1 ${held}`)).toEqual([]));
+  await eventually(async () => expect(await runSql(database, `SELECT 1 ${held}`)).toEqual([]));
   await expect(async () => {
     for await (const page of pages) expect(page).not.toBe('');
   }).rejects.toThrow(StorageError);
@@ -234,17 +236,15 @@ describe('a service that stands still between the two halves of an admission', (
 /** Takes all connections that the server has to give; those of others are ended. */
 async function fill(url: string, count: number): Promise<pg.Client[]> {
   const clients: pg.Client[] = [];
-  for (let opened = 0; opened < count; opened++) {
-    const client = new pg.Client({ connectionString: url });
-    client.on('error', () => {});
-    await vi.waitFor(async () => {
-      if (opened > 0) {
-        const others = `FROM pg_stat_activity WHERE application_name = 'petstock service'`;
-        await clients[0]?.query(`SELECT pg_terminate_backend(pid) ${others}`);
-      }
+  while (clients.length < count) {
+    await eventually(async () => {
+      const others = `FROM pg_stat_activity WHERE application_name = 'petstock service'`;
+      await clients[0]?.query(`SELECT pg_terminate_backend(pid) ${others}`);
+      const client = new pg.Client({ connectionString: url });
+      client.on('error', () => {});
       await client.connect();
+      clients.push(client);
     });
-    clients.push(client);
   }
   return clients;
 }
