@@ -90,3 +90,32 @@ export function countRows(rows: BulkRows): BulkCounts {
   }
   return counts;
 }
+
+type Test = (row: BulkRow) => boolean;
+
+export function countWhere(rows: BulkRows, test: Test): number {
+  let count = 0;
+  for (const row of rows) if (test(row)) count += 1;
+  return count;
+}
+
+/** The rows that pass, looked for each time that they are asked for: they are not held. */
+export function rowsWhere(rows: BulkRows, test: Test): BulkRows {
+  const length = countWhere(rows, test);
+  return {
+    length,
+    *[Symbol.iterator]() {
+      for (const row of rows) if (test(row)) yield row;
+    },
+  };
+}
+
+/** The first rows, at most so many. */
+export function firstRows(rows: BulkRows, most: number): BulkRow[] {
+  const first: BulkRow[] = [];
+  for (const row of rows) {
+    if (first.length === most) break;
+    first.push(row);
+  }
+  return first;
+}

@@ -1,7 +1,7 @@
 import type { BulkRow, BulkRows } from '../inventory/change.ts';
+import { rowsWhere } from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
-import { rowsWhere } from '../inventory/rows-where.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { counted, countsSentence, faultText, resultCell } from './change-rows.ts';
 import type { Paint } from './paint.ts';

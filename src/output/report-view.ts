@@ -1,5 +1,4 @@
-import { type BulkReport, type BulkRow, type BulkRows, countRows } from '../inventory/change.ts';
-import { countWhere, rowsWhere } from '../inventory/rows-where.ts';
+import { type BulkReport, type BulkRow, type BulkRows, countRows, countWhere, rowsWhere } from '../inventory/change.ts';
 import { batchesOfArray } from './batches.ts';
 import {
   countColumn,

@@ -1,4 +1,3 @@
-import { PetIdSet } from '../inventory/pet-id-set.ts';
 import type { Permit } from '../rate-limit/governor.ts';
 import { OvertakenError } from '../rate-limit/governor.ts';
 import type { Grant } from '../state/history.ts';
@@ -136,7 +135,7 @@ export class Dispatch {
       if (permit !== undefined) permits.push(permit);
       return;
     }
-    const petIds = new PetIdSet(relying.map(({ write }) => write.petId));
+    const petIds = new Set(relying.map(({ write }) => write.petId));
     const stock = await this.#options.readStock(petIds, permit).catch(async (error) => {
       for (const unused of permits.splice(0)) await unused.unsent();
       throw error;

@@ -11,6 +11,8 @@ export interface ReadFirstOptions {
   readonly interrupted: AbortSignal;
   readonly service: string;
   readonly petId: bigint;
+  /** In milliseconds. A wait between reading and writing that is longer makes the stock too old. */
+  readonly longestGap: number;
   /** Reads the stock of the pet with this permit. @throws NotFoundError where the service has no such pet */
   read(permit: Permit): Promise<InventoryItem>;
   /** A sentence about what is waited for. */
@@ -24,8 +26,6 @@ export interface ReadStockItem {
   readonly reserved: { readonly permit: Permit; readonly place: Place };
 }
 
-/** In milliseconds. A wait between reading and writing that is longer makes the stock too old. */
-export const longestGap = 1000;
 /** How long another command may be at the pet, and how often to look; in milliseconds. */
 const busyWait = { longest: 90_000, first: 10, most: 250 };
 
@@ -68,7 +68,7 @@ async function readInTurn(options: ReadFirstOptions, place: Place): Promise<Read
     const began = clock.monotonic();
     const [permit] = await governor.admitSeveral({ least: 1, most: 1 }, interrupted);
     if (permit === undefined) throw new Error('nothing was admitted');
-    const isFresh = clock.monotonic() - began <= longestGap;
+    const isFresh = clock.monotonic() - began <= options.longestGap;
     // A limit of one request a window has no room for both: a second look would have to wait as well.
     if (isFresh || isRepeated) return { item, mark, reserved: { permit, place } };
     await permit.unsent();

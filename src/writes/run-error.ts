@@ -1,6 +1,13 @@
-import { type BulkReport, type BulkRows, countRows, type RowError } from '../inventory/change.ts';
+import {
+  type BulkReport,
+  type BulkRows,
+  countRows,
+  countWhere,
+  firstRows,
+  type RowError,
+  rowsWhere,
+} from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
-import { countWhere, firstRows, rowsWhere } from '../inventory/rows-where.ts';
 import {
   ConflictError,
   FailureError,

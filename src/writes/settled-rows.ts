@@ -19,8 +19,8 @@ export class SettledRows {
 
   set(row: number, settlement: Settlement): void {
     if (!this.has(row)) this.size += 1;
-    const { result, quantity, error } = settlement;
-    if (result === 'applied' && quantity === undefined && error === undefined) this.#apply(row);
+    // One that was applied as it was asked for has nothing else to say.
+    if (settlement.result === 'applied') this.#apply(row);
     else {
       if (row < this.#applied.length) this.#applied[row] = 0;
       this.#others.set(row, settlement);

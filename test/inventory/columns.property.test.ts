@@ -1,13 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type BulkRow, type Change, countRows, rowResults } from '../../src/inventory/change.ts';
+import {
+  type BulkRow,
+  type Change,
+  countRows,
+  countWhere,
+  firstRows,
+  rowResults,
+  rowsWhere,
+} from '../../src/inventory/change.ts';
 import { ChangeColumns } from '../../src/inventory/change-columns.ts';
 import { createFilter } from '../../src/inventory/filter.ts';
 import { ItemColumns } from '../../src/inventory/item-columns.ts';
 import { PetIdSet } from '../../src/inventory/pet-id-set.ts';
 import { PetQuantities } from '../../src/inventory/pet-quantities.ts';
 import { RowColumns } from '../../src/inventory/row-columns.ts';
-import { countWhere, firstRows, rowsWhere } from '../../src/inventory/rows-where.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 const runs = propertyRuns(100);

@@ -1,9 +1,9 @@
 import type { BulkReport, BulkRows } from '../../inventory/change.ts';
+import { countWhere, rowsWhere } from '../../inventory/change.ts';
 import { grouped } from '../../inventory/grouped.ts';
 import { PetIdSet } from '../../inventory/pet-id-set.ts';
 import { type Guards, guardFaults } from '../../inventory/plan.ts';
 import type { RowColumns } from '../../inventory/row-columns.ts';
-import { countWhere, rowsWhere } from '../../inventory/rows-where.ts';
 import { previewedRows } from '../../output/preview.ts';
 import { reportSummary } from '../../output/report-view.ts';
 import { ChangesFound, type PetstockError, UsageError } from '../../shared/errors.ts';

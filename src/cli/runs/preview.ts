@@ -1,5 +1,5 @@
 import type { BulkRows } from '../../inventory/change.ts';
-import { countWhere } from '../../inventory/rows-where.ts';
+import { countWhere } from '../../inventory/change.ts';
 import { previewLines } from '../../output/preview.ts';
 import { estimateText } from '../../output/rate-limit-text.ts';
 import { type Estimate, estimate } from '../../rate-limit/estimate.ts';

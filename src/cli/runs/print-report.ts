@@ -1,6 +1,5 @@
-import { type BulkReport, type BulkRow, countRows } from '../../inventory/change.ts';
+import { type BulkReport, type BulkRow, countRows, countWhere, firstRows, rowsWhere } from '../../inventory/change.ts';
 import { grouped } from '../../inventory/grouped.ts';
-import { countWhere, firstRows, rowsWhere } from '../../inventory/rows-where.ts';
 import { bulkReportView } from '../../output/report-view.ts';
 import { ClosedPipeError, FailureError, type PetstockError } from '../../shared/errors.ts';
 import type { Invocation } from '../invocation/invocation.ts';

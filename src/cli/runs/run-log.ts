@@ -1,5 +1,5 @@
 import type { BulkRows } from '../../inventory/change.ts';
-import { countWhere } from '../../inventory/rows-where.ts';
+import { countWhere } from '../../inventory/change.ts';
 import type { RunHead, RunLog } from '../../state/history.ts';
 import { commonReason, plannedRows } from '../../writes/planned-rows.ts';
 import type { Connection } from '../invocation/connect.ts';

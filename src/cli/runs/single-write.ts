@@ -1,19 +1,21 @@
 import type { Client } from '../../api/client.ts';
 import type { BulkRow } from '../../inventory/change.ts';
 import type { InventoryItem } from '../../inventory/items.ts';
-import { eachPicked } from '../../inventory/pick-items.ts';
 import type { Permit } from '../../rate-limit/governor.ts';
 import { NotFoundError, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Mark } from '../../state/pets.ts';
 import { rowErrorOf } from '../../writes/classify-failure.ts';
-import { longestGap, type ReadStockItem, readFirst } from '../../writes/read-first.ts';
+import type { ReadStockItem } from '../../writes/read-first.ts';
 import type { Progression, ReadStock, RowWrite, WriteOptions } from '../../writes/row-write.ts';
 import { runErrorOf } from '../../writes/run-error.ts';
 import { writeRows } from '../../writes/write-rows.ts';
 import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { beginRun } from './run-log.ts';
+
+/** In milliseconds. A wait between reading and writing that is longer makes the stock too old. */
+const longestGap = 1000;
 
 export interface SingleWrite {
   /** For the history: `inventory set` */
@@ -77,7 +79,7 @@ class SinglePetRun {
     this.#write = write;
   }
 
-  performReadFirst(target: (stock: number) => number | Promise<number>): Promise<Written> {
+  async performReadFirst(target: (stock: number) => number | Promise<number>): Promise<Written> {
     const { clock, interrupted } = this.#invocation.context;
     const { governor, service, state } = this.#connection;
     const options = {
@@ -87,9 +89,12 @@ class SinglePetRun {
       interrupted,
       service,
       petId: this.#write.petId,
+      longestGap,
       read: async (permit: Permit) => (await this.#read(permit)) ?? Promise.reject(this.#noSuchPet()),
       onDelay: this.#onDelay,
     };
+    // A plain set reads nothing.
+    const { readFirst } = await import('../../writes/read-first.ts');
     return readFirst(options, async ({ item, mark, reserved }) => {
       const before = item.quantity;
       let isHandedOn = false;
@@ -172,6 +177,7 @@ class SinglePetRun {
   /** One GET. */
   async #read(permit: Permit | undefined): Promise<InventoryItem | undefined> {
     this.#seen = undefined;
+    const { eachPicked } = await import('../../inventory/pick-items.ts');
     let found: InventoryItem | undefined;
     await eachPicked(this.#connection.client.scanInventory({ permit }), new Set([this.#write.petId]), (item) => {
       found = item;

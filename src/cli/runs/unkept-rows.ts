@@ -1,6 +1,6 @@
 import type { BulkRow, BulkRows } from '../../inventory/change.ts';
+import { firstRows } from '../../inventory/change.ts';
 import { grouped } from '../../inventory/grouped.ts';
-import { firstRows } from '../../inventory/rows-where.ts';
 import { FailureError, type PetstockError } from '../../shared/errors.ts';
 
 /** So many rows are named; the history has all of them. */

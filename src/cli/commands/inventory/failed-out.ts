@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
 import type { BulkRow, BulkRows } from '../../../inventory/change.ts';
-import { countWhere } from '../../../inventory/rows-where.ts';
+import { countWhere } from '../../../inventory/change.ts';
 import { batchesOfArray } from '../../../output/batches.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';

@@ -1,8 +1,7 @@
 import type { Client } from '../../../api/client.ts';
-import { createFilter, type ItemFilter } from '../../../inventory/filter.ts';
+import type { ItemFilter } from '../../../inventory/filter.ts';
 import type { ItemColumns } from '../../../inventory/item-columns.ts';
 import { type InventoryItem, isPetStatus } from '../../../inventory/items.ts';
-import { eachPicked } from '../../../inventory/pick-items.ts';
 import { settingDefinitions } from '../../../settings/names.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
@@ -56,6 +55,10 @@ export async function findItems(
   client: Client,
   petIds: ReadonlySet<bigint>,
 ): Promise<ReadonlyMap<bigint, InventoryItem>> {
+  const [{ createFilter }, { eachPicked }] = await Promise.all([
+    import('../../../inventory/filter.ts'),
+    import('../../../inventory/pick-items.ts'),
+  ]);
   const only = createFilter({ petIds });
   const found = new Map<bigint, InventoryItem>();
   await eachPicked(scanStock(invocation, client, only), petIds, (item) => found.set(item.petId, item));
