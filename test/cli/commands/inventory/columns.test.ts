@@ -39,7 +39,7 @@ test('without --ignore-columns each unknown column is a fault, and so is the nam
   const result = await shop.run(`inventory apply ${shop.file} --column petId=SKU --column quantity=Name --yes`);
   expect(result).toMatchObject({ code: 2, requests: [] });
   expect(result.stderr).toContain('"Stock on hand" is not a column');
-  expect(result.stderr).toContain('petId is read from "SKU", so that there can be no column "id" beside it');
+  expect(result.stderr).toContain('petId is read from "SKU", so there can be no column "id" beside it');
 });
 
 describe('what may be a precondition is never ignored', () => {
