@@ -76,6 +76,11 @@ export interface RunLog {
    */
   settle(outcomes: readonly Outcome[]): Promise<void>;
   /**
+   * What other runs have written, or may have written, of the pets of rows since their intents, as `History.writesAfter` has it, for
+   * each row: a process that was stopped for longer than its lease has others before it when it goes on.
+   */
+  writesSince(rows: readonly Pick<Intent, 'row' | 'petId'>[]): Promise<readonly (readonly PetWrite[])[]>;
+  /**
    * Writes out what is buffered. Durable.
    * @throws FailureError where that fails, or the state was removed meanwhile: then the history lacks what was written
    */

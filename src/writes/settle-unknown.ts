@@ -1,6 +1,7 @@
+import type { PetWrite } from '../state/history.ts';
 import type { Outcomes } from './outcomes.ts';
-import type { QueuedRow, Stock } from './row-write.ts';
-import { stockMovedMessage } from './stock-moved.ts';
+import type { QueuedRow, RowWrite, Stock } from './row-write.ts';
+import { laterWriteMessage, mayBeWritten, stockMovedMessage } from './stock-moved.ts';
 
 export interface Unsettled {
   /** Rows that were certainly not written, or that a plain set may simply write again. */
@@ -10,41 +11,60 @@ export interface Unsettled {
 }
 
 /**
- * Settles rows of unknown outcome by the stock that was read after them:
+ * Settles rows of unknown outcome by the stock that was read after them, and by what other runs have written since: a process that
+ * was stopped for long has lost its leases.
  *
- * - as wanted: applied
+ * - as wanted, and nobody else has written it: applied
  * - their request may still be on its way: they stay unknown
+ * - another run has written the pet since, or may have: a conflict that names it, whatever the stock is
  * - as before: sent again; a plain set relies on no stock, so it is sent again whatever the stock is
  * - anything else: a conflict
  *
+ * @param laterWrites of other runs, for each of `outcomes.unknown`
  * @param look `now`: by the monotonic clock, before the stock was read; `isLast`: nothing is sent again, so that a plain set,
  *   of which it is not known what was there before, stays unknown
  */
 export function settleUnknown(
   outcomes: Outcomes,
   { quantities, mark }: Stock,
+  laterWrites: readonly (readonly PetWrite[])[],
   { now, isLast = false }: { readonly now: number; readonly isLast?: boolean },
 ): Unsettled {
   const again: QueuedRow[] = [];
   let arrivesUntil: number | undefined;
-  for (const unknown of [...outcomes.unknown.values()]) {
+  for (const [index, unknown] of [...outcomes.unknown.values()].entries()) {
     const { write } = unknown;
     const found = quantities.get(write.petId);
-    const isUnmoved = found !== undefined && (write.before === undefined || found === write.before);
-    if (found === write.after) {
+    const later = overtaking(write, found, laterWrites[index] ?? []);
+    if (found === write.after && later === undefined) {
       outcomes.settle(write, { result: 'applied' }, found);
     } else if (now < unknown.arrivesUntil) {
       arrivesUntil = Math.max(arrivesUntil ?? 0, unknown.arrivesUntil);
-    } else if (!isUnmoved) {
-      const moved = stockMovedMessage(write, found);
-      outcomes.conflict(write, `${moved}; whether it was written before that is not known`, found);
-    } else if (!isLast || write.before !== undefined) {
-      outcomes.notSent(write);
-      outcomes.unknown.delete(write.row);
-      // Only where the stock is as before it is certain that nothing was written.
-      if (write.before !== undefined) outcomes.exposed.delete(write.row);
-      again.push({ write, mark: write.before === undefined ? undefined : mark });
+    } else {
+      const message = conflictOf(write, found, later);
+      if (message !== undefined) outcomes.conflict(write, message, found);
+      else if (!isLast || write.before !== undefined) again.push(sendAgain(outcomes, write, mark));
     }
   }
   return { again, arrivesUntil };
+}
+
+/** The last write of another run that may have changed what is found. */
+function overtaking({ before }: RowWrite, found: number | undefined, later: readonly PetWrite[]): PetWrite | undefined {
+  return later.findLast((write) => found === undefined || found !== before || mayBeWritten(write, found));
+}
+
+/** @returns undefined where it may be sent again */
+function conflictOf(write: RowWrite, found: number | undefined, later: PetWrite | undefined): string | undefined {
+  if (later !== undefined) return laterWriteMessage(later);
+  const isUnmoved = found !== undefined && (write.before === undefined || found === write.before);
+  return isUnmoved ? undefined : `${stockMovedMessage(write, found)}; whether it was written before that is not known`;
+}
+
+function sendAgain(outcomes: Outcomes, write: RowWrite, mark: Stock['mark']): QueuedRow {
+  outcomes.notSent(write);
+  outcomes.unknown.delete(write.row);
+  // Only where the stock is as before it is certain that nothing was written.
+  if (write.before !== undefined) outcomes.exposed.delete(write.row);
+  return { write, mark: write.before === undefined ? undefined : mark };
 }

@@ -76,7 +76,8 @@ async function readBack(hasOthers: boolean, options: WriteOptions, outcomes: Out
   for (;;) {
     const now = clock.monotonic();
     const stock = await options.readStock(petsOf(outcomes));
-    const { again, arrivesUntil } = settleUnknown(outcomes, stock, { now });
+    const later = await writesSince(options, outcomes);
+    const { again, arrivesUntil } = settleUnknown(outcomes, stock, later, { now });
     found.push(...again);
     if (arrivesUntil === undefined || hasOthers || found.length > 0) return found;
     const wait = arrivesUntil - clock.monotonic();
@@ -97,10 +98,16 @@ async function settleStopped(count: number, options: WriteOptions, outcomes: Out
 }
 
 /** A run that gives up still says what became of the rows that were sent. */
-async function settleOnce({ readStock, clock }: WriteOptions, outcomes: Outcomes): Promise<void> {
+async function settleOnce(options: WriteOptions, outcomes: Outcomes): Promise<void> {
   if (outcomes.unknown.size === 0) return;
-  const now = clock.monotonic();
-  settleUnknown(outcomes, await readStock(petsOf(outcomes)), { now, isLast: true });
+  const now = options.clock.monotonic();
+  const stock = await options.readStock(petsOf(outcomes));
+  settleUnknown(outcomes, stock, await writesSince(options, outcomes), { now, isLast: true });
+}
+
+/** What other runs have written of the rows of unknown outcome: asked for behind the stock, which they may have left as it was found. */
+function writesSince({ log }: WriteOptions, { unknown }: Outcomes): ReturnType<WriteOptions['log']['writesSince']> {
+  return log.writesSince([...unknown.values()].map(({ write }) => write));
 }
 
 function petsOf({ unknown }: Outcomes): ReadonlySet<bigint> {

@@ -462,6 +462,23 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(undo.run).not.toBe(third.run);
       });
 
+      it('knows what others have written since a row was sent whose answer is not known', async () => {
+        const sent = rowsFor(7n, largest);
+        const log = await ours.history.begin(headOf(), sent);
+        await log.intend(sent.map(intent), undefined);
+        await log.settle([{ row: 1, petId: 7n, result: 'unknown' }]);
+        await pass(100_000);
+        expect(await log.writesSince([{ row: 1, petId: 7n }])).toEqual([[]]);
+        const later = await write(theirs, 7n, { quantity: 9 });
+        const written = [{ run: later.run, command: 'inventory apply', result: 'applied', quantity: 9 }];
+        const unsettled = [
+          { row: 2, petId: largest },
+          { row: 1, petId: 7n },
+        ];
+        expect(await log.writesSince(unsettled)).toEqual([[], written]);
+        await log.end();
+      });
+
       it('knows the stock before a write', async () => {
         await write(ours, 7n, { quantity: 3 });
         const log = await write(theirs, 7n, { quantity: 8 });

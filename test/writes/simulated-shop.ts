@@ -131,6 +131,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
       },
       settle: async (settled) => void outcomes.push(...settled),
       flush: async () => {},
+      writesSince: async (unsettled) => unsettled.map(() => []),
     },
     mark: { sequence: 0, at: 0 },
     readStock: async (petIds) => {

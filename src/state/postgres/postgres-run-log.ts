@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Deadline } from '../../shared/clock.ts';
 import { ConflictError, FailureError } from '../../shared/errors.ts';
-import type { Grant, Intent, Outcome, RunLog } from '../history.ts';
+import type { Grant, Intent, Outcome, PetWrite, RunLog } from '../history.ts';
 import type { Mark, Place } from '../pets.ts';
 import type { Answer } from './connection.ts';
 import { holderIn, identityIn } from './holder.ts';
 import { OutcomeBuffer, type Taken } from './outcome-buffer.ts';
+import { writesAfter } from './pet-writes.ts';
 import { PostgresPlace } from './postgres-pets.ts';
 import { busyIn, type Shared } from './shared.ts';
 
@@ -67,6 +68,23 @@ export class PostgresRunLog implements RunLog {
     const isOld = clock.monotonic() - this.#waitingSince >= longestWait;
     if (isOld || this.#buffer.waiting >= mostWaiting) this.#writeSoon();
     else this.#deadline ??= clock.deadline(longestWait, () => this.#writeSoon());
+  }
+
+  async writesSince(rows: readonly Pick<Intent, 'row' | 'petId'>[]): Promise<readonly (readonly PetWrite[])[]> {
+    const { connection } = this.#shared;
+    const own = await connection.read(
+      `SELECT rows.row, rows.sequence, services.name FROM petstock.rows JOIN petstock.services ON services.id = rows.service
+       WHERE rows.run = $1 AND rows.row = ANY ($2::integer[])`,
+      this.#run.id,
+      rows.map(({ row }) => row),
+    );
+    const sequences = new Map(own.map(({ row, sequence }) => [Number(row), Number(sequence)]));
+    const positions = rows.map(({ row, petId }) => ({
+      petId,
+      sequence: sequences.get(row) ?? Number.MAX_SAFE_INTEGER,
+    }));
+    const service = String(own[0]?.name ?? '');
+    return writesAfter(connection, { service, run: this.run }, positions);
   }
 
   async flush(): Promise<void> {

@@ -1,10 +1,11 @@
 import type { Deadline } from '../../shared/clock.ts';
 import { ConflictError, FailureError } from '../../shared/errors.ts';
-import type { Grant, Intent, Outcome, RunLog } from '../history.ts';
+import type { Grant, Intent, Outcome, PetWrite, RunLog } from '../history.ts';
 import type { Mark, Place } from '../pets.ts';
 import type { BegunRun } from './begin-run.ts';
 import { intendRows } from './intend-rows.ts';
 import type { Shared } from './leases.ts';
+import { writesAfter } from './pet-writes.ts';
 import { numbered } from './sequence.ts';
 import { CountChanges, settleRows } from './settle-rows.ts';
 import { SqlitePlace } from './sqlite-pets.ts';
@@ -69,6 +70,21 @@ export class SqliteRunLog implements RunLog {
     const isOld = clock.monotonic() - this.#waitingSince >= longestWait;
     if (isOld || this.#waiting.length >= mostWaiting) this.#tryToWrite();
     else this.#deadline ??= clock.deadline(longestWait, () => this.#tryToWrite());
+  }
+
+  async writesSince(rows: readonly Pick<Intent, 'row' | 'petId'>[]): Promise<readonly (readonly PetWrite[])[]> {
+    const { connection } = this.#shared;
+    return rows.map(({ row, petId }) => {
+      const own = connection.get(
+        `SELECT rows.sequence, services.name FROM rows JOIN services ON services.id = rows.service
+         WHERE rows.run = ? AND rows.row = ?`,
+        this.#run.id,
+        row,
+      );
+      if (own === undefined) return [];
+      const position = { service: String(own.name), run: this.run, petId, sequence: Number(own.sequence) };
+      return writesAfter(connection, position);
+    });
   }
 
   async flush(): Promise<void> {

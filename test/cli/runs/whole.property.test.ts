@@ -43,7 +43,7 @@ interface FaultyRow extends ShownRow {
 /** By what a row may have changed its stock, as the history says: of some conflicts it says that this is not known. */
 function changesOf({ result, before, after, quantity, error }: FaultyRow): readonly number[] {
   if (result === 'applied') return [(quantity ?? Number.NaN) - (before ?? Number.NaN)];
-  const isOpen = /is not known$|has written it since$|^the stock is -?\d+, not/.test(error?.message ?? '');
+  const isOpen = /is not known$|written it since$|^the stock is -?\d+, not/.test(error?.message ?? '');
   return result === 'conflict' && isOpen ? [0, after - (before ?? Number.NaN)] : [0];
 }
 

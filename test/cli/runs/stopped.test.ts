@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { stockOf } from '../../support/changes.ts';
+import { openShop } from '../../support/shop.ts';
+
+test.each([
+  ['adjust 2 +7', 'adjust 2 +7'],
+  ['adjust 2 +7', 'set 2 7'],
+  ['set 2 7', 'set 2 7'],
+  ['set 2 7', 'set 2 8'],
+])(
+  '%s, stopped behind a request without an answer until %s was written: it does not take that for its own',
+  async (command, other) => {
+    const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
+    shop.service.setFaults(['PATCH /inventory/*:first=1:reset']);
+    let hasFailed = false;
+    let isStopped = false;
+    const { code, stderr } = await shop.run(`inventory ${command}`, {
+      around: async (send) => {
+        if (hasFailed && !isStopped) {
+          isStopped = true;
+          expect(await shop.run(`inventory ${other}`)).toMatchObject({ code: 0 });
+        }
+        return send().catch((error) => {
+          hasFailed = true;
+          throw error;
+        });
+      },
+    });
+    expect(isStopped).toBe(true);
+    expect({ code, stderr }).toEqual({
+      code: 8,
+      stderr: expect.stringMatching(/run \S+ \(inventory \w+\) has written it since/),
+    });
+    const written = other === 'set 2 8' ? 8 : 7;
+    expect((await stockOf(shop)).get('2')).toBe(written);
+  },
+);
