@@ -40,8 +40,8 @@ export interface History {
    * @param before only what is older than this sequence
    */
   lastKnownQuantity(service: string, petId: bigint, before?: number): Promise<number | undefined>;
-  /** The newest run of a change file with this content at a service. */
-  runOfFile(service: string, contentHash: string): Promise<RunRecord | undefined>;
+  /** The runs of a change file with this content at a service, the newest first. */
+  runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]>;
   /**
    * The newest run of a file with this name at a service, of which the content is not known: petstock 0.1.0 did not keep it.
    * @param file as it was given

@@ -379,8 +379,8 @@ export function testState(name: string, newStore: () => Driver): void {
         await write(ours, 1n, {}, { contentHash: 'ff' });
         await pass(1000);
         const { run } = await write(ours, 1n, {}, { contentHash: 'ff' });
-        expect((await theirs.history.runOfFile(service, 'ff'))?.run).toBe(run);
-        expect(await theirs.history.runOfFile('https://other.example/v1', 'ff')).toBeUndefined();
+        expect((await theirs.history.runsOfFile(service, 'ff')).map((found) => found.run)).toEqual([run]);
+        expect(await theirs.history.runsOfFile('https://other.example/v1', 'ff')).toEqual([]);
         const { run: unhashed } = await ours.history.begin(headOf({ file: 'old.csv' }), [rowFor(7n)]);
         expect((await theirs.history.runOfFileName(service, 'old.csv'))?.run).toBe(unhashed);
         expect(await theirs.history.runOfFileName(service, 'new.csv')).toBeUndefined();

@@ -122,14 +122,14 @@ export class PostgresHistory implements History {
     return lastKnownQuantity(this.#shared.connection, service, petId, before);
   }
 
-  async runOfFile(service: string, contentHash: string): Promise<RunRecord | undefined> {
-    const [row] = await this.#shared.connection.read(
+  async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {
+    const rows = await this.#shared.connection.read(
       `SELECT ${runColumns} FROM petstock.runs WHERE content_hash = $1
-         AND service = (SELECT id FROM petstock.services WHERE name = $2) ORDER BY at DESC, runs.id DESC LIMIT 1`,
+         AND service = (SELECT id FROM petstock.services WHERE name = $2) ORDER BY at DESC, runs.id DESC`,
       contentHash,
       service,
     );
-    return row && this.#recordOf(row);
+    return rows.map((row) => this.#recordOf(row));
   }
 
   async runOfFileName(service: string, file: string): Promise<RunRecord | undefined> {

@@ -116,16 +116,16 @@ export class SqliteHistory implements History {
     return lastKnownQuantity(this.#shared.connection, service, petId, before);
   }
 
-  async runOfFile(service: string, contentHash: string): Promise<RunRecord | undefined> {
+  async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {
     const { connection } = this.#shared;
     const number = findService(connection, service);
-    if (number === undefined) return undefined;
-    const row = connection.get(
-      `SELECT ${runColumns} FROM runs WHERE content_hash = ? AND service = ? ORDER BY at DESC, id DESC LIMIT 1`,
+    if (number === undefined) return [];
+    const rows = connection.all(
+      `SELECT ${runColumns} FROM runs WHERE content_hash = ? AND service = ? ORDER BY at DESC, id DESC`,
       contentHash,
       number,
     );
-    return row && this.#recordOf(row);
+    return rows.map((row) => this.#recordOf(row));
   }
 
   async runOfFileName(service: string, file: string): Promise<RunRecord | undefined> {

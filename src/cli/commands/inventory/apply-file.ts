@@ -21,6 +21,7 @@ import { openSession, type Session } from '../../runs/session.ts';
 import { withWayOn } from '../../runs/way-on.ts';
 import { failedRowsWriter } from './failed-out.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
+import { repetitionGuard } from './repetition-guard.ts';
 
 export interface FileOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'> {
   readonly format: string | undefined;
@@ -82,7 +83,8 @@ async function planFile(
     petIds.add(petId);
     hasDeltas ||= delta !== undefined;
   }
-  if (!options.dryRun) await refuseRepetition(session, { file, contentHash, hasDeltas }, options);
+  const refuseRepetition = repetitionGuard(session, { file, contentHash, hasDeltas }, options);
+  if (!options.dryRun) await refuseRepetition();
   await invocation.service.announce();
   const { quantities, mark, readAt } = await session.readSettledStock(petIds);
   const { skipUnknown } = options;
@@ -101,62 +103,15 @@ async function planFile(
     );
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
-  return { rows, mark, readAt, verb: 'Write', look, begin: beginning(session, subject) };
-}
-
-interface RepeatedFile {
-  readonly file: string;
-  readonly contentHash: string;
-  readonly hasDeltas: boolean;
-}
-/**
- * A file is remembered by its content, so that a retry after a crash does not count twice.
- * @throws UsageError where a run of it is not finished; or, off a terminal, where it has deltas and one has finished
- */
-async function refuseRepetition(
-  { invocation, connection }: Session,
-  { file, contentHash, hasDeltas }: RepeatedFile,
-  { again }: FileOptions,
-): Promise<void> {
-  const earlier = await connection.state.history.runOfFile(connection.service, contentHash);
-  if (earlier === undefined) {
-    if (hasDeltas && file !== '-') await warnOfSameName(invocation, connection, file);
-    return;
-  }
-  const { run, state, counts, undone } = earlier;
-  const name = file === '-' ? 'This input' : file;
-  if (state === 'running') {
-    throw new UsageError(`${name} is being applied by run ${run}; nothing was sent`, {
-      hint: `petstock history show ${run}`,
-    });
-  }
-  if (state !== 'done') {
-    throw new UsageError(`${name} was applied already, and run ${run} of it is not finished; nothing was sent`, {
-      hint: `petstock inventory apply --resume ${run} ${whereOptions(earlier)}`,
-    });
-  }
-  const written = counts.applied + counts.differs;
-  if (!hasDeltas || written === 0 || undone >= written) return;
-  const what = `${name} was applied already, by run ${run}, and its deltas would be added once more`;
-  if (again || invocation.questions.willAsk(file === '-')) await invocation.messages.alert(what);
-  else
-    throw new UsageError(`${what}; nothing was sent. Pass --again if that is meant`, {
-      hint: `petstock history show ${run}`,
-    });
-}
-
-/** petstock 0.1.0 kept the name of a file and not its content: a file of that name may be the same one, or another. */
-async function warnOfSameName(
-  { messages }: Invocation,
-  { state, service }: Session['connection'],
-  file: string,
-): Promise<void> {
-  const earlier = await state.history.runOfFileName(service, file);
-  if (earlier === undefined || earlier.counts.applied <= earlier.undone) return;
-  await messages.alert(
-    `A file named ${file} was applied by run ${earlier.run}. Its content was not kept, so it is not known whether its deltas would be ` +
-      `added once more (petstock history show ${earlier.run})`,
-  );
+  const begin = beginning(session, subject);
+  return {
+    ...{ rows, mark, readAt, verb: 'Write', look },
+    begin: async (...planned) => {
+      // Another process may have begun since, and may even have ended: the stock was read behind its writes then.
+      await refuseRepetition();
+      return begin(...planned);
+    },
+  };
 }
 
 function formatOf(text: string | undefined): ChangeFormat | undefined {

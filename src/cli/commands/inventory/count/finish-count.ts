@@ -142,7 +142,7 @@ function hashOf({ session }: SessionLog): string {
 
 /** @throws UsageError where a run of the session has begun, before a crash: it is finished with that */
 export async function requireUnapplied({ connection }: Session, sessions: Sessions, log: SessionLog): Promise<void> {
-  const run = await connection.state.history.runOfFile(connection.service, hashOf(log));
+  const [run] = await connection.state.history.runsOfFile(connection.service, hashOf(log));
   if (run === undefined) return;
   const name = shortOf(log.session);
   sessions.end(log, { how: 'applied', run: run.run });

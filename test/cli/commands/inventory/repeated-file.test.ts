@@ -1,0 +1,59 @@
+import { beforeEach, expect, test } from 'vitest';
+import { changeFile, stockOf } from '../../../support/changes.ts';
+import { openShop, type Shop } from '../../../support/shop.ts';
+
+let shop: Shop;
+let before: ReadonlyMap<string, number>;
+let apply: string;
+
+beforeEach(async () => {
+  shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
+  before = await stockOf(shop);
+  apply = `inventory apply ${changeFile(shop, 'petId,delta\n1,1\n2,1\n3,1\n', 'delivery.csv')} --yes`;
+});
+
+const added = async () => {
+  const now = await stockOf(shop);
+  return ['1', '2', '3'].map((petId) => (now.get(petId) ?? 0) - (before.get(petId) ?? 0));
+};
+
+test('a run that wrote nothing does not hide the one before it, which did', async () => {
+  expect(await shop.run(apply)).toMatchObject({ code: 0 });
+  shop.service.setFaults(['PATCH /inventory/*:status=400']);
+  expect((await shop.run(`${apply} --again`)).code).not.toBe(0);
+  shop.service.setFaults([]);
+  const { code, stderr } = await shop.run(apply);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/was applied already, by run \S+, and its deltas would be added once more; nothing was sent/);
+  expect(await added()).toEqual([1, 1, 1]);
+});
+
+test.each([
+  ['at its first request', 0, 1],
+  ['after it has read the stock', 1, 2],
+])(
+  'another process applies the file while this one is held up %s: it is refused, and nothing counts twice',
+  async (_when, at, expected) => {
+    let requests = 0;
+    const { code, stderr } = await shop.run(apply, {
+      around: async (send) => {
+        requests += 1;
+        if (requests === at + 1) expect(await shop.run(apply)).toMatchObject({ code: expected === 1 ? 0 : 2 });
+        return send();
+      },
+    });
+    expect(await added()).toEqual([1, 1, 1]);
+    if (expected === 1) {
+      expect(code).toBe(2);
+      expect(stderr).toMatch(
+        /was applied already, by run \S+, and its deltas would be added once more; nothing was sent/,
+      );
+    } else expect(code).toBe(0);
+  },
+);
+
+test('with --again it counts twice, as asked for', async () => {
+  expect(await shop.run(apply)).toMatchObject({ code: 0 });
+  expect(await shop.run(`${apply} --again`)).toMatchObject({ code: 0 });
+  expect(await added()).toEqual([2, 2, 2]);
+});
