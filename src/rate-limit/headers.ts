@@ -15,15 +15,20 @@ export interface RateLimit {
   readonly reset: number;
 }
 
-/** @returns undefined unless all three headers are there, once each, as plain decimal numbers */
+/** @returns undefined unless all three headers are there, once each, as plain decimal numbers; a negative number of requests left is 0 */
 export function parseRateLimit(headers: Headers): RateLimit | undefined {
   const limit = digits(headers['x-ratelimit-limit']);
-  const remaining = digits(headers['x-ratelimit-remaining']);
+  const remaining = remainingOf(headers['x-ratelimit-remaining']);
   const reset = digits(headers['x-ratelimit-reset']);
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
   // Past the year 9999 it is no timestamp in seconds.
   if (reset > BigInt(endOfDates)) return undefined;
   return { limit, remaining, reset: Number(reset) };
+}
+
+/** A service that counts refused requests may go below 0: nothing is left. */
+function remainingOf(value: string | readonly string[] | undefined): bigint | undefined {
+  return typeof value === 'string' && /^-\d{1,19}$/.test(value) ? 0n : digits(value);
 }
 
 function digits(value: string | readonly string[] | undefined): bigint | undefined {
@@ -37,7 +42,10 @@ function digits(value: string | readonly string[] | undefined): bigint | undefin
  * @returns milliseconds to wait, never negative
  */
 export function parseRetryAfter(headers: Headers, now: number): number | undefined {
-  const values = [headers['retry-after'] ?? []].flat();
+  // A proxy may have joined two headers; a date has a comma of its own.
+  const values = [headers['retry-after'] ?? []]
+    .flat()
+    .flatMap((value) => (/^[\d\s,]+$/.test(value) ? value.split(',') : [value]));
   const waits = values.map((value) => parseOne(value.trim(), now)).filter((wait) => wait !== undefined);
   return waits.length === 0 ? undefined : Math.max(...waits);
 }

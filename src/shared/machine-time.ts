@@ -1,3 +1,5 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+
 /** What is used of the process. */
 export interface Runtime {
   readonly platform: NodeJS.Platform;
@@ -8,15 +10,37 @@ export interface Runtime {
 
 /**
  * Nanoseconds since some moment that is the same for all processes of this machine, whatever they run on; they go on where
- * the wall clock is set. Node has that; bun, which executables run on, counts from the start of the process, so there the
+ * the wall clock is set, and in a container that has a clock of its own. Node has that; bun, which executables run on, counts from the start of the process, so there the
  * system is asked for the clock that Node reads.
  *
  * @throws where bun can't ask the system: the times of other processes would mean something else
  */
 export function machineTime(runtime: Runtime): () => bigint {
+  const clock = clockOf(runtime);
+  const offset = runtime.platform === 'linux' ? namespaceOffset() : 0n;
+  return offset === 0n ? clock : () => clock() - offset;
+}
+
+function clockOf(runtime: Runtime): () => bigint {
   if (runtime.versions.bun === undefined) return runtime.hrtime.bigint;
   const ffi = runtime.getBuiltinModule('bun:ffi') as Ffi;
   return runtime.platform === 'win32' ? performanceCounter(ffi) : clockGettime(ffi, runtime.platform);
+}
+
+/** By how much the clock of this process is ahead of the machine's, in nanoseconds: time_namespaces(7). */
+function namespaceOffset(): bigint {
+  try {
+    const text = readFileSync('/proc/self/timens_offsets', 'utf8');
+    const [, seconds = '0', nanoseconds = '0'] = /^monotonic\s+(-?\d+)\s+(\d+)$/m.exec(text) ?? [];
+    const offset = BigInt(seconds) * billion + BigInt(nanoseconds);
+    // The offsets are those of the children, which may be about to get a namespace that this process is not in.
+    const isOurs =
+      offset === 0n || readlinkSync('/proc/self/ns/time') === readlinkSync('/proc/self/ns/time_for_children');
+    return isOurs ? offset : 0n;
+  } catch {
+    // Before Linux 5.6 there are no such namespaces.
+    return 0n;
+  }
 }
 
 /** https://bun.sh/docs/api/ffi */

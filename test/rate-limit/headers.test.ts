@@ -34,6 +34,11 @@ describe('Retry-After', () => {
     [['garbage', '60'], 60_000],
     [['60', 'Thu, 15 Jan 2026 12:02:20 GMT'], 120_000],
     [['', 'soon'], undefined],
+    // A proxy has joined two.
+    ['120, 120', 120_000],
+    ['30,300', 300_000],
+    ['60, soon', undefined],
+    [',', undefined],
     [[], undefined],
     [undefined, undefined],
   ])('%j asks for %j ms', (value, expected) => {
@@ -78,7 +83,7 @@ describe('X-RateLimit-*', () => {
       [undefined],
       [''],
       ['many'],
-      ['-1'],
+      ['-'],
       ['+1'],
       ['1.0'],
       ['1e2'],
@@ -90,6 +95,12 @@ describe('X-RateLimit-*', () => {
     ])('%j makes all three unknown', (value) => {
       expect(parseRateLimit({ ...all, [name]: value })).toBeUndefined();
     });
+  });
+
+  test('a service that counts what it refuses may go below 0: nothing is left', () => {
+    expect(parseRateLimit({ ...all, 'x-ratelimit-remaining': '-3' })).toMatchObject({ remaining: 0n });
+    expect(parseRateLimit({ ...all, 'x-ratelimit-limit': '-3' })).toBeUndefined();
+    expect(parseRateLimit({ ...all, 'x-ratelimit-reset': '-3' })).toBeUndefined();
   });
 
   test.each([

@@ -375,11 +375,12 @@ export function testState(name: string, newStore: () => Driver): void {
         await expect(theirs.history.run('20200101T000000Z-aaaa')).rejects.toMatchObject({ exit: 'notFound' });
       });
 
-      it('finds the newest run of a file', async () => {
-        await write(ours, 1n, {}, { contentHash: 'ff' });
+      it('finds the runs of a file, the newest first', async () => {
+        const first = await write(ours, 1n, {}, { contentHash: 'ff' });
         await pass(1000);
-        const { run } = await write(ours, 1n, {}, { contentHash: 'ff' });
-        expect((await theirs.history.runsOfFile(service, 'ff')).map((found) => found.run)).toEqual([run]);
+        const second = await write(ours, 1n, {}, { contentHash: 'ff' });
+        const found = await theirs.history.runsOfFile(service, 'ff');
+        expect(found.map(({ run }) => run)).toEqual([second.run, first.run]);
         expect(await theirs.history.runsOfFile('https://other.example/v1', 'ff')).toEqual([]);
         const { run: unhashed } = await ours.history.begin(headOf({ file: 'old.csv' }), [rowFor(7n)]);
         expect((await theirs.history.runOfFileName(service, 'old.csv'))?.run).toBe(unhashed);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveStateUrl } from '../../settings/resolve.ts';
@@ -69,7 +70,7 @@ function stateOptions(use: StateUse): OpenStateOptions {
   return {
     folder: folders.state,
     ...(url !== undefined && { url, user: userOf(env) }),
-    runtimeFolder: runtimeFolder(env),
+    runtimeFolder: runtimeFolder(env, existsSync),
     need,
     clock,
     processes,
@@ -80,9 +81,11 @@ function stateOptions(use: StateUse): OpenStateOptions {
   };
 }
 
-/** Where limits are shared when the state folder can't be used. */
-function runtimeFolder({ XDG_RUNTIME_DIR: runtime }: Context['env']): string {
-  if (runtime?.startsWith('/')) return join(runtime, 'petstock');
+/** Where limits are shared when the state folder can't be used: cron and sudo have the folder of a login, and not its variable. */
+export function runtimeFolder({ XDG_RUNTIME_DIR: runtime }: Context['env'], exists: (path: string) => boolean): string {
   // A container may run under a number that has no name, of which `userInfo` would throw.
-  return join(tmpdir(), `petstock-${effectiveUser() ?? 'user'}`);
+  const user = effectiveUser() ?? 'user';
+  const usual = `/run/user/${user}`;
+  if (runtime?.startsWith('/')) return join(runtime, 'petstock');
+  return exists(usual) ? join(usual, 'petstock') : join(tmpdir(), `petstock-${user}`);
 }

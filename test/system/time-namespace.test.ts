@@ -1,0 +1,22 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { runProgram, serve, temporaryHome } from '../support/program.ts';
+
+/** Only a system that permits it has them; elsewhere both commands run with the clock of the machine. */
+const apart = ['unshare', '--user', '--map-root-user', '--time', '--monotonic', '5000', '--boottime', '5000', '--fork'];
+const isPermitted = spawnSync(apart[0] ?? '', [...apart.slice(1), 'true']).status === 0;
+const through = isPermitted ? apart : [];
+
+test.each([
+  ['outside', [], through],
+  ['inside', through, []],
+])('a clock that is 5,000 s ahead does not end the wait after a 429 that came %s', async (_where, first, second) => {
+  const served = await serve(['--fault', '*:first=1:status=429:retry-after=200']);
+  const options = { env: served.env, home: temporaryHome() };
+  const command = 'inventory get 4 --max-wait 0 --json';
+  expect(await runProgram(command, { ...options, through: first })).toMatchObject({ code: 6 });
+  const { code, stderr } = await runProgram(command, { ...options, through: second });
+  expect(code).toBe(6);
+  expect(stderr).toMatch(/in 3 min/);
+  expect(await served.journal()).toHaveLength(1);
+});
