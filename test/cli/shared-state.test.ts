@@ -133,3 +133,11 @@ test('sslmode means what libpq means by it', async () => {
   expect(await by(`sslmode=verify-ca&sslrootcert=${authorityFile}`)).toBe(0);
   expect(await by(`sslmode=verify-full&sslrootcert=${authorityFile}`)).toBe(0);
 });
+
+test('a database with settings of its own, which would cut the digits off times: it is written as everywhere', async () => {
+  const url = await temporaryDatabase();
+  const set = 'ALTER DATABASE %I SET extra_float_digits = -15';
+  await runSql(url, `DO $$ BEGIN EXECUTE format('${set}', current_database()); END $$`);
+  const { run } = await openShop();
+  expect(await run('inventory adjust 4 +1', { env: { PETSTOCK_STATE_URL: url } })).toMatchObject({ code: 0 });
+});

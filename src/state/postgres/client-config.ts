@@ -26,8 +26,9 @@ export function configOf(server: DatabaseServer, ssl: ConnectionOptions | boolea
     statement_timeout: timeouts.statement,
     lock_timeout: timeouts.lock,
     idle_in_transaction_session_timeout: timeouts.idleInTransaction,
-    // What is read under a lock has to be what was committed before it.
-    options: '-c default_transaction_isolation=read\\ committed',
+    // What is read under a lock has to be what was committed before it; and times have all of their digits. A role may have settings of
+    // its own, which these go before.
+    options: '-c default_transaction_isolation=read\\ committed -c extra_float_digits=1',
   };
 }
 
