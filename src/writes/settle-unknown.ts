@@ -14,7 +14,7 @@ export interface Unsettled {
  * Settles rows of unknown outcome by the stock that was read after them, and by what other runs have written since: a process that
  * was stopped for long has lost its leases.
  *
- * - as wanted, and nobody else has written it: applied
+ * - as wanted, and no other run has written it: applied
  * - their request may still be on its way: they stay unknown
  * - another run has written the pet since, or may have: a conflict that names it, whatever the stock is
  * - as before: sent again; a plain set relies on no stock, so it is sent again whatever the stock is
