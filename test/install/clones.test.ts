@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -58,6 +58,8 @@ test('yarn 1 installs and builds a clone', async () => {
 test('yarn 4 builds a clone without a node_modules', async () => {
   const machine = newMachine();
   const clone = await cloneOn(machine);
+  // Without one it takes the folder above, where the machine has a package of its own, for the project.
+  writeFileSync(join(clone, 'yarn.lock'), '');
   await runOn(machine, [...manager.yarn4, 'install'], clone);
   await runOn(machine, [...manager.yarn4, 'build'], clone);
   expect(existsSync(join(clone, 'node_modules/tsup'))).toBe(false);
