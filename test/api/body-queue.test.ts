@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BodyQueue } from '../../src/api/body-queue.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const source = { pause: () => {}, resume: () => {} };
 

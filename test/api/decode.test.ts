@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeItem, decodeItems, decodeJson } from '../../src/api/decode.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { FailureError } from '../../src/shared/errors.ts';
 import { anyText } from '../support/any-text.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const list = { name: 'GET /inventory' };
 const patch = { name: 'PATCH /inventory/7', experimental: true };

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { errorOfAnswer, parseServiceError } from '../../src/api/error-answer.ts';
 import {
@@ -9,6 +8,7 @@ import {
   RejectedError,
   UnavailableError,
 } from '../../src/shared/errors.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const body = (status: unknown) => `{"code":"some_code","message":"Some words.","status":${status}}`;
 

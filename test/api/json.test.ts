@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isJsonObject, type Json, parseJson, toInteger } from '../../src/api/json.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 describe('an integer, exactly', () => {
   test.each([

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createUrlSplitter } from '../../src/api/url-splitter.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const origin = fc.constantFrom(
   'http://127.0.0.1:4010',

@@ -1,9 +1,9 @@
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { changeFileText } from '../../src/change-files/change-file-text.ts';
 import { RecordScanner } from '../../src/change-files/delimited/record-scanner.ts';
 import type { Change } from '../../src/inventory/change.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { cut, faultLines, read, readChunks } from './reading.ts';
 
 type Row = Omit<Change, 'line'>;

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { parse } from 'lossless-json';
 import { describe, expect, it, test } from 'vitest';
 import { JsonFault, readFlatObject } from '../../src/change-files/json/flat-object.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { faultsOf, read } from './reading.ts';
 
 const change = {

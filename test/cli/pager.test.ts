@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
-import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { answering, listening } from '../support/answering.ts';
 import { anyText } from '../support/any-text.ts';
 import { createTestPager, type TestPagerOptions } from '../support/pager.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { openShop, type ShopRunOptions } from '../support/shop.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,5 +1,4 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { wholeBody } from '../../src/api/body.ts';
 import { decodedChunks } from '../../src/api/content-encoding.ts';
@@ -12,6 +11,7 @@ import { redactorOf } from '../../src/shared/redact.ts';
 import { anyText } from '../support/any-text.ts';
 import { createTestClock } from '../support/clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 /**
  * What comes from outside, against the three places that take care of it. A long run, whose seeds it prints:

@@ -1,12 +1,12 @@
 import { appendFileSync, readFileSync, statSync, truncateSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readSession } from '../../src/counts/read-session.ts';
 import type { ScanRecord } from '../../src/counts/records.ts';
 import { Sessions, tallyOf } from '../../src/counts/sessions.ts';
 import type { ProcessIdentity } from '../../src/shared/processes.ts';
 import { createTestClock } from '../support/clock.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { temporaryFolders } from '../support/shop.ts';
 
 const about = { env: 'staging', service: 'https://shop.example/v1', baseUrl: 'https://shop.example/v1', merged: [] };

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   type BulkRow,
@@ -16,6 +15,7 @@ import { PetIdSet } from '../../src/inventory/pet-id-set.ts';
 import { PetQuantities } from '../../src/inventory/pet-quantities.ts';
 import { RowColumns } from '../../src/inventory/row-columns.ts';
 import { propertyRuns } from '../support/property-runs.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const runs = propertyRuns(100);
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });

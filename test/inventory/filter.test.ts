@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { createFilter, type FilterCriteria } from '../../src/inventory/filter.ts';
 import { type InventoryItem, isPetStatus } from '../../src/inventory/items.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { itemLists, petIds, statuses } from './arbitraries.ts';
 import { columnsOf } from './columns.ts';
 

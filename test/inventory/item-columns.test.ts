@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ItemColumns, StatusNames } from '../../src/inventory/item-columns.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { itemLists, petIds } from './arbitraries.ts';
 import { columnsOf } from './columns.ts';
 

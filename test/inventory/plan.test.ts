@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { BulkRow, Change } from '../../src/inventory/change.ts';
 import { grouped } from '../../src/inventory/grouped.ts';
 import { guardFaults, type PlanOptions, planChanges as planInColumns, planTotals } from '../../src/inventory/plan.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 function planChanges(...args: Parameters<typeof planInColumns>) {
   const { rows, faults } = planInColumns(...args);

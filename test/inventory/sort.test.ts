@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { batchSize } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { compareStatuses, isSortKey, type SortKey, sortItems, sortKeys } from '../../src/inventory/sort.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { itemLists } from './arbitraries.ts';
 import { batchesOf, itemsOf } from './columns.ts';
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSummarizer, summarize } from '../../src/inventory/summary.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { itemLists } from './arbitraries.ts';
 import { batchesOf, columnsOf } from './columns.ts';
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { quoted } from '../../src/inventory/parsed.ts';
 import { addDelta, parseDelta, parsePetId, parseQuantity } from '../../src/inventory/values.ts';
 import { anyText } from '../support/any-text.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { inventoryItemView, inventoryListView } from '../../src/output/inventory-view.ts';
 import type { Row } from '../../src/output/view.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { largeStock } from './fixtures.ts';
 import { render, renderPieces, rowsView } from './render.ts';
 import { rowLists } from './rows.ts';

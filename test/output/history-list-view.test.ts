@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { parse } from 'lossless-json';
 import { describe, expect, it, test } from 'vitest';
 import type { RowFacts, RunFacts } from '../../src/output/history-facts.ts';
 import { historyListView } from '../../src/output/history-list-view.ts';
 import type { Format } from '../../src/output/view.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { largeRun, rowOf, runOf, streamed } from './history-runs.ts';
 import { type RenderTestOptions, render, visible } from './render.ts';
 

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { historyExportView } from '../../src/output/history-export-view.ts';
 import type { RowFacts, RunFacts } from '../../src/output/history-facts.ts';
 import { historyRunHints, historyRunLines, historyRunView } from '../../src/output/history-run-view.ts';
 import type { Format } from '../../src/output/view.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { largeRun, rowOf, runOf, streamed } from './history-runs.ts';
 import { type RenderTestOptions, render } from './render.ts';
 

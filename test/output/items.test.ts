@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { integerLength, slack, writeInteger } from '../../src/output/digits.ts';
@@ -6,6 +5,7 @@ import { inventoryColumnsView, inventoryFields, inventoryListView } from '../../
 import { formats } from '../../src/output/view.ts';
 import { itemLists } from '../inventory/arbitraries.ts';
 import { batchesOf, columnsOf } from '../inventory/columns.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { largeStock } from './fixtures.ts';
 import { render, renderPieces } from './render.ts';
 

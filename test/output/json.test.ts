@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { LosslessNumber, parse } from 'lossless-json';
 import { describe, expect, it, test } from 'vitest';
 import { exactJson } from '../../src/output/exact-json.ts';
 import { inventoryItemView, inventoryListView } from '../../src/output/inventory-view.ts';
 import type { Row, Scalar } from '../../src/output/view.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { render, renderPieces, rowsView } from './render.ts';
 import { rowLists } from './rows.ts';

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { messageLines } from '../../src/output/message-lines.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 test('what fits stays as it is', () => {
   expect(messageLines('  line 5: short', 40)).toEqual(['  line 5: short']);

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { createPaint, plainPaint } from '../../src/output/paint.ts';
 import { type ProgressFacts, progressLine, progressSentence } from '../../src/output/progress-line.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { visible } from './render.ts';
 
 const half: ProgressFacts = { total: 1200, done: 512, failed: 2, rate: 9.83, left: 70, waiting: undefined };

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { counted } from '../../src/output/change-rows.ts';
 import { type EstimateFacts, estimateText } from '../../src/output/rate-limit-text.ts';
 import { roughDuration } from '../../src/output/time.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 /** 07:00:20 in New York, where the tests are. */
 const now = Date.UTC(2026, 0, 15, 12, 0, 20);

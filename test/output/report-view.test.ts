@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { type BulkReport, type BulkRow, rowResults } from '../../src/inventory/change.ts';
 import { bulkReportView, reportSummary } from '../../src/output/report-view.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { bulkRow } from './bulk-rows.ts';
 import { render, renderPieces, visible } from './render.ts';
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { anyText } from '../support/any-text.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const texts = fc.oneof(anyText(), fc.string({ unit: fc.constantFrom(...'ab,;"\t\n\r\\ \x1b\x9b\u202e') }));
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { inventoryListView } from '../../src/output/inventory-view.ts';
 import { createPaint } from '../../src/output/paint.ts';
@@ -9,6 +8,7 @@ import { headerLine, lineWriter } from '../../src/output/table-lines.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
 import type { Column, Row } from '../../src/output/view.ts';
 import { itemLists } from '../inventory/arbitraries.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { render } from './render.ts';
 
 const words = fc.string({ unit: fc.constantFrom(...'abc déö猫…·') }).map((text) => text.trim());

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { grouped } from '../../src/inventory/grouped.ts';
 import { inventoryItemView, inventoryListView } from '../../src/output/inventory-view.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
 import type { View } from '../../src/output/view.ts';
 import { itemLists } from '../inventory/arbitraries.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { type RenderTestOptions, render, renderPieces, rowsView, visible } from './render.ts';
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { createPaint } from '../../src/output/paint.ts';
 import { padEnd, padStart, truncate, visibleWidth, wrap } from '../../src/output/text-width.ts';
 import { singleLine, stripControls, stripControlsFromBody } from '../../src/shared/sanitize.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 describe('stripControls', () => {
   test.each([

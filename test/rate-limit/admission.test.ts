@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OvertakenError } from '../../src/rate-limit/governor.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import { createTestClock } from '../support/clock.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { createRig, ok, refused, told, unaborted } from './rig.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { maxRetries, waitAfterRefusal, waitBeforeRetry } from '../../src/rate-limit/backoff.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const random = () => fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const asked = () => fc.double({ min: 0, max: 1e13, noNaN: true });

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ClockOffset, earliestTime, guess, narrow, whenReached } from '../../src/rate-limit/clock-offset.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const date = 1_768_478_400_000;
 

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { narrow } from '../../src/rate-limit/clock-offset.ts';
 import { estimate, type LimitFacts } from '../../src/rate-limit/estimate.ts';
 import { emptyState } from '../../src/rate-limit/key-state.ts';
 import { bulkReserve, decide } from '../../src/rate-limit/rules.ts';
 import { observe } from '../../src/rate-limit/window.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { simulate as run } from './simulation.ts';
 
 const now = Date.UTC(2026, 0, 15, 12, 0, 20);

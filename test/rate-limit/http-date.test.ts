@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseHttpDate } from '../../src/rate-limit/http-date.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const now = Date.UTC(2026, 0, 15, 12, 0, 20);
 const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Pace } from '../../src/rate-limit/pace.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const minute = 60_000;
 const day = 86_400_000;

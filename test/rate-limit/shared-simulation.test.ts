@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import type { Wanted } from '../../src/rate-limit/governor.ts';
 import type { Clock } from '../../src/shared/clock.ts';
+import fc from '../support/seeded-fast-check.ts';
 import type { Outcome, ProcessPlan, Scenario } from './scenario.ts';
 import { SharedTable } from './shared-table.ts';
 import { simulate } from './simulation.ts';

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import type { Wanted } from '../../src/rate-limit/governor.ts';
+import fc from '../support/seeded-fast-check.ts';
 import type { ProcessPlan, Scenario } from './scenario.ts';
 import { simulate } from './simulation.ts';
 

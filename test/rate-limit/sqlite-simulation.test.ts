@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Wanted } from '../../src/rate-limit/governor.ts';
 import { openState } from '../../src/state/open-state.ts';
 import { createTestClock } from '../support/clock.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { processWith } from './rig.ts';
 import type { Outcome, ProcessPlan, Scenario } from './scenario.ts';
 import { simulate } from './simulation.ts';

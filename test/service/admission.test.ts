@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Admission, admit, type LimitRules, UNUSED } from '../../src/service/limits/admission.ts';
 import type { Limits } from '../../src/service/limits/plans.ts';
 import { DAY_MS, windowAt } from '../../src/service/limits/window.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { NOON } from './support.ts';
 
 interface Decision {

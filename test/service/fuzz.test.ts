@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import fc from '../support/seeded-fast-check.ts';
 import { rate, start, temporaryFile } from './support.ts';
 
 const segment = fc.oneof(

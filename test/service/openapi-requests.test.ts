@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/service/index.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { useContract } from './contract.ts';
 import { outcome, start, type TestService } from './support.ts';
 

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { generateKey } from '../../src/service/index.ts';
 import { idOfKey } from '../../src/service/keys/key.ts';
 import { admit, type LimitRules, UNUSED } from '../../src/service/limits/admission.ts';
 import { seededStock } from '../../src/service/seed/stock.ts';
 import type { Entitlement, Store } from '../../src/service/store/store.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 /** A kind of store, and how to come by one. */
 export interface Kind {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseBaseUrl } from '../../src/settings/base-url.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const accepted: readonly [string, string][] = [
   ['https://stock.example.com/v1', 'https://stock.example.com/v1'],

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configFile, readConfig } from '../../src/settings/config-file.ts';
 import { setKey, setSetting, setUrl, unsetKey, unsetSetting, unsetUrl } from '../../src/settings/write-config.ts';
 import { FailureError, UsageError } from '../../src/shared/errors.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { tempFolder } from './temp-folder.ts';
 
 const modeOf = (target: string) => statSync(target).mode & 0o777;

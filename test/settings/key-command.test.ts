@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseCommandLine } from '../../src/settings/command-line.ts';
 import { readConfig } from '../../src/settings/config-file.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
 interface KeyShop extends Shop {

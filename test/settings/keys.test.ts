@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { maskKey, parseKey } from '../../src/settings/keys.ts';
 import { anyText } from '../support/any-text.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 test.each([
   ['psk_abcdef', 'psk_abcdef'],

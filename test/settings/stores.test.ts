@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { startService } from '../../src/service/index.ts';
 import { readConfig } from '../../src/settings/config-file.ts';
 import { configOf } from '../../src/settings/stores.ts';
 import { whereName, whereOptions } from '../../src/shared/where.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
 const northKey = 'psk_northnorthnorth1';

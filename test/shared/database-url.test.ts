@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maskDatabaseUrl, parseDatabaseUrl } from '../../src/shared/database-url.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const read = (text: string) => {
   const parsed = parseDatabaseUrl(text);

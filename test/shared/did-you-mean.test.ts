@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { didYouMean, editDistance, nearest } from '../../src/shared/did-you-mean.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const environments = ['staging', 'production', 'sandbox'] as const;
 const settings = ['default-env', 'confirm', 'low-stock', 'max-changes', 'max-zero', 'output'] as const;

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { keptBoot } from '../../src/shared/kept-boot.ts';
 import { createSystemClock } from '../../src/shared/system-clock.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { openShop, temporaryFolders } from '../support/shop.ts';
 
 const hour = 3_600_000;

@@ -16,11 +16,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FailureError } from '../../src/shared/errors.ts';
 import { makePrivateFolder, requirePrivateFolder } from '../../src/shared/private-folder.ts';
 import { tempFolder } from '../settings/temp-folder.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const isRoot = process.geteuid?.() === 0;
 const modeOf = (path: string) => statSync(path).mode & 0o7777;

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { redactorOf } from '../../src/shared/redact.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 const keys = ['psk_live_7Fq2', 'a\\b/c', '50% off', 'ключ-1234', 'x\u200by\u0007zw'] as const;
 

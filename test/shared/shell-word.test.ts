@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { shellWord } from '../../src/shared/shell-word.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { openShop } from '../support/shop.ts';
 
 test.each([

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DatabaseClock } from '../../src/state/postgres/database-clock.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { createStateClock } from './rig.ts';
 
 it('a time that goes over and comes back is never earlier, or never later, than it was', () => {

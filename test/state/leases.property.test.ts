@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RunLog } from '../../src/state/history.ts';
 import { openState } from '../../src/state/open-state.ts';
 import type { Mark, Place } from '../../src/state/pets.ts';
 import type { State } from '../../src/state/state.ts';
 import { newDatabase } from '../support/postgres.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { sharedStore } from './postgres-rig.ts';
 import { createStateClock, FakeProcesses, headOf, rowFor, type StateClock, service, temporaryFolder } from './rig.ts';
 

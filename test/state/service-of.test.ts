@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { serviceOf } from '../../src/state/service-of.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 describe('serviceOf', () => {
   it.each([

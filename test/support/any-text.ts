@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from './seeded-fast-check.ts';
 
 /**
  * Any text of whole code points, half of them ASCII. `fc.string({ unit: 'binary' })` is the same, and spends two seconds on its

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GroupSize } from '../../src/writes/group-size.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { rowsOf, simulatedShop } from './simulated-shop.ts';
 
 test('a group has as many rows as leave in 100 ms', () => {

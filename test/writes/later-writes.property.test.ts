@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PetWrite, RecordedRow } from '../../src/state/history.ts';
 import { resumeRow } from '../../src/writes/resume-rows.ts';
 import { undoRow } from '../../src/writes/undo-rows.ts';
 import { propertyRuns } from '../support/property-runs.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 interface Later {
   readonly after: number;

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RowQueue } from '../../src/writes/row-queue.ts';
 import type { QueuedRow, Settlement } from '../../src/writes/row-write.ts';
 import { SettledRows } from '../../src/writes/settled-rows.ts';
 import { propertyRuns } from '../support/property-runs.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { rowsOf } from './simulated-shop.ts';
 
 const mark = { sequence: 7, at: 0 };

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { BulkRow } from '../../src/inventory/change.ts';
 import {
@@ -12,6 +11,7 @@ import {
 import type { Progression, RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
 import { runErrorOf } from '../../src/writes/run-error.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { behaviours, isFinal, rowsOf, simulatedShop } from './simulated-shop.ts';
 
 /** `PETSTOCK_RUNS=20000` for the long run. */

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import fc from '../../support/seeded-fast-check.ts';
 import { oddList } from './odd-lists.ts';
 import { inventoryDecoder, outcome, parse, scan } from './readings.ts';
 import { inPieces, spelledList } from './spellings.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../support/seeded-fast-check.ts';
 import { type Member, objectText } from './spellings.ts';
 
 const oneOf = (texts: string) => fc.constantFrom(...texts.split(' '));

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import type { InventoryItem } from '../../../src/inventory/items.ts';
 import { petIds } from '../../inventory/arbitraries.ts';
 import { anyText } from '../../support/any-text.ts';
+import fc from '../../support/seeded-fast-check.ts';
 
 const spaces = fc.oneof(
   { weight: 6, arbitrary: fc.constant('') },

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { loadEngine } from '../../../src/state/sqlite/engine.ts';
 import { recordRun, useState } from '../../support/recorded-runs.ts';
+import fc from '../../support/seeded-fast-check.ts';
 import { openShop, type Shop } from '../../support/shop.ts';
 
 interface ListedRun {

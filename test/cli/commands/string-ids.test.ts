@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { exactJson } from '../../../src/output/exact-json.ts';
 import { withStringIds } from '../../../src/output/string-ids.ts';
+import fc from '../../support/seeded-fast-check.ts';
 import { openShop } from '../../support/shop.ts';
 
 const largest = '9223372036854775807';

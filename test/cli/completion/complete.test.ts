@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { complete, type Knowledge } from '../../../src/cli/completion/complete.ts';
 import type { Word } from '../../../src/cli/completion/table.ts';
 import { commandFacts } from '../../../src/cli/reference/command-facts.ts';
 import { completionTable } from '../../../src/cli/reference/completion-table.ts';
 import { valueKindOf } from '../../../src/cli/reference/value-kinds.ts';
+import fc from '../../support/seeded-fast-check.ts';
 
 const table = await completionTable();
 const known: Knowledge = async (what) => [[`a-${what}`, 'something']];

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRateMeter } from '../../../src/cli/progress/rate-meter.ts';
+import fc from '../../support/seeded-fast-check.ts';
 
 describe('the rate', () => {
   it('is not known before anything is done, nor in the first moment', () => {

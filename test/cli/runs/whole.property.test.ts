@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { HttpResponse } from '../../../src/api/transport.ts';
 import { changeFile, stockOf } from '../../support/changes.ts';
 import type { RunResult } from '../../support/context.ts';
 import type { ListedRun, ShownRow } from '../../support/petstock.ts';
+import fc from '../../support/seeded-fast-check.ts';
 import { openShop, type Shop } from '../../support/shop.ts';
 
 /** More of them with `PETSTOCK_RUNS=500`. */

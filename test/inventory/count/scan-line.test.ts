@@ -1,6 +1,6 @@
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canBeCode, parseScanLine, petIdOfCode, type ScanLine } from '../../../src/inventory/count/scan-line.ts';
+import fc from '../../support/seeded-fast-check.ts';
 
 const noCodes = () => false;
 

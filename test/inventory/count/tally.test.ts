@@ -1,6 +1,6 @@
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Counted, Tally } from '../../../src/inventory/count/tally.ts';
+import fc from '../../support/seeded-fast-check.ts';
 
 const what = fc.constantFrom<Counted>(4n, 42n, 9223372036854775807n, '42', '007');
 const step = fc.oneof(

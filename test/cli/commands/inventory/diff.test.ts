@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startService } from '../../../../src/service/index.ts';
 import { sent } from '../../../support/requests.ts';
+import fc from '../../../support/seeded-fast-check.ts';
 import { openShop, type Shop, type ShopRunOptions } from '../../../support/shop.ts';
 
 const changedPets = 'petId,quantity,status\n4,37,available\n9007199254740993,0,available\n77,3,pending\n';

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type SeenChanges, watchChanges } from '../../../../src/cli/commands/inventory/watch-changes.ts';
 import { ordered } from '../../../../src/inventory/differences.ts';
@@ -6,6 +5,7 @@ import { gatherItems } from '../../../../src/inventory/gather-items.ts';
 import { ItemColumns } from '../../../../src/inventory/item-columns.ts';
 import { UnavailableError } from '../../../../src/shared/errors.ts';
 import { createTestClock } from '../../../support/clock.ts';
+import fc from '../../../support/seeded-fast-check.ts';
 
 const interval = 1000;
 
