@@ -1,26 +1,16 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { RowColumns } from '../../src/inventory/row-columns.ts';
 import type { Permit } from '../../src/rate-limit/governor.ts';
 import { numberRows } from '../../src/writes/planned-rows.ts';
 import { rowWrites } from '../../src/writes/rows-after.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
+import { heldMb } from '../support/held-memory.ts';
 import { simulatedShop } from './simulated-shop.ts';
 
-setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
 const rows = 100_000;
 
-/** What is held: objects, and what is outside of the heap for them. */
-function heldMb(): number {
-  collectGarbage();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return (heapUsed + arrayBuffers) / 1e6;
-}
-
 test('a plan of 100,000 rows takes 60 bytes a row, and 25 more while it is written', async () => {
-  const before = heldMb();
+  const before = await heldMb();
   const plan = new RowColumns();
   for (let index = 0; index < rows; index += 1) {
     const petId = 9_007_199_254_740_993n + BigInt(index);
@@ -34,7 +24,7 @@ test('a plan of 100,000 rows takes 60 bytes a row, and 25 more while it is writt
       ref: undefined,
     });
   }
-  const planned = heldMb();
+  const planned = await heldMb();
   expect(planned - before).toBeLessThan((60 * rows) / 1e6);
   const shop = simulatedShop([]);
   const held: number[] = [];
@@ -47,12 +37,12 @@ test('a plan of 100,000 rows takes 60 bytes a row, and 25 more while it is writt
       ...shop.options.log,
       settle: async () => {},
       intend: async (intents) => {
-        if (intents.some(({ row }) => row % 25_000 === 0)) held.push(heldMb());
+        if (intents.some(({ row }) => row % 25_000 === 0)) held.push(await heldMb());
         return intents.map(() => ({ kind: 'granted' }));
       },
     },
   });
-  held.push(heldMb());
+  held.push(await heldMb());
   expect(progression.settled.size).toBe(rows);
   expect(held).toHaveLength(5);
   expect(Math.max(...held) - planned).toBeLessThan((25 * rows) / 1e6);
