@@ -121,6 +121,11 @@ describe('durability', () => {
     expect(commits).toEqual([normal, full]);
     expect(await kinds(() => log.intend([intentOf({ row: 1, petId: 1n }, 9999)], undefined))).toEqual([full]);
     expect(await kinds(() => state.limits.fold('key', [start]))).toEqual([normal]);
+    const refused = { type: 'answer', id: 'a', at: 3, wall: 3, status: 429, retryAfter: 60_000 } as const;
+    expect(await kinds(() => state.limits.fold('key', [refused]))).toEqual([full]);
+    expect(await kinds(() => state.limits.fold('key', [{ ...refused, status: 200, retryAfter: undefined }]))).toEqual([
+      normal,
+    ]);
     expect(await kinds(() => log.settle([{ row: 1, petId: 1n, result: 'applied' }]))).toEqual([]);
     expect(await kinds(() => log.flush())).toEqual([full]);
     await log.settle([{ row: 2, petId: 2n, result: 'conflict' }]);

@@ -358,14 +358,14 @@ BEGIN
   RETURN true;
 END $$;
 
--- Writes the limits of a key, if they are still those of a version; else returns what they are. Says so to all others where
--- they have to know at once.
+-- Writes the limits of a key, if they are still those of a version; else returns what they are. What others have to know at once,
+-- they are notified of; and it outlasts a crash, so that nothing leaves within a Retry-After that was seen.
 CREATE FUNCTION petstock.write_limits(key_scope text, of_version bigint, new_state text, notice text)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   latest petstock.limits;
 BEGIN
-  PERFORM petstock.keep_quick();
+  IF notice IS NULL THEN PERFORM petstock.keep_quick(); ELSE PERFORM petstock.keep_durable(); END IF;
   IF of_version = 0 THEN
     INSERT INTO petstock.limits (scope, version, state) VALUES (key_scope, 1, new_state) ON CONFLICT (scope) DO NOTHING;
   ELSE

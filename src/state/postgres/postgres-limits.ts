@@ -7,6 +7,7 @@ import type { Clock, Deadline } from '../../shared/clock.ts';
 import type { Answer, PostgresConnection, Query } from './connection.ts';
 import { inLocalTime, inSharedTime } from './limit-times.ts';
 import { isLost } from './postgres-errors.ts';
+import { NotOnStandbyError } from './wire.ts';
 
 /** What others have said is relied on for so long after the database was last heard of, in milliseconds. */
 const longestSilence = 2000;
@@ -71,12 +72,7 @@ export class PostgresLimits implements LimitsStore {
 
   async look(scope: string): Promise<KeyState> {
     await this.#connection.align();
-    const [row] = await this.#connection.read(
-      'SELECT version::text, CASE version WHEN $1 THEN NULL ELSE state END AS state FROM petstock.limits WHERE scope = $2',
-      this.#known.get(scope)?.version ?? 0,
-      scope,
-    );
-    return this.#local(this.#take(scope, row).state);
+    return this.#local(await this.#latest(scope));
   }
 
   async list(): Promise<readonly KnownKey[]> {
@@ -127,6 +123,8 @@ export class PostgresLimits implements LimitsStore {
         if (answer.written === true) return this.#keep(scope, next).state;
         this.#take(scope, answer);
       } catch (error) {
+        // Committed, and all who use this server know of it: no reason to end a command that only reads.
+        if (error instanceof NotOnStandbyError) return this.#latest(scope);
         // What became of it is not known: it is looked at, and what is in it is not folded again.
         if (!isLost(error) || isRepeated) throw connection.inWords(error);
         isRepeated = true;
@@ -135,9 +133,18 @@ export class PostgresLimits implements LimitsStore {
     }
   }
 
+  /** As the database has it. */
+  async #latest(scope: string): Promise<KeyState> {
+    const [row] = await this.#connection.read(
+      'SELECT version::text, CASE version WHEN $1 THEN NULL ELSE state END AS state FROM petstock.limits WHERE scope = $2',
+      this.#known.get(scope)?.version ?? 0,
+      scope,
+    );
+    return this.#take(scope, row).state;
+  }
+
   async #changeLocked(scope: string, notice: boolean, change: (state: KeyState) => void): Promise<KeyState> {
     const next = await this.#connection.transaction(async (query: Query) => {
-      await query("SET LOCAL synchronous_commit = 'off'");
       const [row] = await query('SELECT version::text, state FROM petstock.limits WHERE scope = $1 FOR UPDATE', scope);
       const changedState = changed(this.#take(scope, row), change);
       const call = [scope, changedState.version - 1, encoded(changedState.state)] as const;

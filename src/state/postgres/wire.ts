@@ -86,7 +86,7 @@ async function connect(
       const query = { text, values: [...values], query_timeout: answerWithin };
       isAlone = false;
       const { rows } = await client.query<Row>(query);
-      if (isAlone) throw notOnStandby(server);
+      if (isAlone) throw new NotOnStandbyError(server);
       return rows;
     },
     get isOver() {
@@ -110,10 +110,11 @@ interface Connection {
   ): void;
 }
 
-/** As if it had not been written: it would be gone with the server. */
-function notOnStandby({ shown }: DatabaseServer): UnavailableError {
-  return new UnavailableError(
-    `The shared state at ${shown} has written to one server alone, and not to the standby that it waits for`,
-    { hint: 'petstock state info' },
-  );
+/** It has been committed, and would be gone with the server: as if it had not been written, for what a promise hangs on. */
+export class NotOnStandbyError extends UnavailableError {
+  constructor({ shown }: DatabaseServer) {
+    super(`The shared state at ${shown} has written to one server alone, and not to the standby that it waits for`, {
+      hint: 'petstock state info',
+    });
+  }
 }

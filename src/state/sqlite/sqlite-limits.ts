@@ -1,6 +1,7 @@
 import { fold } from '../../rate-limit/fold.ts';
 import { decodeState, emptyState, encodeState, forget, type KeyState } from '../../rate-limit/key-state.ts';
 import type { KnownKey, LimitsStore } from '../../rate-limit/limits-store.ts';
+import { asksToWait } from '../../rate-limit/observation.ts';
 import type { LimitRecord } from '../../rate-limit/records.ts';
 import type { Connection } from './connection.ts';
 
@@ -19,7 +20,9 @@ export class SqliteLimits implements LimitsStore {
   }
 
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
-    return this.#change(scope, (state) => {
+    // A gate outlasts a power cut: nothing leaves within a Retry-After that was seen. The rest need not.
+    const hasGate = records.some((record) => record.type === 'answer' && asksToWait(record));
+    return this.#change(scope, hasGate ? 'durable' : 'quick', (state) => {
       for (const record of records) fold(state, record);
     });
   }
@@ -34,12 +37,12 @@ export class SqliteLimits implements LimitsStore {
   }
 
   async clear(scope: string): Promise<void> {
-    this.#change(scope, forget);
+    this.#change(scope, 'quick', forget);
   }
 
-  #change(scope: string, change: (state: KeyState) => void): KeyState {
+  #change(scope: string, kind: 'quick' | 'durable', change: (state: KeyState) => void): KeyState {
     try {
-      return this.#connection.quick(() => {
+      return this.#connection[kind](() => {
         const { version, state } = this.#latest(scope);
         change(state);
         const known = { version: version + 1, state };

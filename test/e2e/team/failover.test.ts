@@ -3,6 +3,7 @@ import type { StateDescription } from '../../../src/state/state.ts';
 import { runSql, temporaryPostgres } from '../../support/postgres.ts';
 import type { PostgresServer } from '../../support/postgres-server.ts';
 import { expectResumed, oneMoment, rows, settingWith, untilAnswered } from './interrupted-run.ts';
+import { openTeam } from './team.ts';
 
 interface Pair {
   /** Names both. */
@@ -85,17 +86,48 @@ test('a primary that hangs is left for the standby that takes over from it', asy
   await expectResumed(given, before);
 }, 300_000);
 
+/** Ends the wait of a commit for its standby, once there is one. */
+const untilWaiting = ({ url }: PostgresServer) => {
+  const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+  const waits = async () => expect(await runSql(url, cancel)).not.toEqual([]);
+  return vi.waitFor(waits, { timeout: 120_000, interval: 20 });
+};
+
 test('what the standby does not have is not relied on, though the primary has committed it', async () => {
   const { machine, server, served } = await settingWith(synchronousPair);
   const till = machine();
   await till.run('inventory list -q');
   await server.standby.kill();
   const program = till.start('inventory adjust 4 +1');
-  const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-  const waits = async () => expect(await runSql(server.primary.url, cancel)).not.toEqual([]);
-  await vi.waitFor(waits, { timeout: 120_000, interval: 20 });
+  await untilWaiting(server.primary);
   expect(await program.result).toMatchObject({ code: 5, stderr: expect.stringContaining('to one server alone') });
   expect((await served.journal()).filter(({ method }) => method === 'PATCH')).toEqual([]);
+}, 300_000);
+
+const refusing = ['*:status=429:retry-after=3600'];
+
+test('a 429 outlasts a failover to a synchronous standby', async () => {
+  const { url, failOver } = await synchronousPair();
+  const { machine, service } = await openTeam(url);
+  const [till, office] = [await machine('till'), await machine('office')];
+  await till.run('inventory list -q');
+  service.setFaults(refusing);
+  expect(await till.run('inventory get 4')).toMatchObject({ code: 6, requests: [{}] });
+  await failOver();
+  expect(await office.run('inventory get 4')).toMatchObject({ code: 6, requests: [] });
+}, 300_000);
+
+test('a 429 is one for all machines while the standby is away, too', async () => {
+  const { url, primary, standby } = await synchronousPair();
+  const { machine, service } = await openTeam(url);
+  const [till, office] = [await machine('till'), await machine('office')];
+  await till.run('inventory list -q');
+  await standby.kill();
+  service.setFaults(refusing);
+  const result = till.run('inventory get 4');
+  await untilWaiting(primary);
+  expect(await result).toMatchObject({ code: 6, requests: [{}] });
+  expect(await office.run('inventory get 4')).toMatchObject({ code: 6, requests: [] });
 }, 300_000);
 
 /** From now on the standby gets nothing more, as over a network that is slower than the primary. */

@@ -1,8 +1,9 @@
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { within } from '../../support/petstock.ts';
-import { runSql } from '../../support/postgres.ts';
+import { runSql, temporaryPostgres } from '../../support/postgres.ts';
 import { expectResumed, moments, rows, setting, untilAnswered } from './interrupted-run.ts';
+import { openTeam } from './team.ts';
 
 test.each(moments)(
   'kill -9 of PostgreSQL once %i rows are answered: nothing is lost or doubled, and another machine goes on',
@@ -29,6 +30,23 @@ test.each(moments)(
   },
   300_000,
 );
+
+test('kill -9 of PostgreSQL right after a 429: no machine sends anything before its time has come', async () => {
+  // What a commit does not wait for is lost with the server: it is written only by the next commit that waits, or so much later.
+  const server = await temporaryPostgres({ settings: ['fsync = on', "wal_writer_delay = '10s'"] });
+  const { machine, service } = await openTeam(server.url);
+  const [till, office] = [await machine('till'), await machine('office')];
+  expect(await till.run('inventory get 4')).toMatchObject({ code: 0 });
+  service.setFaults(['*:first=1:status=429:retry-after=3600']);
+  expect(await till.run('inventory get 4')).toMatchObject({ code: 6 });
+  await server.kill();
+  await server.restart();
+  for (const { run } of [office, till]) {
+    for (const command of ['inventory get 4', 'inventory set 4 2']) {
+      expect(await run(command)).toMatchObject({ code: 6, requests: [] });
+    }
+  }
+}, 300_000);
 
 test('a PostgreSQL that goes away before the last answer: all is written, and a resume completes the history', async () => {
   const given = await setting();
