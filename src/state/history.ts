@@ -36,10 +36,10 @@ export interface History {
    */
   writesAfter(run: RunOfService, rows: readonly RowPosition[]): Promise<readonly (readonly PetWrite[])[]>;
   /**
-   * The stock that this state last read or wrote of a pet; undefined where it knows none, or the last write is unknown.
-   * @param before only what is older than this sequence
+   * The stock that this state last read or wrote of each of some pets; undefined where it knows none, or the last write is
+   * unknown. One question, as above.
    */
-  lastKnownQuantity(service: string, petId: bigint, before?: number): Promise<number | undefined>;
+  lastKnownQuantities(service: string, pets: readonly PetBefore[]): Promise<readonly (number | undefined)[]>;
   /** The runs of a change file with this content at a service, the newest first. */
   runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]>;
   /**
@@ -230,6 +230,13 @@ export interface RunOfService {
 export interface RowPosition {
   readonly petId: bigint;
   readonly sequence: number;
+}
+
+/** A pet as it was known. */
+export interface PetBefore {
+  readonly petId: bigint;
+  /** Only what is older than this sequence counts; undefined: all that is known now. */
+  readonly before?: number | undefined;
 }
 
 /** A write of a pet by some run. */

@@ -6,7 +6,7 @@ import type { History, RecordedRow, RunRecord } from '../state/history.ts';
 import { inPages } from './in-pages.ts';
 import { isUndoable, undoRow } from './undo-rows.ts';
 
-type UndoHistory = Pick<History, 'rows' | 'lastKnownQuantity' | 'writesAfter'>;
+type UndoHistory = Pick<History, 'rows' | 'lastKnownQuantities' | 'writesAfter'>;
 
 /**
  * The pets of the rows that can be taken back.
@@ -15,22 +15,31 @@ type UndoHistory = Pick<History, 'rows' | 'lastKnownQuantity' | 'writesAfter'>;
 export async function undoablePets(history: UndoHistory, run: RunRecord): Promise<PetIdSet> {
   const petIds = new PetIdSet();
   let isBlind = false;
-  for await (const recorded of history.rows(run.run)) {
-    if (!isUndoable(recorded)) continue;
-    if ((await lastKnownOf(history, run, recorded)) === undefined) isBlind = true;
-    else petIds.add(recorded.petId);
+  for await (const page of inPages(history.rows(run.run))) {
+    const undoable = page.filter(isUndoable);
+    const lastKnown = await lastKnownOf(history, run, undoable);
+    for (const { row, petId } of undoable) {
+      if (lastKnown.get(row) === undefined) isBlind = true;
+      else petIds.add(petId);
+    }
   }
   if (petIds.size === 0) throw nothingToUndo(run, isBlind);
   return petIds;
 }
 
-/** What was there before a row: of a plain set, what the history knew then. */
+/** @returns by row what was there before it: of a plain set, what the history knew then */
 async function lastKnownOf(
   history: UndoHistory,
   { service }: RunRecord,
-  { before, petId, sequence }: RecordedRow,
-): Promise<number | undefined> {
-  return before ?? (await history.lastKnownQuantity(service, petId, sequence));
+  rows: readonly RecordedRow[],
+): Promise<ReadonlyMap<number, number | undefined>> {
+  const unread = rows.filter(({ before }) => before === undefined);
+  const known = await history.lastKnownQuantities(
+    service,
+    unread.map(({ petId, sequence }) => ({ petId, before: sequence })),
+  );
+  const remembered = unread.map(({ row }, index) => [row, known[index]] as const);
+  return new Map([...rows.map(({ row, before }) => [row, before] as const), ...remembered]);
 }
 
 function nothingToUndo({ run, undoneBy }: RunRecord, isBlind: boolean): UsageError {
@@ -51,8 +60,9 @@ export async function planUndo(history: UndoHistory, run: RunRecord, stock: Quan
   for await (const page of inPages(history.rows(run.run))) {
     const undoable = page.filter(isUndoable);
     const later = await history.writesAfter(run, undoable);
+    const known = await lastKnownOf(history, run, undoable);
     for (const [index, recorded] of undoable.entries()) {
-      const lastKnown = await lastKnownOf(history, run, recorded);
+      const lastKnown = known.get(recorded.row);
       if (lastKnown === undefined) continue;
       const facts = { stock: stock.get(recorded.petId), laterWrites: later[index] ?? [], lastKnown };
       const row = undoRow(run.run, recorded, facts);

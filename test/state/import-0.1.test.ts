@@ -118,7 +118,7 @@ describe('what petstock 0.1.0 has left', () => {
     ]);
     const [row] = await collect(state.history.rows('20261121T120328Z-xuky'));
     expect(row).toMatchObject({ undoneBy: '20261121T120328Z-aaaa', sequence: 4 });
-    expect(await state.history.lastKnownQuantity('sandbox', 1n)).toBe(7);
+    expect(await state.history.lastKnownQuantities('sandbox', [{ petId: 1n }])).toEqual([7]);
     expect(await state.pets.mark()).toMatchObject({ sequence: 5 });
   });
 

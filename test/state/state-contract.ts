@@ -28,6 +28,9 @@ const largest = 9_223_372_036_854_775_807n;
 const smallest = -9_223_372_036_854_775_808n;
 const timeout = 30_000;
 
+const lastKnown = async ({ history }: State, petId: bigint, before?: number): Promise<number | undefined> =>
+  (await history.lastKnownQuantities(service, [{ petId, before }]))[0];
+
 const latest = async ({ limits }: State, scope: string): Promise<KeyState> =>
   (await limits.look?.(scope)) ?? limits.peek(scope);
 
@@ -269,7 +272,7 @@ export function testState(name: string, newStore: () => Driver): void {
         const [row] = await collect(theirs.history.rows(log.run));
         expect(row?.petId).toBe(petId);
         expect((await theirs.history.run(log.run)).pets).toEqual([petId]);
-        expect(await theirs.history.lastKnownQuantity(service, petId)).toBe(8);
+        expect(await lastKnown(theirs, petId)).toBe(8);
       });
 
       it('keeps what a run is about, and counts its rows', async () => {
@@ -485,17 +488,29 @@ export function testState(name: string, newStore: () => Driver): void {
         const log = await write(theirs, 7n, { quantity: 8 });
         await write(ours, 7n, { quantity: 20 });
         const [row] = await collect(ours.history.rows(log.run));
-        expect(await ours.history.lastKnownQuantity(service, 7n, row?.sequence)).toBe(3);
+        expect(await lastKnown(ours, 7n, row?.sequence)).toBe(3);
+      });
+
+      it('knows the stock of many pets, each as it was asked for', async () => {
+        await write(ours, 7n, { quantity: 3 });
+        const log = await write(theirs, 7n, { quantity: 8 });
+        await write(ours, largest, { quantity: 5 });
+        const [row] = await collect(ours.history.rows(log.run));
+        const pets = [{ petId: largest }, { petId: 6n }, { petId: 7n, before: row?.sequence }, { petId: 7n }];
+        expect(await ours.history.lastKnownQuantities(service, pets)).toEqual([5, undefined, 3, 8]);
+        expect(await ours.history.lastKnownQuantities('https://other.example', pets)).toEqual(
+          pets.map(() => undefined),
+        );
       });
 
       it('knows no stock after a write of unknown outcome', async () => {
-        expect(await ours.history.lastKnownQuantity(service, 7n)).toBeUndefined();
+        expect(await lastKnown(ours, 7n)).toBeUndefined();
         await ours.history.begin(headOf(), [rowFor(7n, { before: 3 })]);
-        expect(await ours.history.lastKnownQuantity(service, 7n)).toBe(3);
+        expect(await lastKnown(ours, 7n)).toBe(3);
         await write(ours, 7n, { result: 'differs', quantity: 11 });
-        expect(await theirs.history.lastKnownQuantity(service, 7n)).toBe(11);
+        expect(await lastKnown(theirs, 7n)).toBe(11);
         await write(ours, 7n, { result: 'unknown', quantity: undefined });
-        expect(await theirs.history.lastKnownQuantity(service, 7n)).toBeUndefined();
+        expect(await lastKnown(theirs, 7n)).toBeUndefined();
       });
     });
 

@@ -1,6 +1,7 @@
-import type { PetWrite, RowPosition, RunOfService } from '../history.ts';
+import type { PetBefore, PetWrite, RowPosition, RunOfService } from '../history.ts';
 import { type WrittenRow, withoutUndone } from '../written-rows.ts';
 import type { PostgresConnection } from './connection.ts';
+import type { Row } from './wire.ts';
 
 const possibleWrites = "('applied', 'differs', 'unknown')";
 
@@ -37,27 +38,37 @@ export async function writesAfter(
   return ofRows.map((written) => withoutUndone(written));
 }
 
-/** The stock that was last read or written of a pet. See `History.lastKnownQuantity`. */
-export async function lastKnownQuantity(
+/** The stock that was last read or written of some pets. See `History.lastKnownQuantities`. */
+export async function lastKnownQuantities(
   connection: PostgresConnection,
   service: string,
-  petId: bigint,
-  before = Number.MAX_SAFE_INTEGER,
-): Promise<number | undefined> {
+  pets: readonly PetBefore[],
+): Promise<(number | undefined)[]> {
   // Written before, and looked at only since: it is not known what came between.
-  const [last] = await connection.read(
-    `SELECT rows.result, rows.before::float8, rows.after::float8, rows.quantity::float8, EXISTS (
-         SELECT 1 FROM petstock.rows AS later WHERE later.pet_id = $1 AND later.service = rows.service AND later.touched >= $3
-           AND later.sequence < $3 AND later.result IN ${possibleWrites}) AS settled_later
-     FROM petstock.rows JOIN petstock.services ON services.id = rows.service
-     WHERE rows.pet_id = $1 AND services.name = $2 AND rows.touched < $3
-       AND (rows.result IN ${possibleWrites} OR rows.result = 'unchanged' OR rows.quantity IS NOT NULL OR rows.before IS NOT NULL)
-     ORDER BY rows.touched DESC LIMIT 1`,
-    petId,
+  const found = await connection.read(
+    `WITH asked AS (
+       SELECT * FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked (pet_id, before, number)
+     ), of_service AS (SELECT id FROM petstock.services WHERE name = $1)
+     SELECT asked.number::integer, last.* FROM asked CROSS JOIN LATERAL (
+       SELECT rows.result, rows.before::float8, rows.after::float8, rows.quantity::float8, EXISTS (
+           SELECT 1 FROM petstock.rows AS later WHERE later.pet_id = asked.pet_id AND later.service = rows.service
+             AND later.touched >= asked.before AND later.sequence < asked.before AND later.result IN ${possibleWrites}
+         ) AS settled_later
+       FROM petstock.rows
+       WHERE rows.pet_id = asked.pet_id AND rows.service = (SELECT id FROM of_service) AND rows.touched < asked.before
+         AND (rows.result IN ${possibleWrites} OR rows.result = 'unchanged' OR rows.quantity IS NOT NULL OR rows.before IS NOT NULL)
+       ORDER BY rows.touched DESC LIMIT 1
+     ) AS last`,
     service,
-    before,
+    pets.map(({ petId }) => String(petId)),
+    pets.map(({ before = Number.MAX_SAFE_INTEGER }) => before),
   );
-  if (last === undefined || last.settled_later === true || last.result === 'unknown') return undefined;
-  const written = last.result === 'applied' || last.result === 'unchanged' ? last.after : null;
-  return (last.quantity ?? written ?? last.before ?? undefined) as number | undefined;
+  const ofPets = new Map(found.map((last) => [Number(last.number), quantityIn(last)]));
+  return pets.map((_pet, index) => ofPets.get(index + 1));
+}
+
+function quantityIn({ result, settled_later, before, after, quantity }: Row): number | undefined {
+  if (settled_later === true || result === 'unknown') return undefined;
+  const written = result === 'applied' || result === 'unchanged' ? after : null;
+  return (quantity ?? written ?? before ?? undefined) as number | undefined;
 }

@@ -1,6 +1,7 @@
 import { ConflictError, NotFoundError } from '../../shared/errors.ts';
 import type {
   History,
+  PetBefore,
   PetWrite,
   PlannedRow,
   RecordedResult,
@@ -16,7 +17,7 @@ import { onlyRun, readRunId } from '../run-id.ts';
 import { beginRun } from './begin-run.ts';
 import type { Answer } from './connection.ts';
 import { type Holder, holderIn } from './holder.ts';
-import { lastKnownQuantity, writesAfter } from './pet-writes.ts';
+import { lastKnownQuantities, writesAfter } from './pet-writes.ts';
 import { type BegunRun, PostgresRunLog } from './postgres-run-log.ts';
 import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './run-records.ts';
 import type { Shared } from './shared.ts';
@@ -118,8 +119,8 @@ export class PostgresHistory implements History {
     return rows.length === 0 ? [] : writesAfter(this.#shared.connection, run, rows);
   }
 
-  lastKnownQuantity(service: string, petId: bigint, before?: number): Promise<number | undefined> {
-    return lastKnownQuantity(this.#shared.connection, service, petId, before);
+  async lastKnownQuantities(service: string, pets: readonly PetBefore[]): Promise<readonly (number | undefined)[]> {
+    return pets.length === 0 ? [] : lastKnownQuantities(this.#shared.connection, service, pets);
   }
 
   async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {

@@ -36,7 +36,7 @@ export function writesAfter(connection: Connection, position: RunOfService & Row
   return withoutUndone(later as readonly unknown[] as readonly WrittenRow[]);
 }
 
-/** The stock that was last read or written of a pet. See `History.lastKnownQuantity`. */
+/** The stock that was last read or written of a pet. See `History.lastKnownQuantities`. */
 export function lastKnownQuantity(
   connection: Connection,
   service: string,

@@ -1,6 +1,7 @@
 import { ConflictError, NotFoundError } from '../../shared/errors.ts';
 import type {
   History,
+  PetBefore,
   PlannedRow,
   RecordedResult,
   RecordedRow,
@@ -112,8 +113,9 @@ export class SqliteHistory implements History {
     return rows.map((row) => writesAfter(this.#shared.connection, { ...run, ...row }));
   }
 
-  async lastKnownQuantity(service: string, petId: bigint, before?: number): Promise<number | undefined> {
-    return lastKnownQuantity(this.#shared.connection, service, petId, before);
+  async lastKnownQuantities(service: string, pets: readonly PetBefore[]): Promise<readonly (number | undefined)[]> {
+    const { connection } = this.#shared;
+    return pets.map(({ petId, before }) => lastKnownQuantity(connection, service, petId, before));
   }
 
   async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {

@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { temporaryDatabase } from '../../support/postgres.ts';
+import { runSql, temporaryDatabase } from '../../support/postgres.ts';
 import { openTeam } from './team.ts';
 
 /** In front of the database of a URL: counts what is asked. */
@@ -27,7 +27,8 @@ async function countingDatabase() {
   return { url: `postgresql://postgres@127.0.0.1:${port}${path}?sslmode=disable`, questions: () => questions };
 }
 
-test('an undo of many rows asks a database that is far away a few questions', async () => {
+/** A till that has added 1 to each of 150 pets, twice. */
+async function tillFarAway() {
   const database = await countingDatabase();
   const team = await openTeam(database.url, { pets: 150, limits: { minute: 10_000, day: 100_000 } });
   const till = await team.machine('till');
@@ -37,9 +38,32 @@ test('an undo of many rows asks a database that is far away a few questions', as
     .split('\n')
     .map((line) => `${line.split(',')[0]},+1`);
   const file = till.file('deltas.csv', ['petId,delta', ...lines]);
-  expect(await till.run(`inventory apply ${file} --yes -q`)).toMatchObject({ code: 0 });
-  const { stdout: run } = await till.run('history list --limit 1 -o tsv --no-header -q');
-  const before = database.questions();
-  expect(await till.run(`undo ${run.split('\t')[0]} --dry-run -q`)).toMatchObject({ code: 0 });
-  expect(database.questions() - before).toBeLessThan(60);
+  for (const again of ['', ' --again']) {
+    expect(await till.run(`inventory apply ${file} --yes -q${again}`)).toMatchObject({ code: 0 });
+  }
+  const { stdout: runs } = await till.run('history list --limit 1 -o tsv --no-header -q');
+  const undo = async () => {
+    const before = database.questions();
+    const report = await till.run(`undo ${runs.split('\t')[0]} --dry-run --json`);
+    expect(report).toMatchObject({ code: 0 });
+    return { questions: database.questions() - before, rows: JSON.parse(report.stdout).rows };
+  };
+  return { database, undo };
+}
+
+test('an undo of many rows asks a database that is far away a few questions', async () => {
+  const { undo } = await tillFarAway();
+  expect((await undo()).questions).toBeLessThan(60);
+});
+
+test('and no more where the history has to say what the stock was', async () => {
+  const { database, undo } = await tillFarAway();
+  const { rows } = await undo();
+  await runSql(database.url, `UPDATE petstock.rows SET before = NULL WHERE run = (SELECT max(id) FROM petstock.runs)`);
+  const blind = await undo();
+  expect(blind.questions).toBeLessThan(60);
+  expect(blind.rows).toHaveLength(150);
+  expect(blind.rows.map(({ after }: { after: number }) => after)).toEqual(
+    rows.map(({ after }: { after: number }) => after),
+  );
 });

@@ -81,7 +81,7 @@ export async function confirmSet(
   petId: bigint,
   quantity: number,
 ): Promise<void> {
-  const known = questions.willAsk() ? await state.history.lastKnownQuantity(service, petId) : undefined;
+  const [known] = questions.willAsk() ? await state.history.lastKnownQuantities(service, [{ petId }]) : [];
   const below = quantity < 0 ? ', below 0' : '';
   await questions.confirm(
     known === undefined
