@@ -13,11 +13,16 @@ const countAt = eventsAt + 2 * eventSize;
 const longest = 5_000_000n;
 
 /**
- * Creates a function that looks whether stdout, a pipe or a socket, still has a reader. Nothing else in Node can see that without writing: WASI can
- * ask the system (`poll`). A look takes 20 µs.
+ * Creates a function that looks whether stdout, a pipe or a socket, still has a reader. Only the system's `poll` can see that without
+ * writing. A look takes 20 µs.
  * @returns undefined where that can't be seen (Windows, a file)
  */
 export async function createReaderLook(): Promise<(() => boolean) | undefined> {
+  return process.versions.bun === undefined ? lookByWasi() : lookByLibrary();
+}
+
+/** Nothing else in Node calls `poll`. */
+async function lookByWasi(): Promise<(() => boolean) | undefined> {
   try {
     const { poll, memory } = await openPoll();
     const look = () => {
@@ -33,6 +38,37 @@ export async function createReaderLook(): Promise<(() => boolean) | undefined> {
     // It is marked experimental: should it be gone one day, the next write sees it.
     return undefined;
   }
+}
+
+/** Of poll.h. */
+const pollOut = 0x4;
+const pollErrorOrHangup = 0x8 | 0x10;
+
+/** The runtime of the executables has no `poll` in its WASI, but it can call the C library that it runs on itself. */
+function lookByLibrary(): (() => boolean) | undefined {
+  try {
+    // Where the loader does not know a name it is looked for in the current folder: musl takes this one as its own, and a path is safe.
+    const library = { linux: 'libc.so.6', darwin: '/usr/lib/libSystem.B.dylib' }[process.platform as string];
+    if (library === undefined) return undefined;
+    const { dlopen } = process.getBuiltinModule('bun:ffi') as unknown as ForeignFunctions;
+    const { poll } = dlopen(library, { poll: { args: ['ptr', 'u64', 'i32'], returns: 'i32' } }).symbols;
+    // struct pollfd: int fd, short events, short revents. All systems with an executable are little-endian.
+    const asked = new DataView(new ArrayBuffer(8));
+    asked.setInt32(0, stdout, true);
+    asked.setInt16(4, pollOut, true);
+    return () => poll(asked, 1, 0) <= 0 || (asked.getInt16(6, true) & pollErrorOrHangup) === 0;
+  } catch {
+    // A system that forbids code made at run time: the next write sees it.
+    return undefined;
+  }
+}
+
+/** `bun:ffi`, as far as it is used. */
+interface ForeignFunctions {
+  dlopen(
+    library: string,
+    functions: { readonly poll: { readonly args: readonly string[]; readonly returns: string } },
+  ): { readonly symbols: { poll(descriptors: DataView, count: number, milliseconds: number): number } };
 }
 
 /** The types of Node leave it to those of browsers. */
