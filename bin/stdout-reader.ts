@@ -1,3 +1,5 @@
+import { cFunctions, type Ffi } from '../src/shared/c-library.ts';
+
 /** The numbers of WASI, preview 1. */
 const stdout = 1;
 const clockEvent = 0;
@@ -47,28 +49,17 @@ const pollErrorOrHangup = 0x8 | 0x10;
 /** The runtime of the executables has no `poll` in its WASI, but it can call the C library that it runs on itself. */
 function lookByLibrary(): (() => boolean) | undefined {
   try {
-    // Where the loader does not know a name it is looked for in the current folder: musl takes this one as its own, and a path is safe.
-    const library = { linux: 'libc.so.6', darwin: '/usr/lib/libSystem.B.dylib' }[process.platform as string];
-    if (library === undefined) return undefined;
-    const { dlopen } = process.getBuiltinModule('bun:ffi') as unknown as ForeignFunctions;
-    const { poll } = dlopen(library, { poll: { args: ['ptr', 'u64', 'i32'], returns: 'i32' } }).symbols;
+    const ffi = process.getBuiltinModule('bun:ffi') as unknown as Ffi;
+    const { poll } = cFunctions(ffi, process.platform, { poll: { args: ['ptr', 'u64', 'i32'], returns: 'i32' } });
     // struct pollfd: int fd, short events, short revents. All systems with an executable are little-endian.
     const asked = new DataView(new ArrayBuffer(8));
     asked.setInt32(0, stdout, true);
     asked.setInt16(4, pollOut, true);
     return () => poll(asked, 1, 0) <= 0 || (asked.getInt16(6, true) & pollErrorOrHangup) === 0;
   } catch {
-    // A system that forbids code made at run time: the next write sees it.
+    // Windows, for one: the next write sees it.
     return undefined;
   }
-}
-
-/** `bun:ffi`, as far as it is used. */
-interface ForeignFunctions {
-  dlopen(
-    library: string,
-    functions: { readonly poll: { readonly args: readonly string[]; readonly returns: string } },
-  ): { readonly symbols: { poll(descriptors: DataView, count: number, milliseconds: number): number } };
 }
 
 /** The types of Node leave it to those of browsers. */

@@ -1,4 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
+import { cFunctions, type Ffi } from './c-library.ts';
+import { FailureError } from './errors.ts';
 
 /** What is used of the process. */
 export interface Runtime {
@@ -13,7 +15,7 @@ export interface Runtime {
  * the wall clock is set, and in a container that has a clock of its own. Node has that; bun, which executables run on, counts from the start of the process, so there the
  * system is asked for the clock that Node reads.
  *
- * @throws where bun can't ask the system: the times of other processes would mean something else
+ * @returns a function that throws FailureError where bun can't ask the system: the times of other processes would mean something else
  */
 export function machineTime(runtime: Runtime): () => bigint {
   const clock = clockOf(runtime);
@@ -23,9 +25,24 @@ export function machineTime(runtime: Runtime): () => bigint {
 
 function clockOf(runtime: Runtime): () => bigint {
   if (runtime.versions.bun === undefined) return runtime.hrtime.bigint;
-  const ffi = runtime.getBuiltinModule('bun:ffi') as Ffi;
-  return runtime.platform === 'win32' ? performanceCounter(ffi) : clockGettime(ffi, runtime.platform);
+  const open = () => {
+    const ffi = runtime.getBuiltinModule('bun:ffi') as Ffi;
+    return runtime.platform === 'win32' ? performanceCounter(ffi) : clockGettime(ffi, runtime.platform);
+  };
+  // Opened when it is first asked: many commands have no use for it.
+  let read: (() => bigint) | undefined;
+  return () => {
+    try {
+      read ??= open();
+      return read();
+    } catch (cause) {
+      throw new FailureError(unreadable, { cause });
+    }
+  };
 }
+
+const unreadable =
+  "The clock of this machine can't be read. Where the system forbids programs to make code as they run (MemoryDenyWriteExecute of systemd), allow it for petstock.";
 
 /** By how much the clock of this process is ahead of the machine's, in nanoseconds: time_namespaces(7). */
 function namespaceOffset(): bigint {
@@ -43,31 +60,20 @@ function namespaceOffset(): bigint {
   }
 }
 
-/** https://bun.sh/docs/api/ffi */
-interface Ffi {
-  dlopen<Name extends string>(
-    library: string,
-    functions: Readonly<Record<Name, { readonly args: readonly string[]; readonly returns: string }>>,
-  ): { readonly symbols: Readonly<Record<Name, (...values: readonly unknown[]) => number>> };
-}
-
 const billion = 1_000_000_000n;
 
 /** CLOCK_MONOTONIC of Linux; CLOCK_MONOTONIC_RAW of macOS, which is `mach_continuous_time`. */
 const clockIds: Partial<Record<NodeJS.Platform, number>> = { linux: 1, darwin: 4 };
 
-/** The C library of glibc, of musl on each processor, and of macOS. */
-const libraries = ['libc.so.6', 'libc.musl-x86_64.so.1', 'libc.musl-aarch64.so.1', 'libSystem.B.dylib'];
-
 function clockGettime(ffi: Ffi, platform: NodeJS.Platform): () => bigint {
-  const { symbols } = firstOf(libraries, (library) =>
-    ffi.dlopen(library, { clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' } }),
-  );
+  const { clock_gettime: read } = cFunctions(ffi, platform, {
+    clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' },
+  });
   const id = clockIds[platform];
   // Seconds and nanoseconds, both of 64 bits on the processors that there are executables for.
   const time = new BigInt64Array(2);
   return () => {
-    if (symbols.clock_gettime(id, time) !== 0) throw new Error('The monotonic clock of this machine cannot be read');
+    if (read(id, time) !== 0) throw new Error('clock_gettime has failed');
     return (time[0] ?? 0n) * billion + (time[1] ?? 0n);
   };
 }
@@ -85,14 +91,4 @@ function performanceCounter(ffi: Ffi): () => bigint {
     symbols.QueryPerformanceCounter(value);
     return ((value[0] ?? 0n) * billion) / (frequency[0] ?? billion);
   };
-}
-
-/** @throws what the last one throws */
-function firstOf<Item, Result>([item, ...others]: readonly Item[], attempt: (item: Item) => Result): Result {
-  try {
-    return attempt(item as Item);
-  } catch (error) {
-    if (others.length === 0) throw error;
-    return firstOf(others, attempt);
-  }
 }

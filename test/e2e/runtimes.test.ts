@@ -38,3 +38,11 @@ test('the stack that --debug shows has the names of the sources', async () => {
   expect(stderr).toMatch(/^NetworkFault: no answer/m);
   expect(stderr).toMatch(/^ {4}at Exchange\.|^ {4}at async attempt /m);
 });
+
+// MemoryDenyWriteExecute of systemd has the same effect. Node does not know the variable.
+test('a system without code made at run time: an error in a line where the clock is needed, and nothing elsewhere', async () => {
+  const env = { BUN_JSC_useJIT: '0' };
+  expect(await runProgram('config get low-stock', { env })).toMatchObject({ code: 0, stderr: '' });
+  const { code, stderr } = await runProgram('limits --env sandbox', { env });
+  if (code !== 0) expect(stderr).toMatch(/^Error: The clock of this machine can't be read\. .*\n$/);
+});
