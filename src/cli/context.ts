@@ -40,6 +40,8 @@ export interface Input {
   readonly isTerminal: boolean;
   /** The bytes as they come. Nothing is read before the first call of its iterator. */
   readonly chunks: AsyncIterable<Uint8Array>;
+  /** Whether they come from that very file, as with `< counts.csv`. Absent: no. */
+  isFile?(path: string): boolean;
 }
 
 export interface Output {

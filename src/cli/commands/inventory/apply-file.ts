@@ -39,7 +39,7 @@ export interface FileOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFai
 
 /** Reads a change file, plans it, and has it written. @throws UsageError with every fault that the file has */
 export async function runFile(invocation: Invocation, file: string, options: FileOptions): Promise<void> {
-  const keepFailed = await failedRowsWriter(invocation, options.failedOut, options.force);
+  const keepFailed = await failedRowsWriter(invocation, options.failedOut, { force: options.force, inputs: [file] });
   const command = commandOf(file, invocation.where, options);
   const stdinIsTaken = file === '-';
   const look = `${command} --dry-run`;
@@ -92,7 +92,7 @@ async function planFile(
   const { rows, faults } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown, env });
   if (faults.length > 0) {
     let isUnknown = false;
-    for (const petId of petIds) isUnknown ||= !quantities.has(petId);
+    for (const petId of petIds) isUnknown ||= !skipUnknown && !quantities.has(petId);
     throw faultyFile(
       file,
       { faults, total: faults.length, unit },
@@ -137,9 +137,10 @@ async function read({ context, where }: Invocation, file: string, options: FileO
     throw unreadableFile(file, error);
   });
   if (!result.ok) {
-    const { remedy } = result;
-    const hint = remedy && commandOf(file, where, understanding(options, remedy));
-    throw faultyFile(file, result, { nothing: 'nothing was sent', hint });
+    throw faultyFile(file, result, {
+      nothing: 'nothing was sent',
+      hint: remedyHint(file, where, options, result.remedy),
+    });
   }
   let changes: Changes = result.changes;
   return {
@@ -158,6 +159,13 @@ async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGene
     hash.update(chunk);
     yield chunk;
   }
+}
+
+/** The command that reads the file; undefined where it would be the same that has just failed. */
+function remedyHint(file: string, where: Where, options: FileOptions, remedy: Remedy | undefined): string | undefined {
+  if (remedy === undefined) return undefined;
+  const advised = commandOf(file, where, understanding(options, remedy));
+  return advised === commandOf(file, where, options) ? undefined : advised;
 }
 
 /** The options of a command with those by which the names of its file are understood. */

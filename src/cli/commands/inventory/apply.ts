@@ -94,6 +94,6 @@ async function resume(
     import('../../runs/resume-run.ts'),
     import('./failed-out.ts'),
   ]);
-  const keepFailed = await failedRowsWriter(invocation, options.failedOut, options.force === true);
+  const keepFailed = await failedRowsWriter(invocation, options.failedOut, { force: options.force === true });
   await resumeRun(invocation, run, { ...bulk, keepFailed, stdinIsTaken: false });
 }

@@ -38,7 +38,7 @@ export function defineExport(command: Command, run: Run): void {
         if (file === undefined || file === '-') {
           for await (const piece of text) await invocation.results.write(piece);
         } else {
-          await confirmReplacing(invocation, file, force);
+          await confirmReplacing(invocation, file, { force });
           await writeFileAtomically(file, text);
           await rememberWritten(invocation, file);
           await invocation.messages.note(`Written to ${file}.`);

@@ -8,7 +8,7 @@ import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { requireCsvName } from './csv-name.ts';
-import { confirmReplacing, rememberWritten } from './replace-file.ts';
+import { confirmReplacing, type ReplacingOptions, rememberWritten } from './replace-file.ts';
 
 /**
  * Writes rows that were not written in the form that `apply` takes. Each expects the stock that it relied on, so that it is
@@ -19,7 +19,7 @@ import { confirmReplacing, rememberWritten } from './replace-file.ts';
 export async function failedRowsWriter(
   invocation: Invocation,
   file: string | undefined,
-  force: boolean,
+  replacing: ReplacingOptions,
 ): Promise<((rows: BulkRows) => Promise<void>) | undefined> {
   if (file === undefined) return undefined;
   if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)} for --failed-out`);
@@ -27,7 +27,7 @@ export async function failedRowsWriter(
     throw new UsageError(`${file} is a folder; --failed-out takes a file`);
   }
   requireCsvName(file, '--failed-out');
-  await confirmReplacing(invocation, file, force);
+  await confirmReplacing(invocation, file, replacing);
   return async (rows) => {
     const deltas = countWhere(rows, ({ delta }) => delta !== undefined) > 0;
     await writeFileAtomically(file, changeFileText(batchesOfArray(rows, exportRow), { spreadsheet: false, deltas }));

@@ -1,23 +1,41 @@
 import { statSync } from 'node:fs';
 import { requireSafePlace } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { isSameFile } from '../../../shared/same-file.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { WrittenFiles } from '../../written-files.ts';
+
+export interface ReplacingOptions {
+  /** It may be replaced. */
+  readonly force: boolean;
+  /** What the same command reads; `-` is stdin. None of it is replaced, except for a file that petstock wrote. */
+  readonly inputs?: readonly string[];
+}
 
 /**
  * Asks before a file is replaced that petstock did not write, or that was changed since: that may be hours of work. What is no file,
  * such as a pipe, is written to without a question.
  *
- * @param force it may be replaced
- * @throws UsageError where the answer is no, or where it can't be asked; FailureError for a link that is not ours
+ * @throws UsageError where the answer is no, where it can't be asked, and for an input; FailureError for a link that is not ours
  */
-export async function confirmReplacing(invocation: Invocation, file: string, force: boolean): Promise<void> {
+export async function confirmReplacing(
+  invocation: Invocation,
+  file: string,
+  { force, inputs = [] }: ReplacingOptions,
+): Promise<void> {
   requireSafePlace(file);
   const found = statSync(file, { throwIfNoEntry: false });
-  if (force || !found?.isFile() || found.size === 0) return;
+  if (!found?.isFile() || found.size === 0) return;
   const { context, questions } = invocation;
+  const isInput = inputs.some((input) => (input === '-' ? context.stdin.isFile?.(file) : isSameFile(input, file)));
+  if (force && !isInput) return;
   if (await new WrittenFiles(context.folders.state).isUnchanged(file)) return;
+  if (isInput) {
+    throw new UsageError(
+      `${file} is what this command reads, and petstock did not write it or it was changed since. Nothing was sent; name another file to write to`,
+    );
+  }
   const isTerminal = context.stdin.isTerminal && context.stderr.isTerminal;
   if (!isTerminal) {
     throw new UsageError(

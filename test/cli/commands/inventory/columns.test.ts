@@ -157,3 +157,27 @@ describe('the hint of a file with other names is a command that reads it', () =>
     expect((await shop.run(['inventory', 'apply', shop.file])).stderr).not.toContain('Hint:');
   });
 });
+
+describe('no hint repeats the command that has just failed', () => {
+  test.each([
+    ['other faults beside columns that are ignored', 'petId,quantity,Colour\n4,x,red\n', '--ignore-columns'],
+    [
+      'columns that were named as in the example',
+      'a,b,c\n4,x,red\n',
+      '--column petId=SKU --column quantity=Stock --ignore-columns',
+    ],
+  ])('%s', async (_what, text, options) => {
+    const shop = await shopWith('bad.csv', text);
+    const result = await shop.run(`inventory apply ${shop.file} ${options} --yes`);
+    expect(result).toMatchObject({ code: 2, requests: [] });
+    expect(result.stderr).not.toContain('Hint:');
+  });
+
+  test('nor adds --skip-unknown to itself', async () => {
+    const shop = await shopWith('bad.csv', 'petId,delta\n4,9007199254740991\n404,1\n');
+    const { code, stderr } = await shop.run(`inventory apply ${shop.file} --skip-unknown --yes`);
+    expect(code).toBe(2);
+    expect(stderr).toContain('is out of range');
+    expect(stderr).not.toContain('Hint:');
+  });
+});

@@ -159,7 +159,17 @@ export async function requireUnapplied({ connection }: Session, sessions: Sessio
 /** @throws UsageError at once where there is no folder for the file, or a file that may not be replaced */
 export async function changeFileWriter(
   invocation: Invocation,
-  { to, force, dryRun }: { readonly to: string | undefined; readonly force: boolean; readonly dryRun: boolean },
+  {
+    to,
+    codes,
+    force,
+    dryRun,
+  }: {
+    readonly to: string | undefined;
+    readonly codes: string | undefined;
+    readonly force: boolean;
+    readonly dryRun: boolean;
+  },
 ): Promise<WriteFile | undefined> {
   if (to === undefined) return undefined;
   if (dryRun) throw new UsageError('--to and --dry-run cannot be used together: --to writes no stock');
@@ -174,7 +184,7 @@ export async function changeFileWriter(
     throw new UsageError(`${to} is a folder; --to takes a file`);
   }
   requireCsvName(to, '--to');
-  await confirmReplacing(invocation, to, force);
+  await confirmReplacing(invocation, to, { force, inputs: codes === undefined ? ['-'] : ['-', codes] });
   return async (rows) => {
     await writeFileAtomically(to, texts(rows));
     await rememberWritten(invocation, to);

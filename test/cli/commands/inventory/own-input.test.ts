@@ -1,0 +1,66 @@
+import { linkSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { changeFile } from '../../../support/changes.ts';
+import { openShop, type ShopRunOptions } from '../../../support/shop.ts';
+
+const counts = 'petId,quantity\n4,1\n5,7\n';
+const refused = 'is what this command reads, and petstock did not write it or it was changed since';
+
+const link = (file: string) => join(dirname(file), 'link.csv');
+
+test.each([
+  ['its own name', (file: string) => file],
+  ['another spelling', (file: string) => `${dirname(file)}/./counts.csv`],
+  ['a symbolic link', (file: string) => symlinkSync(file, link(file)) ?? link(file)],
+  ['a hard link', (file: string) => linkSync(file, link(file)) ?? link(file)],
+])('--failed-out never replaces the file that apply reads, with --force neither: %s', async (_what, nameOf) => {
+  const shop = await openShop();
+  const file = changeFile(shop, counts, 'counts.csv');
+  const words = ['inventory', 'apply', file, '--yes', '--failed-out', nameOf(file), '--force'];
+  for (const options of [{}, { terminal: 80, prompts: { confirm: async () => true } }] satisfies ShopRunOptions[]) {
+    const result = await shop.run(words, options);
+    expect(result).toMatchObject({ code: 2, requests: [] });
+    expect(result.stderr.replaceAll(/\s+/g, ' ')).toContain(refused);
+    expect(readFileSync(file, 'utf8')).toBe(counts);
+  }
+});
+
+test('nor the file that stdin is', async () => {
+  const shop = await openShop();
+  const file = changeFile(shop, counts, 'counts.csv');
+  const words = ['inventory', 'apply', '-', '--yes', '--failed-out', file, '--force'];
+  const result = await shop.run(words, { stdin: counts, stdinFile: file });
+  expect(result).toMatchObject({ code: 2, requests: [] });
+  expect(result.stderr).toContain(refused);
+  expect(readFileSync(file, 'utf8')).toBe(counts);
+});
+
+test('nor does count --to replace its codes or its scans', async () => {
+  const shop = await openShop();
+  const codes = changeFile(shop, 'code,petId\n55,4\n', 'codes.csv');
+  const asCodes = await shop.run(['inventory', 'count', '--new', '--codes', codes, '--to', codes, '--force'], {
+    stdin: '55\n',
+  });
+  expect(asCodes).toMatchObject({ code: 2, requests: [] });
+  expect(asCodes.stderr).toContain(refused);
+  const scans = changeFile(shop, '4\n', 'scans.csv');
+  const asScans = await shop.run(['inventory', 'count', '--new', '--to', scans, '--force'], {
+    stdin: '4\n',
+    stdinFile: scans,
+  });
+  expect(asScans).toMatchObject({ code: 2, requests: [] });
+  expect(readFileSync(scans, 'utf8')).toBe('4\n');
+});
+
+test('a file as petstock wrote it may be input and output, until somebody changes it', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/5:first=2:status=400'] });
+  const failed = join(shop.folders.state, '..', 'failed.csv');
+  const first = await shop.run(['inventory', 'apply', changeFile(shop, counts), '--yes', '--failed-out', failed]);
+  expect(first.code).toBe(8);
+  const again = ['inventory', 'apply', failed, '--yes', '--failed-out', failed];
+  expect((await shop.run(again)).code).toBe(10);
+  expect(readFileSync(failed, 'utf8')).toBe('petId,status,expected,quantity,reason,ref\n5,,1,7,,\n');
+  changeFile(shop, 'petId,quantity\n5,8\n', 'failed.csv');
+  expect(await shop.run([...again, '--force'])).toMatchObject({ code: 2, requests: [] });
+});
