@@ -76,6 +76,8 @@ export interface BulkReport {
   readonly env: string;
   readonly dryRun: boolean;
   readonly rows: BulkRows;
+  /** Of a run that was resumed: rows that needed no change when it was planned. The history counts them, and keeps no more. */
+  readonly unchanged?: number | undefined;
 }
 
 /** Rows in their order, which may be made when they are looked at: of many, no more are kept than are needed. An array is one. */
@@ -89,6 +91,12 @@ export function countRows(rows: BulkRows): BulkCounts {
     if (result !== 'planned') counts[result] += 1;
   }
   return counts;
+}
+
+/** The rows of the whole run by result. */
+export function countReport({ rows, unchanged = 0 }: Pick<BulkReport, 'rows' | 'unchanged'>): BulkCounts {
+  const counts = countRows(rows);
+  return { ...counts, unchanged: counts.unchanged + unchanged };
 }
 
 type Test = (row: BulkRow) => boolean;

@@ -21,9 +21,12 @@ const countedWords: Readonly<Record<RowResult, (count: number) => string>> = {
 
 const noRows = 'no rows';
 
-/** Rows by result, without a trailing period: `1,195 applied, 3 unchanged, 2 failed`. Only results that occur. */
-export function countsText(rows: Iterable<Pick<BulkRow, 'result'>>): string {
-  const counts = new Map<RowResult, number>();
+/**
+ * Rows by result, without a trailing period: `1,195 applied, 3 unchanged, 2 failed`. Only results that occur.
+ * @param unchanged those that are not among the rows
+ */
+export function countsText(rows: Iterable<Pick<BulkRow, 'result'>>, unchanged = 0): string {
+  const counts = new Map<RowResult, number>(unchanged === 0 ? [] : [['unchanged', unchanged]]);
   for (const { result } of rows) counts.set(result, (counts.get(result) ?? 0) + 1);
   const parts = rowResults.flatMap((result) => {
     const count = counts.get(result);
@@ -33,8 +36,8 @@ export function countsText(rows: Iterable<Pick<BulkRow, 'result'>>): string {
 }
 
 /** As `countsText`, as a sentence. */
-export function countsSentence(rows: Iterable<Pick<BulkRow, 'result'>>): string {
-  const text = countsText(rows);
+export function countsSentence(rows: Iterable<Pick<BulkRow, 'result'>>, unchanged = 0): string {
+  const text = countsText(rows, unchanged);
   return text === noRows ? 'No rows.' : `${text}.`;
 }
 

@@ -1,4 +1,11 @@
-import { type BulkReport, type BulkRow, type BulkRows, countRows, countWhere, rowsWhere } from '../inventory/change.ts';
+import {
+  type BulkReport,
+  type BulkRow,
+  type BulkRows,
+  countReport,
+  countWhere,
+  rowsWhere,
+} from '../inventory/change.ts';
 import { batchesOfArray } from './batches.ts';
 import {
   countColumn,
@@ -25,14 +32,14 @@ export function bulkReportView(report: BulkReport): View {
     isWordy: true,
     columns,
     rows: batchesOfArray(rows, toRow),
-    document: { head: { run, env, dryRun, counts: countRows(rows) }, rows: batchesOfArray(rows, rowJson) },
+    document: { head: { run, env, dryRun, counts: countReport(report) }, rows: batchesOfArray(rows, rowJson) },
     table: async () => tableOf(rows),
   };
 }
 
 /** A report in one line: `1,195 applied, 3 unchanged, 2 failed.` */
-export function reportSummary({ dryRun, rows }: Pick<BulkReport, 'dryRun' | 'rows'>): string {
-  return dryRun ? `Dry run: ${countsText(rows)}; nothing was written.` : countsSentence(rows);
+export function reportSummary({ dryRun, rows, unchanged }: Omit<BulkReport, 'run' | 'env'>): string {
+  return dryRun ? `Dry run: ${countsText(rows, unchanged)}; nothing was written.` : countsSentence(rows, unchanged);
 }
 
 function rowJson(row: BulkRow): object {

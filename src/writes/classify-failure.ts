@@ -43,12 +43,16 @@ export function classifyFailure(error: unknown): Failure {
       (error instanceof UnavailableError && !(error instanceof CertificateError)) || error instanceof RateLimitedError;
     return failure('notSent', { stop: !passes });
   }
-  const isRefusal = status !== undefined && status >= 400 && status <= 499 && status !== requestTimeout;
-  if (isRefusal) return failure('refused');
+  if (isRefusal(status)) return failure('refused');
   // What redirects may have carried it out first. It would redirect the next one too.
   const isRedirect = status !== undefined && status >= 300 && status <= 399;
   const stop = isRedirect || error instanceof InterruptedError;
   return failure('unknown', { stop, isReadable: isRedirect, mayStillArrive });
+}
+
+/** The service has judged the request: it will answer the same one the same. */
+export function isRefusal(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status <= 499 && status !== requestTimeout;
 }
 
 function failure(

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { RowError } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { FailureError, InterruptedError, PetstockError } from '../shared/errors.ts';
 import { classifyFailure, rowErrorOf } from './classify-failure.ts';
@@ -12,6 +13,7 @@ const applied: Settlement = { result: 'applied' };
 export class Outcomes implements Progression {
   readonly settled = new SettledRows();
   readonly unknown = new Map<number, UnknownRow>();
+  readonly unwritten = new Map<number, RowError>();
   readonly exposed = new Set<number>();
   firstFailure: PetstockError | undefined;
   stoppedBy: unknown;
@@ -91,9 +93,11 @@ export class Outcomes implements Progression {
     this.faultsInARow += 1;
     if (kind === 'unknown' || isDoubtful) {
       this.exposed.add(write.row);
+      this.unwritten.delete(write.row);
       this.unknown.set(write.row, { write, arrivesUntil: mayStillArrive ? expires : 0, error });
       this.#record({ row: write.row, petId: write.petId, result: 'unknown', error });
     } else {
+      if (this.unwritten.has(write.row)) this.unwritten.set(write.row, error);
       this.notSent(write, error);
     }
     // A row that was still waiting when the run ended is no cause of its own.
@@ -101,6 +105,13 @@ export class Outcomes implements Progression {
       this.isReadable = isReadable;
       this.stop(cause);
     }
+  }
+
+  /** The stock shows that a row of unknown outcome was not written: it is pending again, with what its request has failed with. */
+  refuted({ write, error }: UnknownRow): void {
+    this.exposed.delete(write.row);
+    this.unwritten.set(write.row, error);
+    this.notSent(write, error);
   }
 
   /** A row whose intent is written was certainly not carried out: it is pending again. */
@@ -112,6 +123,7 @@ export class Outcomes implements Progression {
     const { result, error } = settlement;
     this.#record({ row, petId, result, quantity, error });
     this.unknown.delete(row);
+    this.unwritten.delete(row);
     this.settled.set(row, settlement);
     this.#options.onSettled(settlement);
     if (this.#options.failFast && result !== 'applied' && result !== 'unchanged') this.#end();

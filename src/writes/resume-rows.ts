@@ -38,7 +38,10 @@ export function resumeRow(recorded: RecordedRow, facts: ResumeFacts): ResumedRow
     return { row: bulkRow(recorded, result), outcome: undefined };
   }
   const answer = answerOf(recorded, facts);
-  if (answer === undefined) return { row: bulkRow(recorded, 'planned'), outcome: undefined };
+  // What its last try has failed with is over.
+  if (answer === undefined) {
+    return { row: bulkRow({ ...recorded, error: undefined }, 'planned'), outcome: undefined };
+  }
   const error = answer.message === undefined ? undefined : { code: 'conflict', message: answer.message };
   const outcome: Outcome = { row, petId, result: answer.result, quantity: facts.stock, error };
   return { row: bulkRow({ ...recorded, error }, answer.result), outcome };

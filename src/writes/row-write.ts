@@ -60,6 +60,8 @@ export interface UnknownRow {
 export interface Progression {
   readonly settled: Pick<ReadonlyMap<number, Settlement>, 'get' | 'has' | 'size'>;
   readonly unknown: ReadonlyMap<number, UnknownRow>;
+  /** Rows that were sent and certainly not written, by what their last request has failed with: they are pending as before. */
+  readonly unwritten: ReadonlyMap<number, RowError>;
   /** Rows that may have been written by a request before the one that decided: "nothing was written" is not certain. */
   readonly exposed: ReadonlySet<number>;
   /** The first failure of a row, for the exit code. */

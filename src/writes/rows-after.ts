@@ -25,12 +25,19 @@ export function rowWrites(rows: BulkRows, numbers: readonly (number | undefined)
 }
 
 /** The row as the run leaves it. */
-export function rowAfter(row: BulkRow, number: number | undefined, { settled, unknown }: Progression): BulkRow {
+export function rowAfter(
+  row: BulkRow,
+  number: number | undefined,
+  { settled, unknown, unwritten }: Progression,
+): BulkRow {
   if (row.result !== 'planned' || number === undefined) return row;
   const settlement = settled.get(number);
   if (settlement !== undefined) return withResult(row, settlement.result, settlement);
   const open = unknown.get(number);
-  if (open === undefined) return withResult(row, 'notAttempted', {});
+  if (open === undefined) {
+    const error = unwritten.get(number);
+    return error === undefined ? withResult(row, 'notAttempted', {}) : withResult(row, 'failed', { error });
+  }
   const message = `it is not known whether it was written: ${open.error.message}`;
   return withResult(row, 'unknown', { error: { ...open.error, message } });
 }

@@ -169,7 +169,7 @@ function hintOf({ report: { run, rows }, progression, where, isSingle }: RunEnd)
   const options = whereOptions(where);
   if (run === null) return `petstock inventory list ${options}`;
   const { failed, notAttempted, unknown, conflict, differs } = countRows(rows);
-  const goesOn = notAttempted > 0 || unknown > 0;
+  const goesOn = notAttempted > 0 || unknown > 0 || (!isSingle && (progression?.unwritten.size ?? 0) > 0);
   if (isSingle && !goesOn && conflict + differs === 0) {
     const isExposed = failed > 0 && (progression?.exposed.size ?? 0) > 0;
     return isExposed ? `petstock inventory get ${firstRows(rows, 1)[0]?.petId} ${options}` : undefined;

@@ -1,6 +1,6 @@
 import type { PetWrite } from '../state/history.ts';
 import type { Outcomes } from './outcomes.ts';
-import type { QueuedRow, RowWrite, Stock } from './row-write.ts';
+import type { QueuedRow, RowWrite, Stock, UnknownRow } from './row-write.ts';
 import { laterWriteMessage, mayBeWritten, stockMovedMessage } from './stock-moved.ts';
 
 export interface Unsettled {
@@ -43,7 +43,7 @@ export function settleUnknown(
     } else {
       const message = conflictOf(write, found, later);
       if (message !== undefined) outcomes.conflict(write, message, found);
-      else if (!isLast || write.before !== undefined) again.push(sendAgain(outcomes, write, mark));
+      else if (!isLast || write.before !== undefined) again.push(sendAgain(outcomes, unknown, mark));
     }
   }
   return { again, arrivesUntil };
@@ -61,10 +61,11 @@ function conflictOf(write: RowWrite, found: number | undefined, later: PetWrite 
   return isUnmoved ? undefined : `${stockMovedMessage(write, found)}; whether it was written before that is not known`;
 }
 
-function sendAgain(outcomes: Outcomes, write: RowWrite, mark: Stock['mark']): QueuedRow {
-  outcomes.notSent(write);
+function sendAgain(outcomes: Outcomes, unknown: UnknownRow, mark: Stock['mark']): QueuedRow {
+  const { write } = unknown;
   outcomes.unknown.delete(write.row);
   // Only where the stock is as before it is certain that nothing was written.
-  if (write.before !== undefined) outcomes.exposed.delete(write.row);
+  if (write.before === undefined) outcomes.notSent(write);
+  else outcomes.refuted(unknown);
   return { write, mark: write.before === undefined ? undefined : mark };
 }

@@ -68,23 +68,29 @@ function expectNothingLate(rows: readonly RowWrite[], { unknown }: Progression, 
 }
 
 /** What is said of a row is what the service has done. */
-function expectTruth(row: number, { settled, unknown, exposed }: Progression, { commits, outcomes }: Shop): void {
+function expectTruth(
+  row: number,
+  { settled, unknown, unwritten, exposed }: Progression,
+  { commits, outcomes }: Shop,
+): void {
   const result = settled.get(row)?.result;
   const isWritten = result === 'applied' || result === 'differs';
   const isOpen = unknown.has(row) || exposed.has(row);
   const least = isWritten ? 1 : 0;
   const most = isWritten || (isOpen && result !== 'failed') ? 1 : 0;
   expect([least, most]).toContain(commits.get(row) ?? 0);
+  if (unwritten.has(row)) expect([commits.get(row) ?? 0, settled.has(row), isOpen]).toEqual([0, false, false]);
   const finals = outcomes.filter((outcome) => outcome.row === row && isFinal(outcome));
   expect(finals.map((outcome) => outcome.result)).toEqual(result === undefined ? [] : [result]);
 }
 
-function reportOf(rows: readonly RowWrite[], { settled, unknown }: Progression) {
+function reportOf(rows: readonly RowWrite[], { settled, unknown, unwritten }: Progression) {
   const reported = rows.map(({ row, petId, before, after }): BulkRow => {
     const same = { line: row, petId, before, after, reason: undefined, ref: undefined };
     const settlement = settled.get(row);
     if (settlement !== undefined) return { ...same, ...settlement };
-    return { ...same, result: unknown.has(row) ? 'unknown' : 'notAttempted' };
+    if (unknown.has(row)) return { ...same, result: 'unknown' };
+    return { ...same, result: unwritten.has(row) ? 'failed' : 'notAttempted' };
   });
   return { run: '20260115T120020Z-k3x9', env: 'staging', dryRun: false, rows: reported };
 }

@@ -36,10 +36,18 @@ export interface PlanJob {
   readonly verb: 'Write' | 'Take back';
   /** Opens the log of the run, with its rows on disk. */
   begin(rows: BulkRows, numbers: readonly (number | undefined)[]): Promise<RunLog>;
-  /** Of a run that goes on: its id, and the number of each row in it. */
-  readonly resumed?: { readonly run: string; readonly numbers: readonly number[] } | undefined;
+  /** Of a run that goes on. */
+  readonly resumed?: ResumedRun | undefined;
   /** A command that shows the plan alone. */
   readonly look: string;
+}
+
+export interface ResumedRun {
+  readonly run: string;
+  /** Of each row in the run. */
+  readonly numbers: readonly number[];
+  /** Rows that needed no change when it was planned, and are not among those of the plan. */
+  readonly unchanged: number;
 }
 
 export interface PlanOptions {
@@ -71,7 +79,8 @@ export async function performPlan(session: Session, job: PlanJob, options: PlanO
   const estimator = createEstimator(invocation, connection, options.concurrency);
   await showPreview(invocation, job.rows, estimator, asks);
   requireWithinGuards(job.rows, options.guards);
-  const report = { run: job.resumed?.run ?? null, env, dryRun: options.dryRun, rows: job.rows };
+  const { rows, resumed } = job;
+  const report = { run: resumed?.run ?? null, env, dryRun: options.dryRun, rows, unchanged: resumed?.unchanged };
   if (options.dryRun) {
     if (!isShown(invocation, report)) await printReport(invocation, report);
     if (options.exitCode && planned > 0) throw new ChangesFound('There are changes');
@@ -161,12 +170,12 @@ async function writeAndReport(
   const numbers = job.resumed?.numbers ?? numberRows(job.rows);
   const log = await job.begin(job.rows, numbers);
   const { progression, cause } = await write(session, { job, options, log, numbers, estimator });
-  const { rows } = job;
+  const { rows, resumed } = job;
   for (let index = 0; index < rows.length; index += 1) {
     const row = rows.at(index);
     if (row.result === 'planned') rows.settle(index, rowAfter(row, numbers[index], progression));
   }
-  const report = { run: log.run, env: where.env, dryRun: false, rows };
+  const report = { run: log.run, env: where.env, dryRun: false, rows, unchanged: resumed?.unchanged };
   await invocation.messages.note(reportSummary(report));
   const error = await errorAfterKeeping(runErrorOf({ report, progression, cause, where }), rows, options.keepFailed);
   await printReportBefore(error, invocation, report);

@@ -2,6 +2,7 @@ import { type BulkReport, type BulkRow, countRows, countWhere, firstRows, rowsWh
 import { grouped } from '../../inventory/grouped.ts';
 import { bulkReportView } from '../../output/report-view.ts';
 import { ClosedPipeError, FailureError, type PetstockError } from '../../shared/errors.ts';
+import { isRefusal } from '../../writes/classify-failure.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 
 /** What stands on a screen beside the table: counts, how to take it back, the rate limit, an error and its hint, a prompt. */
@@ -74,13 +75,18 @@ function isWrong({ result }: BulkRow): boolean {
   return result !== 'applied' && result !== 'unchanged' && result !== 'planned';
 }
 
+/** In the history a row that was not written, and that the service has not refused, is pending: a resume sends it again. */
+function isPending({ result, error }: BulkRow): boolean {
+  return result === 'notAttempted' || (result === 'failed' && !isRefusal(error?.status));
+}
+
 async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, shown: BulkReport): Promise<void> {
   const shownRows = countWhere(shown.rows, isChanged);
   const rest = countWhere(rows, isChanged) - shownRows;
   if (run === null || rest <= 0) return;
   const wrong = rowsWhere(rows, isWrong);
   const states = new Set<string>();
-  for (const { result } of wrong) states.add(result === 'notAttempted' ? 'pending' : result);
+  for (const row of wrong) states.add(isPending(row) ? 'pending' : row.result);
   const only = shownRows > 0 && wrong.length > shownRows ? ` --state ${[...states].join(',')}` : '';
   const more = shownRows === 0 ? '' : ' more';
   await messages.note(`${grouped(rest)}${more} rows: petstock history show ${run.slice(-4)}${only}`);

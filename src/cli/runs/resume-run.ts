@@ -44,7 +44,7 @@ async function planOf(session: Session, run: RunRecord, log: RunLog | undefined)
     readAt,
     verb: 'Write',
     look: `petstock inventory apply --resume ${shellWord(run.run)} ${whereOptions(run)} --dry-run`,
-    resumed: { run: run.run, numbers },
+    resumed: { run: run.run, numbers, unchanged: run.unchanged },
     begin: async () => log ?? Promise.reject(new Error('a dry run has no log')),
   };
 }

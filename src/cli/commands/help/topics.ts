@@ -93,7 +93,7 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
         ['planned', 'it would be written'],
         ['applied', 'it was written'],
         ['unchanged', 'the stock already had this quantity'],
-        ['failed', 'the service refused it'],
+        ['failed', 'the service refused it, or failed each time and did not write it (then pending in the history)'],
         ['conflict', 'the stock was not what was expected; not written'],
         ['notAttempted', 'it was not sent (pending in the history)'],
         ['unknown', 'it is not known whether it was written'],

@@ -168,7 +168,7 @@ describe('a redirect is no proof that nothing was written', () => {
     expect(JSON.parse(written.stdout).counts).toMatchObject({ applied: 1, notAttempted: 2, unknown: 0 });
     const { code, stdout, stderr } = await redirecting('inventory apply - --yes --concurrency 1', moved, file);
     expect(code).toBe(1);
-    expect(JSON.parse(stdout).counts).toMatchObject({ applied: 0, notAttempted: 3, unknown: 0 });
+    expect(JSON.parse(stdout).counts).toMatchObject({ applied: 0, failed: 1, notAttempted: 2, unknown: 0 });
     expect(errorJson(stderr).error.message).toContain('Nothing was written');
   });
 

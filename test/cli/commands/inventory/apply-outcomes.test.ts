@@ -54,13 +54,27 @@ describe('a row whose outcome is not known is looked at', () => {
     const shop = await openShop({
       faults: ['PATCH /inventory/5:first=6:status=503'],
     });
-    const down = await apply(shop, 'petId,quantity\n4,1\n5,7\n');
+    // Pet 1 has 12 already.
+    const down = await apply(shop, 'petId,quantity\n4,1\n5,7\n1,12\n');
     expect(down.code).toBe(8);
-    expect(down.report.rows[1]).toMatchObject({ result: 'notAttempted' });
-    const { hint } = errorJson(down.stderr).error;
+    // It was sent, and the stock shows that it was not written.
+    const error = { code: 'injected_fault', message: 'A fault was asked for here.', status: 503 };
+    expect(down.report.rows[1]).toMatchObject({ result: 'failed', error });
+    expect(down.report.counts).toMatchObject({ applied: 1, unchanged: 1, failed: 1, notAttempted: 0 });
+    const { hint, message } = errorJson(down.stderr).error;
+    expect(message).toContain('1 of 2 changes was written; 1 failed');
     expect(hint).toBe(`petstock inventory apply --resume ${down.report.run} --env staging`);
+    const recorded = JSON.parse((await shop.run(`history show ${down.report.run} --json`)).stdout);
+    expect(recorded).toMatchObject({
+      state: 'incomplete',
+      rows: [{ result: 'applied' }, { result: 'pending', error }],
+    });
+    const planned = withReport(await shop.run([...hint.split(' ').slice(1), '--dry-run', '--json']));
+    expect(planned.report.counts).toMatchObject({ applied: 1, unchanged: 1, failed: 0 });
+    expect(planned.report.rows[1]).toEqual({ line: 3, petId: 5, before: 1, after: 7, result: 'planned' });
     const resumed = withReport(await shop.run([...hint.split(' ').slice(1), '--yes', '--json']));
-    expect(resumed).toMatchObject({ code: 0, report: { run: down.report.run, counts: { applied: 2 } } });
+    expect(resumed).toMatchObject({ code: 0, report: { run: down.report.run, counts: { applied: 2, unchanged: 1 } } });
+    expect(resumed.stderr).toContain('2 applied, 1 unchanged.');
     expect(sent(resumed)).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/5 {"quantity":7}']);
   });
 });
