@@ -54,7 +54,7 @@ export function interruptedQuestion(): InterruptedError {
 }
 
 /** Reads until there is an answer. What is typed behind it is left to the next question. */
-function answered({ input, signal }: PromptStreams, answerOf: (typed: Buffer) => Answer): Promise<string> {
+function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Buffer) => Answer): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed = Buffer.alloc(0);
     const stop = () => {
@@ -63,6 +63,8 @@ function answered({ input, signal }: PromptStreams, answerOf: (typed: Buffer) =>
     };
     const cancel = () => {
       stop();
+      // What is said next begins a line. A password ends its own.
+      if (answerOf === firstLine) output.write('\n');
       reject(interruptedQuestion());
     };
     const take = (chunk: Buffer) => {

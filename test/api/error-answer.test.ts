@@ -30,6 +30,13 @@ const classes = [
   [599, UnavailableError, 'unavailable', 'The service answered 599'],
 ] as const;
 
+test('the words of the service are cut, its code too', () => {
+  const long = JSON.stringify({ code: 'c'.repeat(70_000), message: 'm'.repeat(70_000), status: 400 });
+  const { service, message } = errorOfAnswer(400, long);
+  expect(service).toEqual({ code: 'c'.repeat(1000), message: 'm'.repeat(1000), status: 400 });
+  expect(message.length).toBeLessThan(1100);
+});
+
 describe.each(classes)('%i', (status, type, exit, plain) => {
   test('with an Error body it says what the service says', () => {
     const error = errorOfAnswer(status, body(status));

@@ -145,6 +145,19 @@ describe('on a terminal that only prints', () => {
     await expect(prompts.password('Key?')).rejects.toBeInstanceOf(InterruptedError);
   });
 
+  test.each([
+    ['Ctrl-D', (input: PassThrough) => input.end()],
+    ['Ctrl-D behind some letters', (input: PassThrough) => input.end('ye')],
+    ['the end of the terminal', (input: PassThrough) => input.destroy()],
+  ])('%s ends the line of the question, so that what is said next begins one', async (_what, end) => {
+    for (const kind of ['confirm', 'text', 'password'] as const) {
+      const { prompts, asked, input, drawn } = plain();
+      void asked.then(() => end(input));
+      await expect(prompts[kind]('Sure?')).rejects.toBeInstanceOf(InterruptedError);
+      expect(drawn()).toMatch(/^Sure\?[^\n]* \n$/);
+    }
+  });
+
   test('a terminal that goes away, and the signal, interrupt; no listener stays behind', async () => {
     const controller = new AbortController();
     const { prompts, input, asked } = plain(controller.signal);
