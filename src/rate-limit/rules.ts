@@ -27,7 +27,7 @@ const mostBesideOthers = 4;
 /**
  * The rules, all of them:
  *
- * - Behind the gate nothing goes, nor while a window is spent that has not ended.
+ * - Behind the gate nothing goes, nor while a window is spent that has not ended: until the later of both.
  * - While nothing is known, or a window has ended, or after a gate, one request goes as a probe; the others wait for its answer.
  * - Else a request goes while, for every window, the smallest remaining that came, less what is in flight, less the
  *   headroom, is at least one. For a fixed window without other users of the key that never passes the limit: each
@@ -38,17 +38,20 @@ const mostBesideOthers = 4;
  * @param at by the monotonic clock
  */
 export function decide(state: KeyState, at: number, { bulk, least, alone = false }: Wish): Verdict {
-  if (at < state.gate.at) return { go: false, until: state.gate.at };
+  // Behind a gate it is asked what will stand in the way once it has lifted.
+  const first = Math.max(at, state.gate.at);
   const known = Object.values(state.windows);
-  const windows = known.filter((window) => !hasEnded(state, window, at));
+  const windows = known.filter((window) => !hasEnded(state, window, first));
   const onlyProbe = state.halfOpen || known.length === 0 || windows.length < known.length;
   const needed = onlyProbe ? 1 : Math.min(least, ...windows.map((window) => roomOf(state, window, bulk)));
   const pending = countPending(state, at);
   // The requests of processes that have died are taken for counted, like those that were answered.
   const dead = state.inFlight.size - pending;
-  const room = (window: Window) => placesIn(state, window.left - dead - headroom(state, window, at, bulk));
+  const room = (window: Window) => placesIn(state, window.left - dead - headroom(state, window, first, bulk));
   const spent = windows.filter((window) => room(window) < needed);
-  if (spent.length > 0) return { go: false, until: Math.max(...spent.map((window) => endOf(state, window))) };
+  if (spent.length > 0 || at < first) {
+    return { go: false, until: Math.max(first, ...spent.map((window) => endOf(state, window))) };
+  }
   if (onlyProbe) return decideProbe(state, at);
   const most = alone ? needed : state.foreignRate > 0 ? mostBesideOthers : Number.POSITIVE_INFINITY;
   const places = Math.min(most, ...windows.map(room)) - pending;

@@ -74,7 +74,7 @@ export class Turn {
     const wait = until - at + (state.foreignRate > 0 ? random() * spread : 0);
     const total = maxWaitFor === 'wait' ? wait : this.#waited + wait;
     const retryAfterSeconds = Math.ceil(wait / 1000);
-    const isDown = at < state.gate.at && state.gate.reason === 'unavailable';
+    const isDown = at < state.gate.at && until <= state.gate.at && state.gate.reason === 'unavailable';
     if (isDown && (total > maxWait || wait > longestGateWait)) {
       const message = `The service is unavailable, and asked not to be called again for ${retryAfterSeconds} s`;
       throw new UnavailableError(message, { retryAfterSeconds });

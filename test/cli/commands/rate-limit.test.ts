@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { answering } from '../../support/answering.ts';
 import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';
 import { openShop } from '../../support/shop.ts';
@@ -63,6 +64,25 @@ describe('a 429', () => {
     expect(sent(other)).toHaveLength(1);
     shop.clock.advance(3700_000);
     expect(await shop.run('inventory get 1')).toMatchObject({ code: 0 });
+  });
+
+  test('that asks for less than the window has left is waited for until the window ends', async () => {
+    const shop = await openShop();
+    const now = Math.floor(shop.clock.now() / 1000);
+    const url = await answering(429, '{"code":"slow_down","message":"Too many.","status":429}', {
+      date: new Date(now * 1000).toUTCString(),
+      'retry-after': '2',
+      'x-ratelimit-limit': '4',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': `${now + 40}`,
+    });
+    const env = { PETSTOCK_URL_STAGING: url };
+    const short = await shop.run('inventory get 1 --max-wait 20 --json', { env });
+    expect(short.code).toBe(6);
+    expect(errorJson(short.stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(40);
+    expect(shop.clock.sleeps).toEqual([]);
+    const long = await shop.run('inventory get 1', { env });
+    expect(long.stderr).toMatch(/^Rate limited: continuing in 4[0-2] s /);
   });
 
   test('three in a row end the command with exit 6', async () => {
