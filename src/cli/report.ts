@@ -51,6 +51,8 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   };
   // What the service refused is not what was typed wrong.
   const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
+  // Before the error, which is the last on stderr.
+  if (globals.debug && error.cause instanceof Error) await stderr.write(`${error.cause.stack}\n`);
   if (invocation?.results.wantsJson ?? wantsJson(globals)) {
     await stderr.write(errorJson(facts, exitCode));
   } else {
@@ -59,7 +61,6 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
     const shown = stderr.isTerminal ? { ...facts, lines: firstOf(facts.lines) } : facts;
     await stderr.write(errorText(shown, paint, await foldFor(stderr)));
   }
-  if (globals.debug && error.cause instanceof Error) await stderr.write(`${error.cause.stack}\n`);
   return exitCode;
 }
 

@@ -21,6 +21,15 @@ describe('with --json an error is all that stderr has', () => {
     expect(errorJson(stderr).error.exitCode).toBe(code);
   });
 
+  test('it is the last line with --debug, too, which shows where a failure comes from before it', async () => {
+    const shop = await openShop();
+    const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
+    const { code, stderr } = await shop.run('inventory get 4 --debug --json', { env });
+    expect(code).toBe(5);
+    expect(stderr).toContain('\n    at ');
+    expect(errorJson(stderr).error.exitCode).toBe(code);
+  });
+
   test('a success still says where it wrote and what is left', async () => {
     const shop = await openShop();
     const { stderr } = await shop.run('inventory set 4 1 --json');
