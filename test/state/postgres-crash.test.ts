@@ -13,17 +13,24 @@ interface Machine {
   readonly state: State;
   /** The connection breaks once the next statement with this text is done, and before its answer. */
   loseAnswerOf(text: string): void;
+  /** The same, right after its answer. */
+  breakAfter(text: string): void;
   /** The connection breaks. */
   disconnect(): void;
 }
 
 async function machineAt(url: string, pid = 1): Promise<Machine> {
   let lost: string | undefined;
+  let last: string | undefined;
   let wire: Wire | undefined;
   const losing: OpenWire = async (server, onNotice) => {
     const opened = await openWire(server, onNotice);
     const query: Wire['query'] = async (text, values, within) => {
       const rows = await opened.query(text, values, within);
+      if (last !== undefined && text.includes(last)) {
+        last = undefined;
+        opened.destroy();
+      }
       if (lost === undefined || !text.includes(lost)) return rows;
       lost = undefined;
       opened.destroy();
@@ -37,7 +44,8 @@ async function machineAt(url: string, pid = 1): Promise<Machine> {
   const options = { url, clock: createStateClock(), processes, command: 'test', random: () => pid / 10 };
   const state = await openPostgres(options, losing);
   onTestFinished(() => state.close());
-  return { state, loseAnswerOf: (text) => (lost = text), disconnect: () => wire?.destroy() };
+  const breaks = { loseAnswerOf: (text: string) => (lost = text), breakAfter: (text: string) => (last = text) };
+  return { state, ...breaks, disconnect: () => wire?.destroy() };
 }
 
 const intents = (...rows: readonly number[]) => rows.map((row) => intentOf({ row, petId: BigInt(row) }, 1000 + 30_000));
@@ -66,6 +74,21 @@ it('keeps the intent of a row that was not sent the first time, though the answe
   expect(await recorded(url)).toEqual(['unknown']);
   expect(await runSql(url, 'SELECT pet_id::integer AS pet FROM petstock.leases')).toEqual([{ pet: 1 }]);
 });
+
+it.each(['BEGIN', 'keep_durable()', 'INSERT INTO petstock.runs', 'INSERT INTO petstock.rows', 'UPDATE petstock.runs'])(
+  'begins a run whole or not at all, though the connection breaks after %s',
+  async (statement) => {
+    const url = await temporaryDatabase();
+    const machine = await machineAt(url);
+    machine.breakAfter(statement);
+    await expect(begin(machine, 3)).rejects.toThrow("can't be reached");
+    expect(await machine.state.describe()).toMatchObject({ runs: 0, rows: 0 });
+    expect(await machine.state.check()).toEqual([]);
+    expect(await recorded(url)).toEqual([]);
+    await (await begin(machine, 3)).end();
+    expect(await machine.state.check()).toEqual([]);
+  },
+);
 
 it('writes outcomes again that a crash has taken', async () => {
   const url = await temporaryDatabase();

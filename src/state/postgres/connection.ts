@@ -10,6 +10,8 @@ import type { OpenWire, Row, Wire } from './wire.ts';
 const reconnect = { attempts: 20, pause: 250 };
 /** After this a server that could not be reached is not tried again for so long: what ends then ends soon. */
 const giveUpFor = 10_000;
+/** Milliseconds for all of the tables. */
+const longestReading = 3_600_000;
 
 /** What a function of the schema returns: `now` is the time of the database. */
 export type Answer = Readonly<Record<string, unknown>>;
@@ -93,19 +95,26 @@ export class PostgresConnection {
 
   /** Reads what may take long: all of the tables. */
   readAll(text: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
-    return this.transaction(async (query) => {
+    return this.#transact(async (query, patient) => {
       await query('SET LOCAL statement_timeout = 0');
-      return this.#query(text, values, 3_600_000);
+      return patient(text, ...values);
     });
   }
 
   /** Whole or not at all. @throws the error of the network as it is where it is not known which of both */
   transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
+    return this.#transact(work);
+  }
+
+  #transact<Result>(work: (query: Query, patient: Query) => Promise<Result>): Promise<Result> {
     return this.#inTurn(async () => {
-      const query: Query = (text, ...values) => this.#query(text, values);
+      // All of it by one wire: what is asked by another one is in no transaction.
+      const wire = await this.#reached();
+      const query: Query = (text, ...values) => this.#ask(wire, text, values);
+      const patient: Query = (text, ...values) => this.#ask(wire, text, values, longestReading);
       await query('BEGIN');
       try {
-        const result = await work(query);
+        const result = await work(query, patient);
         await query('COMMIT');
         return result;
       } catch (error) {
@@ -177,8 +186,8 @@ export class PostgresConnection {
     this.time.observe(Number(row?.now), sentAt, clock.monotonic());
   }
 
-  async #query(text: string, values: readonly unknown[], within?: number): Promise<readonly Row[]> {
-    return this.#ask(await this.#reached(), text, values, within);
+  async #query(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    return this.#ask(await this.#reached(), text, values);
   }
 
   async #ask(wire: Wire, text: string, values: readonly unknown[], within = timeouts.answer): Promise<readonly Row[]> {

@@ -50,6 +50,7 @@ export function reasonOf(error: Error): string {
   const { code, errors } = error as NodeJS.ErrnoException & { readonly errors?: readonly Error[] };
   if (/read timeout/.test(error.message)) return 'it does not answer';
   if (/timeout expired/.test(error.message)) return 'it takes no connection in time';
+  if (/^Connection terminated|is not queryable$/.test(error.message)) return 'the connection was lost';
   if (error.message !== '') return error.message;
   // Node tries all addresses of a name, and says nothing of its own.
   return errors?.map(({ message }) => message).join('; ') || code || 'the connection was lost';
