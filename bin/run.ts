@@ -69,11 +69,11 @@ function sharesOutput(): boolean {
   }
 }
 
-async function systemClock({ state: folder }: Folders): Promise<Clock> {
+async function systemClock(folders: Folders): Promise<Clock> {
   const hrtime = machineTime(process);
   if (hasBootId()) return createSystemClock(hrtime);
   const { keptBoot } = await import('../src/shared/kept-boot.ts');
-  return createSystemClock(hrtime, { kept: (monotonic) => keptBoot({ folder, monotonic }) });
+  return createSystemClock(hrtime, { kept: (monotonic) => keptBoot({ folder: folders.state, monotonic }) });
 }
 
 function systemProcesses(clock: Clock): Processes {

@@ -1,7 +1,8 @@
 import path from 'node:path';
+import { UsageError } from '../shared/errors.ts';
 import { type Environment, variable } from './variables.ts';
 
-/** Absolute paths. Neither need exist. */
+/** Absolute paths. Neither need exist. @throws UsageError where one needs a home and the user has none */
 export interface Folders {
   readonly config: string;
   readonly state: string;
@@ -11,13 +12,15 @@ export interface FolderSources {
   readonly env: Environment;
   /** As `process.platform` says it. */
   readonly platform: string;
-  /** The home folder, as `os.homedir()` says it. */
-  readonly home: string;
+  /** The home folder, an absolute path; undefined where this user has none. */
+  home(): string | undefined;
 }
 
 /**
  * Where the configuration and the state live. `PETSTOCK_CONFIG_DIR` and `PETSTOCK_STATE_DIR` win (a relative one is
  * taken from the working directory); after them come the platform's own folders. Touches no file.
+ *
+ * Each is found when it is asked for. @throws UsageError then, where it needs a home and there is no such folder
  */
 export function resolveFolders(sources: FolderSources): Folders {
   const paths = sources.platform === 'win32' ? path.win32 : path.posix;
@@ -25,28 +28,40 @@ export function resolveFolders(sources: FolderSources): Folders {
   const config = variable(sources.env, 'PETSTOCK_CONFIG_DIR');
   const state = variable(sources.env, 'PETSTOCK_STATE_DIR');
   return {
-    config: config === undefined ? platformFolders.config : paths.resolve(config),
-    state: state === undefined ? platformFolders.state : paths.resolve(state),
+    get config() {
+      return config === undefined ? platformFolders.config() : paths.resolve(config);
+    },
+    get state() {
+      return state === undefined ? platformFolders.state() : paths.resolve(state);
+    },
   };
 }
 
-function foldersOfPlatform({ env, platform, home }: FolderSources): Folders {
+function foldersOfPlatform({ env, platform, home: findHome }: FolderSources): Record<keyof Folders, () => string> {
+  const home = () => {
+    const found = findHome();
+    if (found === undefined) throw new UsageError(noHome);
+    return found;
+  };
   if (platform === 'win32') {
     const { join } = path.win32;
-    const roaming = variable(env, 'APPDATA') ?? join(home, 'AppData', 'Roaming');
-    const local = variable(env, 'LOCALAPPDATA') ?? join(home, 'AppData', 'Local');
-    return { config: join(roaming, 'petstock'), state: join(local, 'petstock') };
+    const roaming = () => variable(env, 'APPDATA') ?? join(home(), 'AppData', 'Roaming');
+    const local = () => variable(env, 'LOCALAPPDATA') ?? join(home(), 'AppData', 'Local');
+    return { config: () => join(roaming(), 'petstock'), state: () => join(local(), 'petstock') };
   }
   const { join } = path.posix;
   if (platform === 'darwin') {
-    const support = join(home, 'Library', 'Application Support', 'petstock');
-    return { config: support, state: join(support, 'state') };
+    const support = () => join(home(), 'Library', 'Application Support', 'petstock');
+    return { config: support, state: () => join(support(), 'state') };
   }
   return {
-    config: join(xdg(env, 'XDG_CONFIG_HOME') ?? join(home, '.config'), 'petstock'),
-    state: join(xdg(env, 'XDG_STATE_HOME') ?? join(home, '.local', 'state'), 'petstock'),
+    config: () => join(xdg(env, 'XDG_CONFIG_HOME') ?? join(home(), '.config'), 'petstock'),
+    state: () => join(xdg(env, 'XDG_STATE_HOME') ?? join(home(), '.local', 'state'), 'petstock'),
   };
 }
+
+const noHome =
+  'This user has no home folder, which is where settings and the history are kept. Set HOME to an absolute path, or both PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR.';
 
 /** The XDG specification wants relative paths to be ignored. */
 function xdg(env: Environment, name: string): string | undefined {

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runProgram, serve } from '../support/program.ts';
+import { runProgram, serve, temporaryHome } from '../support/program.ts';
 
 /** What Node and the runtime of the executables do each in their own way, and petstock alike. */
 
@@ -45,4 +46,16 @@ test('a system without code made at run time: an error in a line where the clock
   expect(await runProgram('config get low-stock', { env })).toMatchObject({ code: 0, stderr: '' });
   const { code, stderr } = await runProgram('limits --env sandbox', { env });
   if (code !== 0) expect(stderr).toMatch(/^Error: The clock of this machine can't be read\. .*\n$/);
+});
+
+// USER is missing in containers and with cron; a relative HOME would put keys into the folder that this is.
+test('without USER, and with a relative HOME, user and folders are those of the account', async () => {
+  const own = userInfo();
+  const env = { HOME: 'nowhere', PETSTOCK_CONFIG_DIR: undefined };
+  const { stdout } = await runProgram('config path', { env });
+  expect(stdout.startsWith(`${own.homedir}/`), stdout).toBe(true);
+  const home = temporaryHome();
+  await runProgram('inventory set 4 12 --env sandbox --read-first', { home });
+  const [run] = JSON.parse((await runProgram('history list --json', { home })).stdout);
+  expect(run).toMatchObject({ user: own.username });
 });

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { resolveFolders } from '../../src/settings/folders.ts';
 
-const linux = { platform: 'linux', home: '/home/jo' };
+const linux = { platform: 'linux', home: () => '/home/jo' };
 
 test('Linux: XDG', () => {
   expect(resolveFolders({ ...linux, env: {} })).toEqual({
@@ -23,14 +23,14 @@ test('Linux: relative and empty XDG values are ignored', () => {
 
 test('macOS', () => {
   const support = '/Users/jo/Library/Application Support/petstock';
-  expect(resolveFolders({ platform: 'darwin', home: '/Users/jo', env: { XDG_CONFIG_HOME: '/x' } })).toEqual({
+  expect(resolveFolders({ platform: 'darwin', home: () => '/Users/jo', env: { XDG_CONFIG_HOME: '/x' } })).toEqual({
     config: support,
     state: `${support}/state`,
   });
 });
 
 test('Windows', () => {
-  const home = 'C:\\Users\\jo';
+  const home = () => 'C:\\Users\\jo';
   expect(resolveFolders({ platform: 'win32', home, env: { APPDATA: 'D:\\R', LOCALAPPDATA: 'D:\\L' } })).toEqual({
     config: 'D:\\R\\petstock',
     state: 'D:\\L\\petstock',
@@ -43,5 +43,14 @@ test('Windows', () => {
 
 test.each(['linux', 'darwin'])('%s: our own variables win; a relative one is taken from here', (platform) => {
   const env = { PETSTOCK_CONFIG_DIR: '/c', PETSTOCK_STATE_DIR: 's', XDG_CONFIG_HOME: '/x' };
-  expect(resolveFolders({ platform, home: '/h', env })).toEqual({ config: '/c', state: path.resolve('s') });
+  expect(resolveFolders({ platform, home: () => '/h', env })).toEqual({ config: '/c', state: path.resolve('s') });
+});
+
+test.each(['linux', 'darwin', 'win32'])('%s: without a home the variables do, and else it is said', (platform) => {
+  const home = () => undefined;
+  const env = { PETSTOCK_CONFIG_DIR: '/c', PETSTOCK_STATE_DIR: '/s' };
+  if (platform !== 'win32') expect(resolveFolders({ platform, home, env })).toEqual({ config: '/c', state: '/s' });
+  const { PETSTOCK_CONFIG_DIR } = env;
+  const folders = resolveFolders({ platform, home, env: { PETSTOCK_CONFIG_DIR } });
+  expect(() => folders.state).toThrow('This user has no home folder');
 });

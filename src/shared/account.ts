@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { effectiveUser } from './effective-user.ts';
+
+/** A user, as the system knows them. */
+export interface Account {
+  readonly name: string;
+  /** An absolute path. It need not exist. */
+  readonly home: string;
+}
+
+/**
+ * The account that this process acts as, by `/etc/passwd`; undefined where it has no line there. For executables, whose `userInfo()`
+ * only repeats USER and HOME.
+ */
+export function ownAccount(file = '/etc/passwd', user = effectiveUser()): Account | undefined {
+  for (const line of lines(file)) {
+    const [name = '', , id, , , home = ''] = line.split(':');
+    if (id === `${user}` && name !== '' && home.startsWith('/')) return { name, home };
+  }
+  return undefined;
+}
+
+function lines(file: string): readonly string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n');
+  } catch {
+    // As on Windows, and in an image that holds nothing but the program.
+    return [];
+  }
+}
