@@ -84,9 +84,9 @@ function countPending(state: KeyState, at: number): number {
   return count;
 }
 
-/** What a bulk run leaves of a limit to people. */
+/** What a bulk run leaves of a limit to people: of a small one a quarter at most. */
 export function bulkReserve(limit: number): number {
-  return Math.min(Math.max(2, Math.ceil(limit * 0.02)), Math.floor(limit / 2));
+  return Math.min(Math.max(2, Math.ceil(limit * 0.02)), Math.floor(limit / 4));
 }
 
 /** What is left alone: for people while a bulk run goes on, and for what others may have sent since it was last heard of. */

@@ -46,6 +46,8 @@ export class Dispatch {
   #isGroup: boolean;
   #reserved: WriteOptions['reserved'];
   readonly #groupSize: GroupSize;
+  /** What was admitted last was spent on the stock. */
+  #hasLooked = false;
   #prepared: PreparedRow[] = [];
   #preparing: Promise<void> | undefined;
   /** Why no more rows can be prepared. Those that are prepared already still leave. */
@@ -123,7 +125,10 @@ export class Dispatch {
     const { governor, clock, staleAfter } = this.#options;
     const began = clock.monotonic();
     const permits = [...(await governor.admitSeveral({ least: 1, most }, this.#outcomes.ending))];
-    if (clock.monotonic() - began > staleAfter) await this.#readAgain(permits);
+    const isStale = clock.monotonic() - began > staleAfter;
+    // A limit of one request a window has no room for both: another look would have to wait as well.
+    if (isStale && !this.#hasLooked) await this.#readAgain(permits);
+    this.#hasLooked = permits.length === 0;
     return permits;
   }
 

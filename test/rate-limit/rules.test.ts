@@ -88,8 +88,11 @@ describe('a bulk run leaves some to people', () => {
     [60, 2, until(40_008)],
     [1000, 21, go],
     [1000, 20, until(40_008)],
-    [3, 2, go],
-    [3, 1, until(40_008)],
+    [8, 3, go],
+    [8, 2, until(40_008)],
+    [4, 2, go],
+    [4, 1, until(40_008)],
+    [3, 1, go],
     [1, 1, go],
   ])('of %i, %i are left', (limit, left, verdict) => {
     expect(decide(state({ windows: { minute: window(left, 40_000, limit) } }), at, bulk)).toEqual(verdict);
@@ -157,10 +160,10 @@ describe('two that go together', () => {
       { go: true, probe: false, places: 1 },
     ],
     [
-      'a bulk run under a limit of 2 neither',
+      'a bulk run under a limit of 2 has',
       { windows: { minute: window(2, 40_000, 2) } },
       { bulk: true, least: 2 },
-      { go: true, probe: false, places: 1 },
+      { go: true, probe: false, places: 2 },
     ],
     ['others leave no room for two', { foreignRate: 1, windows: { minute: window(20, 40_000, 3) } }, two, go],
     ['nothing known: a probe', {}, two, probe],

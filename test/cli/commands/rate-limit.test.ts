@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { answering } from '../../support/answering.ts';
+import { apply } from '../../support/changes.ts';
 import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';
 import { openShop } from '../../support/shop.ts';
@@ -90,6 +91,23 @@ describe('a 429', () => {
     const result = await shop.run('inventory get 1');
     expect(result.code).toBe(6);
     expect(sent(result)).toHaveLength(3);
+  });
+});
+
+describe('a bulk run under a small limit', () => {
+  const csv = 'petId,delta\n4,+1\n5,+1\n6,+1\n';
+
+  test.each([
+    // A look after each wait, and something is written behind it: also where a window has room for one of both.
+    [1, 'GET GET PATCH GET PATCH GET PATCH'],
+    [2, 'GET PATCH GET PATCH GET PATCH'],
+    [4, 'GET PATCH PATCH GET PATCH'],
+    [5, 'GET PATCH PATCH PATCH'],
+  ])('of %i a minute comes to its end', async (minute, requests) => {
+    const shop = await openShop({ limits: { minute, day: 1000 } });
+    const result = await apply(shop, csv);
+    expect(result).toMatchObject({ code: 0, report: { counts: { applied: 3 } } });
+    expect(result.requests.map(({ method }) => method).join(' ')).toBe(requests);
   });
 });
 
