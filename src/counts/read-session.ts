@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Clock } from '../shared/clock.ts';
 import { FailureError } from '../shared/errors.ts';
-import { fileErrorReason } from '../shared/file-error.ts';
+import { readErrorReason } from '../shared/file-error.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import { isScan, parseHead, parseRecord, type ScanRecord, type SessionEnd, type SessionHead } from './records.ts';
 
@@ -98,7 +98,7 @@ function contentOf(path: string): { readonly text: string; readonly touchedAt: n
     const { mtimeMs } = statSync(path);
     return { text: readFileSync(path, 'utf8'), touchedAt: mtimeMs };
   } catch (cause) {
-    throw new FailureError(`The session in ${path} can't be read: ${fileErrorReason(cause)}`, { cause });
+    throw new FailureError(`The session in ${path} can't be read: ${readErrorReason(cause)}`, { cause });
   }
 }
 

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
 import { UsageError } from '../shared/errors.ts';
-import { fileErrorReason } from '../shared/file-error.ts';
+import { readErrorReason } from '../shared/file-error.ts';
 import { type Environment, variable } from './variables.ts';
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -53,7 +53,7 @@ function textOf(file: string): string {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    throw unusable(file, fileErrorReason(error), error);
+    throw unusable(file, readErrorReason(error), error);
   }
   if (bytes.length > mostBytes) throw unusable(file, 'it is too large to be a file of certificates');
   return bytes.toString('latin1');

@@ -25,6 +25,19 @@ export function fileErrorReason(error: unknown): string {
   return reasons[systemCode(error) ?? ''] ?? (error as Error).message;
 }
 
+const readReasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a folder, not a file',
+  EACCES: 'you have no permission to read it',
+  EPERM: 'you have no permission to read it',
+};
+
+/** Why a file could not be read, as the end of a sentence; the system's own message where no better is known. */
+export function readErrorReason(error: unknown): string {
+  return readReasons[systemCode(error) ?? ''] ?? fileErrorReason(error);
+}
+
 /** What the system refused, as a message, where it is not about one file that could be named. */
 const failures: Readonly<Record<string, string>> = {
   ENOSPC: 'There is no space left on the disk; make room and try again',

@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Command } from 'commander';
 import type { AnswerHead } from '../../api/client.ts';
 import { FailureError, NotFoundError, type PetstockError, UsageError } from '../../shared/errors.ts';
+import { readErrorReason } from '../../shared/file-error.ts';
 import { singleLine } from '../../shared/sanitize.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
 import { examples } from './command.ts';
@@ -88,7 +89,8 @@ async function bodyOf({ context }: Invocation, data: string): Promise<string | U
   if (!data.startsWith('@')) return data;
   const file = data.slice(1);
   return readFile(file).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === 'ENOENT' ? `There is no file ${file}` : `Can't read ${file}: ${cause.message}`;
+    const reason =
+      cause.code === 'ENOENT' ? `There is no file ${file}` : `${file} can't be read: ${readErrorReason(cause)}`;
     throw new UsageError(`${reason}; nothing was sent`, { cause });
   });
 }

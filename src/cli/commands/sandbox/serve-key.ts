@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { fileErrorReason, systemCode } from '../../../shared/file-error.ts';
+import { readErrorReason, systemCode } from '../../../shared/file-error.ts';
 import { secretOf } from './serve-options.ts';
 import type { ServeValues } from './serve-values.ts';
 
@@ -26,6 +26,6 @@ function readKey(file: string): string | undefined {
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return undefined;
     if (cause instanceof UsageError) throw cause;
-    throw new UsageError(`The key in ${file} can't be read: ${fileErrorReason(cause)}`, { cause });
+    throw new UsageError(`The key in ${file} can't be read: ${readErrorReason(cause)}`, { cause });
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { nearest } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { fileErrorReason } from '../../../shared/file-error.ts';
+import { readErrorReason } from '../../../shared/file-error.ts';
 
 /** How the value of an option is written: a text, several, or only its name. */
 type Kind = 'text' | 'list' | 'flag';
@@ -173,7 +173,7 @@ function parsed(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (cause) {
-    const reason = cause instanceof SyntaxError ? `it is not JSON (${cause.message})` : fileErrorReason(cause);
+    const reason = cause instanceof SyntaxError ? `it is not JSON (${cause.message})` : readErrorReason(cause);
     throw new UsageError(`The options in ${file} can't be read: ${reason}`, { cause });
   }
 }

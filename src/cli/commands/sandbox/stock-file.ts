@@ -4,7 +4,7 @@ import { RecordScanner } from '../../../change-files/delimited/record-scanner.ts
 import { decodeText } from '../../../change-files/text.ts';
 import type { PetStatus, Stock, StockItem } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { fileErrorReason } from '../../../shared/file-error.ts';
+import { readErrorReason } from '../../../shared/file-error.ts';
 
 const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
 const mostFaults = 20;
@@ -35,7 +35,7 @@ export async function readStockFile(file: string, stdin: AsyncIterable<Uint8Arra
     for await (const piece of decodeText(file === '-' ? stdin : createReadStream(file), 65_536)) pieces.push(piece);
     text = pieces.join('');
   } catch (cause) {
-    throw new UsageError(`${file} can't be read: ${fileErrorReason(cause)}`, { cause });
+    throw new UsageError(`${file} can't be read: ${readErrorReason(cause)}`, { cause });
   }
   const collector = new StockCollector();
   const start = text.trimStart().charAt(0);

@@ -2,7 +2,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { readCodes } from '../../../../change-files/read-codes.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
 import { UsageError } from '../../../../shared/errors.ts';
-import { fileErrorReason } from '../../../../shared/file-error.ts';
+import { readErrorReason } from '../../../../shared/file-error.ts';
 
 /** The bar codes of a file. @throws UsageError with every fault that it has */
 export async function codesOf(file: string | undefined): Promise<ReadonlyMap<string, bigint>> {
@@ -13,7 +13,7 @@ export async function codesOf(file: string | undefined): Promise<ReadonlyMap<str
   }
   const read = await readCodes(createReadStream(file)).catch((cause: NodeJS.ErrnoException) => {
     const why =
-      cause.code === 'ENOENT' ? `There is no file ${file}` : `${file} can't be read: ${fileErrorReason(cause)}`;
+      cause.code === 'ENOENT' ? `There is no file ${file}` : `${file} can't be read: ${readErrorReason(cause)}`;
     throw new UsageError(why, { cause });
   });
   if (read.ok) return read.codes;
