@@ -81,3 +81,12 @@ export function errorOfAnswer(
 function spoken(words: string | undefined, who: string): string | undefined {
   return words !== undefined && /^\p{Ll}/u.test(words) ? `${who}: ${words}` : words;
 }
+
+/**
+ * What the governor refuses after a 429, as the service said it.
+ * @param refusal the error of that answer
+ */
+export function inWordsOf(refusal: PetstockError, error: RateLimitedError): RateLimitedError {
+  const { service, status } = refusal;
+  return error.with(service === undefined ? { status } : { message: service.message, service, status });
+}

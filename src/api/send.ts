@@ -3,6 +3,7 @@ import type { Governor, Permit } from '../rate-limit/governor.ts';
 import { FailureError, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { failureText } from '../shared/failure-text.ts';
 import { attempt, type Outcome } from './attempt.ts';
+import { inWordsOf } from './error-answer.ts';
 import type { Answer, ExchangeOptions } from './exchange.ts';
 import type { HttpRequest } from './transport.ts';
 
@@ -111,8 +112,7 @@ class Tries {
     if (!isGate || error.retryAfterSeconds === undefined || this.#last === undefined) return error;
     const { retryAfterSeconds } = error;
     if (error instanceof UnavailableError) return this.#last.with({ retryAfterSeconds, cause: error });
-    const { service, status } = this.#last;
-    return status !== 429 || service === undefined ? error : error.with({ message: service.message, service, status });
+    return this.#last.status === 429 ? inWordsOf(this.#last, error) : error;
   }
 
   async watch<T>(run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {

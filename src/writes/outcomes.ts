@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
+import { inWordsOf } from '../api/error-answer.ts';
 import type { RowError } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
-import { FailureError, InterruptedError, PetstockError } from '../shared/errors.ts';
+import { FailureError, InterruptedError, PetstockError, RateLimitedError } from '../shared/errors.ts';
 import { classifyFailure, rowErrorOf } from './classify-failure.ts';
 import type { Progression, QueuedRow, RowWrite, Settlement, Stock, UnknownRow, WriteOptions } from './row-write.ts';
 import { SettledRows } from './settled-rows.ts';
@@ -20,6 +21,8 @@ export class Outcomes implements Progression {
   /** The last failure that says nothing about its row, and the pet of that row. */
   lastFault: unknown;
   lastFaultPet: bigint | undefined;
+  /** The last answer, where that was a 429. */
+  #refusal: PetstockError | undefined;
   /** Failures of that kind in this round, and those since its last answer. */
   faults = 0;
   faultsInARow = 0;
@@ -46,9 +49,10 @@ export class Outcomes implements Progression {
     return this.#ending.signal;
   }
 
-  /** Ends the run. The first cause counts. */
+  /** Ends the run. The first cause counts; a wait that is too long after a 429 is one in the words of that. */
   stop(cause: unknown): void {
-    this.stoppedBy ??= cause;
+    const isTooLong = cause instanceof RateLimitedError && cause.status === undefined;
+    this.stoppedBy ??= isTooLong && this.#refusal !== undefined ? inWordsOf(this.#refusal, cause) : cause;
     this.#end();
   }
 
@@ -63,6 +67,7 @@ export class Outcomes implements Progression {
       return;
     }
     this.faultsInARow = 0;
+    this.#refusal = undefined;
     if (quantity === write.after) {
       this.settle(write, applied, quantity);
       return;
@@ -78,6 +83,7 @@ export class Outcomes implements Progression {
    */
   failed(write: RowWrite, cause: unknown, expires: number): void {
     const { kind, stop, isReadable, mayStillArrive } = classifyFailure(cause);
+    this.#refusal = cause instanceof RateLimitedError && cause.status !== undefined ? cause : undefined;
     const error = rowErrorOf(cause);
     // The service refuses now, but an earlier request of the row, which relies on no stock, may have been carried out.
     const isDoubtful = this.exposed.has(write.row) && (kind === 'refused' || stop);

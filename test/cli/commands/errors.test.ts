@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { answering } from '../../support/answering.ts';
 import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';
+import { answers } from '../../support/scripted-actions.ts';
+import { scriptedService } from '../../support/scripted-service.ts';
 import { openShop } from '../../support/shop.ts';
 
 describe('with --json an error is all that stderr has', () => {
@@ -34,6 +36,30 @@ describe('with --json an error is all that stderr has', () => {
     const shop = await openShop();
     const { stderr } = await shop.run('inventory set 4 1 --json');
     expect(stderr).toMatch(/^▸ staging · .*\nRate limit: 999 of 1000 left/);
+  });
+});
+
+describe('a 429 that asks to wait for longer than the command may', () => {
+  const commands = ['inventory set 1 5', 'inventory adjust 1 5', 'inventory set 1=5 2=6 --yes'];
+  const wait = { 'Retry-After': '120' };
+
+  test.each(commands)("%s: has the service's own code, message and status in JSON", async (command) => {
+    const service = await scriptedService();
+    service.always('PATCH', answers(429, wait, '{"code":"slow","message":"Slow down.","status":429}'));
+    const shop = await openShop();
+    const { code, stderr } = await shop.run(`${command} --max-wait 5 --json`, { env: service.env });
+    expect(code).toBe(6);
+    expect(errorJson(stderr).error).toMatchObject({ code: 'slow', message: 'Slow down.', status: 429, exitCode: 6 });
+  });
+
+  test.each([...commands, 'inventory list', 'status'])('%s: has the status without an Error body', async (command) => {
+    const service = await scriptedService();
+    service.always(/set|adjust/.test(command) ? 'PATCH' : 'GET', answers(429, wait, 'Slow down.'));
+    const shop = await openShop();
+    const { code, stderr } = await shop.run(`${command} --max-wait 5 --json`, { env: service.env });
+    expect(code).toBe(6);
+    expect(errorJson(stderr).error).toMatchObject({ code: 'rate_limited', status: 429, exitCode: 6 });
+    expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
   });
 });
 
