@@ -60,14 +60,19 @@ export interface RateLimitFacts {
   readonly resetInSeconds?: number | undefined;
 }
 
-/** `Rate limit: 57 of 60 left, resets in 42 s`, without a line end. Missing parts are left out. Scripts read it: digits alone. */
+/** `Rate limit: 57 of 60 left, resets in 42 s`, without a line end. Missing parts are left out. Scripts read it: digits alone, and a minute in seconds. */
 export function rateLimitLine({ limit, remaining, resetInSeconds }: RateLimitFacts): string {
   const parts: string[] = [];
   if (remaining !== undefined) {
     parts.push(limit === undefined ? `${remaining} left` : `${remaining} of ${limit} left`);
   } else if (limit !== undefined) parts.push(`${limit} requests`);
   if (resetInSeconds !== undefined) {
-    parts.push(resetInSeconds <= 0 ? 'resets now' : `resets in ${formatDuration(resetInSeconds)}`);
+    parts.push(resetInSeconds <= 0 ? 'resets now' : `resets in ${secondsOf(resetInSeconds)}`);
   }
   return `Rate limit: ${parts.length === 0 ? 'unknown' : parts.join(', ')}`;
+}
+
+/** A minute, and what a clock may be off, is in seconds all the way down: `60 s`, then `59 s`. */
+function secondsOf(seconds: number): string {
+  return seconds < 100 ? `${Math.ceil(seconds)} s` : formatDuration(seconds);
 }

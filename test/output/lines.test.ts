@@ -45,6 +45,7 @@ describe('rateLimitLine', () => {
     [{ limit: 1000n, remaining: 0n, resetInSeconds: 33_120 }, 'Rate limit: 0 of 1000 left, resets in 9 h 12 min'],
     [{ limit: 60n, remaining: 57n }, 'Rate limit: 57 of 60 left'],
     [{ remaining: 57n, resetInSeconds: 0 }, 'Rate limit: 57 left, resets now'],
+    [{ limit: 60n, remaining: 59n, resetInSeconds: 60 }, 'Rate limit: 59 of 60 left, resets in 60 s'],
     [{ limit: 60n, resetInSeconds: 200 }, 'Rate limit: 60 requests, resets in 3 min 20 s'],
     [{ resetInSeconds: 1 }, 'Rate limit: resets in 1 s'],
     [{}, 'Rate limit: unknown'],

@@ -16,7 +16,7 @@ test('waits for the end of a spent window, says so, and meets no 429', async () 
   expect(result).toMatchObject({ code: 0, stdout: '1\t12\tavailable\n' });
   expect(result.stderr).toBe(
     'Rate limited: continuing in 41 s (07:01:00). Ctrl-C stops; nothing is lost.\n' +
-      'Rate limit: 1 of 2 left, resets in 1 min\n',
+      'Rate limit: 1 of 2 left, resets in 60 s\n',
   );
   expect(sent(result)).toHaveLength(1);
   expect(shop.service.journal().map(({ status }) => status)).toEqual([200, 200, 200]);
