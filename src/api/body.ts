@@ -24,14 +24,40 @@ export interface BodyBound {
  * @throws FailureError where it is longer; else what reading it throws
  */
 export async function wholeBody(chunks: AsyncIterable<Uint8Array>, bound: BodyBound): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
+  const held = new HeldBytes();
   for await (const chunk of chunks) {
-    length += chunk.length;
-    requireWithin(length, bound);
-    pieces.push(chunk);
+    requireWithin(held.length + chunk.length, bound);
+    held.add(chunk);
   }
-  return Buffer.concat(pieces);
+  return held.bytes;
+}
+
+/**
+ * Bytes that are held in one piece, as they come. Chunks that are kept would cost more than what is in them: one of a single byte holds on to all
+ * that was read from the connection with it.
+ */
+export class HeldBytes {
+  #room: Uint8Array = new Uint8Array(0);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#room.subarray(0, this.#length);
+  }
+
+  add(chunk: Uint8Array): void {
+    const needed = this.#length + chunk.length;
+    if (needed > this.#room.length) {
+      const room = new Uint8Array(Math.max(needed, 2 * this.#room.length));
+      room.set(this.bytes);
+      this.#room = room;
+    }
+    this.#room.set(chunk, this.#length);
+    this.#length = needed;
+  }
 }
 
 /** A body that has come already. @throws FailureError where it is longer than the bound */

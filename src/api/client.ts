@@ -4,7 +4,7 @@ import type { InventoryItem } from '../inventory/items.ts';
 import type { Permit } from '../rate-limit/governor.ts';
 import { type PetstockError, UnavailableError } from '../shared/errors.ts';
 import { redactorOf } from '../shared/redact.ts';
-import { mostBytes } from './body.ts';
+import { HeldBytes, mostBytes } from './body.ts';
 import { Controllers } from './controllers.ts';
 import { decodeItem, decodeJson, type Operation } from './decode.ts';
 import { errorOf, errorOfAnswer } from './error-answer.ts';
@@ -208,12 +208,12 @@ async function streamedAnswer(
   give: (chunk: Uint8Array, head: Pick<AnswerHead, 'status' | 'headers'>) => Promise<void>,
 ): Promise<AnswerHead> {
   // The words of an error are read once more when it is over.
-  const words: Uint8Array[] = [];
+  const words = new HeldBytes();
   let length = 0;
   try {
     for await (const chunk of answer.chunks()) {
       length += chunk.length;
-      if (!succeeded(answer) && length <= mostBytes.item) words.push(chunk);
+      if (!succeeded(answer) && length <= mostBytes.item) words.add(chunk);
       await answer.pauseTimeout(() => give(chunk, answer));
     }
   } catch (error) {
@@ -221,7 +221,7 @@ async function streamedAnswer(
     const where = `The answer broke off after ${length} bytes`;
     throw new UnavailableError(`${where}, so it is not whole: ${error.message}`, { cause: error });
   }
-  return headOf(answer, length <= mostBytes.item ? Buffer.concat(words) : Buffer.alloc(0));
+  return headOf(answer, length <= mostBytes.item ? words.bytes : Buffer.alloc(0));
 }
 
 function headOf(answer: Answer, body: Uint8Array): AnswerHead {

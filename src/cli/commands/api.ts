@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { STATUS_CODES } from 'node:http';
 import type { Command } from 'commander';
+import { HeldBytes } from '../../api/body.ts';
 import type { AnswerHead } from '../../api/client.ts';
 import { FailureError, NotFoundError, type PetstockError, UsageError } from '../../shared/errors.ts';
 import { readErrorReason } from '../../shared/file-error.ts';
@@ -131,20 +132,18 @@ const lineFeed = 10;
 function bodyPrinter({ context, results }: Invocation) {
   const { isTerminal } = context.stdout;
   let last: number | undefined;
-  const held: Uint8Array[] = [];
-  let length = 0;
+  const held = new HeldBytes();
   return {
     print: async (chunk: Uint8Array): Promise<void> => {
       last = chunk.at(-1) ?? last;
       if (!isTerminal) return results.write(chunk);
-      length += chunk.length;
-      if (length > mostShown) {
+      if (held.length + chunk.length > mostShown) {
         throw new FailureError('The answer is longer than 16 MiB, which is not shown on a terminal: send it to a file');
       }
-      held.push(chunk);
+      held.add(chunk);
     },
     finish: async (): Promise<void> => {
-      const text = Buffer.concat(held).toString('utf8');
+      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(held.bytes);
       if (text !== '') await results.write(text.endsWith('\n') ? text : `${text}\n`);
     },
     /** What is said behind a body without a line end has a line of its own where both go to one place (`2>&1`). */

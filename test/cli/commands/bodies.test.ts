@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -173,4 +173,51 @@ test('api streams: the first bytes are out before the last have come', async () 
   const onStdout = (text: string) => text === '[1,' && finish();
   const result = await shop.run('api GET /x', { env: { PETSTOCK_URL_STAGING: url }, onStdout });
   expect(result).toMatchObject({ code: 0, stdout: '[1,2]' });
+});
+
+describe('a body in tiny chunks is held by its bytes, and not by what came with them', () => {
+  /** 12,000 chunks of one byte, each with 15 KB of extension, which is read past: 180 MB on the wire, 12 KB of body. */
+  const extended = (byte: string) => `1;${'e'.repeat(15_000)}\r\n${byte}\r\n`;
+  const count = 12_000;
+
+  async function raw(status: string): Promise<string> {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => {
+        async function* answer() {
+          yield `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
+          yield extended('"');
+          const some = extended('a').repeat(20);
+          for (let sent = 0; sent < count; sent += 20) yield some;
+          yield `${extended('"')}0\r\n\r\n`;
+        }
+        Readable.from(answer())
+          .on('error', () => {})
+          .pipe(socket);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  }
+
+  test.each([
+    ['orders list', '200 OK', 0, undefined],
+    ['inventory set 1 5', '200 OK', 8, undefined],
+    ['api GET /x', '200 OK', 0, 80],
+    ['api GET /x', '400 Bad Request', 10, undefined],
+  ])('%s after %s', { timeout: 300_000 }, async (command, status, code, terminal) => {
+    const url = await raw(status);
+    const shop = await openShop();
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    const look = () => {
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    };
+    const looking = setInterval(look, 20);
+    onTestFinished(() => clearInterval(looking));
+    const result = await shop.run(command, { env: { PETSTOCK_URL_STAGING: url }, terminal, onStdout: look });
+    expect(result.code).toBe(code);
+    expect(most).toBeLessThan(150 * MiB);
+  });
 });
