@@ -1,14 +1,20 @@
 import { UsageError } from '../shared/errors.ts';
 
 const hidden = '[not shown]';
-const keyPrefix = /^p?sk[-_][\w-]{8,}$/i;
+const keyPrefix = /^(?:p?sk[-_]|[a-z]{2,8}[-_](?:live|test|prod)[-_])[\w-]{8,}$/i;
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const runId = /^\d{8}-?T?\d{6}Z?(-[0-9a-z]{4})?$/;
 
-/** Whether a word of the command line may be a key: it begins as one, or a part of it mixes letters and digits at length. */
+/**
+ * Whether a word of the command line may be a key: it begins as one, or a part of it mixes letters and digits at length. With a slash in it it is
+ * rather a path, unless it mixes letters of both cases and has no extension.
+ */
 export function looksLikeKey(word: string): boolean {
-  if (keyPrefix.test(word)) return true;
-  if (runId.test(word) || !/^[\w+=~.-]+$/.test(word)) return false;
-  return word.split(/[-_.]/).some((part) => part.length >= 16 && /[a-z]/i.test(part) && /\d/.test(part));
+  if (keyPrefix.test(word) || uuid.test(word)) return true;
+  if (runId.test(word) || !/^[\w+=~./-]+$/.test(word)) return false;
+  const isPath = /^[./~]|\..*$/.test(word) || !(/[a-z]/.test(word) && /[A-Z]/.test(word));
+  if (word.includes('/') && isPath) return false;
+  return word.split(/[-_./]/).some((part) => part.length >= 16 && /[a-z]/i.test(part) && /\d/.test(part));
 }
 
 /**
@@ -45,7 +51,12 @@ export function withoutTypedKeys<Texts extends ErrorTexts>(
 ): Texts {
   const known = new Set(Object.keys(env).flatMap((name) => (/^PETSTOCK_(.*_)?API_KEY/.test(name) ? [env[name]] : [])));
   const keys = argv
-    .flatMap((word) => [word, word.slice(word.indexOf('=') + 1), word.replace(/^-[a-z]/, '')])
+    .flatMap((word) => [
+      word,
+      word.slice(word.indexOf('=') + 1),
+      word.replace(/^-[a-z]/, ''),
+      ...word.split(/[=:,\s]+/),
+    ])
     .filter((word) => word !== '' && (looksLikeKey(word) || known.has(word)))
     .sort((left, right) => right.length - left.length);
   const hide = (text: string) => keys.reduce((rest, key) => rest.replaceAll(key, hidden), text);
