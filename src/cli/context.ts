@@ -55,6 +55,8 @@ export interface Output {
    * @throws ClosedPipeError when the reader has gone away
    */
   write(chunk: string | Uint8Array): Promise<void>;
+  /** Takes keys out of text that is cut or wrapped before it is written: what is written has none anyway. Absent: there are none. */
+  redact?(text: string): string;
   /** Whether what is written still has a reader, as far as that can be seen without writing: else true. Absent: true. */
   hasReader?(): Promise<boolean>;
 }

@@ -68,6 +68,7 @@ function guardedOutput(output: Output, { redact, always }: { redact: Redact; alw
     get rows() {
       return output.rows;
     },
+    redact,
     hasReader: async () => (await output.hasReader?.()) ?? true,
     write: (chunk) => {
       if (output.isTerminal) return output.write(redact(harmless(textOf(chunk))));

@@ -17,6 +17,7 @@ export function withLineAfterInterrupt(context: Context): Context {
     get rows() {
       return stderr.rows;
     },
+    redact: (text) => stderr.redact?.(text) ?? text,
     write: (chunk) => {
       if (isDone || !interrupted.aborted || !stderr.isTerminal) return stderr.write(chunk);
       isDone = true;

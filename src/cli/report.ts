@@ -78,11 +78,13 @@ function firstOf(lines: readonly string[]): readonly string[] {
 }
 
 /** Breaks lines between words on a terminal; elsewhere a message is one line. */
-async function foldFor({ isTerminal, columns = 80 }: Context['stderr']) {
+async function foldFor({ isTerminal, columns = 80, redact = same }: Context['stderr']) {
   if (!isTerminal) return undefined;
   const { messageLines } = await import('../output/message-lines.ts');
-  return (line: string): readonly string[] => messageLines(line, columns);
+  return (line: string): readonly string[] => messageLines(redact(line), columns);
 }
+
+const same = (text: string): string => text;
 
 function wantsJson({ json, output }: GlobalOptions): boolean {
   return json === true || output === 'json' || output === 'ndjson';

@@ -2,6 +2,7 @@ import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { chunksOf } from './batches.ts';
 import { type InventoryField, itemFields } from './inventory-view.ts';
 import type { ItemLineFormat, ItemLines } from './item-lines.ts';
+import { redactedRow } from './redacted-row.ts';
 import { rowToKeep, tableCells } from './table-cells.ts';
 import { drawTable } from './table-drawing.ts';
 import { isCramped, type Layout, layOut, layOutLong, measure } from './table-layout.ts';
@@ -18,18 +19,19 @@ const drawnRows = 200;
  */
 export async function* table(whole: View, options: RenderOptions): AsyncIterable<string | Uint8Array> {
   const shown = typeof whole.table === 'function' ? await whole.table(options) : whole.table;
-  const view = { ...whole, ...shown };
+  const view = redacted({ ...whole, ...shown }, options);
   if (view.columns.length === 0) return;
   if (view.items !== undefined) {
     yield* itemTable(view, view.items, options);
     return;
   }
+  const withoutKeys = rowRedactor(options);
   let waiting: readonly Row[] = [];
   let line: ((row: Row) => string) | undefined;
   for await (const batch of view.rows) {
-    let rows = batch;
+    let rows: readonly Row[] = batch.map(withoutKeys);
     if (line === undefined) {
-      waiting = [...waiting, ...rowsToKeep(view, batch, options)];
+      waiting = [...waiting, ...rowsToKeep(view, rows, options)];
       if (waiting.length <= drawnRows) continue;
       const { layout, showsRecords } = longLayout(view, waiting.slice(0, drawnRows), options);
       line = showsRecords ? recordWriter(view.columns, options) : rowWriter(view, layout, options);
@@ -42,6 +44,18 @@ export async function* table(whole: View, options: RenderOptions): AsyncIterable
   if (waiting.length > 0) yield await wholeTable(view, waiting, options);
 }
 
+type RowChange = (row: Row) => Row;
+
+/** What a view shows beside its rows. */
+function redacted<Shown extends View>(view: Shown, { redact }: RenderOptions): Shown {
+  if (redact === undefined) return view;
+  return { ...view, columns: view.columns.map((column) => ({ ...column, title: redact(column.title) })) };
+}
+
+function rowRedactor({ redact }: RenderOptions): RowChange {
+  return redact === undefined ? (row) => row : (row) => redactedRow(row, redact);
+}
+
 /** The same for items in columns: those that no longer have to be measured go straight to bytes. */
 async function* itemTable(view: View, items: ColumnBatches, options: RenderOptions) {
   const waiting: Row[] = [];
@@ -49,7 +63,7 @@ async function* itemTable(view: View, items: ColumnBatches, options: RenderOptio
   for await (const batch of items) {
     if (lines === undefined) {
       const missing = drawnRows + 1 - waiting.length;
-      waiting.push(...rowsToKeep(view, batch.items(missing), options));
+      waiting.push(...rowsToKeep(view, batch.items(missing).map(rowRedactor(options)), options));
       if (waiting.length <= drawnRows) continue;
       const { layout } = longLayout(view, waiting.slice(0, drawnRows), options);
       yield* longHeader(layout, options);
@@ -123,14 +137,16 @@ function isDrawable({ lanes, gap }: Layout): boolean {
 }
 
 /** Items as the lines that `lineWriter` makes of them. */
-function tableItemLine(view: View, layout: Layout, { paint, width }: RenderOptions): ItemLineFormat {
+function tableItemLine(view: View, layout: Layout, options: RenderOptions): ItemLineFormat {
+  const { paint, width } = options;
+  const withoutKeys = rowRedactor(options);
   const fields = itemFields(view);
   const writers = cellWriters(layout);
   const idAt = fields.indexOf('petId');
   const idLane = layout.lanes[idAt];
   const cellText = (field: InventoryField, row: Row): string => {
     const index = view.columns.findIndex((column) => column.field === field);
-    const [cell] = tableCells(view.columns.slice(index, index + 1), row, paint, width);
+    const [cell] = tableCells(view.columns.slice(index, index + 1), withoutKeys(row), paint, width);
     return cell === undefined ? '' : (writers[index]?.(cell) ?? '');
   };
   return {

@@ -64,6 +64,8 @@ export interface RenderOptions {
   /** Characters that fit on a line; undefined: no limit. */
   readonly width: number | undefined;
   readonly paint: Paint;
+  /** Takes keys out of what a table shows, before it is cut or wrapped; default: nothing is taken out. */
+  readonly redact?: ((text: string) => string) | undefined;
   /** Pet ids are strings in JSON and NDJSON; default: numbers. */
   readonly stringIds?: boolean;
 }

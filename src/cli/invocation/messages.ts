@@ -72,8 +72,10 @@ class StderrMessages implements Messages {
   }
 
   async alert(line: string, prefix = 'Warning: '): Promise<void> {
-    const text = prefix + stripControls(line);
-    const { isTerminal, columns = 80 } = this.#context.stderr;
+    const { stderr } = this.#context;
+    const { isTerminal, columns = 80 } = stderr;
+    const said = prefix + stripControls(line);
+    const text = stderr.redact?.(said) ?? said;
     if (!isTerminal || text.length <= columns) return this.debug(text);
     await this.debug(messageLines(text, columns).join('\n'));
   }
@@ -103,7 +105,10 @@ class StderrMessages implements Messages {
   slow(line: string): void {
     if (this.#held !== undefined) return;
     // The line of a bulk run shows already how far it is, and the countdown what it waits for.
-    if (!this.#options.quiet && this.#progress === undefined) this.#slow.show(stripControls(line));
+    if (!this.#options.quiet && this.#progress === undefined) {
+      const said = stripControls(line);
+      this.#slow.show(this.#context.stderr.redact?.(said) ?? said);
+    }
   }
 
   hold(): void {

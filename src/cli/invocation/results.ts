@@ -55,7 +55,8 @@ export function createResults(options: ResultsOptions): Results {
   const writePieces = async (view: View, format: Format, interrupted: AbortSignal | undefined): Promise<boolean> => {
     const paged = interrupted !== undefined && format === 'table' ? await openPaged() : undefined;
     const render = await loadRenderer(format);
-    const pieces = render(view, { header, stringIds, width: width(), paint: await paint() });
+    const redact = stdout.isTerminal ? stdout.redact : undefined;
+    const pieces = render(view, { header, stringIds, width: width(), paint: await paint(), redact });
     let isEmpty = true;
     // The next piece is made while this one is being written.
     let writing = Promise.resolve();

@@ -52,6 +52,33 @@ test.each(forms)('a key that the service repeats %s is shown nowhere', async (_n
   expectNoKey((await shop.run('history export')).stdout);
 });
 
+test.each([
+  ['orders list', `[{"id":1,"note":"the key is KEY, which is not cut"}]`],
+  ['orders list', `[{"id":1,"a note with KEY":"which is not cut"}]`],
+  ['orders list', JSON.stringify(Array.from({ length: 300 }, (_, id) => ({ id, note: 'the key is KEY' })))],
+  ['pets get 1', `{"id":1,"KEY":"the key is KEY, in parts"}`],
+  ['inventory list', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
+  ['inventory get 1', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
+  [
+    'inventory list',
+    JSON.stringify(Array.from({ length: 300 }, (_, petId) => ({ petId, quantity: 2, status: `${petId % 5} KEY` }))),
+  ],
+  ['inventory list --summary', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
+  ['inventory list --status KEY', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
+])('a table that is too wide for a key shows no part of it: %s, %#', async (command, body) => {
+  const shop = await openShop();
+  const url = await answering(200, body.replaceAll('KEY', key));
+  const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
+  for (const terminal of [10, 15, 20, 24, 30, 36, 40, 50, 80]) {
+    const { stdout, stderr } = await shop.run(`${command} --no-pager`, { env, terminal });
+    for (const length of [8, 12, key.length]) {
+      for (let at = 0; at + length <= key.length; at += 1) {
+        expect((stdout + stderr).replace(/\s+/g, '')).not.toContain(key.slice(at, at + length));
+      }
+    }
+  }
+});
+
 test('a redirect to the key is not kept in the history', async () => {
   const shop = await openShop();
   const url = await answering(307, '', { location: `/v1/${encodeURIComponent(key)}` });

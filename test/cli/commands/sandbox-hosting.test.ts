@@ -297,6 +297,26 @@ describe('a stock of one’s own', () => {
   });
 });
 
+test.each([
+  ['export PETSTOCK_API_KEY=h7Qk2mZx9LpW4vNa8TcR\nOTHER=h7Qk2mZx9LpW4vNa8TcR,x\n', 'this is not a stock'],
+  ['h7Qk2mZx9LpW4vNa8TcR\nh7Qk2mZx9LpW4vNa8TcR\n', 'this is not a stock'],
+  ['constructor,petId,quantity\n1,2,3\n', 'the column "constructor" is not known'],
+])('%j: of what is no stock no line is repeated', async (text, fault) => {
+  const shop = await openShop();
+  const file = join(folderOf(shop), '.env');
+  writeFileSync(file, text);
+  for (const command of ['import', 'serve --port 0 --import', 'serve --port 0 --config']) {
+    const interrupt = new AbortController();
+    const result = await shop.run(`sandbox ${command} ${file}`, {
+      interrupted: interrupt.signal,
+      onStderr: (line) => line.startsWith('Listening') && interrupt.abort(),
+    });
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toContain(command.endsWith('config') ? 'it is not JSON' : fault);
+    expect(result.stderr).not.toMatch(/h7Qk/);
+  }
+});
+
 test('backup copies a file that is served; the copy is served as it was', async () => {
   const shop = await openShop();
   const copy = join(folderOf(shop), 'copy.db');

@@ -173,7 +173,8 @@ function parsed(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (cause) {
-    const reason = cause instanceof SyntaxError ? `it is not JSON (${cause.message})` : readErrorReason(cause);
+    // What V8 says of it repeats what is in the file, which may be a key.
+    const reason = cause instanceof SyntaxError ? 'it is not JSON' : readErrorReason(cause);
     throw new UsageError(`The options in ${file} can't be read: ${reason}`, { cause });
   }
 }

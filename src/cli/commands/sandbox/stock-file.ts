@@ -11,16 +11,18 @@ const mostFaults = 20;
 const limit = 2n ** 63n;
 
 /** `petId`, `pet_id` and `Pet ID` are the same column. */
-const columns: Readonly<Record<string, 'petId' | 'quantity' | 'expected' | 'status' | 'ignored'>> = {
-  petid: 'petId',
-  id: 'petId',
-  quantity: 'quantity',
-  qty: 'quantity',
-  expected: 'expected',
-  status: 'status',
-  reason: 'ignored',
-  ref: 'ignored',
-};
+const columns: ReadonlyMap<string, StockColumn> = new Map([
+  ['petid', 'petId'],
+  ['id', 'petId'],
+  ['quantity', 'quantity'],
+  ['qty', 'quantity'],
+  ['expected', 'expected'],
+  ['status', 'status'],
+  ['reason', 'ignored'],
+  ['ref', 'ignored'],
+]);
+
+const noStock = 'this is not a stock: the first line has to name the columns, such as petId,quantity,status';
 
 /**
  * Reads a stock: CSV with petId, quantity and status, as `inventory list -o csv` and `inventory export` write it, or JSON: an
@@ -87,38 +89,52 @@ class StockCollector {
   }
 }
 
+type StockColumn = 'petId' | 'quantity' | 'expected' | 'status' | 'ignored';
+type Header = readonly (StockColumn | undefined)[];
+
 function readDelimited(text: string, collector: StockCollector): Pick<Stock, 'orders'> {
-  let header: readonly (string | undefined)[] | undefined;
+  let header: Header | undefined;
   const scanner = new RecordScanner(({ line, cells }) => {
     const where = `line ${line}`;
     if (cells.every((cell) => cell.trim() === '')) return;
     if (header === undefined) {
-      header = cells.map(
-        (cell) =>
-          columns[
-            cell
-              .trim()
-              .toLowerCase()
-              .replace(/[\s_-]/g, '')
-          ],
-      );
-      for (const [at, name] of header.entries()) {
-        if (name === undefined)
-          collector.fault(where, `the column "${cells[at]}" is not known; there are petId, quantity, status`);
-      }
-      if (!header.includes('petId')) collector.fault(where, 'the column petId is missing');
-      if (!(header.includes('quantity') || header.includes('expected'))) {
-        collector.fault(where, 'the column quantity is missing');
-      }
+      header = readHeader(where, cells, collector);
       return;
     }
-    const cell = (name: string) => cells[header?.indexOf(name) ?? -1]?.trim() ?? '';
+    if (header.length === 0) return;
+    const cell = (name: StockColumn) => cells[header?.indexOf(name) ?? -1]?.trim() ?? '';
     collector.add(where, cell('petId'), cell('quantity') || cell('expected'), cell('status').toLowerCase());
   });
   scanner.write(text);
   scanner.end();
   if (header === undefined) collector.fault('line 1', 'the file is empty');
   return { orders: [] };
+}
+
+/** @returns nothing at all, with a fault, for what names no column */
+function readHeader(where: string, cells: readonly string[], collector: StockCollector): Header {
+  const header = cells.map((cell) =>
+    columns.get(
+      cell
+        .trim()
+        .toLowerCase()
+        .replace(/[\s_-]/g, ''),
+    ),
+  );
+  if (header.every((name) => name === undefined)) {
+    // Whatever it is, such as a file of keys: none of it is repeated.
+    collector.fault(where, noStock);
+    return [];
+  }
+  for (const [at, name] of header.entries()) {
+    if (name !== undefined) continue;
+    collector.fault(where, `the column "${cells[at]}" is not known; there are petId, quantity, status`);
+  }
+  if (!header.includes('petId')) collector.fault(where, 'the column petId is missing');
+  if (!(header.includes('quantity') || header.includes('expected'))) {
+    collector.fault(where, 'the column quantity is missing');
+  }
+  return header;
 }
 
 async function readJson(file: string, text: string, collector: StockCollector): Promise<Pick<Stock, 'orders'>> {
