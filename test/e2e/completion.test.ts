@@ -28,6 +28,15 @@ test('bash lists what there is with what it means, and types no more than it has
   expect(await shell.complete('petstock inventory list --reason ', 2)).toBe('petstock inventory list --reason --');
 });
 
+test('bash completes a word that begins with a quote, and behind one that is quoted', async () => {
+  const shell = await openShell('bash');
+  expect(await shell.complete('petstock inventory list --sort "qu')).toBe('petstock inventory list --sort "quantity" ');
+  expect(await shell.complete("petstock inventory list --sort='qu")).toBe("petstock inventory list --sort='quantity' ");
+  expect(await shell.complete('petstock "config" set \'confirm\' al')).toBe(
+    'petstock "config" set \'confirm\' always ',
+  );
+});
+
 test('bash completes in the middle of a line', async () => {
   const shell = await openShell('bash');
   // Back to the end of the first word after the program.

@@ -16,6 +16,8 @@ _petstock() {
   local before=\${current%"$word"}
   if [[ $word == [=:@] ]]; then before=$current; fi
 
+  # What is between quotes is the same word without them.
+  local asked=(":$current" "\${words[@]:1:\${#words[@]}-2}")
   local line kind= prefix= endings= value= about= width=0 values=() abouts=()
   COMPREPLY=()
   while IFS= read -r line; do
@@ -27,7 +29,7 @@ _petstock() {
     value=\${value#"$before"}
     values+=("$value") abouts+=("$about")
     if ((\${#value} > width)); then width=\${#value}; fi
-  done < <(command petstock __complete bash ":$current" "\${words[@]:1:\${#words[@]}-2}" 2>/dev/null)
+  done < <(command petstock __complete bash "\${asked[@]//[\\"\\']/}" 2>/dev/null)
 
   if [[ $kind == files ]]; then
     COMPREPLY=("\${values[@]}")
