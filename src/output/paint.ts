@@ -18,8 +18,17 @@ export async function createPaint(color: boolean): Promise<Paint> {
   if (!color) return plainPaint;
   const { Chalk } = await import('chalk');
   // The level is ours: chalk's own detection looks at the process. 1: the 16 colours that every terminal has.
-  const { bold, dim, red, yellow, green, cyan } = new Chalk({ level: 1 });
-  return { bold, dim, red, yellow, green, cyan };
+  const chalk = new Chalk({ level: 1 });
+  // chalk puts all its arguments into the text, the number of a line from `map` too.
+  const styled = (style: keyof Paint) => (text: string) => chalk[style](text);
+  return {
+    bold: styled('bold'),
+    dim: styled('dim'),
+    red: styled('red'),
+    yellow: styled('yellow'),
+    green: styled('green'),
+    cyan: styled('cyan'),
+  };
 }
 
 export const colorChoices = ['auto', 'always', 'never'] as const;

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { changeFile } from '../../../../support/changes.ts';
 import { openShop } from '../../../../support/shop.ts';
@@ -75,4 +76,16 @@ test('an unknown code that is dropped is said to be that', async () => {
   expect(stderr).toContain('foo: 1 kept apart, no known code\n');
   expect(stderr).toContain('foo: dropped\n');
   expect(stderr).not.toContain('0 kept apart');
+});
+
+test('with colour, the words are those without', async () => {
+  const lines = '4 x2\n777777\n4\nfoo\n- \n= 5 9\n\ndone\n';
+  const [colour, plain] = await Promise.all(
+    [{ FORCE_COLOR: '1' }, { NO_COLOR: '1' }].map(async (env) =>
+      count(await openShop(), lines, '--dry-run', { ...person, env }),
+    ),
+  );
+  expect(colour?.stderr).toContain('\x1b[33mNot counted, since no pet is known for it:\x1b[39m\n');
+  const words = (text = '') => stripVTControlCharacters(text).replace(/(?<=Session )\w{4}|(?<=127.0.0.1:)\d+/g, 'x');
+  expect(words(colour?.stderr)).toBe(words(plain?.stderr));
 });
