@@ -1,4 +1,4 @@
-import { canBeCode } from '../inventory/count/scan-line.ts';
+import { canBeCode, codeText } from '../inventory/count/scan-line.ts';
 import { quoted } from '../inventory/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
 import { type DelimitedRow, RecordScanner } from './delimited/record-scanner.ts';
@@ -58,7 +58,7 @@ interface Found {
 }
 
 function readRow({ cells, line }: DelimitedRow, columns: CodeColumns, { codes, lines, faults }: Found): void {
-  const code = bareNumber(cells[columns.code] ?? '');
+  const code = codeText(bareNumber(cells[columns.code] ?? ''));
   const petId = readPetId(bareNumber(cells[columns.petId] ?? ''));
   if (!petId.ok) faults.add({ line, column: 'petId', message: petId.fault });
   if (!canBeCode(code)) {

@@ -25,7 +25,7 @@ const words = /^(?:-|done|=.*)?$/is;
  * @param isCode whether a text is a bar code that stands for a pet
  */
 export function parseScanLine(line: string, isCode: (text: string) => boolean): ScanLine {
-  const text = line.trim();
+  const text = codeText(line);
   if (text === '') return { kind: 'sum' };
   if (text === '-') return { kind: 'takeBack' };
   if (/^done$/i.test(text)) return { kind: 'done' };
@@ -45,6 +45,24 @@ export function parseScanLine(line: string, isCode: (text: string) => boolean): 
 /** Whether a line is what people type to leave a program, or to be helped. Only a person at a prompt means that by it. */
 export function isHelpWord(line: string): boolean {
   return /^(?:quit|exit|help|bye|end|q|:q|\?)$/i.test(line.trim());
+}
+
+/**
+ * A line or a code as it is kept. What a scanner may put around and between its data (STX, ETX, the GS of GS1) is left out. Any other
+ * control character, such as a backspace that the terminal has not taken, makes it a code that nothing knows, and can be seen in it.
+ */
+export function codeText(text: string): string {
+  return text
+    .replace(/[\t\n\v\f\r]+/g, ' ')
+    .replace(/[\0-\x04\x1c-\x1f]/g, '')
+    .replace(/[\x05-\x1b]/g, (character) => String.fromCharCode(0x2400 + character.charCodeAt(0)))
+    .replace(/\x7f/g, '␡')
+    .trim();
+}
+
+/** What is behind the name that a scanner may give the kind of a code (ISO/IEC 15424): `4006381333931` of `]E04006381333931`. */
+export function withoutCodeKind(code: string): string | undefined {
+  return /^\][A-Za-z][0-9A-Za-z](.+)$/.exec(code)?.[1];
 }
 
 /** @returns whether a text can be a bar code: it is no blank one, no `-`, no `done` and begins with no `=` */

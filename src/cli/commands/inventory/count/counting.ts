@@ -1,7 +1,13 @@
 import { applyRecord, type ScanRecord, scanRecord } from '../../../../counts/records.ts';
 import type { SessionLog } from '../../../../counts/session-log.ts';
 import { tallyOf } from '../../../../counts/sessions.ts';
-import { isHelpWord, parseScanLine, petIdOfCode, type ScanLine } from '../../../../inventory/count/scan-line.ts';
+import {
+  isHelpWord,
+  parseScanLine,
+  petIdOfCode,
+  type ScanLine,
+  withoutCodeKind,
+} from '../../../../inventory/count/scan-line.ts';
 import type { Tally } from '../../../../inventory/count/tally.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
@@ -62,7 +68,7 @@ export class Counting {
 
   /** Units of the codes of which no pet is known, by what is said of each. */
   unknowns(): Map<string, number> {
-    const named = (code: string) => missingName([code], this.#known.codes.get(code));
+    const named = (code: string) => missingName([code], this.#codePet(code));
     return new Map(Array.from(this.tally.unknowns(), ([code, units]) => [named(code), units]));
   }
 
@@ -102,13 +108,19 @@ export class Counting {
   }
 
   #petOf(code: string): bigint | undefined {
-    const petId = this.#known.codes.get(code) ?? petIdOfCode(code);
+    const petId = this.#codePet(code) ?? petIdOfCode(code) ?? petIdOfCode(withoutCodeKind(code) ?? '');
     const { petIds } = this.#known;
     return petId === undefined || petIds === undefined || petIds.has(petId) ? petId : undefined;
   }
 
+  /** The pet of a bar code of the file. */
+  #codePet(code: string): bigint | undefined {
+    const { codes } = this.#known;
+    return codes.get(code) ?? codes.get(withoutCodeKind(code) ?? '');
+  }
+
   #whyUnknown(code: string): string {
-    const petId = this.#known.codes.get(code);
+    const petId = this.#codePet(code);
     if (petId !== undefined) return `there is no pet ${petId}`;
     return petIdOfCode(code) === undefined ? 'no known code' : 'there is no such pet';
   }

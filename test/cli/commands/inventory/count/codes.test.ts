@@ -49,3 +49,29 @@ test('--codes takes no folder', async () => {
   expect(result).toMatchObject({ code: 2, requests: [] });
   expect(result.stderr).toContain(`${folder} is a folder; --codes takes a file`);
 });
+
+test('what a scanner puts around a code changes nothing: STX and ETX, the GS of GS1, a TAB, the kind of the code', async () => {
+  const shop = await openShop();
+  const codes = changeFile(shop, 'code,petId\n4006381333931,4\n0109506000134352\x1d10AB,5\n', 'codes.csv');
+  const scans = [
+    '\x024006381333931\x03',
+    ']E04006381333931',
+    '4006381333931\t',
+    '4\x1d',
+    ']C04',
+    ']C10109506000134352\x1d10AB x2',
+    '010950600013435210AB',
+  ];
+  const result = await count(shop, `${scans.join('\r\n')}\r\n`, `--yes --json --codes ${codes}`);
+  expect(result).toMatchObject({ code: 0 });
+  expect(writes(result)).toEqual(['4 {"quantity":5}', '5 {"quantity":3}']);
+});
+
+test('a backspace or an escape in a scan is never taken for less than it is, and can be seen', async () => {
+  const shop = await openShop();
+  const result = await count(shop, '4\n8\b4\n\x1b84\n\x1b[A\n4\x7f\n= 4 1\n', '--yes');
+  expect(result.code).toBe(8);
+  expect(writes(result)).toEqual(['4 {"quantity":1}']);
+  expect(result.stderr).toContain('8␈4: 1 kept apart, no known code\n');
+  for (const code of ['8␈4', '␛84', '␛\\[A', '4␡']) expect(result.stderr).toMatch(new RegExp(`\n  ${code} +1\n`));
+});
