@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../support/postgres.ts';
 import { openShop } from '../support/shop.ts';
@@ -140,4 +141,62 @@ test('a database with settings of its own, which would cut the digits off times:
   await runSql(url, `DO $$ BEGIN EXECUTE format('${set}', current_database()); END $$`);
   const { run } = await openShop();
   expect(await run('inventory adjust 4 +1', { env: { PETSTOCK_STATE_URL: url } })).toMatchObject({ code: 0 });
+});
+
+test('roles: one that may not make the schema, or not use it, is said as such; one that is granted the other does all', async () => {
+  const server = await temporaryPostgres();
+  const roles = ['ann', 'ben', 'guest'].map((name) => `CREATE ROLE ${name} LOGIN`);
+  await runSql(server.url, ...roles, 'CREATE DATABASE pets OWNER ann');
+  const { run } = await openShop();
+  const as = (user: string, command: string) => {
+    const PETSTOCK_STATE_URL = server.url.replace('postgres@/postgres', `${user}@/pets`);
+    return run(command, { env: { PETSTOCK_STATE_URL } });
+  };
+  const refused = async (user: string, words: string) => {
+    for (const command of ['inventory adjust 4 +1', 'inventory get 4']) {
+      const result = await as(user, command);
+      expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining(words) });
+      expect(result.stderr).toContain('The role of the URL needs all rights to the schema petstock');
+      expect(result.stderr).toContain('Hint: petstock config set state-url');
+    }
+  };
+  await refused('guest', 'permission denied for database pets');
+  expect(await as('ann', 'inventory adjust 4 +1')).toMatchObject({ code: 0 });
+  await refused('ben', 'permission denied for schema petstock');
+  await runSql(server.url, 'GRANT ann TO ben');
+  expect(await as('ben', 'undo --last --yes')).toMatchObject({ code: 0 });
+});
+
+test('a server that has all of its connections is waited for, and left after 5 s', async () => {
+  const server = await temporaryPostgres();
+  await runSql(server.url, 'CREATE ROLE ann LOGIN CONNECTION LIMIT 1', 'CREATE DATABASE pets OWNER ann');
+  const url = server.url.replace('postgres@/postgres', 'ann@/pets');
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  const shop = await openShop();
+  let waits = 0;
+  const clock = (atWait: (number: number) => Promise<void>) => ({
+    ...shop.clock,
+    sleep: async (...asked: Parameters<typeof shop.clock.sleep>) => {
+      waits += 1;
+      await atWait(waits);
+      return shop.clock.sleep(...asked);
+    },
+  });
+  const adjust = (atWait: (number: number) => Promise<void>) =>
+    shop.run('inventory adjust 4 +1', { env: { PETSTOCK_STATE_URL: url }, clock: clock(atWait) });
+  const refused = await adjust(async () => {});
+  expect(refused).toMatchObject({ code: 5, requests: [], stderr: expect.stringContaining('too many connections') });
+  expect(refused.stderr).toContain('so nothing was sent');
+  expect(waits).toBe(19);
+  const isOver = async () => {
+    const open = await runSql(server.url, "SELECT 1 FROM pg_stat_activity WHERE usename = 'ann'");
+    expect(open).toEqual([]);
+  };
+  const granted = await adjust(async (number) => {
+    if (number > 20) return;
+    await other.end();
+    await vi.waitFor(isOver, { timeout: 30_000 });
+  });
+  expect(granted).toMatchObject({ code: 0 });
 });

@@ -23,14 +23,21 @@ export function configOf(server: DatabaseServer, ssl: ConnectionOptions | boolea
     application_name: 'petstock',
     keepAlive: true,
     connectionTimeoutMillis: connectTimeout === undefined ? timeouts.connect : connectTimeout * 1000,
-    statement_timeout: timeouts.statement,
-    lock_timeout: timeouts.lock,
-    idle_in_transaction_session_timeout: timeouts.idleInTransaction,
-    // What is read under a lock has to be what was committed before it; and times have all of their digits. A role may have settings of
-    // its own, which these go before.
-    options: '-c default_transaction_isolation=read\\ committed -c extra_float_digits=1',
   };
 }
+
+/**
+ * What each connection begins with; a pooler refuses one that says this as it connects. What is read under a lock has to be what was committed
+ * before it, and times have all of their digits: a role may have settings of its own, which these go before.
+ */
+export const beginning = [
+  `SET statement_timeout = ${timeouts.statement}`,
+  `SET lock_timeout = ${timeouts.lock}`,
+  `SET idle_in_transaction_session_timeout = ${timeouts.idleInTransaction}`,
+  "SET default_transaction_isolation = 'read committed'",
+  'SET extra_float_digits = 1',
+  'LISTEN petstock',
+].join(';');
 
 export function isSocket({ host }: DatabaseHost): boolean {
   return host.startsWith('/');

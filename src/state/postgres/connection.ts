@@ -2,11 +2,11 @@ import type { Clock } from '../../shared/clock.ts';
 import type { DatabaseAddress } from '../../shared/database-url.ts';
 import { timeouts } from './client-config.ts';
 import { DatabaseClock } from './database-clock.ts';
-import { inWords, isLost, isSilence } from './postgres-errors.ts';
+import { inWords, isFull, isLost, isSilence } from './postgres-errors.ts';
 import { Servers } from './servers.ts';
 import type { OpenWire, Row, Wire } from './wire.ts';
 
-/** A server that is restarted takes no connections for a moment: how often it is tried again, and after how many milliseconds. */
+/** A server that is restarted, or has all of its connections, takes none for a moment: how often it is tried again, and after how many milliseconds. */
 const reconnect = { attempts: 20, pause: 250 };
 /** After this a server that could not be reached is not tried again for so long: what ends then ends soon. */
 const giveUpFor = 10_000;
@@ -56,7 +56,7 @@ export class PostgresConnection {
   static async open(options: ConnectionOptions): Promise<PostgresConnection> {
     const connection = new PostgresConnection(options);
     try {
-      await connection.#inTurn(() => connection.#connect());
+      await connection.#inTurn(() => connection.#connectUntil((error) => !isFull(error)));
     } catch (error) {
       connection.#wire?.destroy();
       throw inWords(error, connection.shown);
@@ -210,17 +210,20 @@ export class PostgresConnection {
   /** The wire, made again where it is gone. */
   async #reached(): Promise<Wire> {
     if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
-    const { clock } = this.#options;
+    if (this.#options.clock.monotonic() < this.#deadUntil) throw this.#lastFailure;
+    return this.#connectUntil((error) => !(isLost(error) || isFull(error)) || isSilence(error));
+  }
+
+  async #connectUntil(isHopeless: (error: unknown) => boolean): Promise<Wire> {
     for (let attempt = 1; ; attempt += 1) {
-      if (clock.monotonic() < this.#deadUntil) throw this.#lastFailure;
       try {
         return await this.#connect();
       } catch (error) {
-        if (!isLost(error) || isSilence(error) || attempt === reconnect.attempts) {
+        if (isHopeless(error) || attempt === reconnect.attempts) {
           this.#giveUp(error);
           throw error;
         }
-        await clock.sleep(reconnect.pause);
+        await this.#options.clock.sleep(reconnect.pause);
       }
     }
   }

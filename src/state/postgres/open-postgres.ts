@@ -47,9 +47,6 @@ function connect(
     address,
     clock,
     openWire: open,
-    prepare: async (query, patient) => {
-      await prepare(query, patient, address.shown);
-      await query('LISTEN petstock');
-    },
+    prepare: (query, patient) => prepare(query, patient, address.shown),
   });
 }

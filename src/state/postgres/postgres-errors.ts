@@ -25,6 +25,11 @@ export function isSilence(error: unknown): boolean {
   return /read timeout|timeout expired/.test((error as Error).message);
 }
 
+/** Whether the server, or the role, has as many connections as it may. Commands are short: there will be one. */
+export function isFull(error: unknown): boolean {
+  return stateOf(error) === '53300';
+}
+
 /** What PostgreSQL or the network throws, in words. @param shown the address without its password */
 export function inWords(error: unknown, shown: string): unknown {
   if (error instanceof PetstockError || !(error instanceof Error)) return error;
@@ -41,8 +46,12 @@ export function inWords(error: unknown, shown: string): unknown {
       cause: error,
     });
   }
-  const hint = /^(28|3D)/.test(state ?? '') ? 'petstock config set state-url' : 'petstock state check';
-  return new FailureError(`The shared state at ${shown} can't be used: ${error.message}`, { hint, cause: error });
+  const isRefused = state === '42501';
+  const hint = isRefused || /^(28|3D)/.test(state ?? '') ? 'petstock config set state-url' : 'petstock state check';
+  const why = isRefused
+    ? `${error.message}. The role of the URL needs all rights to the schema petstock`
+    : error.message;
+  return new FailureError(`The shared state at ${shown} can't be used: ${why}`, { hint, cause: error });
 }
 
 /** Why a server can't be reached. */

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
 import { UnavailableError } from '../../shared/errors.ts';
-import { configOf, type DatabaseServer, isSocket, tlsOptions } from './client-config.ts';
+import { beginning, configOf, type DatabaseServer, isSocket, timeouts, tlsOptions } from './client-config.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -77,6 +77,8 @@ async function connect(
   try {
     await client.connect();
     if (isStandby) throw new StandbyError();
+    const first = { text: beginning, query_timeout: timeouts.answer };
+    await client.query(first);
   } catch (error) {
     destroy();
     throw error;
