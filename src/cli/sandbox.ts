@@ -1,7 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { RunningService, ServiceOptions } from '../service/index.ts';
+import type { RunningService, ServiceOptions, StoreOptions } from '../service/index.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
+import { urlPerHost } from '../shared/database-url.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
 import { readPrivateFile } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
@@ -27,7 +28,7 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
   const { file, key } = await openSandbox(context.folders.state);
   // A server in memory has nothing to do with the sandbox: the service makes a key for it.
   const own = options.file === ':memory:' ? {} : { key };
-  const complete = { file, clock: context.clock, ...own, ...options };
+  const complete = { file, clock: context.clock, ...own, ...options, ...serversOf(options) };
   if (complete.database === undefined) makeFolderOf(complete.file);
   return startService(complete).catch(async (cause) => {
     if (cause instanceof FaultSpecError) {
@@ -36,6 +37,11 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
     if (cause instanceof TlsError) throw new UsageError(cause.message, { cause });
     throw listenError(cause, options) ?? (await storeError(cause, complete));
   });
+}
+
+/** The servers of a database: the driver of the service takes one host a URL. */
+export function serversOf({ database }: Pick<ServiceOptions, 'database'>): Pick<ServiceOptions, 'database'> {
+  return typeof database === 'string' ? { database: urlPerHost(database) } : {};
 }
 
 /** A database of one's own may be in any folder that is there; one that is missing is made. */
@@ -47,7 +53,7 @@ function makeFolderOf(file: string): void {
 /** What a failure of the store means to a user; any other error as it is. */
 export async function storeError(
   cause: unknown,
-  { file = '', database }: { readonly file?: string | undefined; readonly database?: string | undefined },
+  { file = '', database }: Pick<StoreOptions, 'file' | 'database'>,
 ): Promise<unknown> {
   const { StorageError } = await import('../service/index.ts');
   if (!(cause instanceof StorageError)) return cause;

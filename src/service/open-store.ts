@@ -8,8 +8,8 @@ import type { Store } from './store/store.ts';
 export interface StoreOptions {
   /** Path of a SQLite file, or ':memory:', which is the default. */
   readonly file?: string | undefined;
-  /** `postgres://…` */
-  readonly database?: string | undefined;
+  /** `postgres://…`; several are servers of one database: the one that takes writes is used. */
+  readonly database?: string | readonly string[] | undefined;
   readonly clock: Clock;
   /** What a new store is filled with; without it the default stock. */
   readonly stock?: Stock | undefined;
@@ -22,5 +22,5 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { file = IN_MEMORY, database, clock, stock = seededStock(), keepsJournal = false } = options;
   if (database === undefined) return SqliteStore.open(file, stock, clock);
   const { PostgresStore } = await import('./store/postgres/postgres-store.ts');
-  return PostgresStore.open({ url: database, stock, clock, keepsJournal });
+  return PostgresStore.open({ urls: [database].flat(), stock, clock, keepsJournal });
 }

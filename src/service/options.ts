@@ -12,9 +12,10 @@ export interface ServiceOptions {
   readonly file?: string;
   /**
    * Address of a PostgreSQL in place of a file: `postgres://…`. Its tables are made and filled when they are new. Any number of
-   * services on any machines may share it; windows, bans and dates then go by its clock.
+   * services on any machines may share it; windows, bans and dates then go by its clock. Several are servers of one database,
+   * of which the one that takes writes is used.
    */
-  readonly database?: string;
+  readonly database?: string | readonly string[];
   /** Milliseconds since the Unix epoch: windows, bans, `Date` and everything else go by it, where there is no `database`. */
   readonly clock: Clock;
   /** Address to listen at: 127.0.0.1. */

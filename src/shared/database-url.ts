@@ -81,6 +81,26 @@ export function parseDatabaseUrl(text: string): ReadDatabaseUrl {
   return { ok: true, value };
 }
 
+export function namesSeveralHosts(text: string): boolean {
+  return (partsOf(text.trim())?.hosts ?? '').includes(',') || /[?&](host|port)=[^&]*(,|%2c)/i.test(text);
+}
+
+/** The same for what takes one host a URL: one for each, in their order. @param text that makes sense */
+export function urlPerHost(text: string): readonly string[] {
+  const given = text.trim();
+  const parsed = parseDatabaseUrl(given);
+  if (!parsed.ok || parsed.value.hosts.length === 1) return [given];
+  const { before = '', after = '' } = partsOf(given) ?? {};
+  const [path = '', query = ''] = after.split('?');
+  return parsed.value.hosts.map(({ host, port }) => {
+    const parameters = new URLSearchParams(query);
+    parameters.delete('target_session_attrs');
+    parameters.set('host', host);
+    parameters.set('port', `${port}`);
+    return `${before}${path || '/'}?${parameters}`;
+  });
+}
+
 /** @returns what is wrong, in words, where it makes no sense */
 function readHosts(text: string, parameter: (name: string) => string | undefined): DatabaseHost[] | string {
   const inUrl = (partsOf(text)?.hosts ?? '').split(',').map(hostOf);

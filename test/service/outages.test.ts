@@ -199,7 +199,7 @@ describe('a database that goes away', () => {
 test('the end of a connection that a slow reader holds ends its list, and not the process', async () => {
   const database = await temporaryDatabase();
   const stock = seededStock({ pets: 2_500 });
-  const store = await PostgresStore.open({ url: database, stock, clock: Date, keepsJournal: false });
+  const store = await PostgresStore.open({ urls: [database], stock, clock: Date, keepsJournal: false });
   onTestFinished(() => store.close());
   const pages = store.inventory();
   await pages.next();
@@ -248,3 +248,18 @@ async function fill(url: string, count: number): Promise<pg.Client[]> {
   }
   return clients;
 }
+
+test('several servers: the one that takes writes is used, and another one once that is gone', async () => {
+  const primary = await temporaryPostgres();
+  const standby = await temporaryPostgres({ following: primary });
+  const service = await start('', { database: [standby.url, primary.url] });
+  expect(await set(service, 5)).toMatchObject({ outcome: '200' });
+  const isBehind = 'SELECT 1 FROM pg_stat_replication WHERE replay_lsn < pg_current_wal_lsn()';
+  await eventually(async () => expect(await runSql(primary.url, isBehind)).toEqual([]));
+  await primary.kill();
+  expect((await set(service, 6)).outcome).toBe('503 storage_unavailable');
+  await runSql(standby.url, 'SELECT pg_promote()');
+  expect(await quantity(service)).toBe(5);
+  expect(await set(service, 7)).toMatchObject({ outcome: '200' });
+  expect(await quantity(service)).toBe(7);
+});

@@ -29,13 +29,13 @@ describeStore({
     const url = await temporaryDatabase();
     const again = () =>
       PostgresStore.open({
-        url,
+        urls: [url],
         stock: seededStock({ pets }),
         clock: { now: () => Date.now() + 6_000 },
         keepsJournal: true,
       });
     return {
-      store: await PostgresStore.open({ url, stock: seededStock({ pets }), clock: Date, keepsJournal: true }),
+      store: await PostgresStore.open({ urls: [url], stock: seededStock({ pets }), clock: Date, keepsJournal: true }),
       again,
     };
   },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maskDatabaseUrl, parseDatabaseUrl } from '../../src/shared/database-url.ts';
+import { maskDatabaseUrl, parseDatabaseUrl, urlPerHost } from '../../src/shared/database-url.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 const read = (text: string) => {
@@ -61,6 +61,18 @@ describe('the URL of a database', () => {
     ['postgresql://db.example/pets?connect_timeout=soon', 'connect_timeout'],
   ])('%s is refused', (text, fault) => {
     expect(parseDatabaseUrl(text)).toMatchObject({ ok: false, fault: expect.stringContaining(fault) });
+  });
+
+  it('is one URL for each of its hosts where one at a time is taken, and each means the same', () => {
+    const password = 'a:b/c@d?e,f%g';
+    const text = `postgresql://ann:${encodeURIComponent(password)}@db1.example,[::1]:5433/pets?sslmode=require&target_session_attrs=primary`;
+    for (const url of [text, 'postgresql:///pets?host=/run/a,/run/b&user=ann', 'postgres://ann@a:1,b:2']) {
+      const { hosts, shown: _, ...whole } = read(url);
+      const each = urlPerHost(url).map((one) => read(one));
+      expect(each.map((one) => one.hosts)).toEqual(hosts.map((host) => [host]));
+      for (const { hosts: _one, shown: _two, ...rest } of each) expect(rest).toEqual(whole);
+    }
+    expect(urlPerHost('postgres://ann@a/pets?ssl=true')).toEqual(['postgres://ann@a/pets?ssl=true']);
   });
 
   it('never shows a password, nor a fault any of it', () => {

@@ -179,6 +179,7 @@ describe('options by variable and by file', () => {
     ['--config /nowhere.json', /can't be read/],
     ['--file a.db --database postgres://x/y', /cannot be used together/],
     ['--database mysql://root:secret@x/y', /^Error: --database takes an address/],
+    ['--database postgres://me:secret@x,y/z?options=-c', /^Error: --database cannot be used: the parameter "options"/],
     ['--database postgres://x/y --fault *:reset', /POST \/faults/],
     ['--import a.csv --pets 5', /leave --pets/],
     ['--tls-cert a.pem', /--tls-key is missing/],
@@ -366,6 +367,18 @@ test('a PostgreSQL is served, filled, reset after a question, and has its keys l
   expect(JSON.parse(stdout)).toHaveLength(2);
   const backup = await shop.run(['sandbox', 'backup', 'copy.db', ...store]);
   expect([backup.code, backup.stderr]).toEqual([2, expect.stringContaining('pg_dump --schema=petstock_service')]);
+});
+
+test('a database with several servers, by one address: a server that is not there is passed over', async () => {
+  const database = await temporaryDatabase();
+  const shop = await openShop();
+  const folder = /host=([^&]+)/.exec(database)?.[1] ?? '';
+  const list = `${database.replace(folder, `/nowhere,${folder}`)}&target_session_attrs=read-write`;
+  expect(await shop.run(['sandbox', 'export', '--database', list, '-o', 'csv'])).toMatchObject({ code: 0 });
+  await served(shop, `--port 0 --database ${list} --key ${given}`, async ({ url }) => {
+    const answer = await fetch(`${url}/inventory`, { headers: { Authorization: `Bearer ${given}` } });
+    expect(answer.status).toBe(200);
+  });
 });
 
 test('a database that is not there: exit 2, and the password is not repeated', async () => {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { parseQuantity } from '../../../inventory/values.ts';
 import type { ServiceOptions } from '../../../service/index.ts';
+import { namesSeveralHosts, parseDatabaseUrl } from '../../../shared/database-url.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { oneOf, required } from '../values.ts';
 import { count, limitsOf, planOf } from './numbers.ts';
@@ -58,10 +59,15 @@ export function secretOf(option: string, text: string): string {
   throw new UsageError(`${option} must have 16 to 128 visible ASCII characters`);
 }
 
-/** The address of a PostgreSQL. @throws UsageError that does not repeat it: it may hold a password */
+/** The address of a PostgreSQL, or of its servers. @throws UsageError that does not repeat it: it may hold a password */
 export function databaseOf(text: string): string {
-  if (/^postgres(ql)?:\/\/\S+$/.test(text)) return text;
-  throw new UsageError('--database takes an address such as postgres://user@host:5432/name?sslmode=verify-full');
+  if (!/^postgres(ql)?:\/\/\S+$/.test(text)) {
+    throw new UsageError('--database takes an address such as postgres://user@host:5432/name?sslmode=verify-full');
+  }
+  const parsed = parseDatabaseUrl(text);
+  // The driver knows parameters that we don't, and no lists of hosts.
+  if (!parsed.ok && namesSeveralHosts(text)) throw new UsageError(`--database cannot be used: ${parsed.fault}`);
+  return text;
 }
 
 function refuseContradictions(values: ServeValues): void {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Stock, Store, StoreOptions } from '../../../service/index.ts';
+import type { Stock, Store } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { openSandbox, storeError } from '../../sandbox.ts';
+import { openSandbox, serversOf, storeError } from '../../sandbox.ts';
 import { databaseOf } from './serve-options.ts';
 
 /** Which store a command is about: the sandbox's own where neither is given. */
@@ -47,13 +47,13 @@ export async function chosenStore(
  */
 export async function withStore<Result>(
   invocation: Invocation,
-  chosen: Pick<StoreOptions, 'file' | 'database'>,
+  chosen: StoreChoice,
   work: (store: Store) => Promise<Result>,
   stock?: Stock,
 ): Promise<Result> {
   const { openStore } = await import('../../../service/index.ts');
   try {
-    const store = await openStore({ ...chosen, clock: invocation.context.clock, stock });
+    const store = await openStore({ ...chosen, ...serversOf(chosen), clock: invocation.context.clock, stock });
     try {
       return await work(store);
     } finally {

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { failure, isLost, isTransient } from './failure.ts';
+import { failure, isLost, isTransient, readOnly } from './failure.ts';
 
 export type Client = pg.PoolClient;
 
@@ -48,13 +48,16 @@ interface Pools {
 
 /** The connections of one service to its database. */
 export class Connections {
-  readonly #url: string;
+  readonly #urls: readonly string[];
   readonly #sockets = new Set<Socket>();
+  /** Which of the servers is used. */
+  #current = 0;
   #pools: Pools;
   #closing: Promise<void> | null = null;
 
-  constructor(url: string) {
-    this.#url = url;
+  /** @param urls of the servers of one database: the first that takes writes is used, whichever that is at the time */
+  constructor(urls: readonly string[]) {
+    this.#urls = urls;
     this.#pools = this.#open();
   }
 
@@ -95,8 +98,7 @@ export class Connections {
 
   /** A connection for a long reading. @throws StorageError when none is free in time */
   async reader(): Promise<Reader> {
-    const pools = this.#pools;
-    const client = await connected(pools.readers);
+    const { pools, client } = await this.#connected('readers');
     return {
       client,
       release: (isOver) => {
@@ -114,18 +116,20 @@ export class Connections {
 
   #open(): Pools {
     const common = {
-      connectionString: withPsqlModes(this.#url),
+      connectionString: withPsqlModes(this.#urls[this.#current] ?? ''),
       application_name: 'petstock service',
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: ANSWER_MS,
-      lock_timeout: LOCK_MS,
       keepAlive: true,
       types: TYPES,
       stream: () => this.#socket(),
-      onConnect: requireDurable,
     };
-    const workers = new pg.Pool({ ...common, max: WORKERS, idle_in_transaction_session_timeout: IDLE_MS });
-    const readers = new pg.Pool({ ...common, max: READERS, idle_in_transaction_session_timeout: READER_IDLE_MS });
+    const onConnect = (idleMs: number) => async (client: pg.ClientBase) => {
+      await client.query(beginning(idleMs));
+      if (this.#urls.length > 1) await requireWrites(client);
+    };
+    const workers = new pg.Pool({ ...common, max: WORKERS, onConnect: onConnect(IDLE_MS) });
+    const readers = new pg.Pool({ ...common, max: READERS, onConnect: onConnect(READER_IDLE_MS) });
     for (const pool of [workers, readers]) {
       // A connection that ends is replaced when one is needed. Without these listeners one that idles, or that is held between
       // two statements, would end the process.
@@ -165,8 +169,7 @@ export class Connections {
   }
 
   async #once<Result>(work: (client: Client) => Promise<Result>, onlyReads: boolean): Promise<Result> {
-    const pools = this.#pools;
-    const client = await connected(pools.workers);
+    const { pools, client } = await this.#connected('workers');
     try {
       const result = await work(client);
       client.release();
@@ -177,6 +180,20 @@ export class Connections {
       client.release(isOver);
       if (isOver) this.#renew(pools);
       throw failure(error, !onlyReads && isOver);
+    }
+  }
+
+  /** @throws StorageError when none is free in time, or none can be made */
+  async #connected(kind: keyof Pools): Promise<{ readonly pools: Pools; readonly client: Client }> {
+    for (let tried = 1; ; tried++) {
+      const pools = this.#pools;
+      try {
+        return { pools, client: await pools[kind].connect() };
+      } catch (error) {
+        if (tried >= this.#urls.length || !isLost(error) || isPoolBusy(error)) throw failure(error, false);
+        if (this.#pools === pools) this.#current = (this.#current + 1) % this.#urls.length;
+        this.#renew(pools);
+      }
     }
   }
 
@@ -196,20 +213,25 @@ function withPsqlModes(url: string): string {
   return /[?&]sslmode=/.test(url) && !/[?&]uselibpqcompat=/.test(url) ? `${url}&uselibpqcompat=true` : url;
 }
 
-/** @throws StorageError when none is free in time, or none can be made */
-async function connected(pool: pg.Pool): Promise<Client> {
-  try {
-    return await pool.connect();
-  } catch (error) {
-    throw failure(error, false);
-  }
+/** All connections of a pool are in use, for longer than is waited. */
+function isPoolBusy(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('timeout exceeded');
 }
 
-/** What is answered has to last: where the database would not wait for its disk by default, it does for us. */
-async function requireDurable(client: pg.ClientBase): Promise<void> {
-  await client.query(
-    `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
+/**
+ * What each connection begins with; a pooler refuses one that says this as it connects. What is answered has to last: where the
+ * database would not wait for its disk by default, it does for us.
+ */
+function beginning(idleMs: number): string {
+  return `SET lock_timeout = ${LOCK_MS}; SET idle_in_transaction_session_timeout = ${idleMs};
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
+}
+
+async function requireWrites(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ readonly read_only: string }>(
+    `SELECT current_setting('transaction_read_only') AS read_only`,
   );
+  if (rows[0]?.read_only === 'on') throw readOnly();
 }
 
 async function undone(client: Client): Promise<boolean> {

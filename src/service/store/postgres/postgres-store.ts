@@ -14,8 +14,8 @@ import { fillStock, patiently, prepare, putItems, withoutTimeouts } from './sche
 import { DatabaseTime } from './time.ts';
 
 export interface PostgresOptions {
-  /** `postgres://user:password@host:5432/database?sslmode=verify-full` */
-  readonly url: string;
+  /** `postgres://user:password@host:5432/database?sslmode=verify-full`; several are servers of one database, as `Connections` uses them. */
+  readonly urls: readonly string[];
   /** What new tables are filled with. */
   readonly stock: Stock;
   /** Of this machine. It only bridges the time between two answers of the database, and may be wrong. */
@@ -45,8 +45,8 @@ export class PostgresStore implements Store {
   #closing: Promise<void> | null = null;
 
   /** Opens the database; new tables are made and filled with the stock. */
-  static async open({ url, stock, clock, keepsJournal }: PostgresOptions): Promise<PostgresStore> {
-    const connections = new Connections(url);
+  static async open({ urls, stock, clock, keepsJournal }: PostgresOptions): Promise<PostgresStore> {
+    const connections = new Connections(urls);
     try {
       await prepare(connections, stock);
       const store = new PostgresStore(connections, clock, keepsJournal);
