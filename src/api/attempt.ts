@@ -1,7 +1,7 @@
 import { OvertakenError, type Permit } from '../rate-limit/governor.ts';
 import { parseDate, parseRetryAfter } from '../rate-limit/headers.ts';
 import { longestGate } from '../rate-limit/key-state.ts';
-import { CertificateError, PetstockError, UnavailableError } from '../shared/errors.ts';
+import { CertificateError, FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
 import { errorOf } from './error-answer.ts';
 import { type Answer, type ExchangeOptions, exchange } from './exchange.ts';
 import { NetworkFault } from './network-fault.ts';
@@ -50,7 +50,7 @@ export async function attempt<T>(
     const { method, url, headers, body } = request;
     return await exchange({ method, url, headers, body, leaving }, options, observe);
   } catch (error) {
-    if (error instanceof OvertakenError || (error instanceof NetworkFault && error.unconnected)) hasLeft = false;
+    if (certainlyUnsent(error)) hasLeft = false;
     if (error instanceof OvertakenError) return { kind: 'overtaken', error };
     const facts = { unsent: !hasLeft, mayStillArrive: hasLeft };
     if (error instanceof NetworkFault && error.untrusted) throw certificateFailure(request.url, error).with(facts);
@@ -63,6 +63,12 @@ export async function attempt<T>(
     noted ??= hasLeft ? permit.lost() : permit.unsent();
     await noted;
   }
+}
+
+/** What was handed over did not get to where it would have been written. */
+function certainlyUnsent(error: unknown): boolean {
+  if (error instanceof NetworkFault) return error.unconnected;
+  return error instanceof OvertakenError || (error instanceof FailureError && error.unsent);
 }
 
 async function judge<T>(

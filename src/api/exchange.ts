@@ -1,5 +1,6 @@
 import type { Clock } from '../shared/clock.ts';
 import { PetstockError } from '../shared/errors.ts';
+import { memoryShortage } from '../shared/memory.ts';
 import { type BodyBound, mostBytes, tooLong, wholeBody, withinBound } from './body.ts';
 import { decodedChunks, isPlain } from './content-encoding.ts';
 import type { Controllers } from './controllers.ts';
@@ -167,7 +168,7 @@ class Exchange implements Answer {
     if (error instanceof PetstockError) return error;
     const { code, name } = error as NodeJS.ErrnoException;
     if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The head of the answer', mostBytes.headers);
-    if (typeof code !== 'string' && name !== 'HTTPParserError') return error;
+    if (typeof code !== 'string' && name !== 'HTTPParserError') return memoryShortage(error) ?? error;
     return new NetworkFault(describe(error), { cause: error, answered });
   }
 }

@@ -36,7 +36,7 @@ export interface ReportOptions {
  */
 export async function reportError(thrown: unknown, options: ReportOptions): Promise<number> {
   if (thrown instanceof ClosedPipeError || thrown instanceof ChangesFound) return exitCodes[thrown.exit];
-  const error = thrown instanceof PetstockError ? thrown : defect(thrown);
+  const error = thrown instanceof PetstockError ? thrown : await defect(thrown);
   const exitCode = exitCodes[error.exit];
   const { context, globals, invocation } = options;
   const { stderr, env } = context;
@@ -91,11 +91,14 @@ function wantsJson({ json, output }: GlobalOptions): boolean {
 }
 
 /** Whatever else was thrown: a full disk and the like, or a mistake of ours. */
-function defect(thrown: unknown): PetstockError {
+async function defect(thrown: unknown): Promise<PetstockError> {
   const { code, message } = thrown as NodeJS.ErrnoException;
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) {
     return new FailureError(systemFailureText(thrown) ?? message, { cause: thrown });
   }
+  const { memoryShortage } = await import('../shared/memory.ts');
+  const shortage = memoryShortage(thrown);
+  if (shortage !== undefined) return shortage;
   return new FailureError(
     `This is a bug in petstock, please report it: ${message}. The same command with --debug shows where it happened`,
     { cause: thrown },
