@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { ColumnBatches } from '../inventory/item-columns.ts';
-import type { InventoryItem } from '../inventory/items.ts';
+import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import type { Permit } from '../rate-limit/governor.ts';
 import { type PetstockError, UnavailableError } from '../shared/errors.ts';
 import { redactorOf } from '../shared/redact.ts';
@@ -53,6 +53,11 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface ScanOptions extends ReadOptions {
+  /** Is called for pets whose quantity can't be held exactly, which the list then lacks. Without it the list fails. */
+  readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
+}
+
 export interface UpdateOptions {
   /**
    * Exactly one request is sent, with this. Without it the request is admitted, and sent again only where it certainly was
@@ -74,7 +79,7 @@ export interface Client {
    */
   listInventory(options?: ReadOptions): AsyncIterable<readonly InventoryItem[]>;
   /** The same without an object for each item. */
-  scanInventory(options?: ReadOptions): ColumnBatches;
+  scanInventory(options?: ScanOptions): ColumnBatches;
   /**
    * `PATCH /inventory/{petId}` sets the stock of one pet. It is never sent again after an unknown outcome.
    *
@@ -150,11 +155,11 @@ export function createClient(options: ClientOptions): Client {
       if (!isSuccess(answer)) throw await errorOf(answer);
       return { value: decodeJson(await answer.text({ most, of: operation.name }), operation), headers: answer.headers };
     });
-  const scanInventory = (read: ReadOptions = {}): ColumnBatches =>
+  const scanInventory = ({ onUnreadable, ...read }: ScanOptions = {}): ColumnBatches =>
     pushToPull((give) =>
       call({ method: 'GET', path: '/inventory', ...read }, async (answer) => {
         if (!isOk(answer)) throw await errorOf(answer);
-        await readInventory(answer, give);
+        await readInventory(answer, { give, onUnreadable });
       }),
     );
 

@@ -1,8 +1,8 @@
 import { grouped } from '../inventory/grouped.ts';
-import type { InventoryItem } from '../inventory/items.ts';
+import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import { FailureError } from '../shared/errors.ts';
 import { mostBytes, tooLong } from './body.ts';
-import { isJsonObject, type Json, parseJson, toInteger } from './json.ts';
+import { isJsonObject, type Json, numberText, parseJson, toInteger } from './json.ts';
 import type { ExactDecoder } from './scanner/exact-decoder.ts';
 import { decodeUtf8 } from './utf8.ts';
 
@@ -33,15 +33,30 @@ export function decodeItems(value: Json, operation: Operation): InventoryItem[] 
   return value.map((item: Json, index) => decodeItem(item, operation, `item ${index + 1} of `));
 }
 
-/** The decoder of what the scanner of a list can't read by itself: the same that reads a whole answer. */
-export function exactDecoder(operation: Operation): ExactDecoder {
+/** So many pets without a readable stock are another shape of the answer. */
+const mostUnreadable = 1000;
+/** Of a number that makes no sense, in characters. */
+const longestNumber = 40;
+
+/**
+ * The decoder of what the scanner of a list can't read by itself: the same that reads a whole answer.
+ * @param onUnreadable is given items whose quantity is a number that can't be held exactly. Without it they are faults
+ */
+export function exactDecoder(operation: Operation, onUnreadable?: (item: UnreadableItem) => void): ExactDecoder {
+  let unreadable = 0;
   const invalidAt = (offset: number, cause?: unknown) =>
     nonsense(operation, `is not valid JSON at byte ${offset}`, cause);
   return {
     item(bytes, index, offset) {
       const text = decodeUtf8(bytes, true);
       try {
-        return decodeItem(parseJson(text), operation, `item ${index + 1} of `);
+        const item = readItem(parseJson(text), operation, `item ${index + 1} of `);
+        if (!('fault' in item)) return item;
+        unreadable += 1;
+        if (onUnreadable === undefined || unreadable > mostUnreadable)
+          throw unreadableQuantity(item, operation, `item ${index + 1} of `);
+        onUnreadable(item);
+        return undefined;
       } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
         throw invalidAt(offset + Buffer.byteLength(text.slice(0, faultPosition(error))), error);
@@ -62,21 +77,40 @@ function faultPosition({ message }: SyntaxError): number {
   return Number(/ at position (\d+)$/.exec(message)?.[1] ?? 0);
 }
 
-/** @throws FailureError that names the field that is missing or of the wrong type */
+/** @throws FailureError that names the field that is missing, of the wrong type, or out of range */
 export function decodeItem(value: Json, operation: Operation, where = ''): InventoryItem {
+  const item = readItem(value, operation, where);
+  if ('fault' in item) throw unreadableQuantity(item, operation, where);
+  return item;
+}
+
+/** @throws FailureError that names the field that is missing or of the wrong type */
+function readItem(value: Json, operation: Operation, where: string): InventoryItem | UnreadableItem {
   if (!isJsonObject(value)) throw nonsense(operation, `has no object for ${where}the inventory item`);
   const petId = toInteger(value.petId);
   if (petId === undefined || petId < int64.min || petId > int64.max) {
     throw wrongField('petId', 'an int64', value.petId, operation, where);
   }
+  const number = numberText(value.quantity);
+  if (number === undefined) throw wrongField('quantity', 'an integer', value.quantity, operation, where);
+  const { status } = value;
+  if (typeof status !== 'string') throw wrongField('status', 'a string', status, operation, where);
   const quantity = toInteger(value.quantity);
-  if (quantity === undefined) throw wrongField('quantity', 'an integer', value.quantity, operation, where);
-  if (quantity < safe.min || quantity > safe.max) {
-    const fault = `"quantity" in ${where}the answer is ${quantity} for pet ${petId}, which is out of range`;
-    throw nonsense(operation, `makes no sense: ${fault}`);
+  if (quantity !== undefined && quantity >= safe.min && quantity <= safe.max) {
+    return { petId, quantity: Number(quantity), status };
   }
-  if (typeof value.status !== 'string') throw wrongField('status', 'a string', value.status, operation, where);
-  return { petId, quantity: Number(quantity), status: value.status };
+  const shown = number.length > longestNumber ? `${number.slice(0, longestNumber)}…` : number;
+  return { petId, status, number: shown, fault: isFraction(number) ? 'not an integer' : 'out of range' };
+}
+
+/** Whether a number that is no safe integer has a fraction; one that is too large for that to matter has none. */
+function isFraction(number: string): boolean {
+  return Math.abs(Number(number)) <= Number.MAX_SAFE_INTEGER;
+}
+
+function unreadableQuantity({ petId, number, fault }: UnreadableItem, operation: Operation, where: string) {
+  const what = `"quantity" in ${where}the answer is ${number} for pet ${petId}, which is ${fault}`;
+  return nonsense(operation, `makes no sense: ${what}`);
 }
 
 function wrongField(field: string, type: string, value: Json | undefined, operation: Operation, where: string) {

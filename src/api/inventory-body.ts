@@ -1,5 +1,6 @@
 import { grouped } from '../inventory/grouped.ts';
 import type { ItemColumns } from '../inventory/item-columns.ts';
+import type { UnreadableItem } from '../inventory/items.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { exactDecoder } from './decode.ts';
 import type { Answer } from './exchange.ts';
@@ -8,17 +9,27 @@ import { InventoryScanner } from './scanner/scanner.ts';
 
 const operation = { name: 'GET /inventory' };
 
+export interface ReadInventoryOptions {
+  /** @returns whether to go on */
+  give(batch: ItemColumns): Promise<boolean>;
+  /** Is called for items that are left out since their quantity can't be held, before the batch behind them is given. */
+  readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
+}
+
 /**
  * Reads the body of `GET /inventory` and gives its items away batch by batch, until `give` resolves with false.
  * As long as nothing was given away, a NetworkFault is one that may be tried again; later that would start the list again.
  *
  * @throws FailureError for a body that makes no sense, UnavailableError for one that broke off after the first batch
  */
-export async function readInventory(answer: Answer, give: (batch: ItemColumns) => Promise<boolean>): Promise<void> {
-  const scanner = new InventoryScanner(exactDecoder(operation));
+export async function readInventory(answer: Answer, { give, onUnreadable }: ReadInventoryOptions): Promise<void> {
+  // Until something was given away the list may be read anew.
+  const leftOut: UnreadableItem[] = [];
+  const scanner = new InventoryScanner(exactDecoder(operation, onUnreadable && ((item) => void leftOut.push(item))));
   let begun = false;
   const giveBatch = () => {
     begun = true;
+    for (const item of leftOut.splice(0)) onUnreadable?.(item);
     return answer.pauseTimeout(() => give(scanner.batch));
   };
   try {
@@ -29,7 +40,7 @@ export async function readInventory(answer: Answer, give: (batch: ItemColumns) =
       }
     }
     scanner.finish();
-    if (scanner.batch.length > 0) await giveBatch();
+    if (scanner.batch.length + leftOut.length > 0) await giveBatch();
   } catch (error) {
     throw begun ? notWhole(error, scanner.received) : error;
   }

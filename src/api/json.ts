@@ -32,6 +32,11 @@ function isJsonNumber(value: Json | undefined): value is JsonNumber {
   return (value as unknown) instanceof LosslessNumber;
 }
 
+/** The text of a JSON number; undefined where it is none. */
+export function numberText(value: Json | undefined): string | undefined {
+  return isJsonNumber(value) ? value.value : undefined;
+}
+
 /**
  * Reads a JSON number as an exact integer. `5.0` and `5e0` are integers in JSON.
  * @returns undefined where it is no number, or none without a fraction

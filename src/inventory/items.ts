@@ -19,5 +19,20 @@ export type InventoryItem = {
   readonly status: string;
 };
 
+/** A pet of which the service gives a stock that no quantity can hold: the specification sets no bounds. */
+export interface UnreadableItem {
+  readonly petId: bigint;
+  readonly status: string;
+  /** What it gives: `9007199254740993`, or the beginning of it. */
+  readonly number: string;
+  /** `out of range`, `not an integer` */
+  readonly fault: string;
+}
+
+/** A clause: `the stock of pet 5 is 9007199254740993, which is out of range` */
+export function unreadableText({ petId, number, fault }: UnreadableItem): string {
+  return `the stock of pet ${petId} is ${number}, which is ${fault}`;
+}
+
 /** Items in batches, as they come from their source. */
 export type ItemBatches = AsyncIterable<readonly InventoryItem[]> | Iterable<readonly InventoryItem[]>;

@@ -1,11 +1,22 @@
+import { type UnreadableItem, unreadableText } from './items.ts';
 import type { PetIdSet } from './pet-id-set.ts';
 
-/** The stock of some pets; one that is missing is not there. A Map is one. */
-export type Quantities = Pick<ReadonlyMap<bigint, number>, 'get' | 'has'> & { keys(): Iterable<bigint> };
+/** The stock of some pets; one that is missing is not there, or can't be read. A Map is one. */
+export type Quantities = Pick<ReadonlyMap<bigint, number>, 'get' | 'has'> & {
+  keys(): Iterable<bigint>;
+  readonly unreadable?: ReadonlyMap<bigint, UnreadableItem>;
+};
+
+/** Why a pet that had a stock is without one: a clause without a trailing period. */
+export function absenceText({ unreadable }: Quantities, petId: bigint): string {
+  const item = unreadable?.get(petId);
+  return item === undefined ? `there is no pet ${petId} any more` : unreadableText(item);
+}
 
 /** The stock of wanted pets, 8 bytes each beside the set of their ids. */
 export class PetQuantities implements Quantities {
   readonly #petIds: PetIdSet;
+  readonly unreadable = new Map<bigint, UnreadableItem>();
   /** By the place of the id; NaN where there is no such pet. */
   readonly #values: Float64Array;
 

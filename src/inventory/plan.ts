@@ -1,6 +1,8 @@
 import type { BulkRow, Change, RowError, RowResult } from './change.ts';
 import { grouped } from './grouped.ts';
+import { unreadableText } from './items.ts';
 import type { Parsed } from './parsed.ts';
+import type { Quantities } from './pet-quantities.ts';
 import { RowColumns } from './row-columns.ts';
 import { addDelta } from './values.ts';
 
@@ -10,6 +12,9 @@ export interface PlanFault {
   /** A clause for a shop assistant, without the line and without a trailing period. */
   readonly message: string;
 }
+
+/** The code of a row whose pet has a stock that can't be read. */
+export const unreadableStock = 'unreadable_stock';
 
 /** What is to become of each change. Each is either a row or a fault. */
 export interface Plan {
@@ -29,6 +34,7 @@ export interface PlanOptions {
  * Says what is to become of each change, given the stock as it was read. Deltas become targets here, once; what the
  * plan says is what is sent, however often it is sent.
  *
+ * - a stock that can't be read: `failed`, whatever is wanted
  * - a pet without stock: a fault, or `failed`, even where the row is blank: an id with a typo is a typo
  * - blank: `unchanged`, whatever it expects, since nothing would be written
  * - `expected` is not the stock: `conflict`, even where the stock is what is wanted already
@@ -37,13 +43,13 @@ export interface PlanOptions {
  */
 export function planChanges(
   changes: Iterable<Change>,
-  stockOf: (petId: bigint) => number | undefined,
+  stock: Pick<Quantities, 'get' | 'unreadable'>,
   options: PlanOptions,
 ): Plan {
   const rows = new RowColumns();
   const faults: PlanFault[] = [];
   for (const change of changes) {
-    const planned = planChange(change, stockOf(change.petId), options);
+    const planned = planChange(change, stock, options);
     if (typeof planned === 'string') faults.push({ line: change.line, message: planned });
     else rows.push(planned);
   }
@@ -51,8 +57,18 @@ export function planChanges(
 }
 
 /** @returns the row, or why the file is refused */
-function planChange(change: Change, stock: number | undefined, options: PlanOptions): BulkRow | string {
+function planChange(
+  change: Change,
+  quantities: Pick<Quantities, 'get' | 'unreadable'>,
+  options: PlanOptions,
+): BulkRow | string {
   const { petId, quantity, delta, expected } = change;
+  const unreadable = quantities.unreadable?.get(petId);
+  if (unreadable !== undefined) {
+    const error = { code: unreadableStock, message: unreadableText(unreadable) };
+    return rowOf(change, undefined, quantity, 'failed', error, delta);
+  }
+  const stock = quantities.get(petId);
   if (stock === undefined) {
     const message = `there is no pet ${petId} in ${options.env}`;
     if (!options.skipUnknown) return message;

@@ -70,7 +70,7 @@ export async function applyChanges(
   const reader = readerOf(context, state);
   const stock = await reader.readSettledStock(new Set(changes.map(({ petId }) => petId)));
   const env = context.connection.name;
-  const plan = planChanges(changes, (petId) => stock.quantities.get(petId), { skipUnknown: false, env });
+  const plan = planChanges(changes, stock.quantities, { skipUnknown: false, env });
   const { faults } = plan;
   if (faults.length > 0) {
     const lines = faults.map(({ line, message }) => `change ${line}: ${message}`);

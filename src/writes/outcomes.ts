@@ -146,7 +146,7 @@ export class Outcomes implements Progression {
       const found = quantities.get(write.petId);
       if (found === write.before) return [{ write, mark }];
       if (found === write.after) this.settle(write, { result: 'unchanged' }, found);
-      else this.conflict(write, stockMovedMessage(write, found), found);
+      else this.conflict(write, stockMovedMessage(write, quantities), found);
       return [];
     });
   }

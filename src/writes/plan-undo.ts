@@ -1,5 +1,5 @@
 import { PetIdSet } from '../inventory/pet-id-set.ts';
-import type { Quantities } from '../inventory/pet-quantities.ts';
+import { absenceText, type Quantities } from '../inventory/pet-quantities.ts';
 import { RowColumns } from '../inventory/row-columns.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { History, RecordedRow, RunRecord } from '../state/history.ts';
@@ -64,7 +64,8 @@ export async function planUndo(history: UndoHistory, run: RunRecord, stock: Quan
     for (const [index, recorded] of undoable.entries()) {
       const lastKnown = known.get(recorded.row);
       if (lastKnown === undefined) continue;
-      const facts = { stock: stock.get(recorded.petId), laterWrites: later[index] ?? [], lastKnown };
+      const absence = absenceText(stock, recorded.petId);
+      const facts = { stock: stock.get(recorded.petId), absence, laterWrites: later[index] ?? [], lastKnown };
       const row = undoRow(run.run, recorded, facts);
       if (row !== undefined) rows.push(row);
     }

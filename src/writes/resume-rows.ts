@@ -12,8 +12,10 @@ export interface ResumedRow {
 
 /** What is known of a row without an answer when its run goes on. */
 export interface ResumeFacts {
-  /** The stock now; undefined where the service has no such pet. */
+  /** The stock now; undefined where there is none. */
   readonly stock: number | undefined;
+  /** Why there is none, as a clause. Default: the service has no such pet any more. */
+  readonly absence?: string | undefined;
   /** What other runs have written of the pet since. */
   readonly laterWrites: readonly PetWrite[];
 }
@@ -55,7 +57,7 @@ interface Answer {
 /** @returns undefined where the row is still to be written */
 function answerOf(
   { petId, before, after, result }: RecordedRow,
-  { stock, laterWrites }: ResumeFacts,
+  { stock, absence = `there is no pet ${petId} any more`, laterWrites }: ResumeFacts,
 ): Answer | undefined {
   if (stock === after && result === 'pending') return { result: 'unchanged' };
   const isAsBefore = stock !== undefined && stock === before;
@@ -64,7 +66,7 @@ function answerOf(
     return { result: 'conflict', message: laterWriteMessage(later) };
   }
   if (stock === after) return { result: 'applied' };
-  if (stock === undefined) return { result: 'conflict', message: `there is no pet ${petId} any more` };
+  if (stock === undefined) return { result: 'conflict', message: absence };
   if (before === undefined) {
     // A plain set that was never sent relies on nothing; of one that was, somebody may have changed the stock since.
     return result === 'pending' ? undefined : { result: 'conflict', message: `the stock is ${stock}, not ${after}` };

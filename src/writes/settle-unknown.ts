@@ -1,3 +1,4 @@
+import type { Quantities } from '../inventory/pet-quantities.ts';
 import type { PetWrite } from '../state/history.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { QueuedRow, RowWrite, Stock, UnknownRow } from './row-write.ts';
@@ -41,7 +42,7 @@ export function settleUnknown(
     } else if (now < unknown.arrivesUntil) {
       arrivesUntil = Math.max(arrivesUntil ?? 0, unknown.arrivesUntil);
     } else {
-      const message = conflictOf(write, found, later);
+      const message = conflictOf(write, quantities, later);
       if (message !== undefined) outcomes.conflict(write, message, found);
       else if (!isLast || write.before !== undefined) again.push(sendAgain(outcomes, unknown, mark));
     }
@@ -55,10 +56,13 @@ function overtaking({ before }: RowWrite, found: number | undefined, later: read
 }
 
 /** @returns undefined where it may be sent again */
-function conflictOf(write: RowWrite, found: number | undefined, later: PetWrite | undefined): string | undefined {
+function conflictOf(write: RowWrite, quantities: Quantities, later: PetWrite | undefined): string | undefined {
+  const found = quantities.get(write.petId);
   if (later !== undefined) return laterWriteMessage(later);
   const isUnmoved = found !== undefined && (write.before === undefined || found === write.before);
-  return isUnmoved ? undefined : `${stockMovedMessage(write, found)}; whether it was written before that is not known`;
+  return isUnmoved
+    ? undefined
+    : `${stockMovedMessage(write, quantities)}; whether it was written before that is not known`;
 }
 
 function sendAgain(outcomes: Outcomes, unknown: UnknownRow, mark: Stock['mark']): QueuedRow {

@@ -1,4 +1,5 @@
 import type { Client } from '../api/client.ts';
+import type { UnreadableItem } from '../inventory/items.ts';
 import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
 import { PetQuantities, type Quantities } from '../inventory/pet-quantities.ts';
 import { eachPicked } from '../inventory/pick-items.ts';
@@ -66,6 +67,10 @@ async function quantitiesOf(
 ): Promise<Quantities> {
   const wanted = petIds instanceof PetIdSet ? petIds : new PetIdSet(petIds);
   const quantities = new PetQuantities(wanted);
-  await eachPicked(client.scanInventory({ permit }), wanted, ({ petId, quantity }) => quantities.set(petId, quantity));
+  const onUnreadable = (item: UnreadableItem) => {
+    if (wanted.has(item.petId)) quantities.unreadable.set(item.petId, item);
+  };
+  const batches = client.scanInventory({ permit, onUnreadable });
+  await eachPicked(batches, wanted, ({ petId, quantity }) => quantities.set(petId, quantity));
   return quantities;
 }

@@ -4,8 +4,10 @@ import { laterWriteMessage, mayBeWritten } from './stock-moved.ts';
 
 /** What is known of a row that is to be taken back. */
 export interface UndoFacts {
-  /** The stock now; undefined where the service has no such pet. */
+  /** The stock now; undefined where there is none. */
   readonly stock: number | undefined;
+  /** Why there is none, as a clause. Default: the service has no such pet any more. */
+  readonly absence?: string | undefined;
   /** What other runs have written of the pet since, except for pairs of a write and its undo. */
   readonly laterWrites: readonly PetWrite[];
   /** What the history knew of the stock before a plain set, which did not read it. */
@@ -26,13 +28,13 @@ export function isUndoable({ result, undoneBy }: RecordedRow): boolean {
  */
 export function undoRow(run: string, recorded: RecordedRow, facts: UndoFacts): BulkRow | undefined {
   const { row: line, petId, after, ref } = recorded;
-  const { stock, laterWrites, lastKnown } = facts;
+  const { stock, absence, laterWrites, lastKnown } = facts;
   const target = recorded.before ?? lastKnown;
   if (target === undefined) return undefined;
   const written = recorded.quantity ?? after;
   const isRemembered = recorded.before === undefined;
   const reason = isRemembered ? `undo of ${run}, to the last stock in the history` : `undo of ${run}`;
-  const message = conflictOf(petId, { stock, written, target, laterWrites });
+  const message = conflictOf(petId, { stock, absence, written, target, laterWrites });
   const result = message !== undefined ? 'conflict' : stock === target ? 'unchanged' : 'planned';
   const error = message === undefined ? undefined : { code: 'conflict', message };
   return {
@@ -52,13 +54,14 @@ export function undoRow(run: string, recorded: RecordedRow, facts: UndoFacts): B
 
 interface Situation {
   readonly stock: number | undefined;
+  readonly absence: string | undefined;
   readonly written: number;
   readonly target: number;
   readonly laterWrites: readonly PetWrite[];
 }
 
-function conflictOf(petId: bigint, { stock, written, target, laterWrites }: Situation): string | undefined {
-  if (stock === undefined) return `there is no pet ${petId} any more`;
+function conflictOf(petId: bigint, { stock, absence, written, target, laterWrites }: Situation): string | undefined {
+  if (stock === undefined) return absence ?? `there is no pet ${petId} any more`;
   if (stock === target) return undefined;
   const later = laterWrites.findLast((write) => stock !== written || mayBeWritten(write, stock));
   if (later !== undefined) return laterWriteMessage(later);

@@ -85,7 +85,10 @@ describe('a field that is missing or mistyped is named, with the operation', () 
     ['{"petId":1e999999999,"quantity":3,"status":"sold"}', '"petId" in the answer is not an int64'],
     ['{"petId":[7],"quantity":3,"status":"sold"}', '"petId" in the answer is not an int64'],
     ['{"petId":7,"quantity":"3","status":"sold"}', '"quantity" in the answer is not an integer'],
-    ['{"petId":7,"quantity":3.5,"status":"sold"}', '"quantity" in the answer is not an integer'],
+    [
+      '{"petId":7,"quantity":3.5,"status":"sold"}',
+      '"quantity" in the answer is 3.5 for pet 7, which is not an integer',
+    ],
     [
       '{"petId":7,"quantity":9007199254740992,"status":"sold"}',
       '"quantity" in the answer is 9007199254740992 for pet 7, which is out of range',

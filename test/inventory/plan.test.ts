@@ -24,7 +24,7 @@ const blank: Change = {
   ref: undefined,
 };
 const plan = (change: Partial<Change>, options: Partial<PlanOptions> = {}) =>
-  planChanges([{ ...blank, ...change }], (petId) => stock.get(petId), {
+  planChanges([{ ...blank, ...change }], stock, {
     skipUnknown: false,
     env: 'staging',
     ...options,
@@ -136,7 +136,11 @@ describe('any changes on any stock', () => {
   it('are each a row or a fault, in their order', () => {
     fc.assert(
       fc.property(changes, stocks, fc.boolean(), (all, levels, skipUnknown) => {
-        const { rows, faults } = planChanges(all, (petId) => levels[`${petId}`], { skipUnknown, env: 'staging' });
+        const { rows, faults } = planChanges(
+          all,
+          { get: (petId) => levels[`${petId}`] },
+          { skipUnknown, env: 'staging' },
+        );
         const lines = rows.map(({ line }) => line);
         const faulty = faults.map(({ line }) => line);
         expect(lines).toEqual(lines.toSorted((a, b) => a - b));
@@ -150,7 +154,11 @@ describe('any changes on any stock', () => {
   it('are written only where the stock differs, and to exactly what was wanted', () => {
     fc.assert(
       fc.property(changes, stocks, (all, levels) => {
-        const { rows, faults } = planChanges(all, (petId) => levels[`${petId}`], { skipUnknown: true, env: 'staging' });
+        const { rows, faults } = planChanges(
+          all,
+          { get: (petId) => levels[`${petId}`] },
+          { skipUnknown: true, env: 'staging' },
+        );
         for (const { line, petId, before, after, result, error } of rows) {
           const level = levels[`${petId}`];
           const wish = wished(all[line - 2] ?? blank, level);

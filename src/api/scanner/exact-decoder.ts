@@ -6,9 +6,10 @@ export interface ExactDecoder {
   /**
    * @param index how many items are before it
    * @param offset where in the body it begins
+   * @returns undefined where the item is to be left out
    * @throws FailureError
    */
-  item(bytes: Uint8Array, index: number, offset: number): InventoryItem;
+  item(bytes: Uint8Array, index: number, offset: number): InventoryItem | undefined;
   /** A body that begins with something else than a list. @throws FailureError always */
   other(bytes: Uint8Array): never;
   /** The error for an item that is longer than any item. @param index how many items are before it */

@@ -59,6 +59,8 @@ export class InventoryScanner {
   #state: State = 'list';
   /** Items in the batches before this one. */
   #before = 0;
+  /** Items that were left out. */
+  #leftOut = 0;
   /** Items in this batch once it is full: whoever uses it may narrow it. */
   #filled = 0;
   /** Within an item: up to where its end has been looked for, counted from its beginning. */
@@ -183,7 +185,7 @@ export class InventoryScanner {
     const window = this.#window;
     const { bytes, at, end } = window;
     const itemEnd = this.#extent.find(bytes, at + this.#searched, end);
-    const index = this.#before + this.batch.length;
+    const index = this.#before + this.batch.length + this.#leftOut;
     if ((itemEnd < 0 ? end : itemEnd) - at > mostBytes.item) throw this.#exact.tooLong(index);
     if (itemEnd < 0) {
       this.#searched = end - at;
@@ -192,7 +194,8 @@ export class InventoryScanner {
     const wasCutOff = this.#searched > 0;
     if (!wasCutOff || bytes[at] !== byte.openBrace || this.#items.read(bytes, window.view, at) === unread) {
       const item = this.#exact.item(bytes.subarray(at, itemEnd), index, window.offset(at));
-      this.batch.append(item);
+      if (item === undefined) this.#leftOut += 1;
+      else this.batch.append(item);
     }
     window.at = itemEnd;
     this.#state = 'behind';

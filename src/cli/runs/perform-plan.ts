@@ -110,7 +110,7 @@ async function withFreshStock({ invocation, readStock }: Session, job: PlanJob):
     const { petId, before, after, result } = rows.at(index);
     const found = quantities.get(petId);
     if (result !== 'planned' || after === undefined || before === undefined || found === before) continue;
-    const message = stockMovedMessage({ row: 0, petId, before, after }, found);
+    const message = stockMovedMessage({ row: 0, petId, before, after }, quantities);
     rows.settle(index, { result: 'conflict', quantity: undefined, error: { code: 'conflict', message } });
   }
   return { ...job, mark, readAt };

@@ -1,5 +1,6 @@
 import { type BulkReport, type BulkRow, countRows, countWhere, firstRows, rowsWhere } from '../../inventory/change.ts';
 import { grouped } from '../../inventory/grouped.ts';
+import { unreadableStock } from '../../inventory/plan.ts';
 import { bulkReportView } from '../../output/report-view.ts';
 import { ClosedPipeError, FailureError, type PetstockError } from '../../shared/errors.ts';
 import { isRefusal } from '../../writes/classify-failure.ts';
@@ -75,9 +76,13 @@ function isWrong({ result }: BulkRow): boolean {
   return result !== 'applied' && result !== 'unchanged' && result !== 'planned';
 }
 
+/** Why a row is never sent. */
+const failedUnsent: ReadonlySet<string> = new Set(['pet_not_found', unreadableStock]);
+
 /** In the history a row that was not written, and that the service has not refused, is pending: a resume sends it again. */
 function isPending({ result, error }: BulkRow): boolean {
-  return result === 'notAttempted' || (result === 'failed' && !isRefusal(error?.status));
+  const isUnwritten = result === 'failed' && !isRefusal(error?.status) && !failedUnsent.has(error?.code ?? '');
+  return result === 'notAttempted' || isUnwritten;
 }
 
 async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, shown: BulkReport): Promise<void> {

@@ -1,4 +1,5 @@
 import { PetIdSet } from '../../inventory/pet-id-set.ts';
+import { absenceText } from '../../inventory/pet-quantities.ts';
 import { RowColumns } from '../../inventory/row-columns.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import { whereOptions } from '../../shared/where.ts';
@@ -64,7 +65,8 @@ async function readRows(
     const answers = await history.writesAfter(run, unanswered);
     const later = new Map(unanswered.map((row, index) => [row, answers[index]]));
     for (const row of page) {
-      const resumed = resumeRow(row, { stock: stock.get(row.petId), laterWrites: later.get(row) ?? [] });
+      const facts = { stock: stock.get(row.petId), absence: absenceText(stock, row.petId) };
+      const resumed = resumeRow(row, { ...facts, laterWrites: later.get(row) ?? [] });
       if (resumed.outcome !== undefined) await log?.settle([resumed.outcome]);
       rows.push(resumed.row);
       numbers.push(row.row);

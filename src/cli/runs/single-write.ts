@@ -1,8 +1,8 @@
 import type { Client } from '../../api/client.ts';
 import type { BulkRow } from '../../inventory/change.ts';
-import type { InventoryItem } from '../../inventory/items.ts';
+import type { InventoryItem, UnreadableItem } from '../../inventory/items.ts';
 import type { Permit } from '../../rate-limit/governor.ts';
-import { NotFoundError, type PetstockError } from '../../shared/errors.ts';
+import { FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Mark } from '../../state/pets.ts';
 import { rowErrorOf } from '../../writes/classify-failure.ts';
@@ -178,12 +178,24 @@ class SinglePetRun {
   async #read(permit: Permit | undefined): Promise<InventoryItem | undefined> {
     this.#seen = undefined;
     const { eachPicked } = await import('../../inventory/pick-items.ts');
+    const { petId } = this.#write;
     let found: InventoryItem | undefined;
-    await eachPicked(this.#connection.client.scanInventory({ permit }), new Set([this.#write.petId]), (item) => {
+    let unreadable: UnreadableItem | undefined;
+    const onUnreadable = (item: UnreadableItem) => {
+      if (item.petId === petId) unreadable = item;
+    };
+    const batches = this.#connection.client.scanInventory({ permit, onUnreadable });
+    await eachPicked(batches, new Set([petId]), (item) => {
       found = item;
     });
+    if (unreadable !== undefined) throw this.#unreadable(unreadable);
     this.#seen = found;
     return found;
+  }
+
+  #unreadable({ petId, number, fault }: UnreadableItem): FailureError {
+    const message = `The stock of pet ${petId} can't be relied on: "quantity" in the answer is ${number}, which is ${fault}`;
+    return new FailureError(message, { hint: `petstock api GET /inventory ${whereOptions(this.#invocation.where)}` });
   }
 
   /** The item to show: only where it is known that it was written. */

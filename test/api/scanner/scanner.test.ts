@@ -95,7 +95,10 @@ describe('what is wrong, and where', () => {
     [`[${one}] x`, 'is not valid JSON at byte 43'],
     [`[${one},{"é":1,"petId":01}]`, 'is not valid JSON at byte 59'],
     [`[${one},{"petId":1,"petId":2,"quantity":1,"status":"a"}]`, 'is not valid JSON at byte 54'],
-    [`[${one},${one.replace('2', '1.5')}]`, 'makes no sense: "quantity" in item 2 of the answer is not an integer'],
+    [
+      `[${one},${one.replace('2', '1.5')}]`,
+      'makes no sense: "quantity" in item 2 of the answer is 1.5 for pet 1, which is not an integer',
+    ],
     [`[${one},{}]`, 'makes no sense: "petId" in item 2 of the answer is missing'],
     [`[${one},null]`, 'has no object for item 2 of the inventory item'],
     [`{"items":[${one}]}`, 'is not an array of inventory items'],

@@ -89,10 +89,11 @@ async function planFile(
   const { quantities, mark, readAt } = await session.readSettledStock(petIds);
   const { skipUnknown } = options;
   const env = whereName(invocation.where);
-  const { rows, faults } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown, env });
+  const { rows, faults } = planChanges(changes, quantities, { skipUnknown, env });
   if (faults.length > 0) {
     let isUnknown = false;
-    for (const petId of petIds) isUnknown ||= !skipUnknown && !quantities.has(petId);
+    for (const petId of petIds)
+      isUnknown ||= !skipUnknown && !quantities.has(petId) && !quantities.unreadable?.has(petId);
     throw faultyFile(
       file,
       { faults, total: faults.length, unit },

@@ -1,12 +1,19 @@
 import type { Command } from 'commander';
 import type { ExportRow } from '../../../change-files/change-file-text.ts';
-import { type ComparedField, type Difference, differences } from '../../../inventory/differences.ts';
+import {
+  type ComparedField,
+  type Difference,
+  differences,
+  type OrderedItems,
+  ordered,
+} from '../../../inventory/differences.ts';
 import { grouped } from '../../../inventory/grouped.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { oneOf } from '../values.ts';
 import { type Side, sideOf } from './sides.ts';
+import { UnreadablePets } from './unreadable-pets.ts';
 
 interface DiffOptions {
   readonly only?: string;
@@ -47,6 +54,13 @@ export function defineDiff(command: Command, run: Run): void {
     );
 }
 
+/** What one side gives no readable stock of is compared with nothing: that it is missing would not be true. */
+function readable(side: OrderedItems, unreadable: UnreadablePets): OrderedItems {
+  if (unreadable.size === 0) return side;
+  side.items.keep((index) => !unreadable.has(side.items.petIdAt(index)));
+  return ordered(side.items);
+}
+
 interface ParsedOptions extends Omit<DiffOptions, 'only'> {
   readonly only: ComparedField;
 }
@@ -76,9 +90,11 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   const { connectSides, readSide } = await import('./read-side.ts');
   // While a side has no address or no key, or a file has a fault, nothing is sent.
   await connectSides(invocation, [leftSide, rightSide]);
-  const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide) : undefined;
-  const left = await readSide(invocation, leftSide);
-  const right = early ?? (await readSide(invocation, rightSide));
+  const unreadable = new UnreadablePets();
+  const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide, unreadable) : undefined;
+  const firstRead = await readSide(invocation, leftSide, unreadable);
+  const lastRead = early ?? (await readSide(invocation, rightSide, unreadable));
+  const [left, right] = [readable(firstRead, unreadable), readable(lastRead, unreadable)];
   const counts = { added: 0, removed: 0, changed: 0, quantity: 0 };
   const found = counted(differences(left, right, options.only), counts);
   if (options.changes) await printChanges(invocation, found);
@@ -90,6 +106,8 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   const sizes = `${leftSide.name} has ${pets(left.items.length)}, ${rightSide.name} ${pets(right.items.length)}`;
   await invocation.messages.note(`${sizes}: ${differenceText(counts)}.`);
   if (options.changes) await warnOfRest(invocation, leftSide.name, counts);
+  const error = unreadable.error(undefined);
+  if (error) throw error;
   if (options.exitCode && differing > 0) throw new ChangesFound('They differ');
 }
 

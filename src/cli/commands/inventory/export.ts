@@ -7,6 +7,7 @@ import { examples } from '../command.ts';
 import { requireCsvName } from './csv-name.ts';
 import { confirmReplacing, rememberWritten } from './replace-file.ts';
 import { readStock } from './stock.ts';
+import { UnreadablePets } from './unreadable-pets.ts';
 
 interface ExportOptions {
   readonly spreadsheet?: boolean;
@@ -34,7 +35,8 @@ export function defineExport(command: Command, run: Run): void {
       run<ExportOptions>(async (invocation, { spreadsheet = false, force = false }, file?: string) => {
         if (file !== undefined) requireCsvName(file, 'export');
         const { client } = await invocation.service.connect();
-        const text = changeFileText(exportRows(readStock(invocation, client)), { spreadsheet });
+        const unreadable = new UnreadablePets();
+        const text = changeFileText(exportRows(readStock(invocation, client, unreadable)), { spreadsheet });
         if (file === undefined || file === '-') {
           for await (const piece of text) await invocation.results.write(piece);
         } else {
@@ -43,6 +45,8 @@ export function defineExport(command: Command, run: Run): void {
           await rememberWritten(invocation, file);
           await invocation.messages.note(`Written to ${file}.`);
         }
+        const error = unreadable.error(invocation.where);
+        if (error) throw error;
       }),
     );
 }

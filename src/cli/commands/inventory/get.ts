@@ -4,6 +4,7 @@ import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { petIdOf } from '../values.ts';
 import { findItems, lowStockOf, noSuchPets } from './stock.ts';
+import { UnreadablePets } from './unreadable-pets.ts';
 
 export function defineGet(command: Command, run: Run): void {
   command
@@ -20,7 +21,9 @@ export function defineGet(command: Command, run: Run): void {
       run(async (invocation, _options, ...texts) => {
         const petIds = texts.map(petIdOf);
         const { client } = await invocation.service.connect();
-        const items = await findItems(invocation, client, new Set(petIds));
+        const asked = new Set(petIds);
+        const unreadable = new UnreadablePets();
+        const items = await findItems(invocation, client, asked, unreadable);
         const found = petIds.flatMap((petId) => items.get(petId) ?? []);
         const options = { lowStock: lowStockOf(invocation) };
         const [first] = found;
@@ -29,7 +32,9 @@ export function defineGet(command: Command, run: Run): void {
         } else if (first !== undefined) {
           await invocation.results.print(inventoryItemView(first, options));
         }
-        const missing = [...new Set(petIds)].filter((petId) => !items.has(petId));
+        const error = unreadable.error(invocation.where, ({ petId }) => asked.has(petId));
+        if (error) throw error;
+        const missing = [...asked].filter((petId) => !items.has(petId));
         if (missing.length > 0) throw noSuchPets(invocation, missing);
       }),
     );

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createFilter, type ItemFilter } from '../../../inventory/filter.ts';
 import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns.ts';
-import { isPetStatus, petStatuses } from '../../../inventory/items.ts';
+import { isPetStatus, petStatuses, type UnreadableItem } from '../../../inventory/items.ts';
 import { isSortKey, type SortOptions, sortItems, sortKeys } from '../../../inventory/sort.ts';
 import { summarize } from '../../../inventory/summary.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../../inventory/values.ts';
@@ -12,6 +12,7 @@ import { examples } from '../command.ts';
 import { collect, listOf, quantityOf, required } from '../values.ts';
 import { type MissingPets, watchMissing } from './missing-pets.ts';
 import { lowStockOf, noSuchPets, scanStock } from './stock.ts';
+import { UnreadablePets } from './unreadable-pets.ts';
 
 interface ListOptions {
   readonly status?: readonly string[];
@@ -52,7 +53,8 @@ export function defineList(command: Command, run: Run): void {
       run<ListOptions>(async (invocation, options) => {
         const selection = parseSelection(options);
         const { client } = await invocation.service.connect();
-        const missing = watchMissing(scanStock(invocation, client), selection.petIds);
+        const unreadable = new UnreadablePets();
+        const missing = watchMissing(scanStock(invocation, client, { unreadable }), selection.petIds);
         const filters = options.low ? [selection.filter, lowFilter(invocation)] : [selection.filter];
         const found = filtered(missing, filters);
         if (options.summary) {
@@ -62,9 +64,17 @@ export function defineList(command: Command, run: Run): void {
           const view = inventoryColumnsView(arrange(found, selection), { lowStock: lowStockOf(invocation), fields });
           await invocation.results.print(view);
         }
+        const error = unreadable.error(invocation.where, (item) => mayBeShown(item, selection, options));
+        if (error) throw error;
         requireNoneMissing(invocation, missing);
       }),
     );
+}
+
+/** Whether a pet of unreadable stock may be one of those that were asked for. */
+function mayBeShown({ petId, status }: UnreadableItem, { petIds, statuses }: Selection, { low }: ListOptions): boolean {
+  if (low && status !== 'available') return false;
+  return (petIds === undefined || petIds.has(petId)) && (statuses === undefined || statuses.has(status));
 }
 
 /** What has to be ordered: what can be sold, and is nearly gone. */
@@ -81,6 +91,7 @@ function requireNoneMissing(invocation: Invocation, { petIds }: MissingPets): vo
 interface Selection {
   readonly filter: ItemFilter;
   readonly petIds: ReadonlySet<bigint> | undefined;
+  readonly statuses: ReadonlySet<string> | undefined;
   readonly sort: Pick<SortOptions, 'key' | 'descending'> | undefined;
   readonly limit: number | undefined;
   readonly fields: readonly InventoryField[] | undefined;
@@ -89,8 +100,9 @@ interface Selection {
 /** @throws UsageError for the first option that makes no sense */
 function parseSelection(options: ListOptions): Selection {
   const petIds = listOf(options.pet, '--pet', parsePetId);
+  const statuses = listOf(options.status, '--status', parseStatus);
   const filter = createFilter({
-    statuses: listOf(options.status, '--status', parseStatus),
+    statuses,
     petIds,
     minQuantity: quantityOf(options.minQuantity, '--min-quantity'),
     maxQuantity: quantityOf(options.maxQuantity, '--max-quantity'),
@@ -107,7 +119,7 @@ function parseSelection(options: ListOptions): Selection {
   const order = sort !== undefined || desc ? { key: sort ?? 'petId', descending: desc } : undefined;
   const limit = options.limit === undefined ? undefined : required(parseLimit(options.limit));
   const fields = options.fields === undefined ? undefined : required(parseFields(options.fields), '--fields');
-  return { filter, petIds, sort: order, limit, fields };
+  return { filter, petIds, statuses, sort: order, limit, fields };
 }
 
 function parseStatus(text: string): Parsed<string> {

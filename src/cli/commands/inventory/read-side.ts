@@ -11,15 +11,17 @@ import { faultyFile, unreadableFile } from './file-faults.ts';
 import { scanJsonFile } from './scan-json-file.ts';
 import type { Side } from './sides.ts';
 import { scanStock } from './stock.ts';
+import type { UnreadablePets } from './unreadable-pets.ts';
 
 /**
  * The stock of one side, in typed arrays: one GET for an environment.
+ * @param unreadable takes the pets that the service gives no readable stock of
  * @throws UsageError for a file that can't be read, FailureError where a service lists a pet twice
  */
-export async function readSide(invocation: Invocation, side: Side): Promise<OrderedItems> {
+export async function readSide(invocation: Invocation, side: Side, unreadable: UnreadablePets): Promise<OrderedItems> {
   if (side.kind === 'file') return readFile(invocation, side.file);
   const { client } = await invocation.service.connectTo({ name: side.environment, store: side.store });
-  const list = ordered(await gatherItems(scanStock(invocation, client)));
+  const list = ordered(await gatherItems(scanStock(invocation, client, { unreadable })));
   const repeated = repeatedId(list.items, list.order);
   if (repeated === undefined) return list;
   throw new FailureError(`The list of ${side.name} makes no sense: pet ${repeated} is there twice`);

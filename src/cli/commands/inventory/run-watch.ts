@@ -12,6 +12,8 @@ import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { watchReader } from './reader-gone.ts';
 import { lowStockOf } from './stock.ts';
+import { UnreadableLooks } from './unreadable-looks.ts';
+import { UnreadablePets } from './unreadable-pets.ts';
 import { type WatchOptions, watchChanges } from './watch-changes.ts';
 
 export interface RunWatchOptions extends Pick<WatchOptions, 'interval' | 'duration' | 'first'> {
@@ -65,20 +67,29 @@ function watchOptions(
   const { client, state, scope } = connection;
   const { clock } = context;
   const { petIds, interval } = options;
+  const counts = counterOf(options, lowStockOf(invocation));
+  const unreadable = new UnreadableLooks(petIds);
   return {
     clock,
     interrupted,
     interval,
     duration: options.duration,
     first: options.first,
-    look: (into, signal) => lookOnce(client.scanInventory({ once: true, signal }), petIds, into),
+    look: async (into, signal) => {
+      const look = new UnreadablePets();
+      const batches = client.scanInventory({ once: true, signal, onUnreadable: look.add });
+      const list = await lookOnce(batches, petIds, into);
+      for (const line of unreadable.looked(look)) await messages.warn(line);
+      return list;
+    },
     limits: () => {
       const { windows } = state.limits.peek(scope);
       return { minute: windows.minute?.limit, day: windows.day?.limit };
     },
-    counts: counterOf(options, lowStockOf(invocation)),
+    counts: (change) => !unreadable.hides(change) && counts(change),
     onBegin: async (list) => {
-      const missing = petIds === undefined ? [] : missingIn(list, petIds);
+      const absent = petIds === undefined ? [] : missingIn(list, petIds);
+      const missing = absent.filter((petId) => !unreadable.hides({ petId }));
       if (missing.length > 0) await messages.warn(`not in the list yet: ${missing.slice(0, 20).join(', ')}`);
       const what = `${grouped(list.length)} ${list.length === 1 ? 'pet' : 'pets'} of ${environment.value}`;
       await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);

@@ -38,13 +38,14 @@ async function performChanges(
 ): Promise<void> {
   const { invocation } = session;
   const { quantities, mark, readAt } = await session.readSettledStock(new Set(changes.map(({ petId }) => petId)));
-  const missing = changes.map(({ petId }) => petId).filter((petId) => !quantities.has(petId));
+  const isThere = (petId: bigint) => quantities.has(petId) || quantities.unreadable?.has(petId);
+  const missing = changes.map(({ petId }) => petId).filter((petId) => !isThere(petId));
   if (missing.length > 0) {
     const error = noSuchPets(invocation, missing);
     throw error.with({ message: `${error.message}; nothing was written` });
   }
   const env = whereName(invocation.where);
-  const { rows } = planChanges(changes, (petId) => quantities.get(petId), { skipUnknown: false, env });
+  const { rows } = planChanges(changes, quantities, { skipUnknown: false, env });
   await performPlan(
     session,
     {

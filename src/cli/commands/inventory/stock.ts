@@ -6,15 +6,22 @@ import { settingDefinitions } from '../../../settings/names.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
+import type { UnreadablePets } from './unreadable-pets.ts';
+
+export interface ScanStockOptions {
+  /** Takes the pets that the list is without. Whoever prints the list ends with their error. */
+  readonly unreadable: UnreadablePets;
+  readonly filter?: ItemFilter;
+}
 
 /** The stock levels as the service lists them, or those that a filter lets through. The first status that the specification does not name is warned about. */
 export async function* scanStock(
   invocation: Invocation,
   client: Client,
-  filter: ItemFilter = () => {},
+  { unreadable, filter = () => {} }: ScanStockOptions,
 ): AsyncGenerator<ItemColumns> {
   let warned = false;
-  for await (const batch of client.scanInventory()) {
+  for await (const batch of client.scanInventory({ onUnreadable: unreadable.add })) {
     filter(batch);
     const unknown = warned ? undefined : itemOfUnknownStatus(batch);
     if (unknown) {
@@ -26,8 +33,12 @@ export async function* scanStock(
 }
 
 /** The same with an object for each item. */
-export async function* readStock(invocation: Invocation, client: Client): AsyncGenerator<readonly InventoryItem[]> {
-  for await (const batch of scanStock(invocation, client)) yield batch.items();
+export async function* readStock(
+  invocation: Invocation,
+  client: Client,
+  unreadable: UnreadablePets,
+): AsyncGenerator<readonly InventoryItem[]> {
+  for await (const batch of scanStock(invocation, client, { unreadable })) yield batch.items();
 }
 
 function itemOfUnknownStatus(batch: ItemColumns): InventoryItem | undefined {
@@ -54,14 +65,17 @@ export async function findItems(
   invocation: Invocation,
   client: Client,
   petIds: ReadonlySet<bigint>,
+  unreadable: UnreadablePets,
 ): Promise<ReadonlyMap<bigint, InventoryItem>> {
   const [{ createFilter }, { eachPicked }] = await Promise.all([
     import('../../../inventory/filter.ts'),
     import('../../../inventory/pick-items.ts'),
   ]);
-  const only = createFilter({ petIds });
+  const filter = createFilter({ petIds });
   const found = new Map<bigint, InventoryItem>();
-  await eachPicked(scanStock(invocation, client, only), petIds, (item) => found.set(item.petId, item));
+  await eachPicked(scanStock(invocation, client, { unreadable, filter }), petIds, (item) =>
+    found.set(item.petId, item),
+  );
   return found;
 }
 

@@ -48,7 +48,7 @@ describe('an answer that makes no sense is exit 1 and prints nothing', () => {
     ['[{"petId":1,"quantity":5}]', '"status" in item 1 of the answer is missing'],
     ['[{"petId":"1","quantity":5,"status":"sold"}]', '"petId" in item 1 of the answer is not an int64'],
     ['[{"petId":9223372036854775808,"quantity":5,"status":"sold"}]', 'not an int64'],
-    ['[{"petId":1,"quantity":1.5,"status":"sold"}]', '"quantity" in item 1 of the answer is not an integer'],
+    ['[{"petId":1,"quantity":"5","status":"sold"}]', '"quantity" in item 1 of the answer is not an integer'],
     ['[{"petId":1,"quantity":5,"status":"sold"},{}]', 'item 2'],
     ['{"items":[]}', 'is not an array'],
     ['[{"petId":1,', 'is not valid JSON'],

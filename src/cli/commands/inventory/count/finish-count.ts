@@ -94,19 +94,20 @@ async function planOf(run: Session, counting: Counting, options: FinishOptions):
   await invocation.service.announce();
   const stock = await run.readSettledStock(new Set([...units.keys(), ...((options.all && options.petIds) || [])]));
   const unknowns = counting.unknowns();
+  const there = new Set([...stock.quantities.keys(), ...(stock.quantities.unreadable?.keys() ?? [])]);
   for (const [petId, quantity] of units) {
-    if (stock.quantities.has(petId)) continue;
+    if (there.has(petId)) continue;
     units.delete(petId);
     const name = counting.nameOfMissing(petId);
     unknowns.set(name, (unknowns.get(name) ?? 0) + quantity);
   }
-  if (options.all) for (const petId of stock.quantities.keys()) if (!units.has(petId)) units.set(petId, 0);
+  if (options.all) for (const petId of there) if (!units.has(petId)) units.set(petId, 0);
   const { reason = 'stock-take', ref } = options;
   const changes = Array.from(units, ([petId, quantity], index): Change => {
     return { line: index + 1, petId, quantity, delta: undefined, expected: undefined, reason, ref };
   });
   const env = whereName(invocation.where);
-  const { rows } = planChanges(changes, (petId) => stock.quantities.get(petId), { skipUnknown: false, env });
+  const { rows } = planChanges(changes, stock.quantities, { skipUnknown: false, env });
   return { rows, stock, unknowns };
 }
 

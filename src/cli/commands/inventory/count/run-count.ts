@@ -1,5 +1,6 @@
 import { type SessionLog, shortOf } from '../../../../counts/session-log.ts';
 import type { Sessions } from '../../../../counts/sessions.ts';
+import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import {
   ChangesFound,
@@ -121,8 +122,9 @@ async function logOf(sessions: Sessions, choice: Choice, run: Session): Promise<
  */
 async function petIdsOf({ invocation, connection }: Session, all: boolean): Promise<ReadonlySet<bigint> | undefined> {
   const petIds = new Set<bigint>();
+  const onUnreadable = ({ petId }: UnreadableItem) => void petIds.add(petId);
   try {
-    for await (const batch of connection.client.scanInventory()) {
+    for await (const batch of connection.client.scanInventory({ onUnreadable })) {
       for (let index = 0; index < batch.length; index += 1) petIds.add(batch.petIdAt(index));
     }
     return petIds;

@@ -1,0 +1,181 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { changeFile, withReport } from '../../../support/changes.ts';
+import { errorJson } from '../../../support/error-json.ts';
+import { type Action, type ScriptedService, scriptedService } from '../../../support/scripted-service.ts';
+import { openShop, type Shop, type ShopRunOptions } from '../../../support/shop.ts';
+
+/** Pets 1, 2 and 3 with 10 each; of pet 2 the service gives what the test says. */
+async function shopWith(given: string): Promise<{ readonly shop: Shop; readonly service: ScriptedService; run: Run }> {
+  const shop = await openShop();
+  const service = await scriptedService();
+  service.always('GET /inventory', listing(service, given));
+  const run: Run = (command, options) => shop.run(command, { ...options, env: service.env });
+  return { shop, service, run };
+}
+
+type Run = (command: string | readonly string[], options?: ShopRunOptions) => ReturnType<Shop['run']>;
+
+/** The list as it is, but for the quantity of pet 2. */
+function listing({ stockOf }: Pick<ScriptedService, 'stockOf'>, given: string): Action {
+  const item = (petId: number, quantity: unknown) => `{"petId":${petId},"quantity":${quantity},"status":"available"}`;
+  return ({ answer }) => answer(200, `[${item(1, stockOf(1))},${item(2, given)},${item(3, stockOf(3))}]`);
+}
+
+const spellings = [
+  ['9007199254740993', 'out of range'],
+  ['-9007199254740992', 'out of range'],
+  ['1e400', 'out of range'],
+  ['-1e9999', 'out of range'],
+  ['1.5', 'not an integer'],
+  ['1e-400', 'not an integer'],
+] as const;
+
+describe.each(spellings)('a stock of %s', (given, fault) => {
+  const words = `is ${given}, which is ${fault}`;
+
+  test('leaves the other pets in the list', async () => {
+    const { run } = await shopWith(given);
+    const result = await run('inventory list');
+    expect(result).toMatchObject({ code: 1, stdout: '1\t10\tavailable\n3\t10\tavailable\n' });
+    expect(result.stderr).toContain(`Error: Pet 2 is left out: "quantity" in the answer ${words}.\n`);
+    expect(result.stderr).toContain('Hint: petstock api GET /inventory --env staging\n');
+  });
+
+  test('is no ground for a write, and hinders no other', async () => {
+    const { run, service } = await shopWith(given);
+    expect(await run('inventory adjust 2 +1')).toMatchObject({ code: 1, stdout: '' });
+    expect(await run('inventory set 2 5 --expect 3')).toMatchObject({ code: 1, stdout: '' });
+    expect(service.seen('PATCH')).toEqual([]);
+    expect(await run('inventory adjust 1 +1')).toMatchObject({ code: 0 });
+    const stdin = 'petId,delta\n1,+1\n2,+1\n3,+1\n';
+    const { code, stderr, report } = withReport(await run('inventory apply - --yes --json', { stdin }));
+    expect({ code, rows: report.rows }).toEqual({
+      code: 8,
+      rows: [
+        { line: 2, petId: 1, before: 11, after: 12, result: 'applied' },
+        {
+          line: 3,
+          petId: 2,
+          before: null,
+          after: null,
+          result: 'failed',
+          error: { code: 'unreadable_stock', message: `the stock of pet 2 ${words}` },
+        },
+        { line: 4, petId: 3, before: 10, after: 11, result: 'applied' },
+      ],
+    });
+    expect(errorJson(stderr).error.message).toContain('2 of 3 changes were written; 1 failed');
+    expect(service.seen('PATCH /inventory/2')).toEqual([]);
+  });
+});
+
+const given = '9007199254740993';
+const words = `is ${given}, which is out of range`;
+
+test('get shows the others, and says of one that it is unreadable, not that it is not there', async () => {
+  const { run } = await shopWith(given);
+  expect(await run('inventory get 3')).toMatchObject({ code: 0, stdout: '3\t10\tavailable\n' });
+  const both = await run('inventory get 2 3 --json');
+  expect(both.code).toBe(1);
+  expect(JSON.parse(both.stdout)).toHaveLength(1);
+  expect(errorJson(both.stderr).error.message).toBe(`Pet 2 is left out: "quantity" in the answer ${words}.`);
+});
+
+test('list is whole JSON, and exits 1 only where the pet would have been in it', async () => {
+  const { run } = await shopWith(given);
+  for (const options of ['', '--sort quantity', '--pet 1,2', '--status available']) {
+    const { code, stdout } = await run(`inventory list --json ${options}`.trim());
+    expect({ options, code, first: JSON.parse(stdout)[0].petId }).toEqual({ options, code: 1, first: 1 });
+  }
+  for (const options of ['--pet 1', '--status sold']) {
+    expect(await run(`inventory list ${options}`)).toMatchObject({ code: 0 });
+  }
+  const summary = await run('inventory list --summary --json');
+  expect(summary.code).toBe(1);
+  expect(JSON.parse(summary.stdout)).toMatchObject({ pets: 2, units: 20 });
+});
+
+test('more than a thousand are another shape: nothing is shown', async () => {
+  const shop = await openShop();
+  const service = await scriptedService();
+  const items = Array.from({ length: 1001 }, (_, index) => `{"petId":${index},"quantity":0.5,"status":"sold"}`);
+  service.always('GET', ({ answer }) => answer(200, `[${items.join()}]`));
+  const result = await shop.run('inventory list', { env: service.env });
+  expect(result).toMatchObject({ code: 1, stdout: '' });
+  expect(result.stderr).toContain('"quantity" in item 1001 of the answer is 0.5 for pet 1000');
+});
+
+test('export writes the others, and exits 1', async () => {
+  const { shop, run } = await shopWith(given);
+  const file = join(shop.folders.state, '..', 'stock.csv');
+  expect(await run(['inventory', 'export', file])).toMatchObject({ code: 1 });
+  expect(existsSync(file) && readFileSync(file, 'utf8')).toBe(
+    'petId,status,expected,quantity,reason,ref\n1,available,10,10,,\n3,available,10,10,,\n',
+  );
+});
+
+test('diff compares it with nothing: it is neither added nor removed', async () => {
+  const { shop, run } = await shopWith(given);
+  const file = changeFile(shop, 'petId,quantity,status\n1,10,available\n2,10,available\n3,11,available\n', 'list.csv');
+  for (const sides of [`${file} staging`, `staging ${file}`]) {
+    const { code, stdout, stderr } = await run(`inventory diff ${sides} --exit-code -o ndjson`);
+    expect({ code, rows: stdout.trimEnd().split('\n') }).toEqual({
+      code: 1,
+      rows: [expect.stringContaining('{"petId":3,"change":"changed"')],
+    });
+    expect(errorJson(stderr).error.message).toBe(`Pet 2 is left out: "quantity" in the answer ${words}.`);
+  }
+});
+
+test('watch says it once, and takes it for no change', async () => {
+  const { service, run } = await shopWith(given);
+  const readable: Action = ({ answerNormally }) => answerNormally();
+  const fresh = await openShop();
+  const other = await scriptedService();
+  other.next('GET', readable, listing(other, given), listing(other, given), readable);
+  other.always('GET', ({ answerNormally }) => {
+    if (other.seen('GET').length === 6) other.sell(2, 1);
+    answerNormally();
+  });
+  const result = await fresh.run('inventory watch --for 120 -o tsv', { env: other.env });
+  expect(result.code).toBe(0);
+  expect(result.stderr.split(`the stock of pet 2 ${words}`)).toHaveLength(2);
+  expect(result.stdout.trimEnd().split('\n')).toEqual([expect.stringMatching(/\t2\t10\t9\tavailable\tchanged$/)]);
+  expect(await run('inventory watch --pet 2 --for 20')).toMatchObject({ code: 0, stdout: '' });
+  expect(service.seen('PATCH')).toEqual([]);
+});
+
+test('set of several and count leave that row alone', async () => {
+  const { run, service } = await shopWith(given);
+  const several = withReport(await run('inventory set 1=11 2=5 --yes --json'));
+  expect([several.code, several.report.rows.map(({ result }) => result)]).toEqual([8, ['applied', 'failed']]);
+  const counted = withReport(await run('inventory count --new --yes --json --all', { stdin: '1 x4\n' }));
+  expect([counted.code, counted.report.counts.applied, counted.report.counts.failed]).toEqual([8, 2, 1]);
+  expect(service.seen('PATCH /inventory/2')).toEqual([]);
+  expect([service.stockOf(1), service.stockOf(2), service.stockOf(3)]).toEqual([4, 10, 0]);
+});
+
+test('a resume and an undo name it', async () => {
+  const shop = await openShop();
+  const service = await scriptedService();
+  const run = (command: string, stdin?: string) => shop.run(command, { env: service.env, stdin });
+  const written = withReport(await run('inventory apply - --yes --json', 'petId,quantity\n2,11\n3,11\n'));
+  const recover = service.always('PATCH /inventory/2', ({ answer }) => answer(500));
+  const failed = withReport(await run('inventory apply - --yes --json', 'petId,quantity\n1,12\n2,12\n'));
+  expect([written.code, failed.code]).toEqual([0, 8]);
+  recover();
+  service.always('GET /inventory', listing(service, given));
+  const conflict = { petId: 2, result: 'conflict', error: { message: `the stock of pet 2 ${words}` } };
+  const resumed = withReport(await run(`inventory apply --resume ${failed.report.run} --yes --json`));
+  expect(resumed).toMatchObject({ code: 8, report: { rows: [{ petId: 1, result: 'applied' }, conflict] } });
+  const undone = withReport(await run(`undo ${written.report.run} --yes --json`));
+  expect(undone).toMatchObject({ code: 8, report: { rows: [conflict, { petId: 3, result: 'applied' }] } });
+  expect([service.stockOf(2), service.stockOf(3)]).toEqual([11, 10]);
+});
+
+test('status is not about the stock', async () => {
+  const { run } = await shopWith(given);
+  expect(await run('status')).toMatchObject({ code: 0 });
+});
