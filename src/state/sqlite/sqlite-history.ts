@@ -16,6 +16,7 @@ import { type BegunRun, insertRun, newRunId } from './begin-run.ts';
 import type { Row } from './engine.ts';
 import { findRun } from './find-run.ts';
 import { findService, type Shared } from './leases.ts';
+import { patiently } from './patiently.ts';
 import { lastKnownQuantity, writesAfter } from './pet-writes.ts';
 import { conditionsOf } from './run-list.ts';
 import { recordedRowOf, rowColumns, runColumns, runRecordOf } from './run-records.ts';
@@ -36,24 +37,24 @@ export class SqliteHistory implements History {
 
   async begin(head: RunHead, rows: Iterable<PlannedRow>): Promise<RunLog> {
     const { presence, clock } = this.#shared;
-    const begun = presence.hold('durable', (holder) => {
+    const insert = (holder: number) => {
       const at = clock.now();
       const run = newRunId(this.#shared, at);
       return { holder, ...insertRun(this.#shared, run, { head, at, host: this.#host, holder }, rows) };
-    });
-    return this.#log(begun);
+    };
+    return this.#log(await patiently(this.#shared, () => presence.hold('durable', insert)));
   }
 
   async resume(run: string): Promise<RunLog> {
     const { connection, presence } = this.#shared;
-    const begun = presence.hold('durable', (holder) => {
+    const take = (holder: number) => {
       const row = this.#row(run);
       const other = row.holder === null ? undefined : Number(row.holder);
       if (this.#open.has(run) || (other !== undefined && presence.isAlive(other))) throw this.#goingOn(run, other);
       connection.run('UPDATE runs SET holder = ? WHERE id = ?', holder, Number(row.id));
       return { holder, ...begunRunOf(row) };
-    });
-    return this.#log(begun);
+    };
+    return this.#log(await patiently(this.#shared, () => presence.hold('durable', take)));
   }
 
   async find(text: string): Promise<string> {

@@ -4,6 +4,8 @@ import type { KnownKey, LimitsStore } from '../../rate-limit/limits-store.ts';
 import { asksToWait } from '../../rate-limit/observation.ts';
 import type { LimitRecord } from '../../rate-limit/records.ts';
 import type { Connection } from './connection.ts';
+import type { Shared } from './leases.ts';
+import { patiently } from './patiently.ts';
 
 interface Known {
   readonly version: number;
@@ -12,19 +14,22 @@ interface Known {
 
 /** A version stands beside each state, so that one that has not changed need not be read again. */
 export class SqliteLimits implements LimitsStore {
+  readonly #shared: Shared;
   readonly #connection: Connection;
   readonly #known = new Map<string, Known>();
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
+  constructor(shared: Shared) {
+    this.#shared = shared;
+    this.#connection = shared.connection;
   }
 
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
     // A gate outlasts a power cut: nothing leaves within a Retry-After that was seen. The rest need not.
     const hasGate = records.some((record) => record.type === 'answer' && asksToWait(record));
-    return this.#change(scope, hasGate ? 'durable' : 'quick', (state) => {
+    const foldAll = (state: KeyState) => {
       for (const record of records) fold(state, record);
-    });
+    };
+    return patiently(this.#shared, () => this.#change(scope, hasGate ? 'durable' : 'quick', foldAll));
   }
 
   peek(scope: string): KeyState {
@@ -37,7 +42,7 @@ export class SqliteLimits implements LimitsStore {
   }
 
   async clear(scope: string): Promise<void> {
-    this.#change(scope, 'quick', forget);
+    await patiently(this.#shared, () => this.#change(scope, 'quick', forget));
   }
 
   #change(scope: string, kind: 'quick' | 'durable', change: (state: KeyState) => void): KeyState {

@@ -9,6 +9,7 @@ import {
   takeLease,
   unexpired,
 } from './leases.ts';
+import { patiently } from './patiently.ts';
 import { lastSequence } from './sequence.ts';
 
 export class SqlitePets implements Pets {
@@ -45,10 +46,11 @@ export class SqlitePets implements Pets {
 
   async line(service: string, petId: bigint): Promise<Place> {
     const { connection, presence } = this.#shared;
-    return presence.hold('quick', (holder) => {
+    const stand = (holder: number) => {
       const pet = { service: serviceNumber(connection, service), petId };
       return new SqlitePlace(this.#shared, pet, standInLine(this.#shared, pet, holder));
-    });
+    };
+    return patiently(this.#shared, () => presence.hold('quick', stand));
   }
 }
 
@@ -72,6 +74,10 @@ export class SqlitePlace implements Place {
   }
 
   async enter(): Promise<Busy | undefined> {
+    return patiently(this.#shared, () => this.#enter());
+  }
+
+  #enter(): Busy | undefined {
     const { presence } = this.#shared;
     if (presence.isStale) return { run: undefined, until: undefined };
     return presence.hold('quick', (holder) => {
@@ -86,10 +92,11 @@ export class SqlitePlace implements Place {
   async leave(): Promise<void> {
     if (this.#hasLeft) return;
     const { connection } = this.#shared;
-    connection.quick(() => {
+    const giveBack = () => {
       connection.run('DELETE FROM line WHERE ticket = ?', this.#ticket);
       giveBackLease(this.#shared, this.#pet, this.owner);
-    });
+    };
+    await patiently(this.#shared, () => connection.quick(giveBack));
     this.#hasLeft = true;
   }
 

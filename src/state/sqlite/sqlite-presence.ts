@@ -124,6 +124,12 @@ export class SqlitePresence implements Presence {
     });
   }
 
+  /** Whether another process that has the state open is stopped, as by Ctrl-Z. */
+  get isAnyStopped(): boolean {
+    const rows = this.#connection.all('SELECT * FROM presence').filter((row) => row.id !== this.#id);
+    return rows.some((row) => this.#processes.isStopped(identityIn(row)));
+  }
+
   /** Best effort: without it the lease runs out. */
   end(): void {
     this.#isClosed = true;

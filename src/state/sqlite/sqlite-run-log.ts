@@ -5,6 +5,7 @@ import type { Mark, Place } from '../pets.ts';
 import type { BegunRun } from './begin-run.ts';
 import { intendRows } from './intend-rows.ts';
 import type { Shared } from './leases.ts';
+import { patiently } from './patiently.ts';
 import { writesAfter } from './pet-writes.ts';
 import { numbered } from './sequence.ts';
 import { CountChanges, settleRows } from './settle-rows.ts';
@@ -39,6 +40,10 @@ export class SqliteRunLog implements RunLog {
   }
 
   async intend(rows: readonly Intent[], since: Mark | undefined, place?: Place): Promise<readonly Grant[]> {
+    return patiently(this.#shared, () => this.#intend(rows, since, place));
+  }
+
+  #intend(rows: readonly Intent[], since: Mark | undefined, place: Place | undefined): readonly Grant[] {
     const { connection, presence } = this.#shared;
     this.#requireInPlace();
     if (presence.isStale) return rows.map(() => ({ kind: 'busy', run: this.run, until: undefined }));
@@ -88,18 +93,20 @@ export class SqliteRunLog implements RunLog {
   }
 
   async flush(): Promise<void> {
-    if (this.#hasEnded) return;
-    this.#write('durable');
-    this.#requireInPlace();
+    await patiently(this.#shared, () => {
+      if (!this.#hasEnded) this.#write('durable');
+    });
+    if (!this.#hasEnded) this.#requireInPlace();
   }
 
   async end(): Promise<void> {
     if (this.#hasEnded) return;
     const { connection } = this.#shared;
     try {
-      this.#write('durable', () => {
+      const leave = () => {
         connection.run('UPDATE runs SET holder = NULL WHERE id = ? AND holder = ?', this.#run.id, this.#holder);
-      });
+      };
+      await patiently(this.#shared, () => this.#write('durable', leave));
       this.#requireInPlace();
     } finally {
       this.#hasEnded = true;

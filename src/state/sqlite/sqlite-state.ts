@@ -32,7 +32,7 @@ export class SqliteState implements State {
     connection.whoIsPresent = () => this.presence.describeOthers();
     const { clock, random } = options;
     const shared: Shared = { connection, presence: this.presence, clock, random };
-    this.limits = new SqliteLimits(connection);
+    this.limits = new SqliteLimits(shared);
     this.pets = new SqlitePets(shared);
     this.history = new SqliteHistory(shared, options.processes.self.host);
   }

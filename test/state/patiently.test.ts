@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { patiently } from '../../src/state/sqlite/patiently.ts';
+import { inWords } from '../../src/state/sqlite/sqlite-errors.ts';
+
+/** What SQLite throws when its own wait for the lock is over, in our words. */
+function locked(): unknown {
+  const error = Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR', errcode: 5 });
+  return inWords(error, '/state.db', () => []);
+}
+
+/** A transaction that finds the lock taken so many times. */
+function rig(times: number, { error = locked(), isAnyStopped = false } = {}) {
+  const events: string[] = [];
+  const clock = { sleep: async () => void events.push('sleep') };
+  const work = () => {
+    events.push('try');
+    if (events.filter((event) => event === 'try').length <= times) throw error;
+    return 'done';
+  };
+  return { run: () => patiently({ presence: { isAnyStopped }, clock }, work), events };
+}
+
+describe('a transaction that does not get the lock', () => {
+  test('is tried again, and what happens meanwhile is heard in between', async () => {
+    const { run, events } = rig(2);
+    await expect(run()).resolves.toBe('done');
+    expect(events).toEqual(['try', 'sleep', 'try', 'sleep', 'try']);
+  });
+
+  test('is given up in the end, with who has the state open', async () => {
+    const { run, events } = rig(10);
+    await expect(run()).rejects.toMatchObject({
+      exit: 'unavailable',
+      message: 'The state in /state.db has been locked for too long by another process',
+    });
+    expect(events).toHaveLength(5);
+  });
+
+  test('is given up at once while a process is stopped that may hold it', async () => {
+    const { run, events } = rig(1, { isAnyStopped: true });
+    await expect(run()).rejects.toMatchObject({ exit: 'unavailable' });
+    expect(events).toEqual(['try']);
+  });
+});
+
+test('any other error is no reason to try again', async () => {
+  const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
+  const { run, events } = rig(1, { error: inWords(full, '/state.db', () => []) });
+  await expect(run()).rejects.toMatchObject({ exit: 'failure' });
+  expect(events).toEqual(['try']);
+});
