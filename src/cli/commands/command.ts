@@ -29,12 +29,21 @@ export class PetstockCommand extends Command {
     // The value of an option that is unknown may be a key: only the option is named. Commander's quotes are single ones.
     const safe = message.replace(/^error: /, '').replace(/^(unknown option '--?[^=']+)=.*'/s, "$1'");
     const [fault = '', ...suggestions] = safe.replaceAll("'", '"').split('\n');
+    const given = /^unknown option "(--[^"]+)"$/.exec(fault)?.[1];
+    if (given !== undefined && isFlagOf(this, given)) {
+      throw new UsageError(`Option "${given}" takes no value`, { hint: `${commandPath(this)} --help` });
+    }
     const sentence = fault.charAt(0).toUpperCase() + fault.slice(1);
     const verb = /^unknown command "([a-z-]+)"$/.exec(fault)?.[1];
     const meant = this.parent === null && verb !== undefined ? withVerb(this, verb) : undefined;
     if (meant !== undefined) throw new UsageError(`${sentence} (Did you mean ${meant}?)`, { hint: `${meant} --help` });
     throw new UsageError([sentence, ...suggestions].join(' '), { hint: `${commandPath(this)} --help` });
   }
+}
+
+/** Whether a command or one above it has the flag: unknown is only that it was given a value, as in `--json=true`. */
+function isFlagOf({ options, parent }: Command, name: string): boolean {
+  return options.some(({ long }) => long === name) || (parent !== null && isFlagOf(parent, name));
 }
 
 /** The first command that has this verb under a noun: `petstock inventory list` for `list`. */

@@ -28,6 +28,11 @@ export function quantityOf(text: string | undefined, option: string): number | u
   return text === undefined ? undefined : required(parseQuantity(text), option);
 }
 
+/** @throws UsageError for a name that is empty, such as that of a variable which is not set */
+export function requireFileName(file: string, what: string): void {
+  if (file === '') throw new UsageError(`${what} takes a file, and its name is empty`);
+}
+
 /** Commander's parser for an option that may be given several times. */
 export function collect(text: string, earlier: readonly string[] | undefined): readonly string[] {
   return [...(earlier ?? []), text];

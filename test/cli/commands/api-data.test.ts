@@ -11,6 +11,13 @@ test('--data @file sends the file, byte for byte', async () => {
   expect(sent(result)).toEqual(['PATCH /v1/inventory/4 { "quantity": 8 }\n']);
 });
 
+test.each(['-', '@-'])('--data %s sends what stdin holds', async (data) => {
+  const shop = await openShop();
+  const result = await shop.run(['api', 'PATCH', '/inventory/4', '--data', data], { stdin: '{"quantity": 9}' });
+  expect(result.code).toBe(0);
+  expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity": 9}']);
+});
+
 test('a file that is not there is exit 2, and nothing is sent', async () => {
   const shop = await openShop();
   const result = await shop.run('api PATCH /inventory/4 --data @/nowhere/body.json');

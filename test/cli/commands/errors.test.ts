@@ -137,6 +137,26 @@ test.each([
   expect(stderr).toContain(`(Did you mean ${meant}?)`);
 });
 
+test.each(['--json=true', '--yes=false', '--summary='])('%s: that a flag takes no value', async (option) => {
+  const shop = await openShop();
+  const { code, stderr, requests } = await shop.run(`inventory list ${option}`);
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toContain(`Option "${option.replace(/=.*/, '')}" takes no value.`);
+});
+
+test.each([
+  [['inventory', 'export', '']],
+  [['inventory', 'apply', '']],
+  [['inventory', 'apply', '-', '--yes', '--failed-out', '']],
+  [['inventory', 'count', '--to', '']],
+  [['history', 'export', '']],
+])('a file without a name is exit 2, and nothing is sent: %j', async (command) => {
+  const shop = await openShop();
+  const { code, stderr, requests } = await shop.run(command, { stdin: 'petId,quantity\n4,5\n' });
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toMatch(/name.* is empty\.\n/);
+});
+
 test('--summary takes no option that it would ignore', async () => {
   const shop = await openShop();
   expect(await shop.run('inventory list --summary --limit 2')).toMatchObject({ code: 2, requests: [] });

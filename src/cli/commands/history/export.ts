@@ -10,6 +10,7 @@ import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
+import { requireFileName } from '../values.ts';
 import { chosenPlace } from './chosen-place.ts';
 import { parseDate } from './parse-date.ts';
 
@@ -40,6 +41,7 @@ export function defineHistoryExport(command: Command, run: Run): void {
 
 async function exportHistory(invocation: Invocation, options: ExportOptions, file?: string): Promise<void> {
   const { context, globals } = invocation;
+  if (file !== undefined) requireFileName(file, 'history export');
   const now = context.clock.now();
   const filter = {
     ...chosenPlace(invocation),

@@ -9,7 +9,9 @@ export function unreadableFile(file: string, error: NodeJS.ErrnoException): unkn
     case 'ABORT_ERR':
       return new InterruptedError('Interrupted; nothing was sent');
     case 'ENOENT':
-      return new UsageError(`There is no file ${file}`, { cause: error });
+      return new UsageError(file === '' ? 'The name of the file is empty' : `There is no file ${file}`, {
+        cause: error,
+      });
     case 'EISDIR':
       return new UsageError(`${file} is a folder, not a file`, { cause: error });
     case 'EACCES':
