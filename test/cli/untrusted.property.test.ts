@@ -123,7 +123,7 @@ test(
 test('a key is taken out of a text in whatever mixture of forms it is repeated, and nothing else is', options, () => {
   const character = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
   const secret = fc.array(character, { minLength: 16, maxLength: 40 }).map((characters) => characters.join(''));
-  const form = fc.tuple(fc.nat(5), fc.boolean(), fc.constantFrom('', '', '', '\u200b', '\u202e', '\x07', '\\u200b'));
+  const form = fc.tuple(fc.nat(8), fc.boolean(), fc.constantFrom('', '', '', '\u200b', '\u202e', '\x07', '\\u200b'));
   const around = fc.string({ maxLength: 30 });
   fc.assert(
     fc.property(
@@ -159,6 +159,9 @@ function spelling(character: string, [kind, isUpper, invisible]: Form): string {
     `%${digits}`,
     `%25${digits}`,
     isBackslash ? '%255C' : `\\\\${character}`,
+    isBackslash ? character : `\\x${digits.padStart(2, '0')}`,
+    isBackslash ? character : `&#${character.charCodeAt(0)};`,
+    isBackslash ? character : `&#x${digits};`,
   ];
   return `${forms[kind]}${invisible}`;
 }
@@ -171,6 +174,8 @@ function isReadable(text: string, key: string): boolean {
     decoded = decoded
       .replace(/\\u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
       .replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+      .replace(/(?:\\x|&#x)([0-9a-f]{2});?/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+      .replace(/&#(\d{2,3});/g, (_, code) => String.fromCharCode(Number(code)))
       .replace(/[\u200b\u202e\x07]/g, '');
   }
   return decoded.includes(key);
