@@ -38,3 +38,12 @@ test('a redirect to another origin never carries the key', async () => {
   expect(stderr).toContain('redirects to another address');
   expect(shop.service.journal()).toEqual([]);
 });
+
+test('an address that speaks no TLS is named in words, and not in those of OpenSSL', async () => {
+  const shop = await openShop();
+  const env = { PETSTOCK_URL_STAGING: shop.service.url.replace('http:', 'https:') };
+  const result = await shop.run('inventory list', { env });
+  expect(result.code).toBe(5);
+  expect(result.stderr).toContain('no TLS connection can be made (wrong version number)');
+  expect(result.stderr).not.toMatch(/openssl|routines|:error:/i);
+});

@@ -87,6 +87,15 @@ describe('which proxy', () => {
     ['http://[::1]:4010/v1', { HTTP_PROXY: proxy }, undefined],
     ['https://[2001:db8::1]/v1', { HTTPS_PROXY: proxy, NO_PROXY: '2001:db8::1' }, undefined],
     ['https://[2001:db8::1]/v1', { HTTPS_PROXY: proxy, NO_PROXY: '[2001:db8::1]' }, undefined],
+    ['https://[2001:db8::1]/v1', { HTTPS_PROXY: proxy, NO_PROXY: '[2001:0DB8:0::0:1]' }, undefined],
+    ['https://[2001:db8::1]/v1', { HTTPS_PROXY: proxy, NO_PROXY: '10.0.0.0/8, 2001:db8::/32' }, undefined],
+    ['https://[2001:db8::1]/v1', { HTTPS_PROXY: proxy, NO_PROXY: '2001:db9::/32,0.0.0.0/0' }, 'HTTPS_PROXY'],
+    ['https://10.1.2.3/v1', { HTTPS_PROXY: proxy, NO_PROXY: '10.0.0.0/8' }, undefined],
+    ['https://10.1.2.3/v1', { HTTPS_PROXY: proxy, NO_PROXY: '10.1.2.3:443' }, undefined],
+    ['https://10.1.2.3/v1', { HTTPS_PROXY: proxy, NO_PROXY: '10.1.2.0/25,10.1.3.0/24,::/0' }, undefined],
+    ['https://10.1.2.3/v1', { HTTPS_PROXY: proxy, NO_PROXY: '10.1.2.128/25,10.1.3.0/24,::/0' }, 'HTTPS_PROXY'],
+    ['https://stock.example./v1', { HTTPS_PROXY: proxy, NO_PROXY: 'stock.example' }, undefined],
+    ['https://localhost./v1', { HTTPS_PROXY: proxy }, undefined],
   ])('%s, %j: %s', (url, env, source) => {
     const found = resolveProxy(url, env);
     expect(found?.source).toBe(source);
