@@ -22,7 +22,8 @@ export async function run(): Promise<number> {
   if (env.FORCE_COLOR !== undefined) delete process.env.NO_COLOR;
   let endsInJson = false;
   let onHangup: (() => void) | undefined;
-  const interrupted = interruption({ endsInJson: () => endsInJson, onHangup: () => onHangup });
+  const interruption = listenForInterruption({ endsInJson: () => endsInJson, onHangup: () => onHangup });
+  const interrupted = interruption.signal;
   const stderr = output(() => process.stderr);
   let processes: Processes | undefined;
   const folders = foldersOf(env);
@@ -30,7 +31,7 @@ export async function run(): Promise<number> {
   const context: Context = {
     argv: process.argv.slice(2),
     env,
-    stdin: input(() => process.stdin, interrupted),
+    stdin: input(() => process.stdin, interruption),
     stdout: Object.assign(
       output(() => process.stdout),
       { hasReader: readerLook() },
@@ -56,7 +57,24 @@ export async function run(): Promise<number> {
     random: Math.random,
     licences: async () => (await import('./licences.ts')).readLicences(),
   };
-  return main(context);
+  const code = await main(context);
+  if (interrupted.aborted) endWithTerminal();
+  return code;
+}
+
+/**
+ * Ends the process by SIGHUP where its terminal is gone, as of a program that has no listener for it. On its way out Node 20 would try to
+ * reset the mode of that terminal, and abort with a core dump (nodejs/node#51519).
+ */
+function endWithTerminal(): void {
+  if (![process.stdin, process.stdout, process.stderr].some(isGone)) return;
+  process.removeAllListeners('SIGHUP');
+  process.kill(process.pid, 'SIGHUP');
+}
+
+/** Whether a stream was that of a terminal, and it was closed. */
+function isGone({ isTTY, fd = -1 }: { readonly isTTY?: boolean; readonly fd?: number }): boolean {
+  return isTTY === true && !process.getBuiltinModule('node:tty').isatty(fd);
 }
 
 /** The same file, pipe or terminal behind both. Windows has no numbers for what is not a file. */
@@ -104,6 +122,12 @@ function openTransport(options: TransportOptions): Transport {
 }
 
 interface Interruption {
+  readonly signal: AbortSignal;
+  /** As Ctrl-C does. */
+  abort(): void;
+}
+
+interface InterruptionOptions {
   endsInJson(): boolean;
   /** What SIGHUP means to a command that asked for it; undefined: the end. */
   onHangup(): (() => void) | undefined;
@@ -114,7 +138,7 @@ interface Interruption {
  * left to the operating system, which ends the process at once; where a program reads stderr, an error is written to it first. But a closed
  * terminal sends SIGHUP more than once: from its shell, and from the system when that has ended.
  */
-function interruption({ endsInJson, onHangup }: Interruption): AbortSignal {
+function listenForInterruption({ endsInJson, onHangup }: InterruptionOptions): Interruption {
   const controller = new AbortController();
   const abort = () => controller.abort(new InterruptedError('Interrupted'));
   // SIGBREAK is known to Windows alone; elsewhere it never comes.
@@ -125,7 +149,7 @@ function interruption({ endsInJson, onHangup }: Interruption): AbortSignal {
     });
   }
   process.on('SIGHUP', () => (onHangup() ?? abort)());
-  return controller.signal;
+  return { signal: controller.signal, abort };
 }
 
 /** Without its listener a signal does again what it does to every process. */
@@ -165,12 +189,14 @@ function latePrompts(interrupted: AbortSignal, isDumb: boolean): Context['prompt
 /** Node opens a standard stream when it is first asked for, which takes a millisecond or two: so it is asked for late. */
 type Late<Stream> = () => Stream;
 
-function input(stream: Late<Readable & { isTTY?: boolean }>, interrupted: AbortSignal): Input {
+type Stdin = Readable & { readonly isTTY?: boolean; readonly fd?: number };
+
+function input(stream: Late<Stdin>, interruption: Interruption): Input {
   return {
     get isTerminal() {
       return stream().isTTY === true;
     },
-    chunks: { [Symbol.asyncIterator]: () => chunksOf(stream(), interrupted) },
+    chunks: { [Symbol.asyncIterator]: () => chunksOf(stream(), interruption) },
     isFile: (path) => isSameFile(0, path),
   };
 }
@@ -179,7 +205,8 @@ function input(stream: Late<Readable & { isTTY?: boolean }>, interrupted: AbortS
  * What comes in, a piece at a time: the next is not taken from the system before it is asked for, so that a process that is killed
  * has nothing in its hands. Whoever stops reading leaves the rest where it is, such as the answer to a question.
  */
-async function* chunksOf(stream: Readable, interrupted: AbortSignal): AsyncGenerator<Uint8Array, void> {
+async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenerator<Uint8Array, void> {
+  const interrupted = interruption.signal;
   let arrived: Uint8Array[] = [];
   let failure: { readonly reason: unknown } | undefined;
   let ended = stream.readableEnded || stream.destroyed;
@@ -190,6 +217,8 @@ async function* chunksOf(stream: Readable, interrupted: AbortSignal): AsyncGener
     wake();
   };
   const onEnd = () => {
+    // What was typed so far is not all of it, though no Ctrl-D has ended it.
+    if (isGone(stream)) interruption.abort();
     ended = true;
     wake();
   };

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
+import { type Home, runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
 
 const signals = ['SIGINT', 'SIGTERM'] as const;
 
@@ -143,6 +145,51 @@ test('a terminal that is closed in the middle of an apply: what is in flight is 
   const resumed = await runProgram(`inventory apply --resume ${run.run} --yes --json`, { env, home });
   expect(resumed.code).toBe(0);
   expect(JSON.parse((await runProgram('history list --json', { env, home })).stdout)[0].counts.applied).toBe(20);
+});
+
+/** Runs a program on a terminal, and lives on when that is closed. It says how the program has ended. @param passesOn SIGHUP, as a shell does */
+function onTerminalThatCloses(ended: string, passesOn: boolean): string[] {
+  const code = `
+    const child = require('node:child_process').spawn(process.argv[1], process.argv.slice(2), { stdio: 'inherit' });
+    process.on('SIGHUP', () => ${passesOn ? "child.kill('SIGHUP')" : '{}'});
+    child.on('exit', (code, signal) => {
+      require('node:fs').writeFileSync(${JSON.stringify(ended)}, JSON.stringify({ code, signal }));
+      process.kill(process.pid, 'SIGKILL');
+    });`;
+  return [process.execPath, '-e', code];
+}
+
+/** A file that is read once its writer has written all. */
+function fifo(home: Home): string {
+  const path = join(home.folder, 'ended');
+  execFileSync('mkfifo', [path]);
+  return path;
+}
+
+const byHangup = { code: null, signal: 'SIGHUP' };
+
+test('a terminal that is closed ends a command by its signal, and leaves no core dump', async () => {
+  const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
+  const ended = fifo(temporaryHome());
+  const through = onTerminalThatCloses(ended, true);
+  const program = startProgram('inventory list', { env, terminal: 80, through });
+  await untilSeen(1);
+  program.kill('SIGKILL');
+  expect(JSON.parse(await readFile(ended, 'utf8'))).toEqual(byHangup);
+});
+
+test('a terminal that is closed is no Ctrl-D to a count, though no signal comes', async () => {
+  const { env } = await serve();
+  const home = temporaryHome();
+  const ended = fifo(home);
+  const through = onTerminalThatCloses(ended, false);
+  const program = startProgram('inventory count --yes', { env, home, terminal: 80, through });
+  await program.until('stdout', ' > ');
+  program.type('4\n');
+  await program.until('stdout', '4: 1');
+  program.kill('SIGKILL');
+  expect(JSON.parse(await readFile(ended, 'utf8'))).toEqual(byHangup);
+  expect((await runProgram('history list --json', { env, home })).stdout).toBe('[]\n');
 });
 
 test('Ctrl-C on a terminal', async () => {
