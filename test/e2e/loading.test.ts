@@ -20,13 +20,13 @@ const completion: Budget = { ...version, kilobytes: 80 };
 const settings: Budget = {
   packages: ['commander'],
   builtins: [...streams, 'fs/promises', 'os', 'process', 'timers', 'timers/promises'],
-  kilobytes: 370,
+  kilobytes: 380,
 };
 /** The state, whose engine is Node's own where it has one. */
 const state: Budget = {
   packages: [...settings.packages, '@photostructure/sqlite'],
   builtins: [...settings.builtins, 'crypto', 'module', 'sqlite', 'url', 'zlib'],
-  kilobytes: 620,
+  kilobytes: 640,
 };
 const completionOfState: Budget = {
   packages: ['@photostructure/sqlite', 'node-gyp-build'],
@@ -36,7 +36,7 @@ const completionOfState: Budget = {
 const request: Budget = {
   packages: [...state.packages, 'undici', 'lossless-json'],
   builtins: [...state.builtins, 'assert', 'v8'],
-  kilobytes: 1030,
+  kilobytes: 1050,
 };
 
 test.each([
