@@ -141,6 +141,21 @@ it('sees a write after a crash that has taken back numbers which were drawn befo
   expect(await ours.intend(intents(1), mark)).toMatchObject([{ kind: 'overtaken', run: theirs.run }]);
 });
 
+it('notices that an older copy of the database is in its place, which lacks the numbers that it relies on', async () => {
+  const url = await temporaryDatabase();
+  const [one, other] = [await machineAt(url, 1), await machineAt(url, 2)];
+  await (await begin(other, 20)).end();
+  const mark = await one.state.pets.mark();
+  await runSql(url, `SELECT setval('petstock.writes', ${mark.sequence - 10})`);
+  const theirs = await begin(other, 1);
+  await theirs.intend(intents(1), undefined);
+  await theirs.settle([outcomeOf(1, 'applied')]);
+  await theirs.end();
+  const ours = await begin(one, 1);
+  await expect(ours.intend(intents(1), mark)).rejects.toThrow('has lost what it had confirmed');
+  await ours.end();
+});
+
 /** An outcome that waits longer than others is written by itself. */
 async function settleSoon(log: RunLog, url: string, row: number): Promise<void> {
   await log.settle([outcomeOf(row, 'applied')]);

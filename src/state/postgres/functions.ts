@@ -216,7 +216,8 @@ BEGIN
   -- Called again it has written intents after these outcomes, and maybe one in the place of that which was confirmed.
   IF NOT EXISTS (SELECT 1 FROM petstock.rows WHERE rows.run = run_id AND rows.token = call_token
       AND rows.row IN (SELECT given.row FROM jsonb_to_recordset(intents) AS given (row integer))) THEN
-    IF petstock.has_lost(run_id, confirmed) THEN RETURN jsonb_build_object('now', petstock.now_ms(), 'lost', true); END IF;
+    -- A mark of a number that was not drawn: an older copy of the database was put in its place.
+    IF petstock.has_lost(run_id, confirmed) OR since_sequence > (SELECT last_value FROM petstock.writes) THEN RETURN jsonb_build_object('now', petstock.now_ms(), 'lost', true); END IF;
     PERFORM petstock.settle_rows(run_id, process, outcomes);
   END IF;
   FOR intent IN
