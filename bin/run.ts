@@ -17,6 +17,8 @@ import { foldersOf } from './folders.ts';
 
 /** Runs the command line of this process. @returns the exit code */
 export async function run(): Promise<number> {
+  // Should nothing be left that a command could wait for, Node ends it: that must not look like its work.
+  process.exitCode = exitCodes.failure;
   const env = { ...process.env };
   // Node warns on stderr where both are set, as they may be.
   if (env.FORCE_COLOR !== undefined) delete process.env.NO_COLOR;

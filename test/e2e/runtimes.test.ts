@@ -59,3 +59,9 @@ test('without USER, and with a relative HOME, user and folders are those of the 
   const [run] = JSON.parse((await runProgram('history list --json', { home })).stdout);
   expect(run).toMatchObject({ user: own.username });
 });
+
+// With that variable Node leaves it to a parent to listen, and here there is no such parent.
+test('a command that can never be done does not end with 0', async () => {
+  const { code, stdout } = await runProgram('inventory get 4 --env sandbox', { env: { NODE_UNIQUE_ID: '1' } });
+  expect([code, stdout]).toEqual(code === 0 ? [0, '4\t39\tavailable\n'] : [1, '']);
+});
