@@ -69,6 +69,18 @@ function integerRange(noun: 'quantity' | 'change'): string {
   return `a ${noun} lies between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`;
 }
 
+const separated = /^[+-]?\d{1,3}(?:[.,'’ \u00a0\u2009\u202f]\d{3})+$/;
+const wholeWithDecimals = /^([+-]?\d+)[.,]0+$/;
+/** A longer text is not repeated, in characters. */
+const longestRepeated = 40;
+
+function withoutSeparators(text: string, noun: Noun): string {
+  const digits = text.replace(/[^\d+-]/g, '');
+  const meant = digits.length > longestRepeated ? 'that' : digits;
+  // 1.800 is 1800 to one half of the world and 1.8 to the other.
+  return `${quoted(text)} is not a ${noun}: if ${meant} is meant, write it without a separator`;
+}
+
 /** Why the text is not a whole number, for the most likely mistakes in their own words; undefined where it is one. */
 function notWhole(text: string, noun: Noun): string | undefined {
   if (noun === 'change' ? /^[+-]?\d+$/.test(text) : /^-?\d+$/.test(text)) {
@@ -79,6 +91,11 @@ function notWhole(text: string, noun: Noun): string | undefined {
   if (/^[+-]?\d+(?:[.,]\d*)?[eE][+-]?\d+$/.test(trimmed)) {
     const rounded = /[eE]\+\d\d/.test(trimmed) ? 'a spreadsheet has probably rounded it; ' : '';
     return `${quoted(text)} is not a ${noun}: ${rounded}write out every digit, ${examples[noun]}`;
+  }
+  if (separated.test(trimmed)) return withoutSeparators(text, noun);
+  const [, whole] = wholeWithDecimals.exec(trimmed) ?? [];
+  if (whole !== undefined && noun !== 'pet id' && text.length <= longestRepeated) {
+    return `${quoted(text)} is not a ${noun}: write ${whole}, without decimals`;
   }
   if (/^\+\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the plus sign, ${examples[noun]}`;
   if (/^[+-]?\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the white space around it`;

@@ -163,3 +163,19 @@ describe('quoted', () => {
     ['😀'.repeat(41), `"${'😀'.repeat(39)}…"`],
   ])('%j', (text, expected) => expect(quoted(text)).toBe(expected));
 });
+
+test.each([
+  ['1,200', 'if 1200 is meant, write it without a separator'],
+  ['-1.200', 'if -1200 is meant, write it without a separator'],
+  ['1 234 567', 'if 1234567 is meant, write it without a separator'],
+  ['12.0', 'write 12, without decimals'],
+  ['12,00', 'write 12, without decimals'],
+])('a quantity and a change as people write them, %s', (text, advice) => {
+  expect(parseQuantity(text)).toEqual({ ok: false, fault: `"${text}" is not a quantity: ${advice}` });
+  expect(parseDelta(text)).toEqual({ ok: false, fault: `"${text}" is not a change: ${advice}` });
+});
+
+test('a pet id with separators', () => {
+  const fault = '"1,234" is not a pet id: if 1234 is meant, write it without a separator';
+  expect(parsePetId('1,234')).toEqual({ ok: false, fault });
+});
