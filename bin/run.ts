@@ -10,7 +10,6 @@ import { ClosedPipeError, InterruptedError } from '../src/shared/errors.ts';
 import { exitCodes } from '../src/shared/exit-codes.ts';
 import { machineTime } from '../src/shared/machine-time.ts';
 import type { Processes } from '../src/shared/processes.ts';
-import { isSameFile } from '../src/shared/same-file.ts';
 import { createSystemClock, hasBootId } from '../src/shared/system-clock.ts';
 import { createSystemProcesses } from '../src/shared/system-processes.ts';
 import { foldersOf } from './folders.ts';
@@ -199,7 +198,7 @@ function input(stream: Late<Stdin>, interruption: Interruption): Input {
       return stream().isTTY === true;
     },
     chunks: { [Symbol.asyncIterator]: () => chunksOf(stream(), interruption) },
-    isFile: (path) => isSameFile(0, path),
+    descriptor: 0,
   };
 }
 

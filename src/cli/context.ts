@@ -40,8 +40,8 @@ export interface Input {
   readonly isTerminal: boolean;
   /** The bytes as they come. Nothing is read before the first call of its iterator. */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Whether they come from that very file, as with `< counts.csv`. Absent: no. */
-  isFile?(path: string): boolean;
+  /** The number by which it is open: of a file, as with `< counts.csv`, it says which. Absent: it is no file. */
+  readonly descriptor?: number | undefined;
 }
 
 export interface Output {

@@ -32,8 +32,8 @@ export interface RunOptions {
   readonly host?: string | undefined;
   /** What stdin holds; absent: it ends at once. */
   readonly stdin?: string | Uint8Array | undefined;
-  /** The file that stdin is, as with `< counts.csv`. */
-  readonly stdinFile?: string | undefined;
+  /** Of the file that stdin is, as with `< counts.csv`. */
+  readonly stdinDescriptor?: number | undefined;
   /** stdin, stdout and stderr are a terminal of this width. */
   readonly terminal?: number | undefined;
   /** Its height in lines; absent: not known, so that nothing is paged. */
@@ -81,7 +81,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     argv,
     // Limits that another run has left in the runtime folder of this machine are none of the test's business.
     env: { XDG_RUNTIME_DIR: join(options.folders.state, '..', 'runtime'), ...options.env },
-    stdin: { ...input(options.stdin, isTerminal('stdin')), isFile: (path) => path === options.stdinFile },
+    stdin: { ...input(options.stdin, isTerminal('stdin')), descriptor: options.stdinDescriptor },
     stdout,
     stderr,
     sharesOutput: () => options.sharesOutput ?? false,

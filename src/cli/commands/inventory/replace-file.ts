@@ -28,7 +28,7 @@ export async function confirmReplacing(
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found?.isFile() || found.size === 0) return;
   const { context, questions } = invocation;
-  const isInput = inputs.some((input) => (input === '-' ? context.stdin.isFile?.(file) : isSameFile(input, file)));
+  const isInput = inputs.some((input) => isSameFile(input === '-' ? (context.stdin.descriptor ?? '') : input, file));
   if (force && !isInput) return;
   if (await new WrittenFiles(context.folders.state).isUnchanged(file)) return;
   if (isInput) {

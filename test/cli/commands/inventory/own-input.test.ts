@@ -1,6 +1,6 @@
-import { linkSync, readFileSync, symlinkSync } from 'node:fs';
+import { closeSync, linkSync, openSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { changeFile } from '../../../support/changes.ts';
 import { openShop, type ShopRunOptions } from '../../../support/shop.ts';
 
@@ -26,11 +26,17 @@ test.each([
   }
 });
 
+function opened(file: string): number {
+  const descriptor = openSync(file, 'r');
+  onTestFinished(() => closeSync(descriptor));
+  return descriptor;
+}
+
 test('nor the file that stdin is', async () => {
   const shop = await openShop();
   const file = changeFile(shop, counts, 'counts.csv');
   const words = ['inventory', 'apply', '-', '--yes', '--failed-out', file, '--force'];
-  const result = await shop.run(words, { stdin: counts, stdinFile: file });
+  const result = await shop.run(words, { stdin: counts, stdinDescriptor: opened(file) });
   expect(result).toMatchObject({ code: 2, requests: [] });
   expect(result.stderr).toContain(refused);
   expect(readFileSync(file, 'utf8')).toBe(counts);
@@ -47,7 +53,7 @@ test('nor does count --to replace its codes or its scans', async () => {
   const scans = changeFile(shop, '4\n', 'scans.csv');
   const asScans = await shop.run(['inventory', 'count', '--new', '--to', scans, '--force'], {
     stdin: '4\n',
-    stdinFile: scans,
+    stdinDescriptor: opened(scans),
   });
   expect(asScans).toMatchObject({ code: 2, requests: [] });
   expect(readFileSync(scans, 'utf8')).toBe('4\n');
