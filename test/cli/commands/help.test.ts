@@ -44,6 +44,14 @@ test.each(commands)('%s has help with an example of itself', async (command) => 
   expect((await shop.run(`help ${command}`)).stdout).toBe(stdout);
 });
 
+test('help environment names every variable of the contract', async () => {
+  const shop = await openShop();
+  const { stdout } = await shop.run('help environment');
+  const names = ['ENV', 'STORE', 'URL_STAGING', 'API_KEY_STAGING', 'API_KEY', 'CONFIG_DIR', 'STATE_DIR', 'STATE_URL'];
+  for (const name of [...names, 'PAGER', 'SERVE_PORT']) expect(stdout).toContain(`PETSTOCK_${name}`);
+  for (const name of ['FORCE_COLOR', 'NO_COLOR', 'TERM=dumb']) expect(stdout).toContain(name);
+});
+
 test.each(['exit-codes', 'environment', 'output', 'files'])('help %s', async (topic) => {
   const shop = await openShop();
   const { code, stdout, stderr } = await shop.run(`help ${topic}`);

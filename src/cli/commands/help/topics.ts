@@ -63,6 +63,7 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
           'pager',
           'PETSTOCK_PAGER, PAGER, less (as LESS=FRX); empty or cat: none. Only for tables that are longer than the terminal',
         ],
+        ['a server', 'the options of petstock sandbox serve: PETSTOCK_SERVE_PORT for --port, and so on'],
         ['colour', '--color, FORCE_COLOR, NO_COLOR, TERM=dumb, whether it is a terminal'],
       ],
     },
