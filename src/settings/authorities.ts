@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import tls from 'node:tls';
 import { UsageError } from '../shared/errors.ts';
 import { readErrorReason } from '../shared/file-error.ts';
@@ -49,14 +49,15 @@ function extraAuthorities(env: Environment): string[] {
 }
 
 function textOf(file: string): string {
-  let bytes: Buffer;
   try {
-    bytes = readFileSync(file);
+    const stats = statSync(file);
+    // A pipe would be waited for, where no Ctrl-C helps, and a device may have no end.
+    if (!stats.isFile()) throw unusable(file, stats.isDirectory() ? 'it is a folder, not a file' : 'it is not a file');
+    if (stats.size > mostBytes) throw unusable(file, 'it is too large to be a file of certificates');
+    return readFileSync(file, 'latin1');
   } catch (error) {
-    throw unusable(file, readErrorReason(error), error);
+    throw error instanceof UsageError ? error : unusable(file, readErrorReason(error), error);
   }
-  if (bytes.length > mostBytes) throw unusable(file, 'it is too large to be a file of certificates');
-  return bytes.toString('latin1');
 }
 
 function unusable(file: string, reason: string, cause?: unknown): UsageError {

@@ -126,10 +126,18 @@ interface Existing {
  */
 export function requireSafePlace(path: string): void {
   const user = effectiveUser();
-  if (user === undefined || !lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  if (user === undefined || !linkStats(path)?.isSymbolicLink()) return;
   const { uid, mode } = statSync(dirname(path));
   if ((uid === user || uid === root) && (mode & writableByOthers) === 0) return;
   throw new FailureError(`${path} can't be written: it is a symbolic link, in a folder where others can put one`);
+}
+
+function linkStats(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw new FailureError(`${path} can't be written: ${fileErrorReason(error)}`, { cause: error });
+  }
 }
 
 async function existingFile(path: string): Promise<Existing | undefined> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -67,6 +67,17 @@ describe('ca-file', () => {
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
     expect(refused.stderr).not.toContain('psk_');
     expect((await shop.run('config get ca-file')).stdout).toBe('');
+  });
+
+  test.each([
+    ...(existsSync('/dev/zero') ? [['/dev/zero', 'it is not a file']] : []),
+    [tmpdir(), 'it is a folder'],
+    ['/nowhere.pem', 'there is no such file'],
+  ])('%s is refused, and not read', async (file, words) => {
+    const { shop } = await openTlsShop();
+    const refused = await shop.run(['config', 'set', 'ca-file', file]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
+    expect(refused.stderr).not.toMatch(/E[A-Z]{4,}/);
   });
 
   test('that has gone is named before anything is sent', async () => {

@@ -25,6 +25,19 @@ test('a file that is not there is exit 2, and nothing is sent', async () => {
   expect(result.stderr).toContain('There is no file /nowhere/body.json');
 });
 
+test.each([
+  [['api', 'PATCH', '/inventory/1', '--data', `@${import.meta.dirname}`], 'it is a folder, not a file; nothing was sent'],
+  [['sandbox', 'import', import.meta.dirname], 'it is a folder'],
+  [['sandbox', 'import', '/nowhere.csv'], 'there is no such file'],
+  [['inventory', 'export', `${import.meta.filename}/new.csv`], "can't be written: there is no such folder"],
+])('a place that is no file is said in words: %j', async (command, words) => {
+  const shop = await openShop();
+  const result = await shop.run(command);
+  expect(result).toMatchObject({ stdout: '', requests: [], stderr: expect.stringContaining(words) });
+  expect(result.code).not.toBe(0);
+  expect(result.stderr).not.toMatch(/E[A-Z]{4,}/);
+});
+
 test('-i shows the status and the headers before the body, never the key', async () => {
   const shop = await openShop();
   const result = await shop.run('api GET /inventory -i');
