@@ -7,7 +7,14 @@ import { requirePrivateFile } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
 import { finishedName, holderOf, type ReadSession, readSession, unfinishedName } from './read-session.ts';
-import { applyRecord, recordText, type ScanRecord, type SessionEnd, type SessionHead } from './records.ts';
+import {
+  applyRecord,
+  recordText,
+  type ScanRecord,
+  type SessionEnd,
+  type SessionHead,
+  type SessionRecord,
+} from './records.ts';
 import { SessionLog, type SessionSystem } from './session-log.ts';
 
 export interface SessionsOptions extends SessionSystem {
@@ -77,15 +84,15 @@ export class Sessions {
     return this.#facts(join(this.#folder, name));
   }
 
-  /** Begins a session, on disk when this resolves. @param scans what it begins with */
-  async begin(about: Omit<SessionHead, 'session' | 'at'>, scans: readonly ScanRecord[] = []): Promise<SessionLog> {
+  /** Begins a session, on disk when this resolves. @param records what it begins with */
+  async begin(about: Omit<SessionHead, 'session' | 'at'>, records: readonly SessionRecord[] = []): Promise<SessionLog> {
     makePrivateFolder(this.#options.folder);
     makePrivateFolder(this.#folder);
     for (;;) {
       const at = Math.round(this.#options.clock.now());
       const session = this.#newId(at);
       const path = join(this.#folder, `${session}${unfinishedName}`);
-      const text = [recordText({ count: 1, session, at, ...about }), ...scans.map(recordText)].join('');
+      const text = [recordText({ count: 1, session, at, ...about }), ...records.map(recordText)].join('');
       if (await createFileAtomically(path, text)) return SessionLog.open(path, this.#options);
     }
   }
@@ -114,9 +121,10 @@ export class Sessions {
 
   /**
    * Makes one session of several, which are finished with that. The sum of what each has counted is where it begins.
+   * @param isTrial it is discarded from the beginning, and those that it is made of go on
    * @throws ConflictError while another process is at one of them
    */
-  async merge(sources: readonly ReadSession[]): Promise<SessionLog> {
+  async merge(sources: readonly ReadSession[], isTrial: boolean): Promise<SessionLog> {
     const logs: SessionLog[] = [];
     try {
       for (const source of sources) logs.push(this.open(source));
@@ -130,7 +138,9 @@ export class Sessions {
       if (first === undefined) throw new Error('nothing to merge');
       const { env, store, service, baseUrl } = first.head;
       const merged = sources.map(({ head }) => head.session);
-      const into = await this.begin({ env, store, service, baseUrl, merged }, baseRecords(tally));
+      const about = { env, store, service, baseUrl, merged };
+      if (isTrial) return await this.begin(about, [...baseRecords(tally), { end: { how: 'discarded' } }]);
+      const into = await this.begin(about, baseRecords(tally));
       this.#endMerged(logs, into.session.head.session);
       return into;
     } finally {

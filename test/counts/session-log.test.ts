@@ -149,7 +149,10 @@ test('a crash between a merged session and the end of its sources counts nothing
   for (const log of sources) log.append([add('4', 2)]);
   for (const log of sources) log.close();
   const whole = sources.map(({ session }) => readFileSync(session.path));
-  const merged = await sessions.merge(sources.map(({ session }) => session));
+  const merged = await sessions.merge(
+    sources.map(({ session }) => session),
+    false,
+  );
   expect(tallyOf(merged.session).units).toBe(4);
   for (const [index, { session }] of sources.entries()) appendFileSync(session.path, whole[index] ?? '');
   gone.add(1);

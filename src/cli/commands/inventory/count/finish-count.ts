@@ -44,6 +44,8 @@ export interface FinishedCount {
   readonly counting: Counting;
   /** The session began with this command. */
   readonly isNew: boolean;
+  /** Nothing of the session is kept. */
+  readonly isTrial: boolean;
 }
 
 /** What was counted, beside the stock now. */
@@ -60,7 +62,7 @@ interface CountPlan {
  */
 export async function finishCount(run: Session, count: FinishedCount, options: FinishOptions): Promise<void> {
   const { invocation } = run;
-  const { sessions, counting, isNew } = count;
+  const { sessions, counting, isNew, isTrial } = count;
   const { tally, log } = counting;
   // An empty input says nothing about the shelves: with --all it would set the whole shop to 0.
   if (tally.pets === 0 && tally.unknownUnits === 0) {
@@ -82,8 +84,7 @@ export async function finishCount(run: Session, count: FinishedCount, options: F
       await noteWritten(invocation, rows, options.to);
     }
   } finally {
-    // What came through a pipe is there to be counted once more: of a dry run, nothing is kept.
-    if (options.dryRun && isNew && !invocation.context.stdin.isTerminal) sessions.end(log, { how: 'discarded' });
+    if (isTrial) sessions.end(log, { how: 'discarded' });
   }
   if (unknowns.size > 0) throw faults.notCounted();
 }

@@ -52,14 +52,16 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   if (isTerminal) await invocation.service.announce();
   // What is scanned at a terminal is answered at once; what comes through a pipe is checked at the end.
   const petIds = isTerminal || options.all ? await petIdsOf(run, options.all) : undefined;
-  const log = await logOf(sessions, choice, run);
+  // What comes through a pipe is there to be counted once more: of a dry run, nothing is kept.
+  const isTrial = options.dryRun && !isTerminal && choice.kind !== 'continue';
+  const log = await logOf(sessions, { choice, isTrial }, run);
   try {
     const counting = new Counting(log, { codes, petIds, isTyped: isTerminal });
     const command = wayOn(log, where, options);
     const finish: FinishOptions = { ...options, petIds, writeFile, wayOn: command };
     await keepingSession(log, command, async () => {
       await count(invocation, counting, choice);
-      await finishCount(run, { sessions, counting, isNew: choice.kind === 'new' }, finish);
+      await finishCount(run, { sessions, counting, isNew: choice.kind === 'new', isTrial }, finish);
     });
   } finally {
     log.close();
@@ -100,9 +102,13 @@ async function requireSameService({ connection }: Session, choice: Choice, words
   }
 }
 
-async function logOf(sessions: Sessions, choice: Choice, run: Session): Promise<SessionLog> {
+async function logOf(
+  sessions: Sessions,
+  { choice, isTrial }: { readonly choice: Choice; readonly isTrial: boolean },
+  run: Session,
+): Promise<SessionLog> {
   const { environment, store, service, baseUrl } = run.connection;
-  if (choice.kind === 'merge') return sessions.merge(choice.sessions);
+  if (choice.kind === 'merge') return sessions.merge(choice.sessions, isTrial);
   if (choice.kind === 'new') return sessions.begin({ env: environment, store, service, baseUrl, merged: [] });
   const log = sessions.open(choice.session);
   try {

@@ -52,6 +52,32 @@ test('two sessions become one: what each has counted is added up, once', async (
   expect(again.stderr).toContain('is finished: it was merged into session ');
 });
 
+test('a dry run of a merge from a script leaves the sessions as they are', async () => {
+  const shop = await openShop();
+  for (const lines of ['4 x2\n', '4\n5 x4\n']) await count(shop, lines, '--new --yes --max-changes 0');
+  const names = readdirSync(join(shop.folders.state, 'counts')).map((name) => name.slice(-10, -6));
+  const dry = await count(shop, '5\n', `--merge ${names.join(' ')} --dry-run --json`);
+  expect(dry.code).toBe(0);
+  expect(dry.report.rows.map(({ petId, after }) => [petId, after])).toEqual([
+    [4, 3],
+    [5, 5],
+  ]);
+  const unknown = await count(shop, 'foo\n', `--merge ${names.join(' ')} --dry-run`);
+  expect(unknown.code).toBe(8);
+  expect(unknown.stderr).not.toContain('Hint');
+  const listed = JSON.parse((await shop.run('inventory count --list --json')).stdout);
+  expect(listed.map(({ state }: { state: string }) => state).sort()).toEqual([
+    'discarded',
+    'discarded',
+    'open',
+    'open',
+  ]);
+  expect(writes(await count(shop, '', `--merge ${names.join(' ')} --yes`))).toEqual([
+    '4 {"quantity":3}',
+    '5 {"quantity":4}',
+  ]);
+});
+
 test('--list shows the sessions, and --discard gives one up after a question', async () => {
   const shop = await openShop();
   await count(shop, '4 x2\nfoo\n', '--yes --max-changes 0');
