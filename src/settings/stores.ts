@@ -86,7 +86,8 @@ export function isKnownStore(store: string, env: Environment, file: ConfigFile):
 export function requireKnownStore({ value: store, source }: Sourced<string>, env: Environment, file: ConfigFile): void {
   if (isKnownStore(store, env, file)) return;
   const names = Object.keys(file.stores);
-  const known = names.length === 0 ? 'No store has a name yet.' : `There are ${names.join(', ')}.`;
+  const are = names.length === 1 ? 'There is only' : 'There are';
+  const known = names.length === 0 ? 'No store has a name yet.' : `${are} ${names.join(', ')}.`;
   throw new UsageError(`Unknown store "${store}" in ${source}.${didYouMean(store, names)} ${known}`, {
     hint: `petstock config set-url https://<your-store>/v1 --store ${shellWord(store)}`,
   });

@@ -151,6 +151,19 @@ describe('a store of its own', () => {
     expect(stdout).not.toContain(shop.service.key);
   });
 
+  test('one key of two stores is called by the store that was asked for, and watch names it', async () => {
+    const shop = await shopWithNorth();
+    await shop.run('inventory list');
+    await shop.run('inventory list --store north');
+    const envOf = async (command: string) => JSON.parse((await shop.run(command)).stdout)[0].env;
+    expect(await envOf('limits --json')).toBe('staging');
+    expect(await envOf('limits --json --store north')).toBe('north/staging');
+    const watch = await shop.run('inventory watch --for 1 --store north');
+    expect(watch.stderr).toContain('Watching 24 pets of north/staging, every 15 s.');
+    const slip = await shop.run('inventory list --store nort');
+    expect(slip.stderr).toContain('Did you mean "north"? There is only north.\n');
+  });
+
   test('limits tell the stores apart', async () => {
     const shop = await shopWithNorth();
     await shop.run('inventory list --store north');

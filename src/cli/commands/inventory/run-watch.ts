@@ -8,6 +8,7 @@ import { formatDuration } from '../../../output/time.ts';
 import type { Format } from '../../../output/view.ts';
 import { type SeenFacts, seenChangesLines, seenChangesView } from '../../../output/watch-view.ts';
 import { ChangesFound, FailureError } from '../../../shared/errors.ts';
+import { whereName } from '../../../shared/where.ts';
 import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { watchReader } from './reader-gone.ts';
@@ -63,7 +64,7 @@ function watchOptions(
   options: RunWatchOptions,
   interrupted: AbortSignal,
 ): WatchOptions {
-  const { context, messages, environment } = invocation;
+  const { context, messages, where } = invocation;
   const { client, state, scope } = connection;
   const { clock } = context;
   const { petIds, interval } = options;
@@ -91,7 +92,7 @@ function watchOptions(
       const absent = petIds === undefined ? [] : missingIn(list, petIds);
       const missing = absent.filter((petId) => !unreadable.hides({ petId }));
       if (missing.length > 0) await messages.warn(`not in the list yet: ${missing.slice(0, 20).join(', ')}`);
-      const what = `${grouped(list.length)} ${list.length === 1 ? 'pet' : 'pets'} of ${environment.value}`;
+      const what = `${grouped(list.length)} ${list.length === 1 ? 'pet' : 'pets'} of ${whereName(where)}`;
       await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
     },
     onFault: (error) =>

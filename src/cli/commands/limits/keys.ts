@@ -31,10 +31,13 @@ export function nameKeys(invocation: Invocation, known: readonly KnownKey[]): Na
     const [env, store] = place.split('/').reverse();
     return (globals.env === undefined || env === where.env) && (globals.store === undefined || store === where.store);
   };
-  const isChosen = ({ scope, env }: (typeof keys)[number]) =>
-    isMeant(env) || configured.get(scope)?.places.some(isMeant) === true;
-  return keys.filter(isChosen).map((one) => {
-    const isAlone = keys.every(({ env, scope }) => env !== one.env || scope === one.scope);
+  // One key of two places was last used in one of them: it is called by the one that was asked for.
+  const chosen = keys.flatMap((key) => {
+    const env = [key.env, ...(configured.get(key.scope)?.places ?? [])].find(isMeant);
+    return env === undefined ? [] : [{ ...key, env, state: { ...key.state, env } }];
+  });
+  return chosen.map((one) => {
+    const isAlone = chosen.every(({ env, scope }) => env !== one.env || scope === one.scope);
     return { ...one, name: isAlone ? one.env : `${one.env} ${one.key}` };
   });
 }
