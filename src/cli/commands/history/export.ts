@@ -3,13 +3,13 @@ import { type ExportedRun, historyExportView } from '../../../output/history-exp
 import { createPaint } from '../../../output/paint.ts';
 import { loadRenderer } from '../../../output/renderers.ts';
 import { type Format, isFormat } from '../../../output/view.ts';
-import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { History, RunFilter } from '../../../state/history.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
+import { exportTo, forceOption } from '../replace-file.ts';
 import { requireFileName } from '../values.ts';
 import { chosenPlace } from './chosen-place.ts';
 import { parseDate } from './parse-date.ts';
@@ -17,6 +17,7 @@ import { parseDate } from './parse-date.ts';
 interface ExportOptions {
   readonly since?: string;
   readonly until?: string;
+  readonly force?: boolean;
 }
 
 export function defineHistoryExport(command: Command, run: Run): void {
@@ -28,6 +29,7 @@ export function defineHistoryExport(command: Command, run: Run): void {
     )
     .option('--since <date>', 'only runs from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
     .option('--until <date>', 'only runs up to this time')
+    .option(...forceOption)
     .addHelpText(
       'after',
       examples([
@@ -61,8 +63,7 @@ async function exportHistory(invocation: Invocation, options: ExportOptions, fil
       }
       return;
     }
-    await writeFileAtomically(file, textOf(text, context.interrupted));
-    await invocation.messages.note(`Written to ${file}.`);
+    await exportTo(invocation, file, textOf(text, context.interrupted), { force: options.force === true });
   });
 }
 

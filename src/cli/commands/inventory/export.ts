@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
 import type { ItemBatches } from '../../../inventory/items.ts';
-import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
+import { exportTo, forceOption } from '../replace-file.ts';
 import { requireCsvName } from './csv-name.ts';
-import { confirmReplacing, rememberWritten } from './replace-file.ts';
 import { readStock } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
 
@@ -23,7 +22,7 @@ export function defineExport(command: Command, run: Run): void {
         'meanwhile becomes a conflict and is not overwritten. Takes one request.',
     )
     .option('--spreadsheet', 'write ids as ="…", so that a spreadsheet keeps every digit')
-    .option('--force', 'replace a file that petstock did not write, or that was changed since')
+    .option(...forceOption)
     .addHelpText(
       'after',
       examples([
@@ -40,10 +39,7 @@ export function defineExport(command: Command, run: Run): void {
         if (file === undefined || file === '-') {
           for await (const piece of text) await invocation.results.write(piece);
         } else {
-          await confirmReplacing(invocation, file, { force });
-          await writeFileAtomically(file, text);
-          await rememberWritten(invocation, file);
-          await invocation.messages.note(`Written to ${file}.`);
+          await exportTo(invocation, file, text, { force });
         }
         const error = unreadable.error(invocation.where);
         if (error) throw error;

@@ -7,8 +7,8 @@ import { batchesOfArray } from '../../../output/batches.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
+import { confirmReplacing, type ReplacingOptions, rememberWritten } from '../replace-file.ts';
 import { requireCsvName } from './csv-name.ts';
-import { confirmReplacing, type ReplacingOptions, rememberWritten } from './replace-file.ts';
 
 /**
  * Writes rows that were not written in the form that `apply` takes. Each expects the stock that it relied on, so that it is

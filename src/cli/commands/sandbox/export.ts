@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Store } from '../../../service/index.ts';
-import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
+import { exportTo, forceOption } from '../replace-file.ts';
 import { oneOf } from '../values.ts';
 import { chosenStore, type StoreChoice, withStore, withStoreOptions } from './store-access.ts';
 
@@ -10,6 +10,7 @@ const formats = ['csv', 'json'] as const;
 
 interface ExportOptions extends StoreChoice {
   readonly format?: string;
+  readonly force?: boolean;
 }
 
 export function defineExport(command: Command, run: Run): void {
@@ -20,9 +21,10 @@ export function defineExport(command: Command, run: Run): void {
       '--format <format>',
       'csv, or json, which has records of pets and orders too (default: by the name of the file, else csv)',
     )
+    .option(...forceOption)
     .addHelpText('after', examples([['petstock sandbox export stock.csv'], ['petstock sandbox export shop.json']]))
     .action(
-      run<ExportOptions>(async (invocation, { format, ...choice }, file?: string) => {
+      run<ExportOptions>(async (invocation, { format, force = false, ...choice }, file?: string) => {
         const isJson =
           format === undefined
             ? file?.toLowerCase().endsWith('.json') === true
@@ -33,8 +35,7 @@ export function defineExport(command: Command, run: Run): void {
           if (file === undefined || file === '-') {
             for await (const piece of text) await invocation.results.write(piece);
           } else {
-            await writeFileAtomically(file, text);
-            await invocation.messages.note(`Written to ${file}.`);
+            await exportTo(invocation, file, text, { force });
           }
           const [orders, records] = [await store.orders(), await store.records()];
           if (!isJson && orders.length + records.length > 0) {

@@ -20,8 +20,8 @@ import type { Invocation } from '../../../invocation/invocation.ts';
 import { type PlanOptions, performPlan, requireWithinGuards } from '../../../runs/perform-plan.ts';
 import { beginRun } from '../../../runs/run-log.ts';
 import type { Session } from '../../../runs/session.ts';
+import { confirmReplacing, rememberWritten } from '../../replace-file.ts';
 import { requireCsvName } from '../csv-name.ts';
-import { confirmReplacing, rememberWritten } from '../replace-file.ts';
 import type { Counting } from './counting.ts';
 import { createUnknownFaults } from './unknown-faults.ts';
 

@@ -1,10 +1,16 @@
 import { statSync } from 'node:fs';
-import { requireSafePlace } from '../../../shared/atomic-file.ts';
-import { UsageError } from '../../../shared/errors.ts';
-import { isSameFile } from '../../../shared/same-file.ts';
-import { shellWord } from '../../../shared/shell-word.ts';
-import type { Invocation } from '../../invocation/invocation.ts';
-import { WrittenFiles } from '../../written-files.ts';
+import { requireSafePlace, writeFileAtomically } from '../../shared/atomic-file.ts';
+import { UsageError } from '../../shared/errors.ts';
+import { isSameFile } from '../../shared/same-file.ts';
+import { shellWord } from '../../shared/shell-word.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+import { WrittenFiles } from '../written-files.ts';
+
+/** The option of every command that writes a file by name. */
+export const forceOption = [
+  '--force',
+  'replace a file that petstock did not write, or that was changed since',
+] as const;
 
 export interface ReplacingOptions {
   /** It may be replaced. */
@@ -50,4 +56,17 @@ export async function confirmReplacing(
 /** To be called once it is written: it may be replaced as long as it stays as it is. */
 export async function rememberWritten({ context }: Invocation, file: string): Promise<void> {
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) await new WrittenFiles(context.folders.state).remember(file);
+}
+
+/** Writes a file that was asked for by its name, and says so. @throws what `confirmReplacing` does, before `text` is read */
+export async function exportTo(
+  invocation: Invocation,
+  file: string,
+  text: AsyncIterable<string>,
+  options: ReplacingOptions,
+): Promise<void> {
+  await confirmReplacing(invocation, file, options);
+  await writeFileAtomically(file, text);
+  await rememberWritten(invocation, file);
+  await invocation.messages.note(`Written to ${file}.`);
 }

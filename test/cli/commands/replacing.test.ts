@@ -1,0 +1,30 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openShop } from '../../support/shop.ts';
+
+test.each([
+  ['inventory', 'stock.csv'],
+  ['history', 'history.ndjson'],
+  ['sandbox', 'stock.csv'],
+])('%s export replaces without --force only what petstock wrote', async (group, name) => {
+  const shop = await openShop();
+  await shop.run('inventory list --env sandbox');
+  await shop.run('inventory set 4 9');
+  const file = join(shop.folders.state, '..', name);
+  const words = [group, 'export', file];
+  writeFileSync(file, 'hours of work\n');
+  const refused = await shop.run(words);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr.replaceAll(/\s+/g, ' ')).toContain('petstock did not write it or it was changed since');
+  expect(readFileSync(file, 'utf8')).toBe('hours of work\n');
+
+  expect(await shop.run([...words, '--force'])).toMatchObject({ code: 0 });
+  const written = readFileSync(file, 'utf8');
+  expect(written).toMatch(/petId/);
+  expect(await shop.run(words)).toMatchObject({ code: 0 });
+  expect(readFileSync(file, 'utf8')).toBe(written);
+  appendFileSync(file, 'more work\n');
+  expect(await shop.run(words)).toMatchObject({ code: 2 });
+  expect(readFileSync(file, 'utf8')).toBe(`${written}more work\n`);
+});
