@@ -26,7 +26,10 @@ test('a file that is not there is exit 2, and nothing is sent', async () => {
 });
 
 test.each([
-  [['api', 'PATCH', '/inventory/1', '--data', `@${import.meta.dirname}`], 'it is a folder, not a file; nothing was sent'],
+  [
+    ['api', 'PATCH', '/inventory/1', '--data', `@${import.meta.dirname}`],
+    'it is a folder, not a file; nothing was sent',
+  ],
   [['sandbox', 'import', import.meta.dirname], 'it is a folder'],
   [['sandbox', 'import', '/nowhere.csv'], 'there is no such file'],
   [['inventory', 'export', `${import.meta.filename}/new.csv`], "can't be written: there is no such folder"],
