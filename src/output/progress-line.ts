@@ -1,4 +1,5 @@
 import { grouped } from '../inventory/grouped.ts';
+import type { WaitReason } from '../rate-limit/key-state.ts';
 import { type Paint, plainPaint } from './paint.ts';
 import { barText } from './share-column.ts';
 import { formatDuration, roughDuration } from './time.ts';
@@ -13,8 +14,9 @@ export interface ProgressFacts {
   readonly rate: number | undefined;
   /** Seconds until the last row has its answer; undefined until it is known. */
   readonly left: number | undefined;
-  /** Milliseconds that the wait for the rate limit still takes; undefined while nothing waits. */
+  /** Milliseconds that the wait still takes; undefined while nothing waits. */
   readonly waiting: number | undefined;
+  readonly waitReason: WaitReason;
 }
 
 /** What of it all stands on the line, from a wide terminal to a narrow one; the first that fits is taken. */
@@ -85,10 +87,16 @@ function partsOf(facts: ProgressFacts, arrangement: Arrangement): Part[] {
   return parts;
 }
 
-function timePart({ total, done, left, waiting }: ProgressFacts, long: boolean): Part[] {
+/** What is waited for, as a part of a sentence. */
+export function awaited({ waitReason }: Pick<ProgressFacts, 'waitReason'>): string {
+  return waitReason === 'refused' ? 'the rate limit' : 'the service';
+}
+
+function timePart(facts: ProgressFacts, long: boolean): Part[] {
+  const { total, done, left, waiting } = facts;
   if (waiting !== undefined) {
     const wait = formatDuration(waiting / 1000);
-    return [{ text: long ? `… waiting for the rate limit: ${wait}` : `waiting ${wait}`, color: 'yellow' }];
+    return [{ text: long ? `… waiting for ${awaited(facts)}: ${wait}` : `waiting ${wait}`, color: 'yellow' }];
   }
   if (left === undefined || done >= total) return [];
   const time = roughDuration(left);

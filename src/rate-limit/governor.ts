@@ -1,6 +1,7 @@
 import type { Clock } from '../shared/clock.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
 import type { Headers, RateLimit } from './headers.ts';
+import type { WaitReason } from './key-state.ts';
 import type { LimitsStore } from './limits-store.ts';
 
 /**
@@ -102,7 +103,7 @@ export interface GovernorOptions {
   isGone?(process: ProcessIdentity): boolean;
   random(): number;
   /** Called before each wait, with its length in milliseconds. */
-  onWait(ms: number): void;
+  onWait(ms: number, reason: WaitReason): void;
   /** Called once, with a line for people, when the service asks for a wait that makes no sense. */
   onUnbelievable?(line: string): void;
   /** Whether this process may still send, looked at right before a request leaves. */

@@ -14,6 +14,9 @@ export interface InFlight {
   readonly overBefore: number;
 }
 
+/** What a wait is for. `refused`: a 429, or a window that is spent. `unavailable`: a 502, 503 or 504 asked for it. */
+export type WaitReason = 'refused' | 'unavailable';
+
 /** Nothing may be sent before its end. */
 export interface Gate {
   /** By the monotonic clock; 0 for no gate. */
@@ -21,8 +24,7 @@ export interface Gate {
   /** The same by the wall clock, and how long it was when it came up: for after a restart of the machine. */
   readonly wall: number;
   readonly length: number;
-  /** `refused`: a 429 asked for it. `unavailable`: a 502, 503 or 504. */
-  readonly reason: 'refused' | 'unavailable';
+  readonly reason: WaitReason;
 }
 
 /** No gate is believed for longer, in milliseconds: a figure that makes no sense must not close a key for years. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../shared/clock.ts';
-import { hasEnded, isSameBoot, type WindowKind, windowKinds } from './key-state.ts';
+import { hasEnded, isSameBoot, type WaitReason, type WindowKind, windowKinds } from './key-state.ts';
 import type { KnownKey } from './limits-store.ts';
 
 /** What a service last said of one window of one key. Times are milliseconds since the Unix epoch. */
@@ -53,8 +53,7 @@ export interface KnownGate {
   readonly env: string;
   /** By the local clock: milliseconds since the Unix epoch. */
   readonly until: number;
-  /** `refused`: a 429 asked for it. `unavailable`: a 502, 503 or 504. */
-  readonly reason: 'refused' | 'unavailable';
+  readonly reason: WaitReason;
 }
 
 /** The gates that answers have closed. Some may be over. */

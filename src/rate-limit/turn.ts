@@ -82,7 +82,7 @@ export class Turn {
     if (!isDown && (state.episodes >= maxEpisodes || total > maxWait)) {
       throw new RateLimitedError('nothing may be sent now', { retryAfterSeconds });
     }
-    if (!this.#isAnnounced) this.#options.onWait(wait);
+    if (!this.#isAnnounced) this.#options.onWait(wait, isDown ? 'unavailable' : 'refused');
     this.#isAnnounced = true;
     // Whole milliseconds, so that a rest too small to count can't be waited for again and again.
     await clock.sleep(Math.ceil(Math.min(Math.max(wait, 1), slice)), signal);

@@ -5,7 +5,15 @@ import { visibleWidth } from '../../src/output/text-width.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { visible } from './render.ts';
 
-const half: ProgressFacts = { total: 1200, done: 512, failed: 2, rate: 9.83, left: 70, waiting: undefined };
+const half: ProgressFacts = {
+  total: 1200,
+  done: 512,
+  failed: 2,
+  rate: 9.83,
+  left: 70,
+  waiting: undefined,
+  waitReason: 'refused',
+};
 const line = (changes: Partial<ProgressFacts> = {}, width = 79) =>
   progressLine({ ...half, ...changes }, width, plainPaint);
 
@@ -23,6 +31,11 @@ describe('the line', () => {
     ['ten a second', { failed: 0, rate: 10.4, left: 1 }, '[█████░░░░░░░░░]  512/1,200  10/s  about 1 s left'],
     ['fast', { failed: 0, rate: 1234.5, left: 1 }, '[█████░░░░░░░░░]  512/1,200  1,235/s  about 1 s left'],
     ['waiting', { waiting: 41_300 }, '[█████░░░░░░░░░]  512/1,200  2 failed  … waiting for the rate limit: 42 s'],
+    [
+      'waiting for the service',
+      { waiting: 41_300, waitReason: 'unavailable' },
+      '[█████░░░░░░░░░]  512/1,200  2 failed  … waiting for the service: 42 s',
+    ],
     ['nothing to do', { total: 0, done: 0, failed: 0, rate: undefined, left: undefined }, '[██████████████]  0/0'],
   ])('%s', (_what, changes, text) => expect(line(changes)).toBe(text));
 
@@ -69,6 +82,7 @@ describe('the line', () => {
       rate: maybe(fc.double({ min: 0, noNaN: true })),
       left: maybe(fc.double({ min: 0, noNaN: true })),
       waiting: maybe(fc.double({ min: 0, max: 1e9, noNaN: true })),
+      waitReason: fc.constantFrom('refused', 'unavailable'),
     });
     fc.assert(
       fc.property(facts, fc.integer({ min: 0, max: 120 }), (some, width) => {

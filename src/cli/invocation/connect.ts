@@ -110,7 +110,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       lease: timeout + 1000,
       self: processes.self,
       isGone: (process) => processes.isGone(process),
-      onWait: (ms) => messages.waiting(ms),
+      onWait: (ms, reason) => messages.waiting(ms, reason),
       onUnbelievable: (line) => void messages.alert(line),
     });
     const onRetry = (line: string) => void messages.note(line);

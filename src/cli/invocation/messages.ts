@@ -1,5 +1,6 @@
 import { messageLines } from '../../output/message-lines.ts';
 import type { Paint } from '../../output/paint.ts';
+import type { WaitReason } from '../../rate-limit/key-state.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
 import { createCountdown } from '../progress/countdown.ts';
@@ -21,8 +22,8 @@ export interface Messages {
   ): Promise<void>;
   /** A line as it is, for `--debug`. */
   debug(line: string): Promise<void>;
-  /** Says that nothing is sent for so many milliseconds, because of the rate limit. */
-  waiting(ms: number): void;
+  /** Says that nothing is sent for so many milliseconds, and why. */
+  waiting(ms: number, reason: WaitReason): void;
   /** Says on a terminal that a request has had no answer for a while; the next message takes it away. */
   slow(line: string): void;
   /** While a pager has the terminal, lines are kept. Nothing that is drawn in place is drawn. */
@@ -96,10 +97,10 @@ class StderrMessages implements Messages {
     await this.#context.stderr.write(`${line}\n`);
   }
 
-  waiting(ms: number): void {
+  waiting(ms: number, reason: WaitReason): void {
     if (this.#options.quiet || this.#held !== undefined) return;
-    if (this.#progress === undefined) this.#countdown.start(ms);
-    else this.#progress.waiting(ms);
+    if (this.#progress === undefined) this.#countdown.start(ms, reason);
+    else this.#progress.waiting(ms, reason);
   }
 
   slow(line: string): void {

@@ -1,11 +1,12 @@
 import { drawsLive, liveWidth, wipeLine } from '../../output/terminal.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
+import type { WaitReason } from '../../rate-limit/key-state.ts';
 import type { Context } from '../context.ts';
 
-/** Says that a command waits for the rate limit, and until when. */
+/** Says what a command waits for, and until when. */
 export interface Countdown {
   /** Begins a wait of so many milliseconds. */
-  start(ms: number): void;
+  start(ms: number, reason: WaitReason): void;
   /** Takes the line away again. To be called before anything else is written. */
   stop(): Promise<void>;
 }
@@ -14,9 +15,9 @@ export interface Countdown {
 export function createCountdown({ clock, stderr, env, interrupted }: Context, note: (line: string) => void): Countdown {
   let shown: AbortController | undefined;
 
-  const count = async (until: number, signal: AbortSignal): Promise<void> => {
+  const count = async (until: number, reason: WaitReason, signal: AbortSignal): Promise<void> => {
     for (let left = until - clock.monotonic(); left > 0; left = until - clock.monotonic()) {
-      await stderr.write(`${wipeLine}${waitLine(left, clock.now()).slice(0, liveWidth(stderr.columns))}`);
+      await stderr.write(`${wipeLine}${waitLine(left, reason, clock.now()).slice(0, liveWidth(stderr.columns))}`);
       await clock.sleep(Math.min(1000, left), signal);
     }
   };
@@ -28,22 +29,23 @@ export function createCountdown({ clock, stderr, env, interrupted }: Context, no
     await stderr.write(wipeLine);
   };
 
-  const start = (ms: number): void => {
+  const start = (ms: number, reason: WaitReason): void => {
     if (!drawsLive({ stderr, env })) {
-      note(waitLine(ms, clock.now()));
+      note(waitLine(ms, reason, clock.now()));
       return;
     }
     const mine = new AbortController();
     shown = mine;
     interrupted.addEventListener('abort', () => mine.abort(), { once: true });
     // It ends by an abort, which needs no report.
-    count(clock.monotonic() + ms, mine.signal).catch(() => {});
+    count(clock.monotonic() + ms, reason, mine.signal).catch(() => {});
   };
 
   return { start, stop };
 }
 
-function waitLine(ms: number, now: number): string {
+function waitLine(ms: number, reason: WaitReason, now: number): string {
   const wait = formatDuration(Math.ceil(ms / 1000));
-  return `Rate limited: continuing in ${wait} (${localTime(now + ms, now)}). Ctrl-C stops; nothing is lost.`;
+  const why = reason === 'refused' ? 'Rate limited' : 'The service is unavailable';
+  return `${why}: continuing in ${wait} (${localTime(now + ms, now)}). Ctrl-C stops; nothing is lost.`;
 }

@@ -1,7 +1,8 @@
 import { type Paint, plainPaint } from '../../output/paint.ts';
-import { type ProgressFacts, progressLine, progressSentence } from '../../output/progress-line.ts';
+import { awaited, type ProgressFacts, progressLine, progressSentence } from '../../output/progress-line.ts';
 import { drawsLive } from '../../output/terminal.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
+import type { WaitReason } from '../../rate-limit/key-state.ts';
 import type { Context } from '../context.ts';
 import { createLiveLine } from './live-line.ts';
 import { createRateMeter } from './rate-meter.ts';
@@ -10,8 +11,8 @@ import { createRateMeter } from './rate-meter.ts';
 export interface Progress {
   /** To be called as often as something has changed: it costs next to nothing. */
   update(count: ProgressCount): void;
-  /** Nothing is sent for so many milliseconds, because of the rate limit. Replaces a wait that is still on. */
-  waiting(ms: number): void;
+  /** Nothing is sent for so many milliseconds. Replaces a wait that is still on. */
+  waiting(ms: number, reason: WaitReason): void;
   /** Takes the line away, so that something else can be written; the next change brings it back. */
   wipe(): Promise<void>;
   /** Takes the line away for good. To be called in the end, whatever happened: the line keeps the process alive. */
@@ -44,6 +45,7 @@ export function createProgress(context: Pick<Context, 'clock' | 'stderr' | 'env'
   const { total, limitSeconds, note, paint = plainPaint } = options;
   const meter = createRateMeter(clock.monotonic());
   let count: ProgressCount = { done: 0, failed: 0 };
+  let waitReason: WaitReason = 'refused';
 
   const facts = (): ProgressFacts => {
     const at = clock.monotonic();
@@ -52,7 +54,7 @@ export function createProgress(context: Pick<Context, 'clock' | 'stderr' | 'env'
     const byLimit = limitSeconds?.(total - count.done) ?? 0;
     // What the limit allows goes out while the rest of it is waited for, so the longer of the two is the time.
     const left = byRate === undefined && byLimit === 0 ? undefined : Math.max(byRate ?? 0, byLimit);
-    return { total, ...count, rate, left, waiting: meter.pauseLeft(at) };
+    return { total, ...count, rate, left, waiting: meter.pauseLeft(at), waitReason };
   };
 
   const line = drawsLive(context)
@@ -76,8 +78,9 @@ export function createProgress(context: Pick<Context, 'clock' | 'stderr' | 'env'
       if (line !== undefined) line.changed();
       else if (at - saidAt >= sayEvery) say(progressSentence(facts()));
     },
-    waiting: (ms) => {
+    waiting: (ms, reason) => {
       const at = clock.monotonic();
+      waitReason = reason;
       const known = meter.pauseLeft(at) ?? 0;
       meter.pause(at, ms);
       if (line !== undefined) line.changed();
@@ -90,5 +93,5 @@ export function createProgress(context: Pick<Context, 'clock' | 'stderr' | 'env'
 
 function waitSentence(facts: ProgressFacts, ms: number, now: number): string {
   const until = localTime(now + ms, now);
-  return `Waiting for the rate limit: ${formatDuration(ms / 1000)}, until ${until}. ${progressSentence(facts)}`;
+  return `Waiting for ${awaited(facts)}: ${formatDuration(ms / 1000)}, until ${until}. ${progressSentence(facts)}`;
 }

@@ -67,6 +67,13 @@ describe('a 429', () => {
     expect(await shop.run('inventory get 1')).toMatchObject({ code: 0 });
   });
 
+  test('of a 503 is a wait for the service, not for the rate limit', async () => {
+    const shop = await openShop({ faults: ['*:first=1:status=503:retry-after=9'] });
+    expect((await shop.run('inventory get 1')).stderr).toMatch(
+      /^The service is unavailable: continuing in (9|10) s \(/m,
+    );
+  });
+
   test('that asks for less than the window has left is waited for until the window ends', async () => {
     const shop = await openShop();
     const now = Math.floor(shop.clock.now() / 1000);

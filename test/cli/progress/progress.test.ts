@@ -87,7 +87,7 @@ describe('on a terminal', () => {
   it('counts a wait down, and goes on', async () => {
     const progress = start({ columns: 80 });
     await proceed(progress, 58, 10);
-    progress.waiting(42_000);
+    progress.waiting(42_000, 'refused');
     await clock.sleep(200);
     expect(shown()).toMatch(/58\/1,200 {2}… waiting for the rate limit: 42 s$/);
     await clock.sleep(10_000);
@@ -105,12 +105,12 @@ describe('on a terminal', () => {
 
   it('shows what is answered during a wait', async () => {
     const progress = start({ columns: 80 });
-    progress.waiting(42_000);
+    progress.waiting(42_000, 'refused');
     await clock.sleep(5000);
     progress.update({ done: 3, failed: 0 });
     await clock.sleep(1050);
     expect(shown()).toMatch(/ 3\/1,200 {2}… waiting for the rate limit: 36 s$/);
-    progress.waiting(2000);
+    progress.waiting(2000, 'refused');
     await clock.sleep(3000);
     expect(shown()).not.toContain('waiting');
     await progress.stop();
@@ -140,14 +140,14 @@ describe('on a terminal', () => {
     const progress = start({ columns: 80 });
     await progress.stop();
     progress.update({ done: 1, failed: 0 });
-    progress.waiting(1000);
+    progress.waiting(1000, 'refused');
     await clock.sleep(5000);
     expect(writes).toEqual([]);
 
     const other = start({ columns: 80 });
     other.update({ done: 1, failed: 0 });
     other.update({ done: 2, failed: 0 });
-    other.waiting(100_000);
+    other.waiting(100_000, 'refused');
     await other.stop();
     const count = writes.length;
     other.update({ done: 3, failed: 0 });
@@ -161,7 +161,7 @@ describe('on a terminal', () => {
   test.each([20, 9, 2])('of %i columns, stays on one line', async (columns) => {
     const progress = start({ columns });
     progress.update({ done: 512, failed: 51 });
-    progress.waiting(42_000);
+    progress.waiting(42_000, 'refused');
     await clock.sleep(3000);
     expect(writes.length).toBeGreaterThan(2);
     for (const { text } of writes) expect(text.slice(4).length).toBeLessThan(columns);
@@ -222,12 +222,12 @@ describe('without a terminal', () => {
   it('tells of each wait that is worth it, once', async () => {
     const progress = start({ limitSeconds: (rows) => rows });
     progress.update({ done: 58, failed: 2 });
-    progress.waiting(999);
-    progress.waiting(40_000);
+    progress.waiting(999, 'refused');
+    progress.waiting(40_000, 'refused');
     await clock.sleep(1000);
-    progress.waiting(39_000);
+    progress.waiting(39_000, 'refused');
     await clock.sleep(60_000);
-    progress.waiting(60_000);
+    progress.waiting(60_000, 'refused');
     await progress.stop();
     // The tests are in New York.
     expect(notes).toEqual([
