@@ -1,12 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * `npm run prepare`: builds. `npm install --global .` links a fresh clone without installing what it is built with, so that
- * comes first where it is missing.
+ * `npm run prepare`: builds, unless nothing has changed since it did: the first `npx petstock` after `npm ci` runs it again.
+ * `npm install --global .` links a fresh clone without installing what it is built with, so that comes first where it is missing.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
+/** Its time is that of the last build that ended well. */
+const stamp = join(root, 'node_modules', '.cache', 'petstock', 'built');
+const sources = ['.ci', 'bin', 'src', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsup.config.ts'];
 
 /** Settings of the install that runs this are not those of what it runs. */
 const env = Object.fromEntries(
@@ -15,12 +19,26 @@ const env = Object.fromEntries(
   ),
 );
 
-if (!existsSync(new URL('../node_modules/tsup/package.json', import.meta.url))) {
+if (!existsSync(join(root, 'node_modules', 'tsup', 'package.json'))) {
   run('npm ci --include=dev --ignore-scripts --no-audit --no-fund');
 }
-run('npm run build');
+if (!isBuilt()) {
+  run('npm run build');
+  mkdirSync(join(stamp, '..'), { recursive: true });
+  writeFileSync(stamp, '');
+}
 
 function run(command) {
   const { status } = spawnSync(command, { cwd: root, env, shell: true, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
+}
+
+/** A folder has the time at which a file was last added to it or taken away. */
+function isBuilt() {
+  if (!existsSync(stamp) || !existsSync(join(root, 'dist'))) return false;
+  const built = statSync(stamp).mtimeMs;
+  const isOlder = (path) => statSync(path).mtimeMs <= built;
+  const isOld = (path) =>
+    isOlder(path) && (!statSync(path).isDirectory() || readdirSync(path).every((name) => isOld(join(path, name))));
+  return isOlder(join(root, 'dist')) && sources.every((name) => isOld(join(root, name)));
 }
