@@ -359,14 +359,22 @@ BEGIN
   RETURN true;
 END $$;
 
+-- When it returns, all that was committed before is on the disk, and on the standby that commits wait for. It holds no lock meanwhile.
+CREATE FUNCTION petstock.keep_written() RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM petstock.keep_durable();
+  PERFORM pg_logical_emit_message(true, 'petstock', '');
+  RETURN jsonb_build_object('now', petstock.now_ms());
+END $$;
+
 -- Writes the limits of a key, if they are still those of a version; else returns what they are. What others have to know at once,
--- they are notified of; and it outlasts a crash, so that nothing leaves within a Retry-After that was seen.
+-- they are notified of, before a disk or a standby is waited for.
 CREATE FUNCTION petstock.write_limits(key_scope text, of_version bigint, new_state text, notice text)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   latest petstock.limits;
 BEGIN
-  IF notice IS NULL THEN PERFORM petstock.keep_quick(); ELSE PERFORM petstock.keep_durable(); END IF;
+  PERFORM petstock.keep_quick();
   IF of_version = 0 THEN
     INSERT INTO petstock.limits (scope, version, state) VALUES (key_scope, 1, new_state) ON CONFLICT (scope) DO NOTHING;
   ELSE

@@ -6,8 +6,7 @@ import type { LimitRecord } from '../../rate-limit/records.ts';
 import type { Clock, Deadline } from '../../shared/clock.ts';
 import type { Answer, PostgresConnection, Query } from './connection.ts';
 import { inLocalTime, inSharedTime } from './limit-times.ts';
-import { isLost } from './postgres-errors.ts';
-import { NotOnStandbyError } from './wire.ts';
+import { isLost, isSilence } from './postgres-errors.ts';
 
 /** What others have said is relied on for so long after the database was last heard of, in milliseconds. */
 const longestSilence = 2000;
@@ -108,8 +107,11 @@ export class PostgresLimits implements LimitsStore {
     let isRepeated = false;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        if (attempt > mostAttempts)
-          return await this.#changeLocked(scope, notice, (state) => change(state, isRepeated));
+        if (attempt > mostAttempts) {
+          const state = await this.#changeLocked(scope, notice, (state) => change(state, isRepeated));
+          if (notice) await this.#keepWritten();
+          return state;
+        }
         const known = this.#known.get(scope) ?? { version: 0, state: emptyState(), generation: 0 };
         const next = changed(known, (state) => change(state, isRepeated));
         const call = [
@@ -120,16 +122,30 @@ export class PostgresLimits implements LimitsStore {
           notice ? noticeOf(scope, next) : null,
         ] as const;
         const answer = await connection.callOnce(...call);
-        if (answer.written === true) return this.#keep(scope, next).state;
+        if (answer.written === true) {
+          const { state } = this.#keep(scope, next);
+          if (notice) await this.#keepWritten();
+          return state;
+        }
         this.#take(scope, answer);
       } catch (error) {
-        // Committed, and all who use this server know of it: no reason to end a command that only reads.
-        if (error instanceof NotOnStandbyError) return this.#latest(scope);
         // What became of it is not known: it is looked at, and what is in it is not folded again.
         if (!isLost(error) || isRepeated) throw connection.inWords(error);
         isRepeated = true;
         await this.look(scope);
       }
+    }
+  }
+
+  /**
+   * Others have been notified of a gate already; it outlasts a crash once it is on the disk, and a failover once it is on the
+   * standby. One that is away is waited for no longer than an answer may take: no reason to end a command that only reads.
+   */
+  async #keepWritten(): Promise<void> {
+    try {
+      await this.#connection.callOnce('keep_written');
+    } catch (error) {
+      if (isLost(error) && !isSilence(error)) throw error;
     }
   }
 

@@ -113,7 +113,7 @@ interface Connection {
 }
 
 /** It has been committed, and would be gone with the server: as if it had not been written, for what a promise hangs on. */
-export class NotOnStandbyError extends UnavailableError {
+class NotOnStandbyError extends UnavailableError {
   constructor({ shown }: DatabaseServer) {
     super(`The shared state at ${shown} has written to one server alone, and not to the standby that it waits for`, {
       hint: 'petstock state info',
