@@ -48,6 +48,8 @@ export class Dispatch {
   readonly #groupSize: GroupSize;
   /** What was admitted last was spent on the stock. */
   #hasLooked = false;
+  /** What the queue relies on was read before a long wait. */
+  #isOld = false;
   #prepared: PreparedRow[] = [];
   #preparing: Promise<void> | undefined;
   /** Why no more rows can be prepared. Those that are prepared already still leave. */
@@ -125,9 +127,11 @@ export class Dispatch {
     const { governor, clock, staleAfter } = this.#options;
     const began = clock.monotonic();
     const permits = [...(await governor.admitSeveral({ least: 1, most }, this.#outcomes.ending))];
-    const isStale = clock.monotonic() - began > staleAfter;
-    // A limit of one request a window has no room for both: another look would have to wait as well.
-    if (isStale && !this.#hasLooked) await this.#readAgain(permits);
+    const isStale = this.#isOld || clock.monotonic() - began > staleAfter;
+    // A limit of one request a window has no room for both: one row leaves on the old look, and the rest after another.
+    this.#isOld = isStale && this.#hasLooked;
+    if (this.#isOld) for (const permit of permits.splice(1)) await permit.unsent();
+    else if (isStale) await this.#readAgain(permits);
     this.#hasLooked = permits.length === 0;
     return permits;
   }

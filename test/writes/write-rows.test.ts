@@ -313,3 +313,23 @@ test('after a long wait for the limit the stock is read again, and a row whose s
   expect(shop.faults).toEqual([]);
   expect(settled.size).toBe(40);
 });
+
+test('after a second wait behind that look one row leaves, and the stock is read again for the others', async () => {
+  const rows = rowsOf(40);
+  const shop = simulatedShop(rows);
+  let waits = 0;
+  const governor: WriteOptions['governor'] = {
+    admitSeveral: async (wanted, ...rest) => {
+      waits += 1;
+      if (waits > 2) return shop.options.governor.admitSeveral(wanted, ...rest);
+      await shop.clock.sleep(60_000);
+      if (waits === 2) shop.stock.set(40n, 3);
+      return shop.options.governor.admitSeveral({ ...wanted, most: 1 }, ...rest);
+    },
+  };
+  const { settled } = await writeRows(rows, { ...shop.options, governor });
+  expect(settled.get(40)).toMatchObject({ result: 'conflict' });
+  expect(shop.stock.get(40n)).toBe(3);
+  expect(shop.faults).toEqual([]);
+  expect(settled.size).toBe(40);
+});
