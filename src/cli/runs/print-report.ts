@@ -79,9 +79,13 @@ function isWrong({ result }: BulkRow): boolean {
 /** Why a row is never sent. */
 const failedUnsent: ReadonlySet<string> = new Set(['pet_not_found', unreadableStock]);
 
+/** These are about the key or the moment, not the row: it is pending. */
+const notOfTheRow: ReadonlySet<number> = new Set([401, 429]);
+
 /** In the history a row that was not written, and that the service has not refused, is pending: a resume sends it again. */
 function isPending({ result, error }: BulkRow): boolean {
-  const isUnwritten = result === 'failed' && !isRefusal(error?.status) && !failedUnsent.has(error?.code ?? '');
+  const isJudged = isRefusal(error?.status) && !notOfTheRow.has(error?.status ?? 0);
+  const isUnwritten = result === 'failed' && !isJudged && !failedUnsent.has(error?.code ?? '');
   return result === 'notAttempted' || isUnwritten;
 }
 

@@ -30,7 +30,8 @@ export function beginRun(
     reason: commonReason(rows),
     unchanged,
   };
-  return state.history.begin(head, plannedRows(rows, numbers));
+  // It may be gone through again.
+  return state.history.begin(head, { [Symbol.iterator]: () => plannedRows(rows, numbers) });
 }
 
 /** How a plan becomes a run. Of what the caller knows, no more than this is kept as long as the run is. */
