@@ -1,7 +1,8 @@
 import { UsageError } from '../shared/errors.ts';
 
 const hidden = '[not shown]';
-const keyPrefix = /^(?:p?sk[-_]|[a-z]{2,8}[-_](?:live|test|prod)[-_])[\w-]{8,}$/i;
+/** What begins as a key. Behind "test" or "prod" a letter and a digit make the difference from a name: stores and files are called that. */
+const keyPrefix = /^(?:p?sk[-_][\w-]{8,}|[a-z]{2,8}[-_](?:live|test|prod)[-_](?=\d*[a-z])(?=\D*\d)[^\W_]{12,})$/i;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const runId = /^\d{8}-?T?\d{6}Z?(-[0-9a-z]{4})?$/;
 

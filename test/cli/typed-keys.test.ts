@@ -58,7 +58,28 @@ describe('a key on the command line is refused, and not repeated', () => {
     ['stock-2026-11-21-north.csv', false],
     ['--max-changes', false],
     ['/tmp/4f2e8c1b9d3a7f60/stock', false],
+    ['pk_live_51HxyzABCDEF', true],
+    ['stock-test-november', false],
+    ['shop_prod_corrections', false],
+    ['shop-prod-berlinmitte', false],
+    ['shop-test-northside', false],
+    ['shop-prod-20261121', false],
+    ['stock-test-20261121-north', false],
   ])('%s: %s', (word, expected) => expect(looksLikeKey(word)).toBe(expected));
+});
+
+describe('names with "test" or "prod" in them are no keys', () => {
+  test.each([
+    ['apply stock-test-november --format csv', 'stock-test-november'],
+    ['apply shop_prod_corrections --format csv', 'shop_prod_corrections'],
+    ['list --store shop-prod-berlinmitte', 'shop-prod-berlinmitte'],
+    ['list --store shop-test-northside', 'shop-test-northside'],
+  ])('%s', async (args, name) => {
+    const shop = await openShop();
+    const { stderr } = await shop.run(`inventory ${args}`);
+    expect(stderr).toContain(name);
+    expect(stderr).not.toMatch(/no key|not shown|config set-key\n/);
+  });
 });
 
 test('apply .env repeats no line of it', async () => {
