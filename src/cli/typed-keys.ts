@@ -4,16 +4,20 @@ const hidden = '[not shown]';
 /** What begins as a key. Behind "test" or "prod" a letter and a digit make the difference from a name: stores and files are called that. */
 const keyPrefix = /^(?:p?sk[-_][\w-]{8,}|[a-z]{2,8}[-_](?:live|test|prod)[-_](?=\d*[a-z])(?=\D*\d)[^\W_]{12,})$/i;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const keyPath = /^p?sk\//i;
+/** `exports/` and `StockExports/` before the last slash. Letters in any order, as in Base64, are no name. */
+const folderName = /(?:^|\/)(?:[A-Z]{2,}|[A-Z]?[a-z]{2,}(?:[A-Z][a-z]{2,})*)\//;
 const runId = /^\d{8}-?T?\d{6}Z?(-[0-9a-z]{4})?$/;
 
 /**
  * Whether a word of the command line may be a key: it begins as one, or a part of it mixes letters and digits at length. With a slash in it it is
- * rather a path, unless it mixes letters of both cases and has no extension.
+ * rather a path, unless it mixes letters of both cases and has neither an extension nor a folder with the name of a word.
  */
 export function looksLikeKey(word: string): boolean {
   if (keyPrefix.test(word) || uuid.test(word)) return true;
   if (runId.test(word) || !/^[\w+=~./-]+$/.test(word)) return false;
-  const isPath = /^[./~]|\..*$/.test(word) || !(/[a-z]/.test(word) && /[A-Z]/.test(word));
+  const hasFolder = folderName.test(word) && !keyPath.test(word);
+  const isPath = hasFolder || /^[./~]|\..*$/.test(word) || !(/[a-z]/.test(word) && /[A-Z]/.test(word));
   if (word.includes('/') && isPath) return false;
   return word.split(/[-_./]/).some((part) => part.length >= 16 && /[a-z]/i.test(part) && /\d/.test(part));
 }
@@ -51,20 +55,42 @@ export function withoutTypedKeys<Texts extends ErrorTexts>(
   env: Readonly<Record<string, string | undefined>>,
 ): Texts {
   const known = new Set(Object.keys(env).flatMap((name) => (/^PETSTOCK_(.*_)?API_KEY/.test(name) ? [env[name]] : [])));
-  const keys = argv
-    .flatMap((word) => [
-      word,
-      word.slice(word.indexOf('=') + 1),
-      word.replace(/^-[a-z]/, ''),
-      ...word.split(/[=:,\s]+/),
-    ])
-    .filter((word) => word !== '' && (looksLikeKey(word) || known.has(word)))
+  const keys = typedWords(argv)
+    .flatMap(({ text, isFree }) =>
+      partsOf(text).filter((part) => known.has(part) || (isFree ? keyPrefix.test(part) : looksLikeKey(part))),
+    )
+    .filter((part) => part !== '')
     .sort((left, right) => right.length - left.length);
   const hide = (text: string) => keys.reduce((rest, key) => rest.replaceAll(key, hidden), text);
   const message = hide(texts.message);
   const lines = texts.lines.map(hide);
-  const hint = texts.hint === undefined || hide(texts.hint) === texts.hint ? texts.hint : 'petstock config set-key';
+  const isHintSame = texts.hint === undefined || hide(texts.hint) === texts.hint;
   const isSame = message === texts.message && lines.every((line, index) => line === texts.lines[index]);
-  if (isSame) return { ...texts, hint };
+  // Only the hint repeats it: the fault is another, and no hint is better than one that is about keys.
+  if (isSame) return { ...texts, hint: isHintSame ? texts.hint : undefined };
+  const hint = isHintSame ? texts.hint : 'petstock config set-key';
   return { ...texts, message, lines: [...lines, `${inHistory}.`], hint };
+}
+
+interface TypedWord {
+  readonly text: string;
+  /** The value of `--reason` or `--ref`. Numbers of parcels and orders look like keys. */
+  readonly isFree: boolean;
+}
+
+function typedWords(argv: readonly string[]): readonly TypedWord[] {
+  const words: TypedWord[] = [];
+  let isValue = false;
+  let areOperands = false;
+  for (const text of argv) {
+    words.push({ text, isFree: isValue || (!areOperands && /^--(?:reason|ref)=/.test(text)) });
+    areOperands ||= text === '--' && !isValue;
+    isValue = !isValue && !areOperands && /^--(?:reason|ref)$/.test(text);
+  }
+  return words;
+}
+
+/** A word, the value that is glued to its option, and what its separators leave. */
+function partsOf(word: string): readonly string[] {
+  return [word, word.slice(word.indexOf('=') + 1), word.replace(/^-[a-z]/, ''), ...word.split(/[=:,\s]+/)];
 }

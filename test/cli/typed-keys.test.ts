@@ -59,6 +59,9 @@ describe('a key on the command line is refused, and not repeated', () => {
     ['--max-changes', false],
     ['/tmp/4f2e8c1b9d3a7f60/stock', false],
     ['pk_live_51HxyzABCDEF', true],
+    ['Exports/stock20261121T2230', false],
+    ['stockExports/Nov/Stock20261121T2230', false],
+    ['wJalrXUtnFEMI/K7MDENG9bPxRfiCYEXAMPLEKEY', true],
     ['stock-test-november', false],
     ['shop_prod_corrections', false],
     ['shop-prod-berlinmitte', false],
@@ -81,6 +84,60 @@ describe('names with "test" or "prod" in them are no keys', () => {
     expect(stderr).not.toMatch(/no key|not shown|config set-key\n/);
   });
 });
+
+describe('a hint repeats what is no key', () => {
+  test.each([
+    ['a delivery note', ['--ref', '3f2504e0-4f89-11d3-9a0c-0305e82c3301']],
+    ['a parcel number', ['--reason', 'returned with UPS 1Z999AA10123456784']],
+    ['an order', ['--reason=PO=20261121A00012345']],
+  ])('%s', async (_name, words) => {
+    const { shop, file } = await shopWithExport();
+    const { code, stderr } = await shop.run(['inventory', 'count', '--new', '--to', file, ...words], { stdin: '4\n' });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/petstock inventory count .* --force\n/)]);
+    expect(stderr).toContain(words.at(-1)?.replace(/^--reason=/, ''));
+  });
+
+  test.each([
+    ['a key of its form', secret],
+    ['what a variable holds', 'plainkeys3cret'],
+    ['a key between words', `with ${secret} in it`],
+  ])('and not %s in free text', async (_name, text) => {
+    const { shop, file } = await shopWithExport();
+    const env = { PETSTOCK_API_KEY: 'plainkeys3cret' };
+    for (const words of [['--reason', text], [`--ref=${text}`]]) {
+      const args = ['inventory', 'count', '--new', '--to', file, ...words];
+      const { code, stderr } = await shop.run(args, { stdin: '4\n', env });
+      expect(code).toBe(2);
+      expect(stderr).not.toMatch(/s3cret|set-key/);
+    }
+  });
+
+  test('what stands behind -- is no free text', async () => {
+    const shop = await openShop();
+    const { code, stderr } = await shop.run(['inventory', 'get', '--', '--reason', other]);
+    expect([code, stderr]).toEqual([2, expect.not.stringContaining(other)]);
+  });
+
+  test('nor what stands behind --ref where that is the reason', async () => {
+    const shop = await openShop();
+    const { code, stderr } = await shop.run(['inventory', 'set', '--reason', '--ref', other]);
+    expect([code, stderr]).toEqual([2, expect.not.stringContaining(other)]);
+  });
+
+  test('a path with a date', async () => {
+    const shop = await openShop();
+    const { code, stderr } = await shop.run('inventory apply Exports/stock20261121T2230 --format csv', { stdin: '' });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Exports/stock20261121T2230')]);
+    expect(stderr).not.toContain('set-key');
+  });
+});
+
+async function shopWithExport() {
+  const shop = await openShop();
+  const file = join(shop.folders.state, '..', 'exi.csv');
+  writeFileSync(file, 'hours of work\n');
+  return { shop, file };
+}
 
 test('apply .env repeats no line of it', async () => {
   const shop = await openShop();
