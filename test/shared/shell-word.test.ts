@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { shellWord } from '../../src/shared/shell-word.ts';
+import { fileWord, shellWord } from '../../src/shared/shell-word.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { openShop } from '../support/shop.ts';
 
@@ -12,6 +12,13 @@ test.each([
   ["it's", "'it'\\''s'"],
   ['', "''"],
 ])('%s: %s', (text, word) => expect(shellWord(text)).toBe(word));
+
+test.each([
+  ['-s.csv', './-s.csv'],
+  ['--a b.csv', "'./--a b.csv'"],
+  ['-', '-'],
+  ['/tmp/-s.csv', '/tmp/-s.csv'],
+])('%s as an operand: %s', (file, word) => expect(fileWord(file)).toBe(word));
 
 test('a shell gives back what was quoted', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 20 });

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { requireSafePlace, writeFileAtomically } from '../../shared/atomic-file.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { isSameFile } from '../../shared/same-file.ts';
-import { shellWord } from '../../shared/shell-word.ts';
+import { shellWord, withOption } from '../../shared/shell-word.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { WrittenFiles } from '../written-files.ts';
 
@@ -46,7 +46,7 @@ export async function confirmReplacing(
   if (!isTerminal) {
     throw new UsageError(
       `${file} is there already, and petstock did not write it or it was changed since. Nothing was sent`,
-      { hint: `petstock ${[...context.argv, '--force'].map(shellWord).join(' ')}` },
+      { hint: `petstock ${withOption(context.argv, '--force').map(shellWord).join(' ')}` },
     );
   }
   if (!questions.willAsk() || (await context.prompts.confirm(`${file} is there already. Replace it?`))) return;

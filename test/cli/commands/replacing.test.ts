@@ -28,3 +28,15 @@ test.each([
   expect(await shop.run(words)).toMatchObject({ code: 2 });
   expect(readFileSync(file, 'utf8')).toBe(`${written}more work\n`);
 });
+
+test('the hint runs as it stands, also where the file stands behind --', async () => {
+  const shop = await openShop();
+  const file = join(shop.folders.state, '..', 'stock.csv');
+  writeFileSync(file, 'hours of work\n');
+  const refused = await shop.run(['inventory', 'export', '--', file]);
+  expect(refused.code).toBe(2);
+  const hint = /Hint: petstock (.*)\n/.exec(refused.stderr)?.[1] ?? '';
+  expect(hint).toBe(`inventory export --force -- ${file}`);
+  expect(await shop.run(hint)).toMatchObject({ code: 0 });
+  expect(readFileSync(file, 'utf8')).toMatch(/petId/);
+});

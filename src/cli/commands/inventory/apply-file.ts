@@ -12,7 +12,7 @@ import { ChangeColumns, type Changes } from '../../../inventory/change-columns.t
 import { PetIdSet } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { shellWord } from '../../../shared/shell-word.ts';
+import { fileWord, shellWord } from '../../../shared/shell-word.ts';
 import { type Where, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type PlanJob, type PlanOptions, performPlan } from '../../runs/perform-plan.ts';
@@ -186,5 +186,5 @@ function commandOf(file: string, where: Where, { format, columns, ignoreColumns,
     ...(ignoreColumns ? ['--ignore-columns'] : []),
     ...(skipUnknown ? ['--skip-unknown'] : []),
   ];
-  return ['petstock inventory apply', shellWord(file), ...flags, whereOptions(where)].join(' ');
+  return ['petstock inventory apply', fileWord(file), ...flags, whereOptions(where)].join(' ');
 }

@@ -13,7 +13,7 @@ import { batchesOfArray } from '../../../../output/batches.ts';
 import { counted } from '../../../../output/change-rows.ts';
 import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
 import { UsageError } from '../../../../shared/errors.ts';
-import { shellWord } from '../../../../shared/shell-word.ts';
+import { fileWord } from '../../../../shared/shell-word.ts';
 import { whereName, whereOptions } from '../../../../shared/where.ts';
 import type { PlanStock } from '../../../../writes/stock-reader.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
@@ -203,5 +203,5 @@ async function noteWritten({ messages, where }: Invocation, rows: BulkRows, to =
   await messages.note(
     `Written to ${to}: ${counted(rows.length, 'pet')}, ${grouped(differ)} with another stock than now.`,
   );
-  await messages.note(`Apply it: petstock inventory apply ${shellWord(to)} ${whereOptions(where)}`);
+  await messages.note(`Apply it: petstock inventory apply ${fileWord(to)} ${whereOptions(where)}`);
 }
