@@ -32,7 +32,7 @@ function isJsonNumber(value: Json | undefined): value is JsonNumber {
   return (value as unknown) instanceof LosslessNumber;
 }
 
-/** The text of a JSON number; undefined where it is none. */
+/** The text of a JSON number; undefined for anything else. */
 export function numberText(value: Json | undefined): string | undefined {
   return isJsonNumber(value) ? value.value : undefined;
 }

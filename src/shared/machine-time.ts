@@ -42,7 +42,7 @@ function clockOf(runtime: Runtime): () => bigint {
 }
 
 const unreadable =
-  "The clock of this machine can't be read. For that petstock has to make code as it runs, which takes MemoryDenyWriteExecute=no of systemd, and 4 GB of addresses (ulimit -v).";
+  "The clock of this machine can't be read. For that petstock has to make code as it runs, which takes MemoryDenyWriteExecute=no of systemd, and 4 GB of address space (ulimit -v).";
 
 /** By how much the clock of this process is ahead of the machine's, in nanoseconds: time_namespaces(7). */
 function namespaceOffset(): bigint {

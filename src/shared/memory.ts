@@ -10,6 +10,6 @@ export function memoryShortage(thrown: unknown): FailureError | undefined {
   return new FailureError(tooLittle, { unsent: thrown.message.startsWith('WebAssembly.'), cause: thrown });
 }
 
-/** The WebAssembly that undici reads answers by reserves 10 GB of addresses in Node 22 and before. */
+/** The WebAssembly that undici reads answers by reserves 10 GB of address space in Node 22 and before. */
 const tooLittle =
-  'The system gives petstock no more memory. A limit of addresses (ulimit -v) has to leave 12 GB, of which little is used.';
+  'The system gives petstock no more memory. A limit of the address space (ulimit -v) has to leave 12 GB, of which little is used.';
