@@ -1,5 +1,4 @@
 import { grouped } from '../inventory/grouped.ts';
-import type { WaitReason } from '../rate-limit/key-state.ts';
 import { type Paint, plainPaint } from './paint.ts';
 import { barText } from './share-column.ts';
 import { formatDuration, roughDuration } from './time.ts';
@@ -16,7 +15,8 @@ export interface ProgressFacts {
   readonly left: number | undefined;
   /** Milliseconds that the wait still takes; undefined while nothing waits. */
   readonly waiting: number | undefined;
-  readonly waitReason: WaitReason;
+  /** What asked for the wait: a 429 or a window that is spent, or a 502, 503 or 504. */
+  readonly waitReason: 'refused' | 'unavailable';
 }
 
 /** What of it all stands on the line, from a wide terminal to a narrow one; the first that fits is taken. */
