@@ -288,6 +288,7 @@ describe('a stock of one’s own', () => {
       ['pets[0]: the pet 3 is not in the inventory', 'orders: must be an array'],
     ],
     ['[{"petId":', ['is not JSON']],
+    ['{"inventory":null}', ['inventory: must be an array']],
   ])('%j: every fault is named, and nothing is imported', async (stdin, faults) => {
     const shop = await openShop();
     const before = (await shop.run('sandbox export')).stdout;
@@ -315,6 +316,50 @@ test.each([
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toContain(command.endsWith('config') ? 'it is not JSON' : fault);
     expect(result.stderr).not.toMatch(/h7Qk/);
+  }
+});
+
+test.each([
+  ['{"key":"h7Qk2mZx9LpW4vNa8TcR"}', 'this is not a stock'],
+  ['{"h7Qk2mZx9LpW4vNa8TcR":1}', 'this is not a stock'],
+  ['{"__proto__":{"inventory":[]},"h7Qk2mZx9LpW4vNa8TcR":1}', 'this is not a stock'],
+  ['{"orders":["h7Qk2mZx9LpW4vNa8TcR"]}', 'this is not a stock'],
+  ['{}', 'this is not a stock'],
+  ['["h7Qk2mZx9LpW4vNa8TcR"]', 'inventory[0]: '],
+  ['{\n"h7Qk2mZx9LpW4vNa8TcR":1,\n"h7Qk2mZx9LpW4vNa8TcR":2}', 'is not JSON: line 3 is wrong'],
+])('%s: of JSON that is no stock nothing is repeated', async (text, fault) => {
+  const shop = await openShop();
+  const file = join(folderOf(shop), 'secrets.json');
+  writeFileSync(file, text);
+  for (const command of ['import', 'serve --port 0 --import']) {
+    const interrupt = new AbortController();
+    const result = await shop.run(`sandbox ${command} ${file} --debug`, {
+      interrupted: interrupt.signal,
+      onStderr: (line) => line.startsWith('Serving') && interrupt.abort(),
+    });
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toContain(fault);
+    expect(result.stderr).not.toMatch(/h7Qk/);
+  }
+});
+
+test('what is no stock empties no store, and the export of an empty one can be imported', async () => {
+  const shop = await openShop();
+  const database = await temporaryDatabase();
+  await shop.run(`sandbox import - --database ${database}`, { stdin: 'id,qty\n1,1\n' });
+  for (const options of ['', '--merge', `--database ${database} --yes`]) {
+    const exported = `sandbox export ${options.replace(/--merge|--yes/, '')}`.trim();
+    const before = (await shop.run(exported)).stdout;
+    const refused = await shop.run(`sandbox import - ${options}`.trim(), { stdin: '{"key":"h7Qk"}' });
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect((await shop.run(exported)).stdout).toBe(before);
+  }
+  for (const empty of ['[]', '{"inventory":[]}', 'petId,quantity\n']) {
+    expect((await shop.run('sandbox import -', { stdin: empty })).code).toBe(0);
+    for (const format of ['json', 'csv']) {
+      const { stdout } = await shop.run(`sandbox export --format ${format}`);
+      expect((await shop.run('sandbox import -', { stdin: stdout })).code).toBe(0);
+    }
   }
 });
 

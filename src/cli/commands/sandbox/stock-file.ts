@@ -23,10 +23,12 @@ const columns: ReadonlyMap<string, StockColumn> = new Map([
 ]);
 
 const noStock = 'this is not a stock: the first line has to name the columns, such as petId,quantity,status';
+const noStockJson = 'this is not a stock: an array of items, or an object with "inventory", such as {"inventory":[]}';
 
 /**
  * Reads a stock: CSV with petId, quantity and status, as `inventory list -o csv` and `inventory export` write it, or JSON: an
- * array of items, or `{"inventory":[…],"pets":[…],"orders":[…]}`, whose pets and orders are served as they are.
+ * array of items, or `{"inventory":[…],"pets":[…],"orders":[…]}`, whose pets and orders are served as they are. An object without
+ * an inventory is no stock: it would replace the whole one by nothing.
  * @param file `-` for stdin
  * @throws UsageError with the faults of the file
  */
@@ -142,12 +144,18 @@ async function readJson(file: string, text: string, collector: StockCollector): 
   const textOf = (value: unknown): string =>
     isLosslessNumber(value) ? value.toString() : typeof value === 'string' ? value : value === undefined ? '' : '?';
   const listOf = (content: Readonly<Record<string, unknown>>, name: string): readonly unknown[] => {
-    const list = content[name] ?? [];
+    if (!Object.hasOwn(content, name)) return [];
+    const list = content[name];
     if (Array.isArray(list)) return list;
     collector.fault(name, 'must be an array');
     return [];
   };
   const content = parsed(file, text, parse);
+  if (!Object.hasOwn(content, 'inventory')) {
+    // Whatever it is, none of it is repeated.
+    collector.fault('line 1', noStockJson);
+    return { orders: [] };
+  }
   for (const [at, item] of listOf(content, 'inventory').entries()) {
     const { petId, quantity, status } = objectOf(item);
     collector.add(`inventory[${at}]`, textOf(petId), textOf(quantity), textOf(status));
@@ -159,12 +167,15 @@ async function readJson(file: string, text: string, collector: StockCollector): 
   return { orders: listOf(content, 'orders').map((order) => stringify(order) ?? 'null') };
 }
 
+/** @throws UsageError without what the parser says, which may be a secret of the file: `Duplicate key 'psk_…'` */
 function parsed(file: string, text: string, parse: (text: string) => unknown): Readonly<Record<string, unknown>> {
   try {
     const content = parse(text);
     return Array.isArray(content) ? { inventory: content } : objectOf(content);
   } catch (cause) {
-    throw new UsageError(`${file} is not JSON: ${(cause as Error).message}`, { cause });
+    const [, at] = /at position (\d+)$/.exec((cause as Error).message) ?? [];
+    const where = at === undefined ? '' : `: line ${text.slice(0, Number(at)).split('\n').length} is wrong`;
+    throw new UsageError(`${file} is not JSON${where}`);
   }
 }
 
