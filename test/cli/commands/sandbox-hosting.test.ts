@@ -303,6 +303,10 @@ test.each([
   ['export PETSTOCK_API_KEY=h7Qk2mZx9LpW4vNa8TcR\nOTHER=h7Qk2mZx9LpW4vNa8TcR,x\n', 'this is not a stock'],
   ['h7Qk2mZx9LpW4vNa8TcR\nh7Qk2mZx9LpW4vNa8TcR\n', 'this is not a stock'],
   ['constructor,petId,quantity\n1,2,3\n', 'the column "constructor" is not known'],
+  ['id;h7Qk2mZx9LpW4vNa8TcR\n1;h7Qk2mZx9LpW4vNa8TcR\n', 'has 1 fault;'],
+  ['id\nh7Qk2mZx9LpW4vNa8TcR\n', 'line 1: the column quantity is missing'],
+  ['qty,h7Qk2mZx9LpW4vNa8TcR\nh7Qk2mZx9LpW4vNa8TcR,1\n', 'line 1: the column petId is missing'],
+  ['status,ref\nh7Qk2mZx9LpW4vNa8TcR,1\n', 'line 1: this is not a stock'],
 ])('%j: of what is no stock no line is repeated', async (text, fault) => {
   const shop = await openShop();
   const file = join(folderOf(shop), '.env');

@@ -113,7 +113,7 @@ function readDelimited(text: string, collector: StockCollector): Pick<Stock, 'or
   return { orders: [] };
 }
 
-/** @returns nothing at all, with a fault, for what names no column */
+/** @returns nothing at all, with a fault, where a column is missing that a stock needs */
 function readHeader(where: string, cells: readonly string[], collector: StockCollector): Header {
   const header = cells.map((cell) =>
     columns.get(
@@ -123,18 +123,16 @@ function readHeader(where: string, cells: readonly string[], collector: StockCol
         .replace(/[\s_-]/g, ''),
     ),
   );
-  if (header.every((name) => name === undefined)) {
+  const hasId = header.includes('petId');
+  const hasQuantity = header.includes('quantity') || header.includes('expected');
+  if (!(hasId && hasQuantity)) {
     // Whatever it is, such as a file of keys: none of it is repeated.
-    collector.fault(where, noStock);
+    collector.fault(where, hasId || hasQuantity ? `the column ${hasId ? 'quantity' : 'petId'} is missing` : noStock);
     return [];
   }
   for (const [at, name] of header.entries()) {
     if (name !== undefined) continue;
     collector.fault(where, `the column "${cells[at]}" is not known; there are petId, quantity, status`);
-  }
-  if (!header.includes('petId')) collector.fault(where, 'the column petId is missing');
-  if (!(header.includes('quantity') || header.includes('expected'))) {
-    collector.fault(where, 'the column quantity is missing');
   }
   return header;
 }
