@@ -9,6 +9,7 @@ import { singleLine } from '../../shared/sanitize.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
 import { examples } from './command.ts';
 import { readAll } from './stdin.ts';
+import { requireFileName } from './values.ts';
 
 /** What a request may be. */
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -90,6 +91,7 @@ async function bodyOf({ context }: Invocation, data: string): Promise<string | U
   if (data === '-' || data === '@-') return readAll(context.stdin);
   if (!data.startsWith('@')) return data;
   const file = data.slice(1);
+  requireFileName(file, '--data @');
   return readFile(file).catch((cause: NodeJS.ErrnoException) => {
     const reason =
       cause.code === 'ENOENT' ? `There is no file ${file}` : `${file} can't be read: ${readErrorReason(cause)}`;

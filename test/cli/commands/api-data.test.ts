@@ -62,3 +62,22 @@ test('a path that repeats /v1 is refused with the right one', async () => {
   expect(result.stderr).toContain('The path begins after /v1');
   expect(result.stderr).toContain('Hint: petstock api GET /inventory\n');
 });
+
+test.each([
+  ['sandbox export', ['sandbox', 'export', '']],
+  ['sandbox import', ['sandbox', 'import', '']],
+  ['sandbox backup', ['sandbox', 'backup', '']],
+  ['--file', ['sandbox', 'export', '--file', '']],
+  ['--file', ['sandbox', 'serve', '--port', '0', '--file', '']],
+  ['--import', ['sandbox', 'serve', '--port', '0', '--import', '']],
+  ['--key-file', ['sandbox', 'serve', '--port', '0', '--key-file', '']],
+  ['--tls-cert', ['sandbox', 'serve', '--port', '0', '--tls-cert', '', '--tls-key', 'key.pem']],
+  ['--config', ['sandbox', 'serve', '--port', '0', '--config', '']],
+  ['--codes', ['inventory', 'count', '--yes', '--codes', '']],
+  ['--data @', ['api', 'PATCH', '/inventory/4', '--data', '@']],
+])('an empty name, as of a variable that is not set, is said to be one: %s in %j', async (what, command) => {
+  const shop = await openShop();
+  const result = await shop.run(command);
+  expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+  expect(result.stderr).toBe(`Error: ${what} takes a file, and its name is empty.\n`);
+});

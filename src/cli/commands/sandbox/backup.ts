@@ -7,6 +7,7 @@ import { shellWord } from '../../../shared/shell-word.ts';
 import type { Run } from '../../invocation/invocation.ts';
 import { storeError } from '../../sandbox.ts';
 import { examples } from '../command.ts';
+import { requireFileName } from '../values.ts';
 import { chosenStore, type StoreChoice, withStoreOptions } from './store-access.ts';
 
 export function defineBackup(command: Command, run: Run): void {
@@ -19,6 +20,7 @@ export function defineBackup(command: Command, run: Run): void {
     .addHelpText('after', examples([['petstock sandbox backup monday.db']]))
     .action(
       run<StoreChoice>(async (invocation, choice, target = '') => {
+        requireFileName(target, 'sandbox backup');
         const chosen = await chosenStore(invocation, choice);
         if ('database' in chosen) {
           throw new UsageError('A PostgreSQL is backed up by its own tools: pg_dump --schema=petstock_service');

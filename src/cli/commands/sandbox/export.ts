@@ -3,7 +3,7 @@ import type { Store } from '../../../service/index.ts';
 import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
-import { oneOf } from '../values.ts';
+import { oneOf, requireFileName } from '../values.ts';
 import { chosenStore, type StoreChoice, withStore, withStoreOptions } from './store-access.ts';
 
 const formats = ['csv', 'json'] as const;
@@ -25,6 +25,7 @@ export function defineExport(command: Command, run: Run): void {
     .addHelpText('after', examples([['petstock sandbox export stock.csv'], ['petstock sandbox export shop.json']]))
     .action(
       run<ExportOptions>(async (invocation, { format, force = false, ...choice }, file?: string) => {
+        if (file !== undefined) requireFileName(file, 'sandbox export');
         const isJson =
           format === undefined
             ? file?.toLowerCase().endsWith('.json') === true

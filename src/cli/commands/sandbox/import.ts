@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { grouped } from '../../../inventory/grouped.ts';
 import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
+import { requireFileName } from '../values.ts';
 import { readStockFile } from './stock-file.ts';
 import { chosenStore, nameOfStore, type StoreChoice, withStore, withStoreOptions } from './store-access.ts';
 
@@ -28,6 +29,7 @@ export function defineImport(command: Command, run: Run): void {
     .action(
       run<ImportOptions>(async (invocation, { merge = false, ...choice }, file = '') => {
         const { messages, questions, results } = invocation;
+        requireFileName(file, 'sandbox import');
         const stock = await readStockFile(file, invocation.context.stdin.chunks);
         const chosen = await chosenStore(invocation, choice);
         const name = nameOfStore(chosen);

@@ -3,7 +3,7 @@ import { parseQuantity } from '../../../inventory/values.ts';
 import type { ServiceOptions } from '../../../service/index.ts';
 import { namesSeveralHosts, parseDatabaseUrl } from '../../../shared/database-url.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { oneOf, required } from '../values.ts';
+import { oneOf, required, requireFileName } from '../values.ts';
 import { count, limitsOf, planOf } from './numbers.ts';
 import type { ServeValues } from './serve-values.ts';
 
@@ -17,9 +17,15 @@ const mostSeconds = 2_000_000;
 
 type ParsedOptions = Omit<ServiceOptions, 'key' | 'clock' | 'stock' | 'log'>;
 
+const fileOptions = ['file', 'import', 'key-file', 'tls-cert', 'tls-key'] as const;
+
 /** @throws UsageError for the first option that makes no sense */
 export function parseOptions(values: ServeValues): ParsedOptions {
   refuseContradictions(values);
+  for (const option of fileOptions) {
+    const file = values[option];
+    if (file !== undefined) requireFileName(file, `--${option}`);
+  }
   const min = quantity('--min-quantity', values['min-quantity']);
   const max = quantity('--max-quantity', values['max-quantity']);
   return present({

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { nearest } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { readErrorReason } from '../../../shared/file-error.ts';
+import { requireFileName } from '../values.ts';
 
 /** How the value of an option is written: a text, several, or only its name. */
 type Kind = 'text' | 'list' | 'flag';
@@ -86,6 +87,7 @@ const alternatives: readonly (readonly Name[])[] = [
  */
 export function serveValues({ flags, env, warn }: Sources): ServeValues {
   const file = typeof flags.config === 'string' ? flags.config : env[`${prefix}CONFIG`] || undefined;
+  if (file !== undefined) requireFileName(file, '--config');
   const values = new Map<string, Value>(file === undefined ? [] : fromFile(file));
   for (const stronger of [fromVariables(env, warn), fromFlags(flags)]) overrule(values, new Map(stronger));
   return Object.fromEntries(values);

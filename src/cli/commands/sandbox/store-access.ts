@@ -5,6 +5,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openSandbox, serversOf, storeError } from '../../sandbox.ts';
+import { requireFileName } from '../values.ts';
 import { databaseOf } from './serve-options.ts';
 
 /** Which store a command is about: the sandbox's own where neither is given. */
@@ -33,6 +34,7 @@ export async function chosenStore(
     return { database: databaseOf(database) };
   }
   if (file === undefined) return { file: (await openSandbox(context.folders.state)).file };
+  requireFileName(file, '--file');
   if (file === ':memory:') throw new UsageError('--file :memory: keeps nothing between commands');
   if (!existsSync(file)) {
     throw new UsageError(`There is no file ${file}`, { hint: `petstock sandbox serve --file ${shellWord(file)}` });

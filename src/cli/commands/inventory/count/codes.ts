@@ -3,10 +3,12 @@ import { readCodes } from '../../../../change-files/read-codes.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
 import { UsageError } from '../../../../shared/errors.ts';
 import { readErrorReason } from '../../../../shared/file-error.ts';
+import { requireFileName } from '../../values.ts';
 
 /** The bar codes of a file. @throws UsageError with every fault that it has */
 export async function codesOf(file: string | undefined): Promise<ReadonlyMap<string, bigint>> {
   if (file === undefined) return new Map();
+  requireFileName(file, '--codes');
   if (file === '-') throw new UsageError('--codes takes a file: what is scanned comes from stdin');
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UsageError(`${file} is a folder; --codes takes a file`);
