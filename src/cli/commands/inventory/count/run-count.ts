@@ -39,7 +39,7 @@ export interface CountOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFa
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
   const { where } = invocation;
   if (!options.dryRun && options.to === undefined) {
-    const look = `petstock inventory count${choiceWords(options)}${options.words} --dry-run ${whereOptions(where)}`;
+    const look = wayOn(where, choiceWords(options), { ...options, words: `${options.words} --dry-run` });
     invocation.questions.requireAnswer({ look });
   }
   const writeFile = await changeFileWriter(invocation, options);
@@ -54,13 +54,15 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   const petIds = isTerminal || options.all ? await petIdsOf(run, options.all) : undefined;
   // What comes through a pipe is there to be counted once more: of a dry run, nothing is kept.
   const isTrial = options.dryRun && !isTerminal && choice.kind !== 'continue';
+  // A merge that is only tried is discarded from its beginning.
+  const isKept = !(isTrial && choice.kind === 'merge');
   const log = await logOf(sessions, { choice, isTrial }, run);
   try {
     const counting = new Counting(log, { codes, petIds, isTyped: isTerminal });
-    const command = wayOn(log, where, options);
+    const command = wayOn(where, isKept ? ` ${shortOf(log.session)}` : choiceWords(options), options);
     const finish: FinishOptions = { ...options, petIds, writeFile, wayOn: command };
     await keepingSession(log, command, async () => {
-      await count(invocation, counting, choice);
+      await count(invocation, counting, { isNew: choice.kind === 'new', isKept });
       await finishCount(run, { sessions, counting, isNew: choice.kind === 'new', isTrial }, finish);
     });
   } finally {
@@ -68,7 +70,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   }
 }
 
-/** Whatever ends a count, except for its own end, says how to go on: the session is as it was. */
+/** Whatever ends a count, except for its own end, says how to go on: the sessions are as they were. */
 async function keepingSession(log: SessionLog, command: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -79,9 +81,9 @@ async function keepingSession(log: SessionLog, command: string, work: () => Prom
   }
 }
 
-/** The command that goes on with a session, to the same plan. */
-function wayOn(log: SessionLog, where: Where, { words }: CountOptions): string {
-  return `petstock inventory count ${shortOf(log.session)}${words} ${whereOptions(where)}`;
+/** The command that goes on with what was counted, to the same plan. @param chosen the session, or the ones to merge */
+function wayOn(where: Where, chosen: string, { words }: CountOptions): string {
+  return `petstock inventory count${chosen}${words} ${whereOptions(where)}`;
 }
 
 function choiceWords({ session, isNew, merge = [] }: ChoiceOptions): string {
@@ -142,13 +144,17 @@ async function petIdsOf({ invocation, connection }: Session, all: boolean): Prom
 }
 
 /** Reads lines until the count is done. @throws InterruptedError, which says what there is */
-async function count(invocation: Invocation, counting: Counting, choice: Choice): Promise<void> {
+async function count(
+  invocation: Invocation,
+  counting: Counting,
+  { isNew, isKept }: { readonly isNew: boolean; readonly isKept: boolean },
+): Promise<void> {
   const { stdin, interrupted } = invocation.context;
   const { tally } = counting;
   const screen = createCountScreen(invocation, () => tally);
   const name = shortOf(counting.log.session);
   if (stdin.isTerminal) {
-    const state = choice.kind === 'new' ? '' : ` goes on: ${sumText(tally)}`;
+    const state = isNew ? '' : ` goes on: ${sumText(tally)}`;
     await invocation.messages.note(`Session ${name}${state}. Scan, or type a pet id and Enter.`);
     await invocation.messages.note('- takes the last back, = 42 7 sets, 42 x3 counts three; done or Ctrl-D ends.');
   }
@@ -165,7 +171,10 @@ async function count(invocation: Invocation, counting: Counting, choice: Choice)
     }
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
-    throw error.with({ message: `Interrupted; session ${name} keeps ${sumText(tally)}` });
+    const kept = isKept
+      ? `session ${name} keeps ${sumText(tally)}`
+      : 'nothing of the dry run is kept, and the sessions to merge are as they were';
+    throw error.with({ message: `Interrupted; ${kept}` });
   } finally {
     if (!interrupted.aborted) await screen.stop(!isDone);
   }

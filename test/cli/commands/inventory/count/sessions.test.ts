@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { InterruptedError } from '../../../../../src/shared/errors.ts';
 import { openShop } from '../../../../support/shop.ts';
 import { count, person, sessionIn, writes } from './count-rig.ts';
 
@@ -76,6 +77,29 @@ test('a dry run of a merge from a script leaves the sessions as they are', async
     '4 {"quantity":3}',
     '5 {"quantity":4}',
   ]);
+});
+
+test('a dry run of a merge that fails or is interrupted hints at itself: of it nothing is kept', async () => {
+  const shop = await openShop({ faults: ['GET /inventory:status=503'] });
+  for (const lines of ['4 x2\n', '4\n']) expect((await count(shop, lines, '--new --yes')).code).toBe(5);
+  const names = readdirSync(join(shop.folders.state, 'counts')).map((name) => name.slice(-10, -6));
+  const merge = `--merge ${names.join(' ')} --reason audit --dry-run`;
+  const hint = `Hint: petstock inventory count ${merge} --env staging\n`;
+  const failed = await count(shop, '5\n', merge);
+  expect(failed.code).toBe(5);
+  expect(failed.stderr).toContain(hint);
+  const abort = new AbortController();
+  const stopped = await count(shop, 'foo\n4\n4\n', merge, {
+    interrupted: abort.signal,
+    onStderr: (text) => text.includes('foo') && abort.abort(new InterruptedError('Interrupted')),
+  });
+  expect(stopped.code).toBe(130);
+  expect(stopped.stderr).toContain('Error: Interrupted; nothing of the dry run is kept, and the sessions to merge are');
+  expect(stopped.stderr).toContain(hint);
+  const states = JSON.parse((await shop.run('inventory count --list --json')).stdout).map(
+    ({ state }: { state: string }) => state,
+  );
+  expect(states.sort()).toEqual(['discarded', 'discarded', 'open', 'open']);
 });
 
 test('--list shows the sessions, and --discard gives one up after a question', async () => {
