@@ -3,7 +3,7 @@ import { inventoryItemView, inventoryListView } from '../../../output/inventory-
 import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { petIdOf } from '../values.ts';
-import { findItems, lowStockOf, noSuchPets } from './stock.ts';
+import { findItems, lowStockOf, requireWhole } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
 
 export function defineGet(command: Command, run: Run): void {
@@ -33,9 +33,8 @@ export function defineGet(command: Command, run: Run): void {
           await invocation.results.print(inventoryItemView(first, options));
         }
         const error = unreadable.error(invocation.where, ({ petId }) => asked.has(petId));
-        if (error) throw error;
-        const missing = [...asked].filter((petId) => !items.has(petId));
-        if (missing.length > 0) throw noSuchPets(invocation, missing);
+        const missing = [...asked].filter((petId) => !items.has(petId) && !unreadable.has(petId));
+        requireWhole(invocation, error, missing);
       }),
     );
 }

@@ -10,8 +10,8 @@ import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { collect, listOf, quantityOf, required } from '../values.ts';
-import { type MissingPets, watchMissing } from './missing-pets.ts';
-import { lowStockOf, noSuchPets, scanStock } from './stock.ts';
+import { watchMissing } from './missing-pets.ts';
+import { lowStockOf, requireWhole, scanStock } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
 
 interface ListOptions {
@@ -65,8 +65,9 @@ export function defineList(command: Command, run: Run): void {
           await invocation.results.print(view);
         }
         const error = unreadable.error(invocation.where, (item) => mayBeShown(item, selection, options));
-        if (error) throw error;
-        requireNoneMissing(invocation, missing);
+        // Unreadable or not: a pet that the answer names is there.
+        const notThere = [...missing.petIds].filter((petId) => !unreadable.has(petId));
+        requireWhole(invocation, error, notThere);
       }),
     );
 }
@@ -80,12 +81,6 @@ function mayBeShown({ petId, status }: UnreadableItem, { petIds, statuses }: Sel
 /** What has to be ordered: what can be sold, and is nearly gone. */
 function lowFilter(invocation: Invocation): ItemFilter {
   return createFilter({ statuses: new Set(['available']), maxQuantity: lowStockOf(invocation) });
-}
-
-/** @throws NotFoundError with the pets that --pet names and the service does not have */
-function requireNoneMissing(invocation: Invocation, { petIds }: MissingPets): void {
-  const missing = [...petIds];
-  if (missing.length > 0) throw noSuchPets(invocation, missing);
 }
 
 interface Selection {

@@ -3,7 +3,7 @@ import type { ItemFilter } from '../../../inventory/filter.ts';
 import type { ItemColumns } from '../../../inventory/item-columns.ts';
 import { type InventoryItem, isPetStatus } from '../../../inventory/items.ts';
 import { settingDefinitions } from '../../../settings/names.ts';
-import { NotFoundError } from '../../../shared/errors.ts';
+import { NotFoundError, type PetstockError } from '../../../shared/errors.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import type { UnreadablePets } from './unreadable-pets.ts';
@@ -98,6 +98,22 @@ export function noSuchPets(invocation: Invocation, petIds: readonly bigint[]): N
   return new NotFoundError(`There are no pets ${shown.join(', ')} and ${last} in ${whereName(where)}`, {
     hint: `petstock inventory list ${whereOptions(where)}`,
   });
+}
+
+/**
+ * @param leftOut of the pets that are unreadable
+ * @throws it, else NotFoundError, where pets are unreadable or not there: one error that names all of them
+ */
+export function requireWhole(
+  invocation: Invocation,
+  leftOut: PetstockError | undefined,
+  missing: readonly bigint[],
+): void {
+  const notFound = missing.length > 0 ? noSuchPets(invocation, missing) : undefined;
+  // First, since a terminal shows no more than the beginning of many lines.
+  if (leftOut && notFound) throw leftOut.with({ lines: [`${notFound.message}.`, ...leftOut.lines] });
+  const error = leftOut ?? notFound;
+  if (error) throw error;
 }
 
 /** At most this many ids are named in one message. */

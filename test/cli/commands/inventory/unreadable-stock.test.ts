@@ -83,6 +83,40 @@ test('get shows the others, and says of one that it is unreadable, not that it i
   expect(errorJson(both.stderr).error.message).toBe(`Pet 2 is left out: "quantity" in the answer ${words}.`);
 });
 
+test.each(['inventory get 1 99 2', 'inventory list --pet 1,99,2', 'inventory list --summary --pet 99,2'])(
+  '%s names the pet that is unreadable, and the one that is not there',
+  async (command) => {
+    const { run } = await shopWith(given);
+    const { code, stderr } = await run(command);
+    expect({ code, lines: stderr.split('\n').slice(1, 3) }).toEqual({
+      code: 1,
+      lines: [`Error: Pet 2 is left out: "quantity" in the answer ${words}.`, '  There is no pet 99 in staging.'],
+    });
+    const json = await run(`${command} --json`);
+    expect(errorJson(json.stderr).error).toMatchObject({ code: 'failure', message: expect.stringContaining('pet 99') });
+  },
+);
+
+test('what is not there is named on a terminal too, beside more unreadable pets than it shows', async () => {
+  const shop = await openShop();
+  const service = await scriptedService();
+  const items = Array.from({ length: 25 }, (_, index) => `{"petId":${index},"quantity":0.5,"status":"sold"}`);
+  service.always('GET', ({ answer }) => answer(200, `[${items.join()}]`));
+  const petIds = Array.from({ length: 26 }, (_, index) => `${index}`);
+  const { code, stderr } = await shop.run(['inventory', 'get', ...petIds], { env: service.env, terminal: 200 });
+  expect(code).toBe(1);
+  expect(stderr).toContain('25 pets are left out');
+  expect(stderr).toContain('There is no pet 25 in staging.');
+});
+
+test('a pet that is unreadable is never missing, even where a filter is not for it', async () => {
+  const { run } = await shopWith(given);
+  expect(await run('inventory list --pet 2 --status sold')).toMatchObject({ code: 0, stdout: '' });
+  const result = await run('inventory list --pet 2,99 --status sold');
+  expect(result).toMatchObject({ code: 9, stdout: '' });
+  expect(result.stderr).toContain('Error: There is no pet 99 in staging.\n');
+});
+
 test('list is whole JSON, and exits 1 only where the pet would have been in it', async () => {
   const { run } = await shopWith(given);
   for (const options of ['', '--sort quantity', '--pet 1,2', '--status available']) {
