@@ -100,12 +100,13 @@ function readItem(value: Json, operation: Operation, where: string): InventoryIt
     return { petId, quantity: Number(quantity), status };
   }
   const shown = number.length > longestNumber ? `${number.slice(0, longestNumber)}…` : number;
-  return { petId, status, number: shown, fault: isFraction(number) ? 'not an integer' : 'out of range' };
+  const nearest = Number(number);
+  return { petId, status, number: shown, nearest, fault: isFraction(nearest) ? 'not an integer' : 'out of range' };
 }
 
 /** Whether a number that is no safe integer has a fraction; one that is too large for that to matter has none. */
-function isFraction(number: string): boolean {
-  return Math.abs(Number(number)) <= Number.MAX_SAFE_INTEGER;
+function isFraction(value: number): boolean {
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
 function unreadableQuantity({ petId, number, fault }: UnreadableItem, operation: Operation, where: string) {

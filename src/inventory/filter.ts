@@ -1,4 +1,5 @@
 import type { ItemColumns } from './item-columns.ts';
+import type { UnreadableItem } from './items.ts';
 import { PetIdSet, type PetIds } from './pet-id-set.ts';
 
 /** What an item must meet. A part that is absent admits everything; an empty set admits nothing. */
@@ -25,6 +26,16 @@ export function createFilter({ statuses, petIds, minQuantity, maxQuantity }: Fil
   return (batch) => {
     for (const part of parts) part(batch);
   };
+}
+
+/** Whether a pet of unreadable stock may meet them: no limit lies between it and the nearest number. */
+export function mayMeet(
+  { statuses, petIds, minQuantity, maxQuantity }: FilterCriteria,
+  { petId, status, nearest }: UnreadableItem,
+): boolean {
+  if (minQuantity !== undefined && nearest < minQuantity) return false;
+  if (maxQuantity !== undefined && nearest > maxQuantity) return false;
+  return (statuses === undefined || statuses.has(status)) && (petIds === undefined || petIds.has(petId));
 }
 
 function quantityFilter(least: number, most: number): ItemFilter {

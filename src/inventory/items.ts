@@ -25,6 +25,8 @@ export interface UnreadableItem {
   readonly status: string;
   /** What it gives: `9007199254740993`, or the beginning of it. */
   readonly number: string;
+  /** The nearest number to it; beyond all of them an infinity. */
+  readonly nearest: number;
   /** `out of range`, `not an integer` */
   readonly fault: string;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { createFilter, type FilterCriteria } from '../../src/inventory/filter.ts';
+import { createFilter, type FilterCriteria, mayMeet } from '../../src/inventory/filter.ts';
 import { type InventoryItem, isPetStatus } from '../../src/inventory/items.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { itemLists, petIds, statuses } from './arbitraries.ts';
@@ -58,6 +58,21 @@ describe('createFilter', () => {
       }),
     );
   });
+});
+
+it('takes an unreadable stock for one that may meet a limit exactly where it may', () => {
+  const limits = fc.option(fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -3, max: 3 })), { nil: undefined });
+  const unreadable = fc.oneof(
+    fc.bigInt({ min: 2n ** 53n, max: 2n ** 70n }),
+    fc.bigInt({ min: -(2n ** 70n), max: -(2n ** 53n) }),
+  );
+  fc.assert(
+    fc.property(unreadable, limits, limits, (stock, minQuantity, maxQuantity) => {
+      const given = { petId: 1n, status: 'sold', number: `${stock}`, nearest: Number(stock), fault: 'out of range' };
+      const meets = (minQuantity ?? stock) <= stock && stock <= (maxQuantity ?? stock);
+      expect(mayMeet({ minQuantity, maxQuantity }, given)).toBe(meets);
+    }),
+  );
 });
 
 test.each([

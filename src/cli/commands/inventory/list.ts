@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { createFilter, type ItemFilter } from '../../../inventory/filter.ts';
+import { createFilter, type FilterCriteria, type ItemFilter, mayMeet } from '../../../inventory/filter.ts';
 import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns.ts';
-import { isPetStatus, petStatuses, type UnreadableItem } from '../../../inventory/items.ts';
+import { isPetStatus, petStatuses } from '../../../inventory/items.ts';
 import { isSortKey, type SortOptions, sortItems, sortKeys } from '../../../inventory/sort.ts';
 import { summarize } from '../../../inventory/summary.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../../inventory/values.ts';
@@ -55,8 +55,8 @@ export function defineList(command: Command, run: Run): void {
         const { client } = await invocation.service.connect();
         const unreadable = new UnreadablePets();
         const missing = watchMissing(scanStock(invocation, client, { unreadable }), selection.petIds);
-        const filters = options.low ? [selection.filter, lowFilter(invocation)] : [selection.filter];
-        const found = filtered(missing, filters);
+        const criteria = options.low ? [selection.criteria, lowCriteria(invocation)] : [selection.criteria];
+        const found = filtered(missing, criteria.map(createFilter));
         if (options.summary) {
           await invocation.results.print(summaryView(await summarize(found)));
         } else {
@@ -64,7 +64,7 @@ export function defineList(command: Command, run: Run): void {
           const view = inventoryColumnsView(arrange(found, selection), { lowStock: lowStockOf(invocation), fields });
           await invocation.results.print(view);
         }
-        const error = unreadable.error(invocation.where, (item) => mayBeShown(item, selection, options));
+        const error = unreadable.error(invocation.where, (item) => criteria.every((each) => mayMeet(each, item)));
         // Unreadable or not: a pet that the answer names is there.
         const notThere = [...missing.petIds].filter((petId) => !unreadable.has(petId));
         requireWhole(invocation, error, notThere);
@@ -72,21 +72,14 @@ export function defineList(command: Command, run: Run): void {
     );
 }
 
-/** Whether a pet of unreadable stock may be one of those that were asked for. */
-function mayBeShown({ petId, status }: UnreadableItem, { petIds, statuses }: Selection, { low }: ListOptions): boolean {
-  if (low && status !== 'available') return false;
-  return (petIds === undefined || petIds.has(petId)) && (statuses === undefined || statuses.has(status));
-}
-
 /** What has to be ordered: what can be sold, and is nearly gone. */
-function lowFilter(invocation: Invocation): ItemFilter {
-  return createFilter({ statuses: new Set(['available']), maxQuantity: lowStockOf(invocation) });
+function lowCriteria(invocation: Invocation): FilterCriteria {
+  return { statuses: new Set(['available']), maxQuantity: lowStockOf(invocation) };
 }
 
 interface Selection {
-  readonly filter: ItemFilter;
+  readonly criteria: FilterCriteria;
   readonly petIds: ReadonlySet<bigint> | undefined;
-  readonly statuses: ReadonlySet<string> | undefined;
   readonly sort: Pick<SortOptions, 'key' | 'descending'> | undefined;
   readonly limit: number | undefined;
   readonly fields: readonly InventoryField[] | undefined;
@@ -95,13 +88,12 @@ interface Selection {
 /** @throws UsageError for the first option that makes no sense */
 function parseSelection(options: ListOptions): Selection {
   const petIds = listOf(options.pet, '--pet', parsePetId);
-  const statuses = listOf(options.status, '--status', parseStatus);
-  const filter = createFilter({
-    statuses,
+  const criteria = {
+    statuses: listOf(options.status, '--status', parseStatus),
     petIds,
     minQuantity: quantityOf(options.minQuantity, '--min-quantity'),
     maxQuantity: quantityOf(options.maxQuantity, '--max-quantity'),
-  });
+  };
   const { sort, desc = false } = options;
   if (options.summary && (sort ?? options.limit ?? options.fields ?? options.desc) !== undefined) {
     throw new UsageError(
@@ -114,7 +106,7 @@ function parseSelection(options: ListOptions): Selection {
   const order = sort !== undefined || desc ? { key: sort ?? 'petId', descending: desc } : undefined;
   const limit = options.limit === undefined ? undefined : required(parseLimit(options.limit));
   const fields = options.fields === undefined ? undefined : required(parseFields(options.fields), '--fields');
-  return { filter, petIds, statuses, sort: order, limit, fields };
+  return { criteria, petIds, sort: order, limit, fields };
 }
 
 function parseStatus(text: string): Parsed<string> {

@@ -131,6 +131,36 @@ test('list is whole JSON, and exits 1 only where the pet would have been in it',
   expect(JSON.parse(summary.stdout)).toMatchObject({ pets: 2, units: 20 });
 });
 
+/** 1.5, written so long that the error shows only its beginning, which is a large number. */
+const longSpelling = `15${'0'.repeat(50)}e-51`;
+
+test.each([
+  [given, '--low', 0],
+  [given, '--max-quantity 3', 0],
+  [given, '--max-quantity 9007199254740991', 0],
+  [given, '--min-quantity 3', 1],
+  [given, '--min-quantity 3 --max-quantity 9', 0],
+  [given, '--summary --low', 0],
+  [given, '--pet 1,2 --max-quantity 3', 0],
+  ['1e400', '--low', 0],
+  ['1e400', '--min-quantity 9007199254740991', 1],
+  ['-1e9999', '--low', 1],
+  ['-1e9999', '--max-quantity -9007199254740991', 1],
+  ['-9007199254740992', '--min-quantity 0', 0],
+  ['1.5', '--low', 1],
+  ['1.5', '--max-quantity 1', 0],
+  ['1.5', '--min-quantity 2', 0],
+  [longSpelling, '--low', 1],
+  [longSpelling, '--min-quantity 2', 0],
+])('of a stock of %s, list %s exits %i', async (stock, options, code) => {
+  const { run } = await shopWith(stock);
+  const result = await run(`inventory list ${options}`);
+  expect({ code: result.code, leftOut: result.stderr.includes('Pet 2 is left out') }).toEqual({
+    code,
+    leftOut: code === 1,
+  });
+});
+
 test('more than a thousand are another shape: nothing is shown', async () => {
   const shop = await openShop();
   const service = await scriptedService();
