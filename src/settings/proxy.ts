@@ -49,12 +49,15 @@ function isExempt(url: URL, env: Environment): boolean {
     .filter((entry) => entry !== '')
     .some((entry) => {
       if (entry === '*') return true;
+      // First as a whole: in `fe80::1:443` the last group is a part of the address.
       const range = bitsOfRange(entry);
-      if (range !== undefined) return address !== undefined && isWithin(address, range);
+      if (range !== undefined) return isWithin(address, range);
       const [, name = entry, entryPort] = /^(.*[^:]):(\d+)$/.exec(entry) ?? [];
+      if (entryPort !== undefined && entryPort !== port) return false;
+      const rangeAtPort = bitsOfRange(name);
+      if (rangeAtPort !== undefined) return isWithin(address, rangeAtPort);
       const host = withoutDot(name.replace(/^\*?\./, ''));
-      const isPort = entryPort === undefined || entryPort === port;
-      return isPort && (hostname === host || hostname.endsWith(`.${host}`));
+      return hostname === host || hostname.endsWith(`.${host}`);
     });
 }
 
@@ -85,13 +88,20 @@ function bitsOf(hostname: string): string | undefined {
 }
 
 /** What all addresses of a range, or an address alone, begin with, and how long they are. */
-function bitsOfRange(entry: string): { readonly start: string; readonly length: number } | undefined {
+interface AddressRange {
+  readonly start: string;
+  readonly length: number;
+}
+
+/** @returns undefined for a name, or with a port */
+function bitsOfRange(entry: string): AddressRange | undefined {
   const [network = '', prefix] = entry.split('/');
   const bits = bitsOf(network);
   if (bits === undefined || (prefix !== undefined && !/^\d{1,3}$/.test(prefix))) return undefined;
   return { start: bits.slice(0, Number(prefix ?? bits.length)), length: bits.length };
 }
 
-function isWithin(address: string, { start, length }: { readonly start: string; readonly length: number }): boolean {
-  return address.length === length && address.startsWith(start);
+/** @param address undefined: a name, which no range has */
+function isWithin(address: string | undefined, { start, length }: AddressRange): boolean {
+  return address?.length === length && address.startsWith(start);
 }

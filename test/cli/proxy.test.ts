@@ -94,6 +94,18 @@ describe('which proxy', () => {
     ['https://10.1.2.3/v1', { HTTPS_PROXY: proxy, NO_PROXY: '10.1.2.3:443' }, undefined],
     ['https://10.1.2.3/v1', { HTTPS_PROXY: proxy, NO_PROXY: '10.1.2.0/25,10.1.3.0/24,::/0' }, undefined],
     ['https://10.1.2.3/v1', { HTTPS_PROXY: proxy, NO_PROXY: '10.1.2.128/25,10.1.3.0/24,::/0' }, 'HTTPS_PROXY'],
+    ['https://[fe80::1]/v1', { HTTPS_PROXY: proxy, NO_PROXY: '[fe80::1]:443' }, undefined],
+    ['https://[fe80::1]/v1', { HTTPS_PROXY: proxy, NO_PROXY: '[fe80:0::1]:443' }, undefined],
+    ['https://[fe80::1]:8443/v1', { HTTPS_PROXY: proxy, NO_PROXY: '[FE80:0:0:0::0.0.0.1]:8443' }, undefined],
+    ['https://[fe80::1]/v1', { HTTPS_PROXY: proxy, NO_PROXY: '[fe80:0::1]:8443' }, 'HTTPS_PROXY'],
+    ['https://[fe80::1]:8443/v1', { HTTPS_PROXY: proxy, NO_PROXY: '[fe80:0::1]:443' }, 'HTTPS_PROXY'],
+    ['https://[fe80::1]/v1', { HTTPS_PROXY: proxy, NO_PROXY: '[fe80:0::2]:443' }, 'HTTPS_PROXY'],
+    // Without brackets the last group is a part of the address.
+    ['https://[fe80::1]/v1', { HTTPS_PROXY: proxy, NO_PROXY: 'fe80::1:443' }, 'HTTPS_PROXY'],
+    ['https://[fe80::1:443]/v1', { HTTPS_PROXY: proxy, NO_PROXY: 'fe80:0::1:443' }, undefined],
+    ['https://10.1.2.3:8443/v1', { HTTPS_PROXY: proxy, NO_PROXY: '10.1.2.3:443' }, 'HTTPS_PROXY'],
+    ['https://10.1.2.3/v1', { HTTPS_PROXY: proxy, NO_PROXY: '10.1.0.0/16:443' }, undefined],
+    ['https://10.1.2.3/v1', { HTTPS_PROXY: proxy, NO_PROXY: '110.1.2.3:443, 0.1.2.3' }, 'HTTPS_PROXY'],
     ['https://stock.example./v1', { HTTPS_PROXY: proxy, NO_PROXY: 'stock.example' }, undefined],
     ['https://localhost./v1', { HTTPS_PROXY: proxy }, undefined],
   ])('%s, %j: %s', (url, env, source) => {
