@@ -1,5 +1,5 @@
 import { fault, type Parsed, quoted } from '../inventory/parsed.ts';
-import { parseDelta, parsePetId, parseQuantity } from '../inventory/values.ts';
+import { isAddition, parseDelta, parsePetId, parseQuantity } from '../inventory/values.ts';
 
 const exponent = /^[+-]?\d+(?:[.,]\d+)?[eE]\+?\d+$/;
 /** Spreadsheets keep 15 digits and fill up with zeros. */
@@ -32,7 +32,7 @@ export function readPetId(text: string): Parsed<bigint> {
 
 /** Reads a stock, the new one or the one expected. Not for a blank text. */
 export function readQuantity(text: string): Parsed<number> {
-  if (/^\+\d+$/.test(text)) {
+  if (isAddition(text)) {
     return fault(
       `${quoted(text)} is not a quantity: a quantity is the new stock and has no plus sign; what is to be added goes into a column named delta`,
     );

@@ -28,13 +28,18 @@ export function parsePetId(text: string): Parsed<bigint> {
  * The service specifies no bounds of its own. A plus sign is a fault: it is a change, not a stock.
  */
 export function parseQuantity(text: string): Parsed<number> {
-  if (/^\+\d+$/.test(text)) {
+  if (isAddition(text)) {
     const sum = quoted(text);
     return fault(
       `${sum} is not a quantity: a quantity is the new stock and has no plus sign; to add to the stock, use petstock inventory adjust`,
     );
   }
   return parseInteger(text, 'quantity');
+}
+
+/** Whether a text in place of a quantity is a number with a plus sign, in any spelling: `+5`, `+1,200`, `+5.0`. */
+export function isAddition(text: string): boolean {
+  return text.startsWith('+') && (/^\+\d+$/.test(text) || separated.test(text) || wholeWithDecimals.test(text));
 }
 
 /** Reads a change of the stock: `+5`, `5` or `-2`; otherwise as a quantity. */
@@ -75,10 +80,16 @@ const wholeWithDecimals = /^([+-]?\d+)[.,]0+$/;
 const longestRepeated = 40;
 
 function withoutSeparators(text: string, noun: Noun): string {
-  const digits = text.replace(/[^\d+-]/g, '');
+  const digits = plain(text.replace(/[^\d+-]/g, ''), noun);
   const meant = digits.length > longestRepeated ? 'that' : digits;
   // 1.800 is 1800 to one half of the world and 1.8 to the other.
   return `${quoted(text)} is not a ${noun}: if ${meant} is meant, write it without a separator`;
+}
+
+/** Digits with a sign as they are taken: a plus sign only in a change, and zero without a minus sign. */
+function plain(digits: string, noun: Noun): string {
+  const signed = noun === 'change' ? digits : digits.replace(/^\+/, '');
+  return signed.replace(/^-(?=0+$)/, '');
 }
 
 /** Why the text is not a whole number, for the most likely mistakes in their own words; undefined where it is one. */
@@ -95,7 +106,7 @@ function notWhole(text: string, noun: Noun): string | undefined {
   if (separated.test(trimmed)) return withoutSeparators(text, noun);
   const [, whole] = wholeWithDecimals.exec(trimmed) ?? [];
   if (whole !== undefined && noun !== 'pet id' && text.length <= longestRepeated) {
-    return `${quoted(text)} is not a ${noun}: write ${whole}, without decimals`;
+    return `${quoted(text)} is not a ${noun}: write ${plain(whole, noun)}, without decimals`;
   }
   if (/^\+\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the plus sign, ${examples[noun]}`;
   if (/^[+-]?\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the white space around it`;

@@ -140,6 +140,10 @@ describe('a row', () => {
       '42,+5',
       `2 qty: "+5" is not a quantity: a quantity is the new stock and has no plus sign; what is to be added goes into a column named delta`,
     ],
+    [
+      '42,"+1,200"',
+      `2 qty: "+1,200" is not a quantity: a quantity is the new stock and has no plus sign; what is to be added goes into a column named delta`,
+    ],
     ['42,,1.0', `2 delta: "1.0" is not a change: write 1, without decimals`],
     ['42,,,five', `2 expected: "five" is not a quantity: a quantity is a whole number such as 12`],
     ['42,5,5', '2: there is both a quantity and a delta: leave one out'],

@@ -90,9 +90,9 @@ describe('parseQuantity', () => {
     );
   });
 
-  it('points from +5 to adjust', () => {
-    expect(faultOf(parseQuantity('+5'))).toBe(
-      `"+5" is not a quantity: a quantity is the new stock and has no plus sign; to add to the stock, use petstock inventory adjust`,
+  test.each(['+5', '+1,200', '+1 234 567', '+12.0'])('points from %s to adjust', (text) => {
+    expect(faultOf(parseQuantity(text))).toBe(
+      `"${text}" is not a quantity: a quantity is the new stock and has no plus sign; to add to the stock, use petstock inventory adjust`,
     );
   });
 });
@@ -175,7 +175,36 @@ test.each([
   expect(parseDelta(text)).toEqual({ ok: false, fault: `"${text}" is not a change: ${advice}` });
 });
 
-test('a pet id with separators', () => {
-  const fault = '"1,234" is not a pet id: if 1234 is meant, write it without a separator';
-  expect(parsePetId('1,234')).toEqual({ ok: false, fault });
+test.each([
+  ['1,234', '1234'],
+  ['+1,234', '1234'],
+  ['-1,234', '-1234'],
+])('a pet id with separators, %s', (text, meant) => {
+  const fault = `"${text}" is not a pet id: if ${meant} is meant, write it without a separator`;
+  expect(parsePetId(text)).toEqual({ ok: false, fault });
+});
+
+test('a change with separators keeps its sign', () => {
+  const fault = '"+1,200" is not a change: if +1200 is meant, write it without a separator';
+  expect(parseDelta('+1,200')).toEqual({ ok: false, fault });
+});
+
+test.each(Object.entries({ parsePetId, parseQuantity, parseDelta }))('what %s advises is taken', (_name, parse) => {
+  const sign = fc.constantFrom('', '+', '-');
+  const group = fc.constantFrom('000', '120', '999');
+  const separator = fc.constantFrom(',', '.', ' ', "'", '\u202f');
+  const separated = fc.tuple(fc.constantFrom('0', '1', '12', '345'), fc.array(group, { minLength: 1, maxLength: 3 }));
+  const decimals = fc
+    .tuple(fc.constantFrom('0', '7', '12345'), fc.constantFrom('.0', ',00'))
+    .map((parts) => parts.join(''));
+  const number = fc.oneof(
+    fc.tuple(separated, separator).map(([[head, groups], mark]) => [head, ...groups].join(mark)),
+    decimals,
+  );
+  fc.assert(
+    fc.property(sign, number, (mark, text) => {
+      const advised = /(?:if|write) ([+-]?\d+)(?: is meant|, without)/.exec(faultOf(parse(mark + text)) ?? '')?.[1];
+      if (advised !== undefined) expect(parse(advised)).toMatchObject({ ok: true });
+    }),
+  );
 });

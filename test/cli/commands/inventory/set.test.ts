@@ -33,7 +33,7 @@ test.each(['0', '-5', '9007199254740991', '-9007199254740991'])(
   },
 );
 
-test.each(['1.5', '1e3', '0x10', '１', '', '9007199254740992', '+5', 'ten', '5 ', '--5', 'NaN', '1,800'])(
+test.each(['1.5', '1e3', '0x10', '１', '', '9007199254740992', '+5', 'ten', '5 ', '--5', 'NaN', '1,800', '+1,800'])(
   'the quantity "%s" is exit 2 and nothing is sent',
   async (quantity) => {
     const shop = await openShop();
