@@ -23,7 +23,8 @@ const columns: ReadonlyMap<string, StockColumn> = new Map([
 ]);
 
 const noStock = 'this is not a stock: the first line has to name the columns, such as petId,quantity,status';
-const noStockJson = 'this is not a stock: an array of items, or an object with "inventory", such as {"inventory":[]}';
+const noStockJson =
+  'this is not a stock: an object has to have an inventory, such as {"inventory":[{"petId":7,"quantity":3}]}';
 
 /**
  * Reads a stock: CSV with petId, quantity and status, as `inventory list -o csv` and `inventory export` write it, or JSON: an
