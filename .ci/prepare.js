@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
  * `npm install --global .` links a fresh clone without installing what it is built with, so that comes first where it is missing.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Its time is that of the last build that ended well. */
+/** Says when the last build that ended well began; its own time is when that ended. */
 const stamp = join(root, 'node_modules', '.cache', 'petstock', 'built');
 const sources = ['.ci', 'bin', 'src', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsup.config.ts'];
 
@@ -23,9 +23,10 @@ if (!existsSync(join(root, 'node_modules', 'tsup', 'package.json'))) {
   run('npm ci --include=dev --ignore-scripts --no-audit --no-fund');
 }
 if (!isBuilt()) {
+  const began = Date.now();
   run('npm run build');
   mkdirSync(join(stamp, '..'), { recursive: true });
-  writeFileSync(stamp, '');
+  writeFileSync(stamp, `${began}`);
 }
 
 function run(command) {
@@ -36,9 +37,13 @@ function run(command) {
 /** A folder has the time at which a file was last added to it or taken away. */
 function isBuilt() {
   if (!existsSync(stamp) || !existsSync(join(root, 'dist'))) return false;
-  const built = statSync(stamp).mtimeMs;
-  const isOlder = (path) => statSync(path).mtimeMs <= built;
-  const isOld = (path) =>
-    isOlder(path) && (!statSync(path).isDirectory() || readdirSync(path).every((name) => isOld(join(path, name))));
-  return isOlder(join(root, 'dist')) && sources.every((name) => isOld(join(root, name)));
+  const began = Number(readFileSync(stamp, 'utf8'));
+  const isOld = (path) => {
+    const stats = statSync(path);
+    if (stats.mtimeMs >= began) return false;
+    return !stats.isDirectory() || readdirSync(path).every((name) => isOld(join(path, name)));
+  };
+  return (
+    statSync(join(root, 'dist')).mtimeMs <= statSync(stamp).mtimeMs && sources.every((name) => isOld(join(root, name)))
+  );
 }

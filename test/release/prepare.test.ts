@@ -28,6 +28,13 @@ test('prepare builds once, and again when a source or the build has changed', { 
   expect([builds(), builds()]).toEqual([4, 4]);
   rmSync(join(folder, 'dist'), { recursive: true });
   expect(builds()).toBe(5);
+  age();
+  // The build itself does what an editor might do meanwhile.
+  writeFileSync(join(folder, 'edit'), '');
+  writeFileSync(join(folder, 'src', 'deep', 'one.ts'), 'changed');
+  expect(builds()).toBe(6);
+  rmSync(join(folder, 'edit'));
+  expect([builds(), builds()]).toEqual([7, 7]);
 });
 
 /** A project whose build counts itself. `age` puts all times back, so that a change is newer than the build. */
@@ -38,9 +45,13 @@ function project() {
     mkdirSync(join(folder, name), { recursive: true });
   const files = ['package-lock.json', 'tsconfig.json', 'tsup.config.ts', 'src/deep/one.ts', 'src/deep/two.ts'];
   for (const name of [...files, 'node_modules/tsup/package.json']) writeFileSync(join(folder, name), '{}');
-  const build = "require('node:fs').appendFileSync('count','x');require('node:fs').mkdirSync('dist',{recursive:true});";
-  const script = `node -e "${build}require('node:fs').writeFileSync('dist/petstock.cjs','')"`;
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', scripts: { build: script } }));
+  const build = `const fs = require('node:fs');
+    fs.appendFileSync('count', 'x');
+    fs.mkdirSync('dist', { recursive: true });
+    fs.writeFileSync('dist/petstock.cjs', '');
+    if (fs.existsSync('edit')) fs.writeFileSync('src/deep/one.ts', 'edited');`;
+  writeFileSync(join(folder, 'build.cjs'), build);
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', scripts: { build: 'node build.cjs' } }));
   const program = join(folder, '.ci', 'prepare.js');
   copyFileSync(fileURLToPath(new URL('../../.ci/prepare.js', import.meta.url)), program);
   const stamp = join(folder, 'node_modules', '.cache', 'petstock', 'built');
@@ -56,7 +67,8 @@ function project() {
     },
     age: () => {
       for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) putBack(join(folder, name), 20);
-      putBack(stamp, 10);
+      writeFileSync(stamp, `${Date.now() - 10_000}`);
+      putBack(stamp, 5);
     },
   };
 }
