@@ -40,6 +40,11 @@ export interface History {
    * unknown. One question, as above.
    */
   lastKnownQuantities(service: string, pets: readonly PetBefore[]): Promise<readonly (number | undefined)[]>;
+  /**
+   * The writes at a service that were settled, or begun, since a moment, the oldest first.
+   * @param since milliseconds since the Unix epoch, by the clock of this machine
+   */
+  recentWrites(service: string, since: number): Promise<readonly RecentWrite[]>;
   /** The runs of a change file with this content at a service, the newest first. */
   runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]>;
   /**
@@ -114,6 +119,9 @@ export interface RunHead {
   readonly undoes?: string | undefined;
   /** Rows that needed no change when the run was planned: counted, not kept. */
   readonly unchanged: number;
+  /** Rows whose pet the service does not have, which were left out; and rows of a file that nobody edited. Counted, not kept. */
+  readonly skipped?: number | undefined;
+  readonly notEdited?: number | undefined;
 }
 
 /** One change of stock that a run is about to make, or that is already known to change nothing. */
@@ -126,6 +134,8 @@ export interface PlannedRow {
   /** The stock that was read before, where it was. */
   readonly before: number | undefined;
   readonly after: number;
+  /** An increment that is owed: `before` and `after` are those of the last look, and change with the stock. Undefined: `after` is what is wanted. */
+  readonly delta?: number | undefined;
   readonly reason: string | undefined;
   readonly ref: string | undefined;
   /** A row of the plan that is not to be sent: a conflict, or a pet that the service does not have. */
@@ -137,6 +147,8 @@ export interface Intent {
   readonly petId: bigint;
   /** By the monotonic clock: from then on the request can't be on its way any more. */
   readonly expires: number;
+  /** The stock that an increment is added to now, and the sum: kept with the intent if it is granted. */
+  readonly rebased?: { readonly before: number; readonly after: number } | undefined;
 }
 
 export type Grant =
@@ -195,7 +207,7 @@ export interface RunRecord extends RunHead {
   /** The first 20. */
   readonly pets: readonly bigint[];
   /** Its rows by where they stand. `unchanged` includes those of the head. */
-  readonly counts: Readonly<Record<RecordedResult, number>>;
+  readonly counts: Readonly<Record<RecordedResult | 'skipped' | 'notEdited', number>>;
   /**
    * - `running`: a process is at it
    * - `incomplete`: no process is, and rows are pending or unknown
@@ -245,5 +257,15 @@ export interface PetWrite {
   readonly command: string;
   readonly result: 'applied' | 'differs' | 'unknown';
   /** What it has written; of `unknown`: what it may have written. */
+  readonly quantity: number;
+  /** The stock that it had read before; undefined if it had read none. */
+  readonly before: number | undefined;
+}
+
+/** A write whose outcome came lately. */
+export interface RecentWrite {
+  readonly petId: bigint;
+  readonly result: PetWrite['result'];
+  readonly before: number | undefined;
   readonly quantity: number;
 }

@@ -9,6 +9,7 @@ export interface WrittenRow {
   readonly line: number;
   readonly result: PetWrite['result'];
   readonly quantity: number | null;
+  readonly before: number | null;
   readonly after: number;
 }
 
@@ -28,6 +29,7 @@ export function withoutUndone(rows: readonly WrittenRow[]): PetWrite[] {
   return [...left].map(petWriteOf);
 }
 
-function petWriteOf({ run, command, result, quantity, after }: WrittenRow): PetWrite {
-  return { run, command, result, quantity: result === 'unknown' ? after : (quantity ?? after) };
+function petWriteOf({ run, command, result, quantity, before, after }: WrittenRow): PetWrite {
+  const written = result === 'unknown' ? after : (quantity ?? after);
+  return { run, command, result, quantity: written, before: before ?? undefined };
 }

@@ -290,9 +290,11 @@ export function testState(name: string, newStore: () => Driver): void {
           rowFor(2n, { row: 2, before: undefined }),
           rowFor(3n, { row: 3, after: 0, outcome: { result: 'failed', error } }),
         ];
-        const log = await ours.history.begin(headOf({ ...head, unchanged: 4 }), rows);
+        const log = await ours.history.begin(headOf({ ...head, unchanged: 4, skipped: 2, notEdited: 7 }), rows);
         expect(await theirs.history.run(log.run)).toEqual({
           ...headOf({ ...head, unchanged: 4 }),
+          skipped: 2,
+          notEdited: 7,
           undoes: undefined,
           run: log.run,
           at: clock.now(),
@@ -302,7 +304,10 @@ export function testState(name: string, newStore: () => Driver): void {
           changes: 3,
           units: 8n,
           pets: [1n, 2n, 3n],
-          counts: { pending: 2, applied: 0, unchanged: 4, failed: 1, conflict: 0, differs: 0, unknown: 0 },
+          counts: {
+            ...{ pending: 2, applied: 0, unchanged: 4, failed: 1, conflict: 0, differs: 0, unknown: 0 },
+            ...{ skipped: 2, notEdited: 7 },
+          },
           state: 'running',
         });
         expect((await collect(theirs.history.rows(log.run, ['failed'])))[0]).toMatchObject({ row: 3, error });
@@ -455,7 +460,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await ours.history.writesAfter(of, [position])).toEqual([[]]);
         const third = await write(theirs, 7n, { result: 'differs', quantity: 11 });
         await write(theirs, 7n, { result: 'failed' });
-        const later = [{ run: third.run, command: 'inventory apply', result: 'differs', quantity: 11 }];
+        const later = [{ run: third.run, command: 'inventory apply', result: 'differs', quantity: 11, before: 5 }];
         expect(await ours.history.writesAfter(of, [position])).toEqual([later]);
         const another = { ...position, petId: largest };
         expect(await ours.history.writesAfter(of, [another, position, another])).toEqual([[], later, []]);
@@ -474,13 +479,40 @@ export function testState(name: string, newStore: () => Driver): void {
         await pass(100_000);
         expect(await log.writesSince([{ row: 1, petId: 7n }])).toEqual([[]]);
         const later = await write(theirs, 7n, { quantity: 9 });
-        const written = [{ run: later.run, command: 'inventory apply', result: 'applied', quantity: 9 }];
+        const written = [{ run: later.run, command: 'inventory apply', result: 'applied', quantity: 9, before: 5 }];
         const unsettled = [
           { row: 2, petId: largest },
           { row: 1, petId: 7n },
         ];
         expect(await log.writesSince(unsettled)).toEqual([[], written]);
         await log.end();
+      });
+
+      it('keeps an increment with the stock that it was last added to', async () => {
+        const log = await ours.history.begin(headOf(), [
+          rowFor(7n, { before: 5, after: 8, delta: 3 }),
+          rowFor(8n, { row: 2 }),
+        ]);
+        const rebased = { before: 40, after: 43 };
+        await log.intend([{ ...intent({ row: 1, petId: 7n }), rebased }, intent({ row: 2, petId: 8n })], undefined);
+        await log.end();
+        expect(await collect(theirs.history.rows(log.run))).toMatchObject([
+          { delta: 3, ...rebased },
+          { delta: undefined, before: 5, after: 8 },
+        ]);
+      });
+
+      it('lists what was written lately, the oldest first', async () => {
+        await write(ours, 7n, { quantity: 3 });
+        await pass(60_000);
+        const since = clock.now() - 10;
+        await write(theirs, 8n, { result: 'differs', quantity: 4 });
+        await write(ours, largest, { quantity: 6 });
+        expect(await ours.history.recentWrites(service, since)).toEqual([
+          { petId: 8n, result: 'differs', before: 5, quantity: 4 },
+          { petId: largest, result: 'applied', before: 5, quantity: 6 },
+        ]);
+        expect(await ours.history.recentWrites('https://other.example/v1', 0)).toEqual([]);
       });
 
       it('knows the stock before a write', async () => {

@@ -26,7 +26,7 @@ function carryOut(start: number, writes: readonly Later[]) {
     // A refusal is no write.
     if (!isCommitted && hasAnswer) continue;
     const result = hasAnswer ? 'applied' : 'unknown';
-    known.push({ run: `run-${index}`, command: 'inventory adjust', result, quantity: after });
+    known.push({ run: `run-${index}`, command: 'inventory adjust', result, quantity: after, before: undefined });
   }
   return { known, stock };
 }

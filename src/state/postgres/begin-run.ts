@@ -62,8 +62,8 @@ async function insertHead(query: Query, { head, host, holder, token, random }: N
     const run = runIdAt(at, random, attempt);
     const [inserted] = await query(
       `INSERT INTO petstock.runs (run, token, at, command, env, store, base_url, service, scope, os_user, host, file,
-         content_hash, has_deltas, reason, undoes, holder, head_unchanged)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+         content_hash, has_deltas, reason, undoes, holder, head_unchanged, head_skipped, head_not_edited)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
        ON CONFLICT (run) DO NOTHING RETURNING id::text`,
       run,
       token,
@@ -83,6 +83,8 @@ async function insertHead(query: Query, { head, host, holder, token, random }: N
       head.undoes,
       holder,
       head.unchanged,
+      head.skipped ?? 0,
+      head.notEdited ?? 0,
     );
     if (inserted !== undefined) return { id: String(inserted.id), run };
   }
@@ -96,10 +98,10 @@ async function insertRows(query: Query, run: string, rows: Iterable<PlannedRow>)
     await query(insertPage, run, JSON.stringify(waiting));
     waiting = [];
   };
-  for (const { row, line, petId, before, after, reason, ref, outcome } of rows) {
+  for (const { row, line, petId, before, after, delta, reason, ref, outcome } of rows) {
     const error = outcome === undefined ? undefined : JSON.stringify(outcome.error);
     const result = outcome?.result ?? 'pending';
-    waiting.push({ row, line, pet: String(petId), before, after, reason, ref, result, error });
+    waiting.push({ row, line, pet: String(petId), before, after, delta, reason, ref, result, error });
     if (waiting.length >= page) await write();
     sums.changes += 1;
     if (before !== undefined) sums.units += BigInt(Math.abs(after - before));
@@ -111,9 +113,9 @@ async function insertRows(query: Query, run: string, rows: Iterable<PlannedRow>)
 }
 
 const insertPage = `
-  INSERT INTO petstock.rows (run, row, line, service, pet_id, before, after, reason, ref, result, error, sequence, touched)
-  SELECT $1, row, line, (SELECT service FROM petstock.runs WHERE id = $1), pet, before, after, reason, ref, result, error, number, number
+  INSERT INTO petstock.rows (run, row, line, service, pet_id, before, after, delta, reason, ref, result, error, sequence, touched)
+  SELECT $1, row, line, (SELECT service FROM petstock.runs WHERE id = $1), pet, before, after, delta, reason, ref, result, error, number, number
   FROM (
     SELECT *, nextval('petstock.writes') AS number FROM jsonb_to_recordset($2)
-      AS (row integer, line integer, pet bigint, before bigint, after bigint, reason text, ref text, result text, error text)
+      AS (row integer, line integer, pet bigint, before bigint, after bigint, delta bigint, reason text, ref text, result text, error text)
   ) AS page`;

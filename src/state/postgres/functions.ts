@@ -221,7 +221,8 @@ BEGIN
     PERFORM petstock.settle_rows(run_id, process, outcomes);
   END IF;
   FOR intent IN
-    SELECT * FROM jsonb_to_recordset(intents) AS (row integer, pet bigint, expires double precision)
+    SELECT * FROM jsonb_to_recordset(intents)
+      AS (row integer, pet bigint, expires double precision, before bigint, after bigint)
   LOOP
     SELECT * INTO known FROM petstock.rows WHERE rows.run = run_id AND rows.row = intent.row;
     IF known.token = call_token THEN
@@ -240,7 +241,8 @@ BEGIN
     drawn := nextval('petstock.writes');
     PERFORM petstock.take_lease(of_run.service, intent.pet, of_run.run, of_run.run, process, intent.expires);
     UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = round(petstock.now_ms()),
-      expires = intent.expires, token = call_token, sequence = drawn, touched = drawn
+      expires = intent.expires, token = call_token, sequence = drawn, touched = drawn,
+      before = coalesce(intent.before, rows.before), after = coalesce(intent.after, rows.after)
       WHERE rows.run = run_id AND rows.row = intent.row;
     IF known.result IS NOT NULL THEN PERFORM petstock.move_count(run_id, known.result, 'unknown'); END IF;
     grants := grants || '{"kind":"granted"}'::jsonb;

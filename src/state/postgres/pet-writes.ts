@@ -1,4 +1,4 @@
-import type { PetBefore, PetWrite, RowPosition, RunOfService } from '../history.ts';
+import type { PetBefore, PetWrite, RecentWrite, RowPosition, RunOfService } from '../history.ts';
 import { type WrittenRow, withoutUndone } from '../written-rows.ts';
 import type { PostgresConnection } from './connection.ts';
 import type { Row } from './wire.ts';
@@ -19,7 +19,7 @@ export async function writesAfter(
      ), of_service AS (SELECT id FROM petstock.services WHERE name = $1)
      SELECT asked.number::integer, found.* FROM asked CROSS JOIN LATERAL (
        SELECT runs.run, runs.command, runs.undoes, rows.row, rows.line, rows.result, rows.quantity::float8,
-         rows.after::float8, rows.sequence
+         rows.before::float8, rows.after::float8, rows.sequence
        FROM petstock.rows JOIN petstock.runs ON runs.id = rows.run
        WHERE rows.pet_id = asked.pet_id AND rows.service = (SELECT id FROM of_service) AND rows.touched > asked.sequence
          AND runs.run <> $2 AND rows.result IN ${possibleWrites}
@@ -71,4 +71,25 @@ function quantityIn({ result, settled_later, before, after, quantity }: Row): nu
   if (settled_later === true || result === 'unknown') return undefined;
   const written = result === 'applied' || result === 'unchanged' ? after : null;
   return (quantity ?? written ?? before ?? undefined) as number | undefined;
+}
+
+/** The writes since a moment, the oldest first. See `History.recentWrites`. @param since by the clock of the database */
+export async function recentWrites(
+  connection: PostgresConnection,
+  service: string,
+  since: number,
+): Promise<RecentWrite[]> {
+  const rows = await connection.read(
+    `SELECT pet_id::text AS pet, result, before::float8, after::float8, quantity::float8 FROM petstock.rows
+     WHERE service = (SELECT id FROM petstock.services WHERE name = $1) AND result IN ${possibleWrites} AND at >= $2
+     ORDER BY touched`,
+    service,
+    since,
+  );
+  return rows.map(({ pet, result, before, after, quantity }) => ({
+    petId: BigInt(String(pet)),
+    result: result as RecentWrite['result'],
+    before: before === null ? undefined : Number(before),
+    quantity: Number(result === 'unknown' ? after : (quantity ?? after)),
+  }));
 }

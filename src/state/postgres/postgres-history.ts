@@ -17,7 +17,7 @@ import { onlyRun, readRunId } from '../run-id.ts';
 import { beginRun } from './begin-run.ts';
 import type { Answer } from './connection.ts';
 import { type Holder, holderIn } from './holder.ts';
-import { lastKnownQuantities, writesAfter } from './pet-writes.ts';
+import { lastKnownQuantities, recentWrites, writesAfter } from './pet-writes.ts';
 import { type BegunRun, PostgresRunLog } from './postgres-run-log.ts';
 import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './run-records.ts';
 import type { Shared } from './shared.ts';
@@ -121,6 +121,13 @@ export class PostgresHistory implements History {
 
   async lastKnownQuantities(service: string, pets: readonly PetBefore[]): Promise<readonly (number | undefined)[]> {
     return pets.length === 0 ? [] : lastKnownQuantities(this.#shared.connection, service, pets);
+  }
+
+  async recentWrites(service: string, since: number) {
+    const { connection, clock } = this.#shared;
+    await connection.align();
+    const ago = Math.max(0, clock.now() - since);
+    return recentWrites(connection, service, connection.time.earliest(clock.monotonic() - ago));
   }
 
   async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {

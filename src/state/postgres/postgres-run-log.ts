@@ -110,7 +110,9 @@ export class PostgresRunLog implements RunLog {
     const { time } = connection;
     const taken = this.#buffer.take(connection.generation);
     // As late as it may be: from then on a request can't be on its way any more.
-    const intents = rows.map(({ row, petId, expires }) => ({ row, pet: String(petId), expires: time.latest(expires) }));
+    const intents = rows.map(({ row, petId, expires, rebased }) => {
+      return { row, pet: String(petId), expires: time.latest(expires), ...rebased };
+    });
     const token = randomUUID();
     const sinceAt = since === undefined ? null : time.earliest(since.at);
     const owner = place instanceof PostgresPlace ? place.owner : null;

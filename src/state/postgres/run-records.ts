@@ -10,7 +10,7 @@ export const runColumns = `runs.*, runs.id::text AS id, runs.units::text AS unit
   (SELECT identity FROM petstock.presence WHERE presence.id = runs.holder AND presence.expires > petstock.now_ms()) AS identity`;
 
 /** The columns of a row; the id of its pet as text, since a number may not hold it. */
-export const rowColumns = `row, line, pet_id::text AS pet, before, after, reason, ref, result, quantity, error, at, sequence, undone_by,
+export const rowColumns = `row, line, pet_id::text AS pet, before, after, delta, reason, ref, result, quantity, error, at, sequence, undone_by,
    CASE WHEN expires > petstock.now_ms() THEN expires END AS arrives_until`;
 
 /** @param isRunning whether a process is at it */
@@ -35,12 +35,19 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
     reason: text(row.reason),
     undoes: text(row.undoes),
     unchanged: headUnchanged,
+    skipped: Number(row.head_skipped),
+    notEdited: Number(row.head_not_edited),
     undoneBy: row.undone_by as readonly string[],
     undone: Number(row.undone),
     changes: Number(row.changes),
     units: BigInt(String(row.units)),
     pets: (row.pets as readonly string[]).map(BigInt),
-    counts: { ...(counts as Record<RecordedResult, number>), unchanged: Number(row.unchanged) + headUnchanged },
+    counts: {
+      ...(counts as Record<RecordedResult, number>),
+      unchanged: Number(row.unchanged) + headUnchanged,
+      skipped: Number(row.head_skipped),
+      notEdited: Number(row.head_not_edited),
+    },
     state: isRunning ? 'running' : open > 0 ? 'incomplete' : 'done',
   };
 }
@@ -52,6 +59,7 @@ export function recordedRowOf(row: Row, time: DatabaseClock): RecordedRow {
     petId: BigInt(String(row.pet)),
     before: number(row.before),
     after: Number(row.after),
+    delta: number(row.delta),
     reason: text(row.reason),
     ref: text(row.ref),
     result: row.result as RecordedResult,

@@ -4,7 +4,13 @@ import { functions } from './functions.ts';
 import { tables } from './tables.ts';
 
 /** How a database of one version becomes one of the next. What has been released is never changed: a change is another step. */
-const steps: readonly string[] = [`${tables}${functions}`];
+const steps: readonly string[] = [
+  `${tables}${functions}`,
+  `
+  ALTER TABLE petstock.rows ADD COLUMN delta bigint;
+  ALTER TABLE petstock.runs ADD COLUMN head_skipped bigint NOT NULL DEFAULT 0, ADD COLUMN head_not_edited bigint NOT NULL DEFAULT 0;
+  ${functions.replaceAll('CREATE FUNCTION', 'CREATE OR REPLACE FUNCTION')}`,
+];
 
 export const schemaVersion = steps.length;
 

@@ -52,8 +52,8 @@ function insertHead(
 ): number {
   return connection.insert(
     `INSERT INTO runs (run, at, command, env, store, base_url, service, scope, user, host, file, content_hash, has_deltas,
-       reason, undoes, holder, head_unchanged, changes, units, pets, pending, applied, unchanged, failed, conflict, differs, unknown)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '0', '[]', 0, 0, 0, 0, 0, 0, 0)`,
+       reason, undoes, holder, head_unchanged, head_skipped, head_not_edited, changes, units, pets, pending, applied, unchanged, failed, conflict, differs, unknown)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '0', '[]', 0, 0, 0, 0, 0, 0, 0)`,
     run,
     Math.round(at),
     head.command,
@@ -71,6 +71,8 @@ function insertHead(
     head.undoes ?? null,
     holder ?? null,
     head.unchanged,
+    head.skipped ?? 0,
+    head.notEdited ?? 0,
   );
 }
 
@@ -81,11 +83,11 @@ function insertRows(
   next: () => number,
 ) {
   const sums = { changes: 0, units: 0n, pets: [] as bigint[], failed: 0, conflict: 0 };
-  for (const { row, line, petId, before, after, reason, ref, outcome } of rows) {
+  for (const { row, line, petId, before, after, delta, reason, ref, outcome } of rows) {
     const sequence = next();
     connection.run(
-      `INSERT INTO rows (run, row, line, service, pet_id, before, after, reason, ref, result, error, sequence, touched)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO rows (run, row, line, service, pet_id, before, after, delta, reason, ref, result, error, sequence, touched)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       id,
       row,
       line,
@@ -93,6 +95,7 @@ function insertRows(
       petId,
       before ?? null,
       after,
+      delta ?? null,
       reason ?? null,
       ref ?? null,
       outcome?.result ?? 'pending',

@@ -104,7 +104,7 @@ function writerSince(
 
 function writeIntent(
   shared: Shared,
-  { row, petId, expires }: Intent,
+  { row, petId, expires, rebased }: Intent,
   { run, holder }: Intending,
   sequence: number,
 ): void {
@@ -121,4 +121,7 @@ function writeIntent(
     run.id,
     row,
   );
+  if (rebased === undefined) return;
+  const { before, after } = rebased;
+  connection.run('UPDATE rows SET before = ?, after = ? WHERE run = ? AND row = ?', before, after, run.id, row);
 }

@@ -1,4 +1,4 @@
-import type { PetWrite, RowPosition, RunOfService } from '../history.ts';
+import type { PetWrite, RecentWrite, RowPosition, RunOfService } from '../history.ts';
 import { type WrittenRow, withoutUndone } from '../written-rows.ts';
 import type { Connection } from './connection.ts';
 import { findService } from './leases.ts';
@@ -20,7 +20,7 @@ export function writesAfter(connection: Connection, position: RunOfService & Row
     sequence,
   );
   const rows = connection.all(
-    `SELECT runs.run, runs.command, runs.undoes, rows.row, rows.line, rows.result, rows.quantity, rows.after, rows.sequence
+    `SELECT runs.run, runs.command, runs.undoes, rows.row, rows.line, rows.result, rows.quantity, rows.before, rows.after, rows.sequence
      FROM rows JOIN runs ON runs.id = rows.run
      WHERE rows.pet_id = ? AND rows.service = ? AND rows.touched > ? AND runs.run <> ?
        AND rows.result IN ${possibleWrites} ORDER BY rows.sequence`,
@@ -64,4 +64,32 @@ export function lastKnownQuantity(
   if (settledLater !== undefined || last === undefined || last.result === 'unknown') return undefined;
   const written = last.result === 'applied' || last.result === 'unchanged' ? last.after : null;
   return (last.quantity ?? written ?? last.before ?? undefined) as number | undefined;
+}
+
+/** The writes since a moment, the oldest first. See `History.recentWrites`. */
+export function recentWrites(connection: Connection, service: string, since: number): RecentWrite[] {
+  const number = findService(connection, service);
+  if (number === undefined) return [];
+  const writes: RecentWrite[] = [];
+  const page = 500;
+  for (let last = Number.MAX_SAFE_INTEGER; ; ) {
+    const rows = connection.all(
+      `SELECT CAST(pet_id AS TEXT) AS pet, result, before, after, quantity, at, touched FROM rows
+       WHERE service = ? AND touched < ? AND result IN ${possibleWrites} ORDER BY touched DESC LIMIT ${page}`,
+      number,
+      last,
+    );
+    for (const { pet, result, before, after, quantity, at } of rows) {
+      if (Number(at ?? 0) < since) return writes.toReversed();
+      const written = Number(result === 'unknown' ? after : (quantity ?? after));
+      writes.push({
+        petId: BigInt(String(pet)),
+        result: result as RecentWrite['result'],
+        before: before === null ? undefined : Number(before),
+        quantity: written,
+      });
+    }
+    if (rows.length < page) return writes.toReversed();
+    last = Number(rows.at(-1)?.touched);
+  }
 }

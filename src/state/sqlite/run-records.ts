@@ -10,7 +10,7 @@ export const runColumns = 'runs.*, (SELECT name FROM services WHERE services.id 
 
 /** The columns of a row; the id of its pet as text, since a number may not hold it. */
 export const rowColumns =
-  'row, line, CAST(pet_id AS TEXT) AS pet, before, after, reason, ref, result, quantity, error, at, boot, expires, sequence, undone_by';
+  'row, line, CAST(pet_id AS TEXT) AS pet, before, after, delta, reason, ref, result, quantity, error, at, boot, expires, sequence, undone_by';
 
 /** @param isRunning whether a process is at it */
 export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
@@ -34,12 +34,19 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
     reason: text(row.reason),
     undoes: text(row.undoes),
     unchanged: headUnchanged,
+    skipped: Number(row.head_skipped),
+    notEdited: Number(row.head_not_edited),
     undoneBy: JSON.parse(String(row.undone_by)) as string[],
     undone: Number(row.undone),
     changes: Number(row.changes),
     units: BigInt(String(row.units)),
     pets: (JSON.parse(String(row.pets)) as string[]).map(BigInt),
-    counts: { ...(counts as Record<RecordedResult, number>), unchanged: Number(row.unchanged) + headUnchanged },
+    counts: {
+      ...(counts as Record<RecordedResult, number>),
+      unchanged: Number(row.unchanged) + headUnchanged,
+      skipped: Number(row.head_skipped),
+      notEdited: Number(row.head_not_edited),
+    },
     state: isRunning ? 'running' : open > 0 ? 'incomplete' : 'done',
   };
 }
@@ -54,6 +61,7 @@ export function recordedRowOf(row: Row, clock: Clock, before?: RecordedRow): Rec
     petId: BigInt(String(row.pet)),
     before: number(row.before),
     after: Number(row.after),
+    delta: number(row.delta),
     reason: row.reason === before?.reason ? before?.reason : text(row.reason),
     ref: text(row.ref),
     result: recordedResults.find((result) => result === row.result) ?? (row.result as RecordedResult),

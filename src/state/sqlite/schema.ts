@@ -120,6 +120,12 @@ const steps: readonly string[] = [
   CREATE INDEX rows_of_pet ON rows (pet_id, service, touched);
   CREATE INDEX rows_unknown ON rows (pet_id, service) WHERE result = 'unknown';
   `,
+  `
+  ALTER TABLE rows ADD COLUMN delta INTEGER;
+  ALTER TABLE runs ADD COLUMN head_skipped INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN head_not_edited INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX rows_by_time ON rows (service, touched) WHERE result IN ('applied', 'differs', 'unknown');
+  `,
 ];
 
 export const schemaVersion = steps.length;

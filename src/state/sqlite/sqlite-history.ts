@@ -17,7 +17,7 @@ import type { Row } from './engine.ts';
 import { findRun } from './find-run.ts';
 import { findService, type Shared } from './leases.ts';
 import { patiently } from './patiently.ts';
-import { lastKnownQuantity, writesAfter } from './pet-writes.ts';
+import { lastKnownQuantity, recentWrites, writesAfter } from './pet-writes.ts';
 import { conditionsOf } from './run-list.ts';
 import { recordedRowOf, rowColumns, runColumns, runRecordOf } from './run-records.ts';
 import { SqliteRunLog } from './sqlite-run-log.ts';
@@ -117,6 +117,10 @@ export class SqliteHistory implements History {
   async lastKnownQuantities(service: string, pets: readonly PetBefore[]): Promise<readonly (number | undefined)[]> {
     const { connection } = this.#shared;
     return pets.map(({ petId, before }) => lastKnownQuantity(connection, service, petId, before));
+  }
+
+  async recentWrites(service: string, since: number) {
+    return recentWrites(this.#shared.connection, service, since);
   }
 
   async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {
