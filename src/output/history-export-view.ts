@@ -1,11 +1,12 @@
+import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { batchesOf } from './batches.ts';
-import { exportIdentity, type RowFacts, type RunFacts, rowJson } from './history-facts.ts';
+import { exportIdentity, rowJson } from './run-json.ts';
 import type { Column, Row, View } from './view.ts';
 
 /** A run and its rows. */
 export interface ExportedRun {
-  readonly run: RunFacts;
-  readonly rows: AsyncIterable<RowFacts>;
+  readonly run: RunRecord;
+  readonly rows: AsyncIterable<RecordedRow>;
 }
 
 const fields = [

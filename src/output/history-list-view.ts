@@ -1,7 +1,8 @@
 import { grouped } from '../inventory/grouped.ts';
+import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { whereName } from '../shared/where.ts';
 import { batchesOf } from './batches.ts';
-import { type RowFacts, type RunFacts, runCounts, runIdentity, runJson } from './history-facts.ts';
+import { runCounts, runIdentity, runJson } from './run-json.ts';
 import { localMinute } from './time.ts';
 import type { Column, Row, View } from './view.ts';
 
@@ -13,8 +14,8 @@ import type { Column, Row, View } from './view.ts';
  * @param isShared several people and machines have written them: a table says who
  */
 export function historyListView(
-  runs: () => AsyncIterable<RunFacts>,
-  onlyRow: (run: string) => Promise<RowFacts | undefined>,
+  runs: () => AsyncIterable<RunRecord>,
+  onlyRow: (run: string) => Promise<RecordedRow | undefined>,
   isShared = false,
 ): View {
   return {
@@ -27,7 +28,7 @@ export function historyListView(
   };
 }
 
-function toListRow(facts: RunFacts): Row {
+function toListRow(facts: RunRecord): Row {
   const { changes, units, state } = facts;
   const [undoneBy, pets] = [facts.undoneBy.join(' ') || null, facts.pets.join(' ') || null];
   return { ...runIdentity(facts), undoneBy, changes, units, pets, ...runCounts(facts), state };
@@ -36,7 +37,19 @@ function toListRow(facts: RunFacts): Row {
 const listColumns: readonly Column[] = [
   ...['run', 'at', 'env', 'store', 'baseUrl', 'command', 'user', 'host', 'file', 'reason', 'undoes', 'undoneBy'],
   ...['changes', 'units', 'pets'],
-  ...['applied', 'unchanged', 'failed', 'conflict', 'notAttempted', 'unknown', 'differs', 'pending', 'state'],
+  ...[
+    'applied',
+    'unchanged',
+    'failed',
+    'conflict',
+    'notAttempted',
+    'unknown',
+    'differs',
+    'skipped',
+    'notEdited',
+    'pending',
+    'state',
+  ],
 ].map((field) => ({ field, title: field }));
 
 /** Of a run id: every command takes so many of its last characters. */
@@ -58,8 +71,8 @@ const listTableColumns: readonly Column[] = [
 const sharedTableColumns: readonly Column[] = listTableColumns.toSpliced(2, 0, { field: 'by', title: 'By' });
 
 async function* listTableRows(
-  runs: () => AsyncIterable<RunFacts>,
-  onlyRow: (run: string) => Promise<RowFacts | undefined>,
+  runs: () => AsyncIterable<RunRecord>,
+  onlyRow: (run: string) => Promise<RecordedRow | undefined>,
 ): AsyncGenerator<readonly Row[]> {
   for await (const facts of runs()) {
     const { run, at, env, store } = facts;
@@ -77,12 +90,12 @@ async function* listTableRows(
 }
 
 /** `ann@till-2` */
-function byText({ user, host }: RunFacts): string {
+function byText({ user, host }: RunRecord): string {
   return user === undefined ? host : `${user}@${host}`;
 }
 
 /** Which change it was: `set pet 22: 2 → 3`; `apply pets 4, 5, 8 and 17 more: 120 units`; each with its reason. */
-function changeText(facts: RunFacts, row: RowFacts | undefined): string {
+function changeText(facts: RunRecord, row: RecordedRow | undefined): string {
   const verb = facts.command.replace(/^inventory /, '');
   const why = facts.reason === undefined ? '' : ` (${facts.reason})`;
   if (row !== undefined) {
@@ -93,18 +106,18 @@ function changeText(facts: RunFacts, row: RowFacts | undefined): string {
 }
 
 /** A run of four names all of them rather than `1 more`. */
-export function petsText({ pets, changes }: Pick<RunFacts, 'pets' | 'changes'>): string {
+export function petsText({ pets, changes }: Pick<RunRecord, 'pets' | 'changes'>): string {
   const shown = pets.slice(0, changes <= 4 ? 4 : 3);
   const rest = changes - shown.length;
   return `pet${changes === 1 ? '' : 's'} ${shown.join(', ')}${rest > 0 ? ` and ${grouped(rest)} more` : ''}`;
 }
 
-export function unitsText({ units }: Pick<RunFacts, 'units'>): string {
+export function unitsText({ units }: Pick<RunRecord, 'units'>): string {
   return `${grouped(units)} ${units === 1n ? 'unit' : 'units'}`;
 }
 
 /** What became of a run in words, and whether it went as it should. */
-function resultOf({ counts, changes, undone, state }: RunFacts): { readonly result: string; readonly whole: boolean } {
+function resultOf({ counts, changes, undone, state }: RunRecord): { readonly result: string; readonly whole: boolean } {
   const { applied, unknown, pending, failed, conflict, differs } = counts;
   if (state !== 'running' && changes > 0 && pending === changes) return { result: 'nothing sent', whole: false };
   const some = (count: number, words: string) =>

@@ -1,15 +1,16 @@
 import { grouped } from '../inventory/grouped.ts';
+import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { whereName, whereOptions } from '../shared/where.ts';
 import { batchesOf } from './batches.ts';
 import { countColumn, counted, faultText, numberColumn as number, resultCell } from './change-rows.ts';
-import { type RowFacts, type RunFacts, rowJson, runJson } from './history-facts.ts';
 import { unitsText } from './history-list-view.ts';
+import { rowJson, runJson } from './run-json.ts';
 import { localMinute } from './time.ts';
 import type { Column, Grid, Row, View } from './view.ts';
 
 /** What stands above the table of one run: lines without control characters. */
-export function historyRunLines(facts: RunFacts): string[] {
+export function historyRunLines(facts: RunRecord): string[] {
   const { run, at, env, store, baseUrl, command, user, host, file, reason, undoes, undoneBy } = facts;
   const from = file === undefined ? '' : `, from ${file === '-' ? 'stdin' : file}`;
   const where = whereName({ store, env });
@@ -23,18 +24,18 @@ export function historyRunLines(facts: RunFacts): string[] {
   return lines.map(singleLine);
 }
 
-function takenBack({ counts, undone }: RunFacts): string {
+function takenBack({ counts, undone }: RunRecord): string {
   const written = writtenRows(counts);
   return undone >= written ? 'Taken back' : `${grouped(undone)} of ${grouped(written)} rows taken back`;
 }
 
 /** Rows that an undo takes back, or may. */
-function writtenRows({ applied, differs, unknown }: RunFacts['counts']): number {
+function writtenRows({ applied, differs, unknown }: RunRecord['counts']): number {
   return applied + differs + unknown;
 }
 
 /** How to go on with a run, and how to take it back: sentences with a command, where there is something to do. */
-export function historyRunHints({ run, env, store, state, counts, undone }: RunFacts): string[] {
+export function historyRunHints({ run, env, store, state, counts, undone }: RunRecord): string[] {
   if (state === 'running') return [];
   const where = ` ${whereOptions({ store, env })}`;
   const open = counts.pending + counts.unknown;
@@ -49,7 +50,7 @@ export function historyRunHints({ run, env, store, state, counts, undone }: RunF
  * The rows of one run for `history show`: JSON is the run as in the list, with its `rows`. A table leaves out columns in
  * which nothing stands; it reads the rows twice for that.
  */
-export function historyRunView(facts: RunFacts, rows: () => AsyncIterable<RowFacts>): View {
+export function historyRunView(facts: RunRecord, rows: () => AsyncIterable<RecordedRow>): View {
   return {
     shape: 'list',
     isWordy: true,
@@ -60,7 +61,7 @@ export function historyRunView(facts: RunFacts, rows: () => AsyncIterable<RowFac
   };
 }
 
-function toRow(facts: RowFacts): Row {
+function toRow(facts: RecordedRow): Row {
   return { ...rowJson(facts), error: facts.error?.message ?? null };
 }
 
@@ -78,7 +79,7 @@ const rowColumns: readonly Column[] = [
   { field: 'at', title: 'At', whole: true },
 ];
 
-async function runTable(rows: () => AsyncIterable<RowFacts>): Promise<Grid> {
+async function runTable(rows: () => AsyncIterable<RecordedRow>): Promise<Grid> {
   const seen = new Set<string>();
   for await (const facts of rows()) {
     const { row, line, after, quantity, reason, ref } = facts;
@@ -89,7 +90,7 @@ async function runTable(rows: () => AsyncIterable<RowFacts>): Promise<Grid> {
     if (tableFault(facts) !== undefined) seen.add('error');
   }
   const always = ['row', 'petId', 'before', 'after', 'result'];
-  const toTableRow = (facts: RowFacts): Row => ({ ...toRow(facts), error: tableFault(facts) ?? null });
+  const toTableRow = (facts: RecordedRow): Row => ({ ...toRow(facts), error: tableFault(facts) ?? null });
   return {
     columns: rowColumns.filter(({ field }) => always.includes(field) || seen.has(field)),
     rows: batchesOf(rows, toTableRow),
@@ -97,7 +98,7 @@ async function runTable(rows: () => AsyncIterable<RowFacts>): Promise<Grid> {
 }
 
 /** What was written otherwise stands in the column for what was found. */
-function tableFault(facts: RowFacts): string | undefined {
+function tableFault(facts: RecordedRow): string | undefined {
   const fault = faultText({ ...facts, quantity: undefined });
   if (facts.undoneBy === undefined) return fault;
   return [...(fault === undefined ? [] : [fault]), `taken back by ${facts.undoneBy}`].join('; ');

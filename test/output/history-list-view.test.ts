@@ -1,6 +1,6 @@
 import { parse } from 'lossless-json';
 import { describe, expect, it, test } from 'vitest';
-import type { RowFacts, RunFacts } from '../../src/output/history-facts.ts';
+import type { RecordedRow, RunRecord } from '../../src/inventory/run-records.ts';
 import { historyListView } from '../../src/output/history-list-view.ts';
 import type { Format } from '../../src/output/view.ts';
 import fc from '../support/seeded-fast-check.ts';
@@ -10,9 +10,9 @@ import { type RenderTestOptions, render, visible } from './render.ts';
 const only = rowOf(1, { petId: 22n, before: 2, after: 3 });
 const list = (
   format: Format,
-  runs: readonly RunFacts[],
+  runs: readonly RunRecord[],
   options?: RenderTestOptions,
-  row: RowFacts | undefined = only,
+  row: RecordedRow | undefined = only,
 ) =>
   render(
     format,
@@ -24,9 +24,9 @@ const list = (
   );
 
 const largeJson =
-  '{"run":"20260115T120020Z-k3x9","at":"2026-01-15T12:00:20.123Z","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","reason":"stock-take","undoes":null,"undoneBy":["20260115T130000Z-aaaa","20260115T140000Z-bbbb"],"changes":1203,"units":4000,"pets":[4,9007199254740993,9223372036854775807],"counts":{"applied":1195,"unchanged":7,"failed":2,"conflict":3,"notAttempted":0,"unknown":2,"differs":1,"pending":0},"state":"done"}';
+  '{"run":"20260115T120020Z-k3x9","at":"2026-01-15T12:00:20.123Z","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","reason":"stock-take","undoes":null,"undoneBy":["20260115T130000Z-aaaa","20260115T140000Z-bbbb"],"changes":1203,"units":4000,"pets":[4,9007199254740993,9223372036854775807],"counts":{"applied":1195,"unchanged":7,"failed":2,"conflict":3,"notAttempted":0,"unknown":2,"differs":1,"skipped":0,"notEdited":0,"pending":0},"state":"done"}';
 const smallJson =
-  '{"run":"20260114T140000Z-0001","at":"2026-01-14T14:00:00.000Z","env":"staging","store":null,"baseUrl":"https://shop.example/v1","command":"inventory set","user":null,"host":"till-1","file":null,"reason":null,"undoes":null,"undoneBy":[],"changes":1,"units":1,"pets":[22],"counts":{"applied":1,"unchanged":0,"failed":0,"conflict":0,"notAttempted":0,"unknown":0,"differs":0,"pending":0},"state":"done"}';
+  '{"run":"20260114T140000Z-0001","at":"2026-01-14T14:00:00.000Z","env":"staging","store":null,"baseUrl":"https://shop.example/v1","command":"inventory set","user":null,"host":"till-1","file":null,"reason":null,"undoes":null,"undoneBy":[],"changes":1,"units":1,"pets":[22],"counts":{"applied":1,"unchanged":0,"failed":0,"conflict":0,"notAttempted":0,"unknown":0,"differs":0,"skipped":0,"notEdited":0,"pending":0},"state":"done"}';
 
 describe('the list of runs', () => {
   it('is in JSON as the contract has it', async () => {
@@ -38,9 +38,9 @@ describe('the list of runs', () => {
   it('is flat in CSV and TSV', async () => {
     expect(await list('csv', [largeRun, runOf()])).toBe(
       [
-        'run,at,env,store,baseUrl,command,user,host,file,reason,undoes,undoneBy,changes,units,pets,applied,unchanged,failed,conflict,notAttempted,unknown,differs,pending,state',
-        '20260115T120020Z-k3x9,2026-01-15T12:00:20.123Z,production,north,https://shop.example/v1,inventory apply,anna,till-1,stock.csv,stock-take,,20260115T130000Z-aaaa 20260115T140000Z-bbbb,1203,4000,4 9007199254740993 9223372036854775807,1195,7,2,3,0,2,1,0,done',
-        '20260114T140000Z-0001,2026-01-14T14:00:00.000Z,staging,,https://shop.example/v1,inventory set,,till-1,,,,,1,1,22,1,0,0,0,0,0,0,0,done\n',
+        'run,at,env,store,baseUrl,command,user,host,file,reason,undoes,undoneBy,changes,units,pets,applied,unchanged,failed,conflict,notAttempted,unknown,differs,skipped,notEdited,pending,state',
+        '20260115T120020Z-k3x9,2026-01-15T12:00:20.123Z,production,north,https://shop.example/v1,inventory apply,anna,till-1,stock.csv,stock-take,,20260115T130000Z-aaaa 20260115T140000Z-bbbb,1203,4000,4 9007199254740993 9223372036854775807,1195,7,2,3,0,2,1,0,0,0,done',
+        '20260114T140000Z-0001,2026-01-14T14:00:00.000Z,staging,,https://shop.example/v1,inventory set,,till-1,,,,,1,1,22,1,0,0,0,0,0,0,0,0,0,done\n',
       ].join('\n'),
     );
   });

@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
+import type { RecordedRow, RunRecord } from '../../src/inventory/run-records.ts';
 import { historyExportView } from '../../src/output/history-export-view.ts';
-import type { RowFacts, RunFacts } from '../../src/output/history-facts.ts';
 import { historyRunHints, historyRunLines, historyRunView } from '../../src/output/history-run-view.ts';
 import type { Format } from '../../src/output/view.ts';
 import fc from '../support/seeded-fast-check.ts';
@@ -18,7 +18,7 @@ const rows = [
   rowOf(5, { line: 7, result: 'pending', quantity: undefined, at: undefined }),
   rowOf(6, { line: 8, result: 'differs', quantity: 100, undoneBy: '20260115T130000Z-aaaa' }),
 ];
-const show = (format: Format, run: RunFacts, some: readonly RowFacts[], options?: RenderTestOptions) =>
+const show = (format: Format, run: RunRecord, some: readonly RecordedRow[], options?: RenderTestOptions) =>
   render(
     format,
     historyRunView(run, () => streamed(some)),
@@ -100,7 +100,7 @@ describe('one run', () => {
 });
 
 /** One row of a run as a line of NDJSON. */
-function exported(run: RunFacts, row: RowFacts): Promise<string> {
+function exported(run: RunRecord, row: RecordedRow): Promise<string> {
   async function* rows() {
     yield row;
   }

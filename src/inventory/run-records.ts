@@ -1,0 +1,96 @@
+import type { RowError } from './change.ts';
+
+/** Where a run writes, who began it, and of which file. */
+export interface RunHead {
+  /** `inventory set`, `inventory adjust`, `inventory apply`, `undo` */
+  readonly command: string;
+  readonly env: string;
+  /** One of several stores; undefined for the unnamed one. */
+  readonly store: string | undefined;
+  /** Where the requests went. */
+  readonly baseUrl: string;
+  /** What was written to, by `serviceOf`: the same for every name of one address. */
+  readonly service: string;
+  /** A hash that tells keys apart; never the key. */
+  readonly scope: string;
+  readonly user: string | undefined;
+  /** The name of the file that was applied, as it was given; `-` is stdin. */
+  readonly file?: string | undefined;
+  /** SHA-256 of the content of that file, in hex. */
+  readonly contentHash?: string | undefined;
+  /** Whether the file had deltas: applied twice, it counts twice. */
+  readonly hasDeltas?: boolean | undefined;
+  /** What all rows give as their reason, where they agree. */
+  readonly reason?: string | undefined;
+  /** The run that this one takes back. */
+  readonly undoes?: string | undefined;
+  /** Rows that needed no change when the run was planned: counted, not kept. */
+  readonly unchanged: number;
+  /** Rows whose pet the service does not have, which were left out; and rows of a file that nobody edited. Counted, not kept. */
+  readonly skipped?: number | undefined;
+  readonly notEdited?: number | undefined;
+}
+
+/** One change of stock that a run is about to make, or that is already known to change nothing. */
+export interface PlannedRow {
+  /** Counts from 1 within the run. */
+  readonly row: number;
+  /** The line of the file that it came from; 1 for a single write; for an undo the row of the run that is undone. */
+  readonly line: number;
+  readonly petId: bigint;
+  /** The stock that was read before, where it was. */
+  readonly before: number | undefined;
+  readonly after: number;
+  /** An increment that is owed: `before` and `after` are those of the last look, and change with the stock. Undefined: `after` is what is wanted. */
+  readonly delta?: number | undefined;
+  readonly reason: string | undefined;
+  readonly ref: string | undefined;
+  /** A row of the plan that is not to be sent: a conflict, or a pet that the service does not have. */
+  readonly outcome?: { readonly result: 'conflict' | 'failed'; readonly error: RowError } | undefined;
+}
+
+/** `pending`: not carried out. `unknown`: sent, and whether it was carried out is not known (an intent without outcome too). */
+export type RecordedResult = 'pending' | 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown';
+
+export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
+  readonly result: RecordedResult;
+  readonly quantity: number | undefined;
+  readonly error: RowError | undefined;
+  /** Of its last intent or outcome: milliseconds since the Unix epoch; undefined before the first. */
+  readonly at: number | undefined;
+  /** By the monotonic clock: until then a request of it may be on its way. Undefined where none was sent since the boot. */
+  readonly expires: number | undefined;
+  /** In the order of all writes: when it was planned, or, once it was sent, its last intent. */
+  readonly sequence: number;
+  /** The run that has taken it back. */
+  readonly undoneBy: string | undefined;
+}
+
+/** Rows by result. Those that were skipped, or not edited, are counted and not kept. */
+export type RunCounts = Readonly<Record<RecordedResult | 'skipped' | 'notEdited', number>>;
+
+export interface RunRecord extends RunHead {
+  /** `20260115T120020Z-k3x9` */
+  readonly run: string;
+  /** When it began: milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly host: string;
+  /** The runs that have taken back any row of it, the oldest first. */
+  readonly undoneBy: readonly string[];
+  /** How many rows of it they have taken back. */
+  readonly undone: number;
+  /** Rows in its plan. */
+  readonly changes: number;
+  /** Units that its rows add and take away, together; rows whose stock before is not known count nothing. */
+  readonly units: bigint;
+  /** The first 20. */
+  readonly pets: readonly bigint[];
+  /** Its rows by where they stand. `unchanged` includes those of the head. */
+  readonly counts: RunCounts;
+  /**
+   * - `running`: a process is at it
+   * - `incomplete`: no process is, and rows are pending or unknown
+   * - `done`: every row has its answer
+   */
+  readonly state: 'running' | 'done' | 'incomplete';
+}
