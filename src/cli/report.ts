@@ -35,24 +35,21 @@ export interface ReportOptions {
  * @returns the exit code
  */
 export async function reportError(thrown: unknown, options: ReportOptions): Promise<number> {
-  if (thrown instanceof ClosedPipeError || thrown instanceof ChangesFound) return exitCodes[thrown.exit];
+  if (thrown instanceof ClosedPipeError || thrown instanceof ChangesFound) return exitCodes[thrown.kind];
   const error = thrown instanceof PetstockError ? thrown : await defect(thrown);
-  const exitCode = exitCodes[error.exit];
+  const exitCode = exitCodes[error.kind];
   const { context, globals, invocation } = options;
   const { stderr, env } = context;
   const texts = {
-    code: error.code,
+    ...error,
     message: sentence(explained(error, options)),
-    status: error.status,
-    service: error.service,
-    retryAfterSeconds: error.retryAfterSeconds,
-    lines: error.lines,
     hint: error.hint ?? defaultHint(error, options),
   };
   // What the service refused is not what was typed wrong.
   const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
   // Before the error, which is the last on stderr.
-  if (globals.debug && error.cause instanceof Error) await stderr.write(`${error.cause.stack}\n`);
+  if ((globals.debug || globals['debug=json']) && error.cause instanceof Error)
+    await stderr.write(`${error.cause.stack}\n`);
   if (invocation?.results.wantsJson ?? wantsJson(globals)) {
     await stderr.write(errorJson(facts, exitCode));
   } else {

@@ -5,6 +5,8 @@ import type { Paint } from './paint.ts';
 /** What the output needs of a failure; every PetstockError is one. */
 export interface ErrorFacts {
   readonly code: string;
+  /** The name of the exit code: `not-found`. */
+  readonly kind: string;
   readonly message: string;
   /** What to do, as a command that can be run. */
   readonly hint?: string | undefined;
@@ -15,6 +17,11 @@ export interface ErrorFacts {
   /** The Error body of the service, where it sent one. */
   readonly service?: { readonly code: string; readonly message: string; readonly status: number } | undefined;
   readonly retryAfterSeconds?: number | undefined;
+  /** The run that had begun. */
+  readonly run?: string | undefined;
+  /** The faults of a file, as far as they are listed, and how many there are. */
+  readonly faults?: readonly object[] | undefined;
+  readonly faultCount?: number | undefined;
 }
 
 /**
@@ -37,12 +44,14 @@ export function errorText(
 }
 
 /**
- * One line of JSON with its line end: `{"error":{"code","message","status","exitCode","hint","retryAfterSeconds"}}`.
- * What is absent is left out; the service's own code, message and status go before ours. Lines are a part of the message.
+ * One line of JSON with its line end: `{"error":{"code","kind","message","status","exitCode","hint","retryAfterSeconds","run",
+ * "faults","faultCount"}}`. What is absent is left out; the service's own code, message and status take precedence over ours.
+ * Lines are a part of the message unless `faults` says the same.
  */
 export function errorJson(error: ErrorFacts, exitCode: number): string {
+  const { kind, hint, retryAfterSeconds, run, faults = [], faultCount } = error;
   const { code, message: sentence, status } = error.service ?? error;
-  const message = [sentence, ...(error.lines ?? [])].join('\n');
-  const { hint, retryAfterSeconds } = error;
-  return `${exactJson({ error: { code, message, status, exitCode, hint, retryAfterSeconds } })}\n`;
+  const message = [sentence, ...(faults.length > 0 ? [] : (error.lines ?? []))].join('\n');
+  const listed = faults.length > 0 && { faults, faultCount };
+  return `${exactJson({ error: { code, kind, message, status, exitCode, hint, retryAfterSeconds, run, ...listed } })}\n`;
 }

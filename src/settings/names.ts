@@ -34,15 +34,30 @@ export const settingDefinitions: { readonly [Name in SettingName]: SettingDefini
   'low-stock': wholeNumber(5, 'at or below it a quantity is marked'),
   'max-changes': wholeNumber(undefined, 'a bulk write that would change more rows is refused'),
   'max-zero': wholeNumber(undefined, 'a bulk write that would set more rows to 0 is refused'),
-  'read-first': yesOrNo(false, 'inventory set reads first, shows before and after, and can be taken back'),
+  'read-first': oneOf(
+    ['terminal', 'always', 'never'],
+    'terminal',
+    'when inventory set reads first, shows before and after, and can be undone',
+  ),
+  codes: file('bar codes of this shop, CSV with code, petId and perhaps name'),
   'ca-file': file('authorities that are trusted besides those of Node, in PEM, as NODE_EXTRA_CA_CERTS'),
   'state-url': databaseUrl(
     'the PostgreSQL database that several machines share as their state, in place of the state folder',
   ),
+  'state-patience': wholeNumber(60, 'seconds that a run waits for the shared database to come back'),
+  'keep-history': wholeNumber(undefined, 'days that history prune keeps if no option says otherwise'),
   output: oneOf(['table', 'json', 'ndjson', 'csv', 'tsv'], undefined, 'the format where -o does not name one'),
 };
 
 export const settingNames = Object.keys(settingDefinitions) as readonly SettingName[];
+
+/** Returns the value of a setting, or its default. */
+export function settingOf<Name extends SettingName>(
+  stored: StoredSettings,
+  name: Name,
+): SettingValue<Name> | undefined {
+  return (stored[name] as SettingValue<Name> | undefined) ?? settingDefinitions[name].defaultValue;
+}
 
 /**
  * The setting of that name.
@@ -138,21 +153,6 @@ function databaseUrl(meaning: string) {
       const value = text.trim();
       return accepts(value) ? { ok: true, value } : { ok: false, fault: `it must be ${rule}.` };
     },
-  };
-}
-
-function yesOrNo(defaultValue: boolean, meaning: string) {
-  const accepts = (value: unknown): value is boolean => typeof value === 'boolean';
-  return {
-    meaning,
-    values: 'true|false',
-    rule: 'true or false',
-    defaultValue,
-    accepts,
-    parse: (text: string): Parsed<boolean> =>
-      text === 'true' || text === 'false'
-        ? { ok: true, value: text === 'true' }
-        : { ok: false, fault: 'it must be true or false.' },
   };
 }
 

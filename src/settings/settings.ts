@@ -20,11 +20,17 @@ export interface StoredSettings {
   readonly 'low-stock'?: number;
   readonly 'max-changes'?: number;
   readonly 'max-zero'?: number;
-  readonly 'read-first'?: boolean;
+  readonly 'read-first'?: 'terminal' | 'always' | 'never';
+  /** An absolute path. */
+  readonly codes?: string;
   /** An absolute path. */
   readonly 'ca-file'?: string;
   /** `postgresql://…`: a secret, since it may hold a password. */
   readonly 'state-url'?: string;
+  /** In seconds. */
+  readonly 'state-patience'?: number;
+  /** In days. */
+  readonly 'keep-history'?: number;
   readonly output?: 'table' | 'json' | 'ndjson' | 'csv' | 'tsv';
 }
 

@@ -8,18 +8,33 @@ export interface ServiceError {
   readonly status: number;
 }
 
+/** One fault of a file. */
+export interface ErrorFault {
+  /** From 1. */
+  readonly line: number;
+  /** The name of the column or JSON field. */
+  readonly column?: string | undefined;
+  readonly message: string;
+}
+
 export interface ErrorDetails {
   /** What to do, as a command that can be run: `petstock config set-key --env staging`. */
   readonly hint?: string | undefined;
-  /** What is wrong, one by one, where it is more than a sentence: a line each. */
+  /** Further lines for a person, such as one for each fault of a file. */
   readonly lines?: readonly string[] | undefined;
-  /** HTTP status of the answer, where there was one. */
+  /** The faults of a file, the first 1,000, for programs. `lines` says the same to a person. */
+  readonly faults?: readonly ErrorFault[] | undefined;
+  /** How many faults there are in all. */
+  readonly faultCount?: number | undefined;
+  /** The run that had begun. */
+  readonly run?: string | undefined;
+  /** HTTP status of the response, if there was one. */
   readonly status?: number | undefined;
   /** The Error body as the service sent it. */
   readonly service?: ServiceError | undefined;
   /** Seconds until the same command works again. */
   readonly retryAfterSeconds?: number | undefined;
-  /** Nothing of the request can have been carried out: it was never sent, or each time refused with a 429. */
+  /** The request was definitely not carried out: it was never sent, or each time refused with a 429. */
   readonly unsent?: boolean | undefined;
   /**
    * The request left and no final answer came from the service itself (a reset, a time-out, a 408, 502 or 504): it may still
@@ -29,21 +44,25 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** What `with` can change. */
+/** The properties that `with` can change. */
 export interface ErrorChanges extends ErrorDetails {
   readonly message?: string;
 }
 
 /**
- * The root of every failure that petstock expects. `exit` names its exit code. Every kind is constructed with a message and
+ * The root of every failure that petstock expects. `kind` names its exit code. Every kind is constructed with a message and
  * details.
  */
 export abstract class PetstockError extends Error {
-  abstract readonly exit: ExitCodeName;
-  /** Machine-readable, lower snake case; in JSON output the service's own code goes before it. */
+  /** The name of its exit code. */
+  abstract readonly kind: ExitCodeName;
+  /** Machine-readable, lower snake case; in JSON output the service's own code takes precedence. */
   abstract readonly code: string;
   readonly hint: string | undefined;
   readonly lines: readonly string[];
+  readonly faults: readonly ErrorFault[];
+  readonly faultCount: number;
+  readonly run: string | undefined;
   readonly status: number | undefined;
   readonly service: ServiceError | undefined;
   readonly retryAfterSeconds: number | undefined;
@@ -60,6 +79,9 @@ export abstract class PetstockError extends Error {
     this.name = new.target.name;
     this.hint = details.hint;
     this.lines = details.lines ?? [];
+    this.faults = details.faults ?? [];
+    this.faultCount = details.faultCount ?? this.faults.length;
+    this.run = details.run;
     this.status = details.status;
     this.service = details.service;
     this.retryAfterSeconds = details.retryAfterSeconds;
@@ -67,29 +89,28 @@ export abstract class PetstockError extends Error {
     this.mayStillArrive = details.mayStillArrive ?? false;
   }
 
-  /** The same failure, of the same kind, with something said otherwise. Its cause is that of this one, else this one. */
+  /** Returns a copy with `changes` applied. Its cause defaults to this error's cause, or to this error if it has none. */
   with({ message = this.message, ...changes }: ErrorChanges): this {
-    const { hint, lines, status, service, retryAfterSeconds, unsent, mayStillArrive } = this;
-    const details = { hint, lines, status, service, retryAfterSeconds, unsent, mayStillArrive };
+    const { name: _name, ...details } = this;
     return new this.constructor(message, { ...details, cause: this.cause ?? this, ...changes });
   }
 }
 
 /** Arguments, settings or a confirmation: the person at the keyboard can put it right. Nothing was sent. */
 export class UsageError extends PetstockError {
-  readonly exit = 'usage';
+  readonly kind = 'usage';
   readonly code = 'usage';
 }
 
 /** No key, or the service answered 401. */
 export class AuthError extends PetstockError {
-  readonly exit = 'auth';
+  readonly kind = 'auth';
   readonly code = 'unauthorized';
 }
 
 /** The network failed, a request timed out, or the service answered 5xx, after all retries. */
 export class UnavailableError extends PetstockError {
-  readonly exit = 'unavailable';
+  readonly kind = 'unavailable';
   readonly code: string = 'unavailable';
 }
 
@@ -100,54 +121,54 @@ export class CertificateError extends UnavailableError {
 
 /** The rate limit stands in the way for longer than the command may wait. */
 export class RateLimitedError extends PetstockError {
-  readonly exit = 'rateLimited';
+  readonly kind = 'rate-limited';
   readonly code = 'rate_limited';
 }
 
 /** The stock is not what was expected; nothing was written. */
 export class ConflictError extends PetstockError {
-  readonly exit = 'conflict';
+  readonly kind = 'conflict';
   readonly code = 'conflict';
 }
 
 /** 404, or no such pet in the list. */
 export class NotFoundError extends PetstockError {
-  readonly exit = 'notFound';
+  readonly kind = 'not-found';
   readonly code = 'not_found';
 }
 
 /** The service refused the request: 400 or another 4xx. */
 export class RejectedError extends PetstockError {
-  readonly exit = 'rejected';
+  readonly kind = 'rejected';
   readonly code = 'rejected';
 }
 
 /** An answer that makes no sense, a full disk, a defect. */
 export class FailureError extends PetstockError {
-  readonly exit = 'failure';
+  readonly kind = 'failure';
   readonly code = 'failure';
 }
 
 /** A bulk run in which some rows were written and some were not. */
 export class PartialError extends PetstockError {
-  readonly exit = 'partial';
+  readonly kind = 'partial';
   readonly code = 'partial';
 }
 
 /** Ctrl-C, SIGTERM. */
 export class InterruptedError extends PetstockError {
-  readonly exit = 'interrupted';
+  readonly kind = 'interrupted';
   readonly code = 'interrupted';
 }
 
 /** The reader of stdout went away (`| head`). Not a failure: the command ends quietly. */
 export class ClosedPipeError extends PetstockError {
-  readonly exit = 'ok';
+  readonly kind = 'ok';
   readonly code = 'closed_pipe';
 }
 
 /** `--exit-code`: a dry run has found changes. Not a failure: the exit code is the result, and nothing is said. */
 export class ChangesFound extends PetstockError {
-  readonly exit = 'changes';
+  readonly kind = 'changes';
   readonly code = 'changes';
 }

@@ -6,10 +6,10 @@ export const exitCodes = {
   changes: 3,
   auth: 4,
   unavailable: 5,
-  rateLimited: 6,
+  'rate-limited': 6,
   conflict: 7,
   partial: 8,
-  notFound: 9,
+  'not-found': 9,
   rejected: 10,
   interrupted: 130,
 } as const;

@@ -138,7 +138,7 @@ describe('text that is no JSON', () => {
   ])('%j', (text, fault) => {
     const error = failure(() => decodeJson(text, list));
     expect(error.message).toBe(`The answer to GET /inventory ${fault}, where JSON was expected`);
-    expect(error.exit).toBe('failure');
+    expect(error.kind).toBe('failure');
     expect(error.cause).toBeInstanceOf(SyntaxError);
     expect(failure(() => decodeJson(text, patch)).message).toBe(
       `The answer to PATCH /inventory/7 ${fault}, where JSON was expected${advice}`,

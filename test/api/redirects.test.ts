@@ -32,7 +32,7 @@ describe('to the same origin', () => {
     const server = await openServer(redirect(status, '/v1/stock/7'), answer(200, item));
     const patch = createClientRig({ url: server.url }).client.updateInventory(7n, 3);
     await expect(patch).rejects.toThrow(`The service redirects a PATCH with ${status}, which can't be followed`);
-    await expect(patch).rejects.toMatchObject({ exit: 'failure', status });
+    await expect(patch).rejects.toMatchObject({ kind: 'failure', status });
     expect(server.requests).toHaveLength(1);
   });
 

@@ -65,7 +65,7 @@ describe('what a gateway or the network does is tried again', () => {
     const server = await openServer(answer(503, errorBody(503)));
     const { list, clock } = createClientRig({ url: server.url });
     await expect(list()).rejects.toMatchObject({
-      exit: 'unavailable',
+      kind: 'unavailable',
       status: 503,
       message: 'Down for a moment. (503)',
       service: { code: 'down' },
@@ -123,7 +123,7 @@ describe('a 503 with Retry-After', () => {
     const server = await openServer(answer(503, errorBody(503), { 'retry-after': '20' }), ok);
     const { list, clock } = createClientRig({ url: server.url, random: 0, maxWait: 10_000 });
     await expect(list()).rejects.toMatchObject({
-      exit: 'unavailable',
+      kind: 'unavailable',
       message: 'Down for a moment. (503)',
       status: 503,
       retryAfterSeconds: 20,
@@ -231,7 +231,7 @@ describe('a 429', () => {
   test('that asks for longer than the command may wait: at once', async () => {
     const server = await openServer(answer(429, '', { 'retry-after': '50400' }), ok);
     const { list, clock } = createClientRig({ url: server.url, random: 0 });
-    await expect(list()).rejects.toMatchObject({ exit: 'rateLimited', retryAfterSeconds: 50_400 });
+    await expect(list()).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 50_400 });
     expect(server.requests).toHaveLength(1);
     expect(clock.sleeps).toEqual([]);
   });
@@ -294,7 +294,7 @@ describe('against the service', () => {
     await client.probe();
     // With what two clocks may drift apart until then.
     const twelveHours = 43_180 + 9;
-    await expect(client.probe()).rejects.toMatchObject({ exit: 'rateLimited', retryAfterSeconds: twelveHours });
+    await expect(client.probe()).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: twelveHours });
     expect(service.journal()).toHaveLength(2);
   });
 });

@@ -91,8 +91,8 @@ describe('an update with a permit is one request', () => {
   });
 
   test.each<[string, string, object]>([
-    ['connection', 'http://127.0.0.1:1/v1', { exit: 'unavailable', status: undefined }],
-    ['name', 'https://service.invalid/v1', { exit: 'unavailable', status: undefined }],
+    ['connection', 'http://127.0.0.1:1/v1', { kind: 'unavailable', status: undefined }],
+    ['name', 'https://service.invalid/v1', { kind: 'unavailable', status: undefined }],
   ])('no %s: for certain not carried out', async (_what, url, error) => {
     const rig = createClientRig({ url });
     const update = rig.client.updateInventory(7n, 3, { permit: await permitOf(rig) });
@@ -105,7 +105,7 @@ describe('an update with a permit is one request', () => {
     const rig = createClientRig({ url: server.url, random: 0 });
     const update = rig.client.updateInventory(7n, 3, { permit: await permitOf(rig) });
     await expect(update).rejects.toMatchObject({
-      exit: 'rateLimited',
+      kind: 'rate-limited',
       status: 429,
       unsent: true,
       mayStillArrive: false,
@@ -119,7 +119,7 @@ describe('an update with a permit is one request', () => {
     const server = await openServer(answer(status, '', { location: '/v1/stock/7' }), answer(200, item));
     const rig = createClientRig({ url: server.url });
     const update = rig.client.updateInventory(7n, 3, { permit: await permitOf(rig) });
-    await expect(update).rejects.toMatchObject({ exit: 'failure', status, unsent: false });
+    await expect(update).rejects.toMatchObject({ kind: 'failure', status, unsent: false });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -148,7 +148,7 @@ describe('an update with a permit is one request', () => {
     const server = await openServer(hang);
     const rig = createClientRig({ url: server.url, interrupted: interrupted.signal });
     const update = rig.client.updateInventory(7n, 3, { permit: await permitOf(rig), signal: own.signal });
-    const ended = expect(update).rejects.toMatchObject({ ...onItsWay, exit: 'interrupted' });
+    const ended = expect(update).rejects.toMatchObject({ ...onItsWay, kind: 'interrupted' });
     await until(() => server.requests.length === 1);
     interrupted.abort(new InterruptedError('the client'));
     own.abort(new InterruptedError('the update'));

@@ -17,10 +17,10 @@ const cases: readonly (readonly [serve: string, command: string, exit: ExitCodeN
   ['*:status=401', 'inventory list', 'auth'],
   ['*:status=500', 'inventory list', 'unavailable'],
   ['*:hang', 'api POST /inventory --timeout 0.05', 'unavailable'],
-  ['*:status=429:retry-after=3000', 'inventory list', 'rateLimited'],
+  ['*:status=429:retry-after=3000', 'inventory list', 'rate-limited'],
   ['', 'inventory set 1 5 --expect 123456', 'conflict'],
-  ['', 'inventory get 4242', 'notFound'],
-  ['', 'inventory set 4242 5', 'notFound'],
+  ['', 'inventory get 4242', 'not-found'],
+  ['', 'inventory set 4242 5', 'not-found'],
   ['*:status=400', 'inventory set 1 5', 'rejected'],
   ['*:status=403', 'inventory list', 'rejected'],
 ];

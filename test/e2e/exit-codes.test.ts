@@ -7,7 +7,7 @@ test.each<[serve: string, command: string, exit: ExitCodeName]>([
   ['', 'inventory list', 'ok'],
   ['', 'inventory lst', 'usage'],
   ['*:hang', 'api POST /inventory --timeout 0.05', 'unavailable'],
-  ['', 'inventory set 4242 5', 'notFound'],
+  ['', 'inventory set 4242 5', 'not-found'],
 ])('%s: %s: %s', async (fault, command, exit) => {
   const { env } = await serve(fault === '' ? [] : ['--fault', fault]);
   const { code, signal, stdout, stderr } = await runProgram(command, { env });

@@ -81,17 +81,23 @@ describe('errors', () => {
 
   it('are one line of JSON without what is absent', () => {
     expect(errorJson(new UsageError('say "what"'), 2)).toBe(
-      '{"error":{"code":"usage","message":"say \\"what\\"","exitCode":2}}\n',
+      '{"error":{"code":"usage","kind":"usage","message":"say \\"what\\"","exitCode":2}}\n',
     );
   });
 
   it('keep the order, and the words of the service', () => {
-    const error = { code: 'not_found', message: 'no such pet', status: 404, hint: 'petstock inventory list' };
+    const error = {
+      code: 'not_found',
+      kind: 'not-found',
+      message: 'no such pet',
+      status: 404,
+      hint: 'petstock inventory list',
+    };
     expect(errorJson({ ...error, service, retryAfterSeconds: 12 }, 9)).toBe(
-      '{"error":{"code":"NO_SUCH_PET","message":"No pet\\u001b[2J 7","status":404,"exitCode":9,"hint":"petstock inventory list","retryAfterSeconds":12}}\n',
+      '{"error":{"code":"NO_SUCH_PET","kind":"not-found","message":"No pet\\u001b[2J 7","status":404,"exitCode":9,"hint":"petstock inventory list","retryAfterSeconds":12}}\n',
     );
     expect(errorJson({ ...error, hint: '', retryAfterSeconds: 0 }, 9)).toBe(
-      '{"error":{"code":"not_found","message":"no such pet","status":404,"exitCode":9,"hint":"","retryAfterSeconds":0}}\n',
+      '{"error":{"code":"not_found","kind":"not-found","message":"no such pet","status":404,"exitCode":9,"hint":"","retryAfterSeconds":0}}\n',
     );
   });
 });

@@ -69,7 +69,7 @@ describe('a spent window', () => {
     const clock = createTestClock();
     const { ask, governor } = createRig({ clock });
     await ask(ok(told(0, 12 * hour, clock.now())));
-    await expect(governor.admit(unaborted)).rejects.toMatchObject({ exit: 'rateLimited', retryAfterSeconds: 43_209 });
+    await expect(governor.admit(unaborted)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 43_209 });
     expect(clock.sleeps).toEqual([]);
   });
 });
@@ -141,7 +141,7 @@ describe('episodes', () => {
     const { governor, ask } = createRig({ clock });
     for (let episode = 1; episode <= 3; episode += 1) await ask(refused({ 'retry-after': '5' }));
     expect(clock.sleeps).toEqual([5000, 5000]);
-    await expect(governor.admit(unaborted)).rejects.toMatchObject({ exit: 'rateLimited', retryAfterSeconds: 5 });
+    await expect(governor.admit(unaborted)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 5 });
     expect(clock.sleeps).toEqual([5000, 5000]);
   });
 

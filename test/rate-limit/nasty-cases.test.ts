@@ -167,7 +167,7 @@ describe('Retry-After', () => {
     const clock = createTestClock();
     const { governor, ask } = createRig({ clock });
     await ask(refused({ 'retry-after': '50400' }));
-    await expect(governor.admit(unaborted)).rejects.toMatchObject({ exit: 'rateLimited', retryAfterSeconds: 50_400 });
+    await expect(governor.admit(unaborted)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 50_400 });
     expect(clock.sleeps).toEqual([]);
   });
 

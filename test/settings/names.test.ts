@@ -33,7 +33,7 @@ describe('values', () => {
 describe('names', () => {
   test('an unknown one gets the nearest and all', () => {
     expect(() => settingName('low_stock')).toThrow(
-      'Unknown setting "low_stock". Did you mean "low-stock"? There are default-env, default-store, confirm, low-stock, max-changes, max-zero, read-first, ca-file, state-url, output.',
+      'Unknown setting "low_stock". Did you mean "low-stock"? There are default-env, default-store, confirm, low-stock, max-changes, max-zero, read-first, codes, ca-file, state-url, state-patience, keep-history, output.',
     );
   });
 

@@ -14,7 +14,7 @@ test('an error with changes is of the same kind and keeps the rest', () => {
   expect(changed).toBeInstanceOf(UnavailableError);
   expect(changed).toMatchObject({
     name: 'UnavailableError',
-    exit: 'unavailable',
+    kind: 'unavailable',
     message: 'Nothing was written: Down.',
     status: 503,
     service,

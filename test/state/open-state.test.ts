@@ -160,8 +160,8 @@ describe('a state that was removed or replaced', () => {
       writeFileSync(file, readFileSync(`${file}.old`));
     }
     const intending = log.intend([intentOf({ row: 1, petId: 1n }, 9999)], undefined);
-    await expect(intending).rejects.toMatchObject({ exit: 'failure', message: expect.stringContaining(how) });
-    await expect(log.end()).rejects.toMatchObject({ exit: 'failure' });
+    await expect(intending).rejects.toMatchObject({ kind: 'failure', message: expect.stringContaining(how) });
+    await expect(log.end()).rejects.toMatchObject({ kind: 'failure' });
   });
 });
 
@@ -174,7 +174,7 @@ describe('a file that can’t be used', () => {
     database.exec('PRAGMA user_version = 99');
     database.close();
     const failure = await openState(opening(folder).options).catch((error) => error);
-    expect(failure).toMatchObject({ exit: 'failure', message: expect.stringContaining('later version') });
+    expect(failure).toMatchObject({ kind: 'failure', message: expect.stringContaining('later version') });
     expect(failure.hint).toContain('PETSTOCK_STATE_DIR');
     expect(readdirSync(folder).filter((name) => name.includes('damaged'))).toEqual([]);
   });
@@ -204,7 +204,7 @@ describe('a file that can’t be used', () => {
     database.exec('CREATE TABLE birds (name TEXT)');
     database.close();
     await expect(openState(opening(folder).options)).rejects.toMatchObject({
-      exit: 'failure',
+      kind: 'failure',
       message: expect.stringContaining('not a state of petstock'),
     });
   });
@@ -218,7 +218,7 @@ describe('a folder that can’t be used', () => {
       for (const need of ['limits', 'history'] as const) {
         const folder = temporaryFolder();
         const failing = opened(opening(folder, { need, runtimeFolder: folder }).options, { fileSystemOf: () => type });
-        await expect(failing).rejects.toMatchObject({ exit: 'failure', message: expect.stringContaining('network') });
+        await expect(failing).rejects.toMatchObject({ kind: 'failure', message: expect.stringContaining('network') });
         expect(readdirSync(folder)).toEqual([]);
       }
     }
@@ -227,7 +227,7 @@ describe('a folder that can’t be used', () => {
   it('on a share, of which statfs says nothing, is refused too', async () => {
     const folder = temporaryFolder();
     const failing = opened(opening(folder).options, { isOnNetwork: async () => true });
-    await expect(failing).rejects.toMatchObject({ exit: 'failure', message: expect.stringContaining('network') });
+    await expect(failing).rejects.toMatchObject({ kind: 'failure', message: expect.stringContaining('network') });
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -241,7 +241,7 @@ describe('a folder that can’t be used', () => {
     const writes = [() => state.history.begin(headOf(), rowsFor(1n)), () => state.pets.line(service, 1n)];
     for (const write of writes) {
       await expect(write()).rejects.toMatchObject({
-        exit: 'failure',
+        kind: 'failure',
         message: expect.stringContaining('nothing was sent'),
         hint: expect.stringContaining('PETSTOCK_STATE_DIR'),
       });
@@ -256,7 +256,7 @@ describe('a folder that can’t be used', () => {
     ];
     for (const attempt of failing) {
       await expect(attempt).rejects.toMatchObject({
-        exit: 'failure',
+        kind: 'failure',
         hint: expect.stringContaining('PETSTOCK_STATE_DIR'),
       });
     }
@@ -265,7 +265,7 @@ describe('a folder that can’t be used', () => {
   it('is one where a file is in the way', async () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
-    await expect(openState(opening(join(file, 'state')).options)).rejects.toMatchObject({ exit: 'failure' });
+    await expect(openState(opening(join(file, 'state')).options)).rejects.toMatchObject({ kind: 'failure' });
   });
 
   it('is full: seen before anything is sent', async () => {
@@ -308,7 +308,7 @@ describe('a state that another process holds', () => {
     const failure = await state.pets.line(service, 1n).catch((error) => error);
     holding.exec('ROLLBACK');
     holding.close();
-    expect(failure).toMatchObject({ exit: 'unavailable' });
+    expect(failure).toMatchObject({ kind: 'unavailable' });
     expect(failure.message).toContain('process 42 on till (petstock inventory apply), which is stopped');
     await (await state.pets.line(service, 1n)).leave();
   });
@@ -332,7 +332,7 @@ describe('SQLite', () => {
       fileSystemOf: () => 0,
       isOnNetwork: async () => false,
     });
-    await expect(failing).rejects.toMatchObject({ exit: 'failure', message: expect.stringContaining('22.18') });
+    await expect(failing).rejects.toMatchObject({ kind: 'failure', message: expect.stringContaining('22.18') });
   });
 });
 

@@ -30,7 +30,7 @@ describe('a transaction that does not get the lock', () => {
   test('is given up in the end, with who has the state open', async () => {
     const { run, events } = rig(10);
     await expect(run()).rejects.toMatchObject({
-      exit: 'unavailable',
+      kind: 'unavailable',
       message: 'The state in /state.db has been locked for too long by another process',
     });
     expect(events).toHaveLength(5);
@@ -38,7 +38,7 @@ describe('a transaction that does not get the lock', () => {
 
   test('is given up at once while a process is stopped that may hold it', async () => {
     const { run, events } = rig(1, { isAnyStopped: true });
-    await expect(run()).rejects.toMatchObject({ exit: 'unavailable' });
+    await expect(run()).rejects.toMatchObject({ kind: 'unavailable' });
     expect(events).toEqual(['try']);
   });
 });
@@ -46,6 +46,6 @@ describe('a transaction that does not get the lock', () => {
 test('any other error is no reason to try again', async () => {
   const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
   const { run, events } = rig(1, { error: inWords(full, '/state.db', () => []) });
-  await expect(run()).rejects.toMatchObject({ exit: 'failure' });
+  await expect(run()).rejects.toMatchObject({ kind: 'failure' });
   expect(events).toEqual(['try']);
 });

@@ -377,10 +377,10 @@ export function testState(name: string, newStore: () => Driver): void {
         const log = await write(ours, 7n);
         expect(await theirs.history.find(log.run.slice(-4).toUpperCase())).toBe(log.run);
         expect(await theirs.history.find(log.run)).toBe(log.run);
-        await expect(theirs.history.find('nope-')).rejects.toMatchObject({ exit: 'usage' });
-        await expect(theirs.history.find('zzz~')).rejects.toMatchObject({ exit: 'usage' });
-        await expect(theirs.history.find('20200101T000000Z-aaaa')).rejects.toMatchObject({ exit: 'notFound' });
-        await expect(theirs.history.run('20200101T000000Z-aaaa')).rejects.toMatchObject({ exit: 'notFound' });
+        await expect(theirs.history.find('nope-')).rejects.toMatchObject({ kind: 'usage' });
+        await expect(theirs.history.find('zzz~')).rejects.toMatchObject({ kind: 'usage' });
+        await expect(theirs.history.find('20200101T000000Z-aaaa')).rejects.toMatchObject({ kind: 'not-found' });
+        await expect(theirs.history.run('20200101T000000Z-aaaa')).rejects.toMatchObject({ kind: 'not-found' });
       });
 
       it('finds the runs of a file, the newest first', async () => {
@@ -398,15 +398,15 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('gives a run to one process at a time', async () => {
         const log = await write(ours, 7n);
-        await expect(theirs.history.resume(log.run)).rejects.toMatchObject({ exit: 'conflict' });
-        await expect(ours.history.resume(log.run)).rejects.toMatchObject({ exit: 'conflict' });
+        await expect(theirs.history.resume(log.run)).rejects.toMatchObject({ kind: 'conflict' });
+        await expect(ours.history.resume(log.run)).rejects.toMatchObject({ kind: 'conflict' });
         expect(await theirs.history.remove([log.run])).toEqual([]);
         processes.kill(1);
         expect((await theirs.history.run(log.run)).state).toBe('done');
         const resumed = await theirs.history.resume(log.run);
         expect((await theirs.history.run(log.run)).state).toBe('running');
         await expect(log.intend([intent({ row: 1, petId: 7n })], undefined)).rejects.toMatchObject({
-          exit: 'conflict',
+          kind: 'conflict',
         });
         await resumed.end();
         expect(await theirs.history.remove([log.run])).toEqual([log.run]);

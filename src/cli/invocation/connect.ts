@@ -65,6 +65,8 @@ export interface ConnectOptions {
   readonly command: string;
   /** In milliseconds, for one request. */
   readonly timeout: number;
+  /** How often a request is sent again after a fault of the network. */
+  readonly retries: number;
   /** In milliseconds, for all waits of the command, or for one of them. */
   readonly maxWait: number;
   readonly maxWaitFor: 'all' | 'wait';

@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse, Transport } from '../../api/transport.t
 import type { Clock } from '../../shared/clock.ts';
 import { redactorOf } from '../../shared/redact.ts';
 
-/** The headers that `--debug` shows. Whatever is not here may hold a key. */
+/** The headers that `--debug` shows. Any other header may hold a key. */
 const shownHeaders = [
   'content-type',
   'content-length',
@@ -19,31 +19,56 @@ const shownHeaders = [
   'x-request-id',
 ];
 
-/** Shows every request and answer on one line each. */
-export function debugTransport(transport: Transport, clock: Clock, log: (line: string) => void): Transport {
+/** One request or response, as a line of JSON has it. */
+interface DebugEvent {
+  readonly event: 'request' | 'response' | 'failure';
+  readonly method: string;
+  readonly url: string;
+  readonly status?: number;
+  /** Milliseconds since the request left. */
+  readonly ms?: number;
+  readonly message?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Shows every request and response on one line each. */
+export function debugTransport(
+  transport: Transport,
+  clock: Clock,
+  log: (line: string) => void,
+  form: 'text' | 'json' = 'text',
+): Transport {
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const { method, url } = request;
-    const key = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
-    // The address may have it before it was ever sent.
-    const redact = redactorOf([key]);
-    const show = (line: string) => log(redact(line));
+    // The URL may contain the key before it was ever sent.
+    const redact = redactorOf([request.headers.authorization?.replace(/^Bearer /, '') ?? '']);
+    const show = (event: DebugEvent) => {
+      const at = new Date(clock.now()).toISOString();
+      log(redact(form === 'json' ? JSON.stringify({ at, ...event }) : lineOf(event)));
+    };
     const sentAt = clock.monotonic();
-    const took = () => `${Math.round(clock.monotonic() - sentAt)} ms`;
-    show(`> ${method} ${url} ${shown(request.headers)}`);
+    const took = () => Math.round(clock.monotonic() - sentAt);
+    show({ event: 'request', method, url, headers: shown(request.headers) });
     try {
       const response = await transport(request);
-      show(`< ${response.status} ${method} ${url} ${took()} ${shown(response.headers)}`);
+      const { status } = response;
+      show({ event: 'response', method, url, status, ms: took(), headers: shown(response.headers) });
       return response;
     } catch (error) {
-      show(`< failed ${method} ${url} ${took()} ${(error as Error).message}`);
+      show({ event: 'failure', method, url, ms: took(), message: (error as Error).message });
       throw error;
     }
   };
 }
 
-function shown(headers: HttpResponse['headers']): string {
-  return shownHeaders
-    .filter((name) => headers[name] !== undefined)
-    .map((name) => `${name}: ${[headers[name]].flat().join(', ')}`)
-    .join('; ');
+function lineOf({ event, method, url, status, ms, message, headers = {} }: DebugEvent): string {
+  const named = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const end = message ?? named.join('; ');
+  if (event === 'request') return `> ${method} ${url} ${end}`;
+  return `< ${status ?? 'failed'} ${method} ${url} ${ms} ms ${end}`;
+}
+
+function shown(headers: HttpResponse['headers']): Record<string, string> {
+  const present = shownHeaders.filter((name) => headers[name] !== undefined);
+  return Object.fromEntries(present.map((name) => [name, [headers[name]].flat().join(', ')]));
 }

@@ -16,6 +16,10 @@ export interface GlobalOptions {
   readonly yes?: boolean;
   readonly quiet?: boolean;
   readonly debug?: boolean;
+  readonly 'debug=json'?: boolean;
+  readonly retries?: string;
+  /** False: text that looks like a formula is neutralised in CSV. */
+  readonly raw?: boolean;
   readonly color?: string;
   readonly timeout?: string;
   readonly maxWait?: string;
@@ -23,6 +27,7 @@ export interface GlobalOptions {
 
 const defaultTimeout = 30;
 const defaultMaxWait = 90;
+const defaultRetries = 4;
 /** What a timer of Node can hold, and longer than any window. */
 const longestSeconds = 2_000_000;
 
@@ -53,6 +58,13 @@ export function resolveTimeout(text: string | undefined): number {
 /** @returns milliseconds */
 export function resolveMaxWait(text: string | undefined): number {
   return parseSeconds('--max-wait', text, defaultMaxWait) * 1000;
+}
+
+/** @throws UsageError */
+export function resolveRetries(text: string | undefined): number {
+  if (text === undefined) return defaultRetries;
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  throw new UsageError(`--retries takes a whole number from 0 to 99; not "${text}"`);
 }
 
 function parseSeconds(option: string, text: string | undefined, standard: number): number {

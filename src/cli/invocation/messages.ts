@@ -11,7 +11,7 @@ import { createWaitingLine } from '../progress/waiting-line.ts';
 export interface Messages {
   /** A line for the person; silent with `--quiet`. */
   note(line: string): Promise<void>;
-  /** A line that starts with `Warning:`; silent with `--quiet`. */
+  /** A line that starts with `Warning:`. */
   warn(line: string): Promise<void>;
   /** A warning that a promise is weakened: `--quiet` does not silence it. */
   alert(line: string): Promise<void>;
@@ -69,7 +69,7 @@ class StderrMessages implements Messages {
   }
 
   async warn(line: string): Promise<void> {
-    await this.note(`Warning: ${line}`);
+    await this.alert(line);
   }
 
   async alert(line: string, prefix = 'Warning: '): Promise<void> {

@@ -5,7 +5,7 @@ import type { Context, Output } from '../context.ts';
 import type { ConnectionUse } from './connect.ts';
 import { debugTransport } from './debug-log.ts';
 import type { GlobalOptions } from './globals.ts';
-import { resolveColorFlag, resolveFormat, resolveMaxWait, resolveTimeout } from './globals.ts';
+import { resolveColorFlag, resolveFormat, resolveMaxWait, resolveRetries, resolveTimeout } from './globals.ts';
 import type { Invocation } from './invocation.ts';
 import { createMessages } from './messages.ts';
 import { namedPlace, type Place, resolvePlace } from './place.ts';
@@ -38,6 +38,7 @@ export async function openInvocation(
   const format = resolveFormat(globals, config, stdout.isTerminal);
   const timeout = resolveTimeout(globals.timeout);
   const maxWait = resolveMaxWait(globals.maxWait);
+  const retries = resolveRetries(globals.retries);
   const flag = resolveColorFlag(globals.color);
   const paintFor = (output: Output): Promise<Paint> =>
     createPaint(wantsColor({ flag, env: context.env, isTerminal: output.isTerminal }));
@@ -67,15 +68,17 @@ export async function openInvocation(
       configFile: found.config,
       command,
       timeout,
+      retries,
       maxWait,
       // A bulk run goes on through any number of minute windows, unless it was given how long it may wait.
       maxWaitFor: bulk && globals.maxWait === undefined ? 'wait' : 'all',
       bulk,
       writes,
-      wrap: (transport) =>
-        globals.debug
-          ? debugTransport(transport, context.clock, (line) => void messages.debug(stripControls(line)))
-          : transport,
+      wrap: (transport) => {
+        if (!globals.debug && !globals['debug=json']) return transport;
+        const log = (line: string) => void messages.debug(stripControls(line));
+        return debugTransport(transport, context.clock, log, globals['debug=json'] ? 'json' : 'text');
+      },
       messages,
     });
   };

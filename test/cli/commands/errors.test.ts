@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { type ExitCodeName, exitCodes } from '../../../src/shared/exit-codes.ts';
 import { answering } from '../../support/answering.ts';
 import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';
@@ -20,7 +21,24 @@ describe('with --json an error is all that stderr has', () => {
     const { code, stdout, stderr } = await shop.run(`${command} --json`);
     expect(code).toBeGreaterThan(1);
     expect(stdout).toBe('');
-    expect(errorJson(stderr).error.exitCode).toBe(code);
+    const { error } = errorJson(stderr);
+    expect(error.exitCode).toBe(code);
+    expect(exitCodes[error.kind as ExitCodeName]).toBe(code);
+  });
+
+  test('a bad file has its first thousand faults, and how many there are', async () => {
+    const shop = await openShop();
+    const stdin = `petId,quantity\n${'4,many\n'.repeat(1001)}`;
+    const { code, stderr } = await shop.run('inventory apply - --yes --json', { stdin });
+    const { error } = errorJson(stderr);
+    expect({ code, kind: error.kind, faultCount: error.faultCount }).toEqual({
+      code: 2,
+      kind: 'usage',
+      faultCount: 2001,
+    });
+    expect(error.faults).toHaveLength(1000);
+    expect(error.faults[0]).toEqual({ line: 2, column: 'quantity', message: expect.any(String) });
+    expect(error.message).not.toContain('\n');
   });
 
   test('it is the last line with --debug, too, which shows where a failure comes from before it', async () => {

@@ -14,6 +14,24 @@ describe('--debug', () => {
     expect(stdout + stderr).not.toContain(shop.service.key);
   });
 
+  test('as JSON has a line with its time for each request and response', async () => {
+    const shop = await openShop();
+    const { stderr } = await shop.run('--debug=json inventory get 4');
+    const events = [...stderr.matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line));
+    expect(events).toEqual([
+      {
+        at: expect.any(String),
+        event: 'request',
+        method: 'GET',
+        url: `${shop.service.url}/inventory`,
+        headers: expect.anything(),
+      },
+      expect.objectContaining({ event: 'response', status: 200, ms: expect.any(Number) }),
+    ]);
+    expect(events[0].at).toBe(new Date(Date.parse(events[0].at)).toISOString());
+    expect(stderr).not.toContain(shop.service.key);
+  });
+
   test('shows a connection that failed', async () => {
     const shop = await openShop();
     const { stderr } = await shop.run('inventory list --debug', {
@@ -21,6 +39,17 @@ describe('--debug', () => {
     });
     expect(stderr.match(/^< failed GET /gm)).toHaveLength(5);
   });
+});
+
+test('--quiet drops banner and rate limit, never a warning', async () => {
+  const shop = await openShop();
+  const { stderr } = await shop.run('config set-url https://a.example/v1 -q');
+  expect(stderr).toBe('Warning: PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used\n');
+});
+
+test.each(['-1', '1.5', '100', 'many'])('--retries %s is exit 2', async (retries) => {
+  const shop = await openShop();
+  expect(await shop.run(`inventory list --retries=${retries}`)).toMatchObject({ code: 2, requests: [] });
 });
 
 describe('the environment', () => {

@@ -110,7 +110,7 @@ describe('a set can be taken back', () => {
   test('the setting read-first does the same for every set', async () => {
     const service = await scriptedService();
     const petstock = petstockAt(service);
-    expect(await petstock.run('config set read-first true')).toMatchObject({ code: 0 });
+    expect(await petstock.run('config set read-first always')).toMatchObject({ code: 0 });
     expect(await petstock.run('inventory set 1 50')).toMatchObject({ code: 0 });
     expect(service.requests.map(({ method }) => method)).toEqual(['GET', 'PATCH']);
     expect(await petstock.run(`undo ${(await petstock.newest()).run} --yes`)).toMatchObject({ code: 0 });

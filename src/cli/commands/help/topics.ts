@@ -31,7 +31,12 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
     },
     'Errors are two lines on stderr: "Error: …" and, where there is something to do, "Hint: petstock …". With --json an ' +
       'error is one JSON object on the last line of stderr:',
-    { lines: ['  {"error":{"code":"not_found","message":"…","status":404,', '    "exitCode":9,"hint":"…"}}'] },
+    {
+      lines: [
+        '  {"error":{"code":"not_found","kind":"not-found","message":"…","status":404,',
+        '    "exitCode":9,"hint":"…"}}',
+      ],
+    },
     'stdout then stays empty, except for the report of a bulk run and for the beginning of a long list that breaks off: ' +
       'it has no closing bracket.',
     '"Nothing was written" is said only where that is certain. After exit 8, `petstock history show <run>` shows the ' +
@@ -87,7 +92,7 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
       ],
     },
     '--header and --no-header apply to csv, tsv and table. --fields chooses the columns. stdout carries the result and ' +
-      'nothing else; banner, rate limit, warnings, questions and errors are on stderr. --quiet leaves only errors there.',
+      'nothing else; banner, rate limit, warnings, questions and errors are on stderr. --quiet leaves only warnings and errors there.',
     'The result of a row:',
     {
       terms: [

@@ -34,5 +34,5 @@ export function faultyFile(
   const count = total === 1 ? 'a fault' : `${grouped(total)} faults`;
   const lines = faults.map(({ line, column, message }) => `${unit} ${line}${column ? `, ${column}` : ''}: ${message}`);
   const named = total > faults.length ? `, of which the first ${grouped(faults.length)} are named` : '';
-  return new UsageError(`${name} has ${count}${named}; ${nothing}`, { lines, hint });
+  return new UsageError(`${name} has ${count}${named}; ${nothing}`, { lines, faults, faultCount: total, hint });
 }

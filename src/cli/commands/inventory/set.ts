@@ -82,7 +82,7 @@ async function setSeveral(
 
 async function setOne(invocation: Invocation, { petId, quantity }: Assignment, options: SetOptions): Promise<void> {
   const expected = quantityOf(options.expect, '--expect');
-  const readsFirst = options.readFirst ?? invocation.config.settings['read-first'] === true;
+  const readsFirst = options.readFirst ?? invocation.config.settings['read-first'] === 'always';
   const { reason, ref } = options;
   const write: SingleWrite = { command: 'inventory set', petId, reason, ref };
   const connection = await invocation.service.beginWrite(undefined);
