@@ -8,7 +8,7 @@
 const mayImport = {
   shared: [],
   inventory: ['shared/'],
-  service: [],
+  service: ['shared/'],
   output: ['inventory/', 'shared/'],
   'change-files': ['inventory/', 'shared/'],
   counts: ['inventory/', 'shared/'],

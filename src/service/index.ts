@@ -1,14 +1,13 @@
-export { isLoopback } from './admin/host.ts';
-export { FaultSpecError } from './faults/fault-clause.ts';
+export { isLoopback } from './admin/server.ts';
+export { FaultSpecError } from './faults/grammar.ts';
 export type { LogEntry } from './http/log.ts';
 export { TlsError } from './http/tls.ts';
 export { generateKey } from './keys/key.ts';
 export { type Grant, type KeyRing, openKeyRing } from './keys/key-ring.ts';
 export { openStore, type StoreOptions } from './open-store.ts';
 export { openApiDocument } from './openapi/document.ts';
-export type { RunningService, ServiceOptions } from './options.ts';
 export { type PetStatus, type Seed, type Stock, type StockItem, seededStock } from './seed/stock.ts';
+export type { RunningService, ServiceOptions } from './start.ts';
 export { startService } from './start.ts';
-export { backupDatabase } from './store/sqlite/backup.ts';
-export { inspectDatabase } from './store/sqlite/inspect.ts';
+export { backupDatabase, inspectDatabase } from './store/sqlite/copies.ts';
 export { type KeyRecord, StorageError, type Store } from './store/store.ts';

@@ -1,5 +1,3 @@
-import { loggedPath } from './http/logged-path.ts';
-
 /** One request as the service saw it. */
 export interface JournalEntry {
   /** When it arrived, by the service's clock: milliseconds since the Unix epoch. */
@@ -79,4 +77,9 @@ export class LocalJournal implements Journal {
 function beginningOf(text: string): string {
   if (text.length <= CHARACTERS_KEPT) return text;
   return Buffer.from(text.slice(0, CHARACTERS_KEPT), 'utf16le').toString('utf16le');
+}
+
+/** A request target for logs and journals: without its query, and without a key that is where it does not belong. */
+export function loggedPath(target: string): string {
+  return target.replace(/[?#].*$/s, '').replace(/psk_[^/]*/g, 'psk_…');
 }

@@ -1,12 +1,11 @@
 import type { Clock } from './clock.ts';
 import type { Cors } from './http/cors.ts';
 import type { Exchange } from './http/exchange.ts';
-import { commonHeaders, HttpDates } from './http/headers.ts';
 import type { Log } from './http/log.ts';
 import type { AddressBuckets } from './limits/addresses.ts';
 import type { LimitRules, ShownLimit } from './limits/admission.ts';
 import type { Metrics } from './metrics.ts';
-import type { QuantityBounds } from './routes/route.ts';
+import type { QuantityBounds } from './routes/values.ts';
 import type { Store } from './store/store.ts';
 
 interface Parts {
@@ -66,3 +65,41 @@ export class Service implements Parts {
     return commonHeaders(this.#dates.at(this.store.now()), requestId, shown);
   }
 }
+
+/**
+ * The headers that every answer carries, whatever its status.
+ * @param date as `HttpDates` gave it
+ */
+function commonHeaders(date: string, requestId: string, shown: ShownLimit): Record<string, string> {
+  return {
+    Date: date,
+    'Cache-Control': 'no-store',
+    'X-Request-Id': requestId,
+    'X-RateLimit-Limit': String(shown.limit),
+    'X-RateLimit-Remaining': String(shown.remaining),
+    'X-RateLimit-Reset': String(Math.ceil(shown.resetAt / 1000)),
+  };
+}
+
+/** The same text for a whole second: it takes longer to make than it looks. */
+class HttpDates {
+  #second = Number.NaN;
+  #text = '';
+
+  /** @param now milliseconds since the Unix epoch */
+  at(now: number): string {
+    const second = Math.floor(now / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#text = new Date(now).toUTCString();
+    }
+    return this.#text;
+  }
+}
+
+/** Whole seconds from `now` to `moment`: at least 1, and never short of it. */
+export function retryAfter(moment: number, now: number): string {
+  return String(Math.max(1, Math.ceil((moment - now) / 1000)));
+}
+
+export const JSON_TYPE = 'application/json';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Limits } from '../../src/service/limits/admission.ts';
 import { type Admission, admit, type LimitRules, UNUSED } from '../../src/service/limits/admission.ts';
-import type { Limits } from '../../src/service/limits/plans.ts';
 import { DAY_MS, windowAt } from '../../src/service/limits/window.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { NOON } from './support.ts';

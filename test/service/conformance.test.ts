@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sqlite } from '../../src/service/store/sqlite/engine.ts';
+import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { CASES } from './conformance-cases.ts';
 import { useContract } from './contract.ts';
 import { type Answer, outcome, rate, start, temporaryFile } from './support.ts';

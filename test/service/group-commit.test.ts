@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { patiently } from '../../src/service/store/sqlite/busy-retry.ts';
 import { openDatabase } from '../../src/service/store/sqlite/database.ts';
-import { sqlite } from '../../src/service/store/sqlite/engine.ts';
 import { GroupCommit, type Participant } from '../../src/service/store/sqlite/group-commit.ts';
+import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { start, temporaryFile } from './support.ts';
 
 const { DatabaseSync } = sqlite();

@@ -1,6 +1,6 @@
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { sqlite } from '../../src/service/store/sqlite/engine.ts';
+import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { NOON, start, temporaryFile } from './support.ts';
 
 const { DatabaseSync } = sqlite();

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FaultSpecError, generateKey, inspectDatabase } from '../../src/service/index.ts';
-import { sqlite } from '../../src/service/store/sqlite/engine.ts';
+import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { outcomes, rate, start, temporaryFile } from './support.ts';
 
 const { DatabaseSync } = sqlite();

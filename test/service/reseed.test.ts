@@ -4,8 +4,8 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore, type Seed } from '../../src/service/index.ts';
 import { seededStock } from '../../src/service/seed/stock.ts';
-import { hasOwnEngine } from '../../src/service/store/sqlite/engine.ts';
 import { SqliteStore } from '../../src/service/store/sqlite/sqlite-store.ts';
+import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
 import { outcomes, rate, start, temporaryFile } from './support.ts';
 
 /** Puts a fresh stock in the place of the one in the file, as `sandbox reset` does. */

@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { generateKey, type RunningService } from '../../src/service/index.ts';
-import { sqlite } from '../../src/service/store/sqlite/engine.ts';
+import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { serve, setQuantity } from './serving.ts';
 import { start, temporaryFile } from './support.ts';
 

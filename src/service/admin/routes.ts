@@ -1,12 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import { DAY_MS, windowAt } from '../limits/window.ts';
-import { openApiDocument } from '../openapi/document.ts';
-import { examplePet } from '../openapi/example-pet.ts';
+import { examplePet, openApiDocument } from '../openapi/document.ts';
 import { seededStock } from '../seed/stock.ts';
 import type { Service } from '../service.ts';
 import type { KeyRecord, Store } from '../store/store.ts';
-import { banOf, notAPet, type PetChange, petChangeOf, petIdOf, secondsOf, seedOf, specsOf, usageOf } from './bodies.ts';
-import { BadRequest, readJson } from './read-json.ts';
+import {
+  BadRequest,
+  banOf,
+  notAPet,
+  type PetChange,
+  petChangeOf,
+  petIdOf,
+  readJson,
+  secondsOf,
+  seedOf,
+  specsOf,
+  usageOf,
+} from './bodies.ts';
 
 /** What a request is answered with: a body as JSON, or a text of another type. A string is a message. */
 export interface Reply {

@@ -1,17 +1,62 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import { FaultSpecError } from '../faults/fault-clause.ts';
+import { isIP } from 'node:net';
+import { within } from '../bounded.ts';
+import { FaultSpecError } from '../faults/grammar.ts';
 import { listen } from '../http/server.ts';
 import { readTls, renewTls, type TlsFiles } from '../http/tls.ts';
-import { bearerToken } from '../keys/bearer.ts';
-import { digestOf } from '../keys/key.ts';
+import { bearerToken, digestOf } from '../keys/key.ts';
 import type { Service } from '../service.ts';
 import { StorageError } from '../store/store.ts';
-import { isLocalName } from './host.ts';
-import { createProbe, type Probe } from './probes.ts';
-import { BadRequest } from './read-json.ts';
+import { BadRequest } from './bodies.ts';
 import { type Reply, replyTo } from './routes.ts';
+
+/** True for an address of this machine that no other one reaches. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/**
+ * True when a Host header names this machine by an address, or as localhost. Any other name may belong to a web site that has
+ * it point here, so that a browser takes its pages and this port for one origin (DNS rebinding).
+ */
+function isLocalName(hostHeader: string | undefined): boolean {
+  const name = hostHeader?.replace(/:\d+$/, '').toLowerCase() ?? '';
+  return name === 'localhost' || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
+}
+
+/** Answers what keeps the service running asks, without a token. Null for any other request. */
+type Probe = (request: IncomingMessage) => Promise<Reply | null>;
+
+/**
+ * - `GET /healthz`: 200 while the process answers
+ * - `GET /readyz`: 200 while it is of use to clients; 503 when its store does not answer in time, and once it is about to stop
+ */
+function createProbe(service: Service): Probe {
+  let looking: Promise<boolean> | null = null;
+  // One look for all who ask meanwhile: no number of them takes the connections from clients.
+  const isUsable = () => {
+    looking ??= service.store
+      .check()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        looking = null;
+      });
+    return within(looking, false);
+  };
+  return async ({ method, url }) => {
+    if (method !== 'GET' && method !== 'HEAD') return null;
+    if (url === '/healthz') return { status: 200, body: { status: 'ok' } };
+    if (url !== '/readyz') return null;
+    if (service.draining) return { status: 503, body: { status: 'draining' } };
+    if (await isUsable()) return { status: 200, body: { status: 'ok' } };
+    return { status: 503, body: { status: 'store_unavailable' } };
+  };
+}
 
 interface AdminOptions {
   /** Where the service itself is. */

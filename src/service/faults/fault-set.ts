@@ -1,6 +1,5 @@
 import { randomAt } from '../seed/random.ts';
-import type { Delay, Fault, Harm, Occurrence } from './fault.ts';
-import { parseFault } from './grammar.ts';
+import { type Delay, type Fault, type Harm, type Occurrence, parseFault } from './grammar.ts';
 
 /** What happens to one request. */
 export interface Injection {
@@ -63,7 +62,7 @@ export function matches({ method, path }: Fault, ofRequest: string, target: stri
 }
 
 /** A fault that a request matches, which is the `matched`-th to do so, from 1. */
-export interface Match {
+interface Match {
   readonly fault: Fault;
   readonly matched: bigint;
 }

@@ -3,7 +3,7 @@ import { type Answer, Refusal, refusalAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { discard, send, UNSPOILED } from '../http/send.ts';
 import type { Service } from '../service.ts';
-import type { Harm } from './fault.ts';
+import type { Harm } from './grammar.ts';
 
 /** Does what was asked and answers it, with the fault that strikes this request, if one does. */
 export async function answerFaulty(

@@ -1,16 +1,15 @@
 import { answerFaulty } from '../faults/inject.ts';
-import { bearerToken } from '../keys/bearer.ts';
+import { bearerToken } from '../keys/key.ts';
 import type { Admission } from '../limits/admission.ts';
-import { allMethods, allowedMethods, type Match, matchRoute, pathOf } from '../routes/table.ts';
+import { allMethods, allowedMethods, type Match, matchRoute, pathOf } from '../routes/routes.ts';
 import type { Service } from '../service.ts';
+import { retryAfter } from '../service.ts';
 import { StorageError } from '../store/store.ts';
 import { type Answer, Refusal, refusalAnswer } from './answer.ts';
-import { BodyCutOff } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import { retryAfter } from './headers.ts';
+import { BodyCutOff } from './exchange.ts';
 import { send } from './send.ts';
-import { parseTarget, type Target } from './target.ts';
-import { requireWellFormed } from './well-formed.ts';
+import { parseTarget, requireWellFormed, type Target } from './well-formed.ts';
 
 /**
  * Works on one request, in this order: parse, authenticate, charge or refuse, inject a fault, find the operation, do it.

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
+import { loggedPath } from '../journal.ts';
 import { idOfKey } from '../keys/key.ts';
 import { StorageError } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
-import { loggedPath } from './logged-path.ts';
 
 /** One request, logged when its answer has been sent or its connection has ended. */
 export interface LogEntry {

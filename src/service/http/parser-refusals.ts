@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
+import { JSON_TYPE } from '../service.ts';
 import { Refusal, refusalAnswer } from './answer.ts';
-import { JSON_TYPE } from './headers.ts';
 import { CODINGS, notImplemented } from './well-formed.ts';
 
 /** What node gives to listeners of `clientError`. */

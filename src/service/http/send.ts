@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { JSON_TYPE } from '../service.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
-import { JSON_TYPE } from './headers.ts';
 
 /** How an answer is spoiled on its way out; see the faults. */
 export interface Spoiling {

@@ -1,4 +1,4 @@
-import { type Limits, PLANS, type Plan } from '../limits/plans.ts';
+import { type Limits, PLANS, type Plan } from '../limits/admission.ts';
 import { openStore, type StoreOptions } from '../open-store.ts';
 import type { Entitlement, KeyRecord, Store } from '../store/store.ts';
 import { generateKey, idOfKey } from './key.ts';

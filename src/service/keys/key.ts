@@ -1,6 +1,11 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
+/** The token of an `Authorization: Bearer <token>` field; null when the field is absent, empty or of another scheme. */
+export function bearerToken(authorization: string | undefined): string | null {
+  return authorization?.match(/^bearer +(\S.*)$/i)?.[1]?.trim() ?? null;
+}
+
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;

@@ -1,5 +1,5 @@
+import type { Limits } from './admission.ts';
 import { type Admission, admit, type LimitRules, peek, type ShownLimit, UNUSED, type Usage } from './admission.ts';
-import type { Limits } from './plans.ts';
 
 /** What is shown where callers without a key are not limited: a limit that is never reached. */
 const NEVER_REACHED = 1_000_000_000n;

@@ -1,6 +1,58 @@
-import { afterRefusal, type BanRule, bannedUntil, type Conduct, GOOD_CONDUCT } from './ban.ts';
-import type { Limits } from './plans.ts';
 import { DAY_MS, endOf, NEVER, type Window, windowAt } from './window.ts';
+
+/** Requests that a key may make per window. Exact int64. */
+export interface Limits {
+  readonly minute: bigint;
+  readonly day: bigint;
+}
+
+/** The plans whose limits the specification gives. Enterprise keys carry limits of their own. */
+export type Plan = 'free' | 'pro' | 'business';
+
+export const PLANS: Readonly<Record<Plan, Limits>> = {
+  free: { minute: 60n, day: 1_000n },
+  pro: { minute: 300n, day: 10_000n },
+  business: { minute: 1_000n, day: 100_000n },
+};
+
+/** When refused requests turn into a ban. */
+export interface BanRule {
+  /** Refused requests that are tolerated within a minute; one more bans the key. */
+  readonly strikes: number;
+  /** How long the ban lasts. */
+  readonly seconds: number;
+}
+
+/** What is remembered of a key's refused requests. Times are milliseconds since the Unix epoch. */
+interface Conduct {
+  /** The refusal that opened the minute in which strikes are counted. */
+  readonly firstRefusalAt: number | null;
+  readonly strikes: number;
+  readonly bannedUntil: number | null;
+}
+
+const GOOD_CONDUCT: Conduct = { firstRefusalAt: null, strikes: 0, bannedUntil: null };
+
+/** Requests refused this soon after the first were already in flight when it was answered: no strikes. */
+const GRACE_MS = 1_000;
+
+/** The end of the ban that `now` falls into, or null. */
+function bannedUntil(conduct: Conduct, now: number): number | null {
+  return conduct.bannedUntil !== null && now < conduct.bannedUntil ? conduct.bannedUntil : null;
+}
+
+/**
+ * Conduct after one more refused request.
+ * Strikes are counted for one minute window's length from the first refusal; then the next refusal is a first one again.
+ */
+function afterRefusal(conduct: Conduct, rule: BanRule, minuteMs: number, now: number): Conduct {
+  const since = conduct.firstRefusalAt === null ? -1 : now - conduct.firstRefusalAt;
+  if (since < 0 || since >= minuteMs) return { firstRefusalAt: now, strikes: 0, bannedUntil: null };
+  if (since <= GRACE_MS) return conduct;
+  const strikes = conduct.strikes + 1;
+  if (strikes <= rule.strikes) return { ...conduct, strikes };
+  return { ...GOOD_CONDUCT, bannedUntil: now + rule.seconds * 1000 };
+}
 
 /** All that is remembered of one key (or of one address) between requests. */
 export interface Usage {

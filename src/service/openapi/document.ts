@@ -1,6 +1,85 @@
-import { HEADERS } from './headers.ts';
-import { pathsWith } from './paths.ts';
-import { type Example, FIRST_PET, type Json, schemasWith } from './schemas.ts';
+import type { Store } from '../store/store.ts';
+import { type Example, FIRST_PET, HEADERS, type Json, ref, responses, schemasWith } from './components.ts';
+
+/** The first pet of the inventory whose id a reader of doubles gets right; that of the default stock where there is none. */
+export async function examplePet(store: Store): Promise<Example> {
+  const pages = store.inventory();
+  const { value: page } = await pages.next();
+  await pages.return();
+  const items: readonly Example[] = JSON.parse(`[${page ?? ''}]`);
+  return (
+    items.find(({ petId, quantity }) => Number.isSafeInteger(petId) && Number.isSafeInteger(quantity)) ?? FIRST_PET
+  );
+}
+
+const petIdParameter = ({ petId }: Example): Json => ({
+  name: 'petId',
+  in: 'path',
+  required: true,
+  description: 'The ID of the pet.',
+  schema: { type: 'integer', format: 'int64' },
+  example: petId,
+});
+
+/** The operations of the specification. Where it shows no payload, any JSON is one. */
+const pathsWith = (pet: Example): Json => ({
+  '/inventory': {
+    get: {
+      operationId: 'listInventory',
+      tags: ['inventory'],
+      summary: 'List stock levels',
+      description: 'Returns the current stock levels of all pets in the store.',
+      responses: responses({
+        describes: 'All entries, in the order of their ids, as they were at one moment.',
+        ok: { type: 'array', items: ref('schemas/InventoryItem') },
+      }),
+    },
+  },
+  '/inventory/{petId}': {
+    patch: {
+      operationId: 'updateInventory',
+      tags: ['inventory'],
+      summary: 'Set the stock of one pet',
+      description: 'Experimental: the request shape may change before it becomes stable.',
+      'x-stability': 'experimental',
+      parameters: [petIdParameter(pet)],
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: ref('schemas/InventoryUpdate') } },
+      },
+      responses: responses({
+        describes: 'The updated entry.',
+        ok: ref('schemas/InventoryItem'),
+        refusals: ['404', '413', '415'],
+      }),
+    },
+  },
+  '/pets/{petId}': {
+    get: {
+      operationId: 'getPet',
+      tags: ['pets'],
+      summary: 'One pet',
+      description: 'Deprecated. Its payload is not specified.',
+      deprecated: true,
+      parameters: [petIdParameter(pet)],
+      responses: responses({
+        describes: 'What is known of the pet.',
+        ok: {},
+        refusals: ['404'],
+        headers: ['Deprecation', 'Sunset'],
+      }),
+    },
+  },
+  '/store/orders': {
+    get: {
+      operationId: 'listOrders',
+      tags: ['store'],
+      summary: 'List orders',
+      description: 'Its payload is not specified.',
+      responses: responses({ describes: 'The orders.', ok: {} }),
+    },
+  },
+});
 
 const ABOUT = `Tracks and updates the stock levels of the pets in a store.
 

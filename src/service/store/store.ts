@@ -1,7 +1,6 @@
 import type { Faults } from '../faults/fault-set.ts';
 import type { Journal } from '../journal.ts';
-import type { Admission, LimitRules, Usage } from '../limits/admission.ts';
-import type { Limits } from '../limits/plans.ts';
+import type { Admission, LimitRules, Limits, Usage } from '../limits/admission.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from '../seed/stock.ts';
 
 /** What a key is entitled to. `plan` is a name for people; the limits decide. */

@@ -1,5 +1,4 @@
 import type { NounOutline } from '../outline.ts';
-import { keysOutline } from './keys/index.ts';
 
 export const sandboxOutline: NounOutline = {
   usage: 'sandbox',
@@ -19,7 +18,7 @@ export const sandboxOutline: NounOutline = {
     {
       usage: 'info',
       summary: 'show where the sandbox is kept, its key and its plan',
-      load: async () => (await import('./info.ts')).defineInfo,
+      load: async () => (await import('./reset.ts')).defineInfo,
     },
     {
       usage: 'import <file>',
@@ -36,7 +35,20 @@ export const sandboxOutline: NounOutline = {
       summary: 'copy the database, while it is served or not',
       load: async () => (await import('./backup.ts')).defineBackup,
     },
-    keysOutline,
+    {
+      usage: 'keys',
+      summary: 'issue, list and revoke keys of the embedded service',
+      description: 'Issues, lists and revokes keys of the embedded service, while it is served or not.',
+      commands: [
+        { usage: 'create', summary: 'issue a key', load: async () => (await import('./keys.ts')).defineCreate },
+        { usage: 'list', summary: 'list all keys', load: async () => (await import('./keys.ts')).defineList },
+        {
+          usage: 'revoke <id>',
+          summary: 'end the validity of a key',
+          load: async () => (await import('./keys.ts')).defineRevoke,
+        },
+      ],
+    },
     {
       usage: 'openapi',
       summary: 'print the contract of the service as an OpenAPI document',

@@ -1,14 +1,38 @@
 import type { Command } from 'commander';
-import type { Column } from '../../../output/view.ts';
+import type { Column, View } from '../../../output/view.ts';
 import type { Seed } from '../../../service/index.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { resetSandbox, sandboxPlan } from '../../sandbox.ts';
 import { examples } from '../command.ts';
 import { oneOf } from '../values.ts';
-import { printInfo } from './info.ts';
-import { withKeys } from './key-ring.ts';
 import { count } from './numbers.ts';
-import { chosenStore, nameOfStore, type StoreChoice, withStore, withStoreOptions } from './store-access.ts';
+import { chosenStore, nameOfStore, type StoreChoice, withKeys, withStore, withStoreOptions } from './store-access.ts';
+
+export function defineInfo(command: Command, run: Run): void {
+  command
+    .description('Shows where the sandbox is kept, its key, its plan and how many pets it has. Makes it on first use.')
+    .addHelpText('after', examples([['petstock sandbox info'], ['petstock sandbox info --json']]))
+    .action(run((invocation) => printInfo(invocation)));
+}
+
+/** `{"file","key","plan","pets"}` */
+async function printInfo(invocation: Invocation): Promise<void> {
+  const { inspectDatabase } = await import('../../../service/index.ts');
+  const row = await withKeys(invocation, {}, async ({ file, own: { key, record } }) => {
+    return { file, key, plan: record.plan, pets: inspectDatabase(file)?.pets ?? 0 };
+  });
+  const view: View = {
+    shape: 'one',
+    columns: [
+      { field: 'file', title: 'File', whole: true },
+      { field: 'key', title: 'Key', whole: true },
+      { field: 'plan', title: 'Plan' },
+      { field: 'pets', title: 'Pets', align: 'right' },
+    ],
+    rows: [[row]],
+  };
+  await invocation.results.print(view);
+}
 
 interface ResetOptions extends StoreChoice {
   readonly pets?: string;

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Stock, Store } from '../../../service/index.ts';
+import type { KeyRecord, KeyRing, Stock, Store } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { openSandbox, serversOf, storeError } from '../../sandbox.ts';
+import { openSandbox, sandboxPlan, serversOf, storeError } from '../../sandbox.ts';
 import { requireFileName } from '../values.ts';
 import { databaseOf } from './serve-options.ts';
 
@@ -71,4 +71,40 @@ export function nameOfStore(chosen: { readonly file: string } | { readonly datab
   if ('file' in chosen) return chosen.file;
   // No URL: the host may be a folder, and then there is none before the name.
   return chosen.database.replace(/^\w+:\/\/([^@/]*@)?/, '').replace(/\?.*$/, '');
+}
+
+/** Keys of a store, for one command. */
+interface OpenKeys {
+  /** The file, or how the database is named. */
+  readonly file: string;
+  readonly ring: KeyRing;
+  /** The sandbox's own key, which every start makes known. */
+  readonly own: { readonly key: string; readonly record: KeyRecord };
+}
+
+/**
+ * Opens the keys of a store for as long as `work` takes.
+ * @param choice the sandbox's own file, which is made on first use, where it names none
+ * @throws UsageError when another file does not exist, or is no database of the service
+ */
+export async function withKeys<Result>(
+  invocation: Invocation,
+  choice: StoreChoice,
+  work: (keys: OpenKeys) => Promise<Result>,
+): Promise<Result> {
+  const { context } = invocation;
+  const chosen = await chosenStore(invocation, choice);
+  const { openKeyRing } = await import('../../../service/index.ts');
+  const sandbox = await openSandbox(context.folders.state);
+  try {
+    const ring = await openKeyRing({ ...chosen, clock: context.clock });
+    try {
+      const record = await ring.adopt(sandbox.key, sandboxPlan, { keepsKnown: true });
+      return await work({ file: nameOfStore(chosen), ring, own: { key: sandbox.key, record } });
+    } finally {
+      await ring.close();
+    }
+  } catch (error) {
+    throw await storeError(error, chosen);
+  }
 }

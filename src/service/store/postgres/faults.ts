@@ -1,5 +1,5 @@
-import type { Fault } from '../../faults/fault.ts';
 import { type Faults, type Injection, injectionOf, matches, NOTHING } from '../../faults/fault-set.ts';
+import type { Fault } from '../../faults/grammar.ts';
 import { parseFault } from '../../faults/grammar.ts';
 import type { Connections } from './connections.ts';
 

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
+import { sqlite } from '../../../shared/sqlite-engine.ts';
 import { StorageError } from '../store.ts';
-import { sqlite } from './engine.ts';
 
 export type Database = DatabaseSyncInstance;
 export type Statement = ReturnType<Database['prepare']>;

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { digestOf } from '../../keys/key.ts';
+import type { Limits } from '../../limits/admission.ts';
 import { type Admission, admit, type LimitRules, type Usage } from '../../limits/admission.ts';
-import type { Limits } from '../../limits/plans.ts';
 import { idOf, type KeyRow, recordOf, usageOf } from '../key-row.ts';
 import type { Entitlement, KeyRecord, Registration } from '../store.ts';
 import type { Database, Statement } from './database.ts';

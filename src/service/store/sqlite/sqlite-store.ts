@@ -1,19 +1,43 @@
+import { statSync } from 'node:fs';
 import { type Clock, MovableClock } from '../../clock.ts';
 import { FaultSet } from '../../faults/fault-set.ts';
 import { LocalJournal } from '../../journal.ts';
 import type { Admission, LimitRules, Usage } from '../../limits/admission.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from '../../seed/stock.ts';
-import type { Entitlement, KeyRecord, Registration, Store } from '../store.ts';
+import { type Entitlement, type KeyRecord, type Registration, StorageError, type Store } from '../store.ts';
 import { patiently, VERY_PATIENT } from './busy-retry.ts';
-import { BUSY_MS, type Database, guarded, inTransaction, openDatabase } from './database.ts';
-import { FilePresence } from './file-presence.ts';
+import { BUSY_MS, type Database, guarded, IN_MEMORY, inTransaction, openDatabase } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
+import { Pages, ShortList, type Snapshots, snapshotsOf } from './inventory.ts';
 import { Keys } from './keys.ts';
-import { Pages } from './pages.ts';
 import { Pets } from './pets.ts';
 import { fillStock, prepareDatabase, putItems, STARTING_MS, settle } from './schema.ts';
-import { ShortList } from './short-list.ts';
-import { type Snapshots, snapshotsOf } from './snapshots.ts';
+
+/**
+ * Whether the file that was opened is still where it was. On most systems a file that is deleted or replaced can still be
+ * written to, and everything written is lost.
+ */
+class FilePresence {
+  readonly #file: string;
+  readonly #opened: string | null;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#opened = file === IN_MEMORY ? null : identityOf(file);
+  }
+
+  /** @throws StorageError when it is gone, or another one is in its place */
+  require(): void {
+    if (this.#opened === null || identityOf(this.#file) === this.#opened) return;
+    throw new StorageError(`${this.#file} was deleted or replaced while it was in use. Start the service again`);
+  }
+}
+
+/** Empty when there is no file. */
+function identityOf(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found === undefined ? '' : `${found.dev} ${found.ino}`;
+}
 
 const FORGET_USAGE = `
   UPDATE keys SET minute_start = -1, minute_length = 0, minute_used = 0, day_start = -1, day_used = 0,

@@ -1,6 +1,45 @@
 import { Refusal } from '../http/answer.ts';
-import { exactInt64 } from './integer.ts';
-import type { QuantityBounds } from './route.ts';
+
+/** Smallest and largest quantity that a stock update may set; null: no bound but int64. */
+export interface QuantityBounds {
+  readonly min: bigint | null;
+  readonly max: bigint | null;
+}
+
+const SMALLEST = -(2n ** 63n);
+const LARGEST = 2n ** 63n - 1n;
+
+export function isInt64(value: bigint): boolean {
+  return SMALLEST <= value && value <= LARGEST;
+}
+
+/**
+ * The int64 that the text of a JSON number stands for, exactly: 5, 5.0 and 0.5e1 are the same integer.
+ * Null when it has a fraction or is too large. However large the exponent, no more than 19 digits are worked with.
+ */
+export function exactInt64(number: string): bigint | null {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    number.match(/^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/) ?? [];
+  const significant = `${whole}${fraction}`.replace(/^0+/, '');
+  const digits = significant.replace(/0+$/, '');
+  if (digits === '') return whole === '' ? null : 0n;
+  const zeros = Number(exponent) - fraction.length + (significant.length - digits.length);
+  if (zeros < 0 || digits.length + zeros > 19) return null;
+  const value = BigInt(`${sign}${digits}${'0'.repeat(zeros)}`);
+  return isInt64(value) ? value : null;
+}
+
+/**
+ * The petId of a path, exact.
+ * @throws Refusal 400 when it is not an int64 in decimal
+ */
+export function parsePetId(text: string): bigint {
+  const petId = /^(0|-?[1-9]\d{0,18})$/.test(text) ? BigInt(text) : null;
+  if (petId === null || !isInt64(petId)) {
+    throw new Refusal(400, 'invalid_pet_id', 'petId must be an integer of 64 bits in decimal.');
+  }
+  return petId;
+}
 
 /**
  * The quantity of an InventoryUpdate, exact. Other fields are ignored.

@@ -1,0 +1,149 @@
+import { type Answer, Refusal } from '../http/answer.ts';
+import { type Exchange, readBody } from '../http/exchange.ts';
+import type { InventoryItem } from '../seed/stock.ts';
+import type { Store } from '../store/store.ts';
+import { parsePetId, parseQuantity, type QuantityBounds } from './values.ts';
+
+/** What an operation works with. */
+interface Call {
+  readonly exchange: Exchange;
+  readonly store: Store;
+  readonly bounds: QuantityBounds;
+  /** The decoded value of the path parameter, '' where the path has no parameter. */
+  readonly parameter: string;
+}
+
+type Operation = (call: Call) => Promise<Answer>;
+
+interface Route {
+  /** A segment that starts with ':' is a parameter. */
+  readonly segments: readonly string[];
+  readonly operations: Readonly<Record<string, Operation>>;
+  /** Headers of every answer on this path, whatever its status. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An InventoryItem as an answer; its numbers are written from bigints, digit by digit. */
+function itemAnswer({ petId, quantity, status }: InventoryItem): Answer {
+  return { status: 200, body: `{"petId":${petId},"quantity":${quantity},"status":${JSON.stringify(status)}}` };
+}
+
+function petNotFound(petId: bigint): Refusal {
+  return new Refusal(404, 'pet_not_found', `There is no pet ${petId}.`);
+}
+
+/** GET /inventory: all items. One page is answered as a whole, more are streamed as the client reads. */
+async function listInventory({ store }: Call): Promise<Answer> {
+  const pages = store.inventory();
+  const first = await pages.next();
+  if (first.done === true) return { status: 200, body: '[]' };
+  const second = await pages.next();
+  if (second.done === true) return { status: 200, body: `[${first.value}]` };
+  return { status: 200, body: listOf(first.value, second.value, pages) };
+}
+
+async function* listOf(
+  first: string,
+  second: string,
+  rest: AsyncGenerator<string, void>,
+): AsyncGenerator<string, void> {
+  try {
+    yield `[${first}`;
+    yield `,${second}`;
+    for await (const page of rest) yield `,${page}`;
+    yield ']';
+  } finally {
+    await rest.return();
+  }
+}
+
+/** GET /pets/{petId}, deprecated. Its payload is not specified: ours is the record that was imported, or what the inventory knows. */
+async function getPet({ store, parameter }: Call): Promise<Answer> {
+  const petId = parsePetId(parameter);
+  const pet = await store.find(petId);
+  if (pet === null) throw petNotFound(petId);
+  if (pet.record !== undefined) return { status: 200, body: pet.record };
+  return { status: 200, body: `{"petId":${pet.petId},"status":${JSON.stringify(pet.status)}}` };
+}
+
+/** GET /store/orders. Its payload is not specified: the orders that were imported, as they were. */
+async function listOrders({ store }: Call): Promise<Answer> {
+  return { status: 200, body: `[${(await store.orders()).join(',')}]` };
+}
+
+/** PATCH /inventory/{petId}: sets the quantity of one pet. The status stays: the specification gives no transitions. */
+async function updateInventory({ exchange, store, bounds, parameter }: Call) {
+  requireJson(exchange);
+  const body = await readBody(exchange);
+  const petId = parsePetId(parameter);
+  const quantity = await parseQuantity(body, bounds);
+  const item = await store.setQuantity(petId, quantity);
+  if (item === null) throw petNotFound(petId);
+  return itemAnswer(item);
+}
+
+/** `application/json`, whatever its parameters, and not compressed. */
+function requireJson({ request }: Exchange): void {
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') {
+    throw new Refusal(415, 'unsupported_media_type', 'The body must be application/json.', {
+      'Accept-Patch': 'application/json',
+    });
+  }
+  const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (coding !== 'identity') {
+    throw new Refusal(415, 'unsupported_media_type', 'The body must not be compressed.', {
+      'Accept-Encoding': 'identity',
+    });
+  }
+}
+
+/** GET /pets/{petId} is deprecated with a sunset date that the specification leaves out: both dates are ours. */
+const DEPRECATED = {
+  /** RFC 9745 */
+  Deprecation: `@${Date.UTC(2026, 0, 1) / 1000}`,
+  /** RFC 8594 */
+  Sunset: new Date(Date.UTC(2027, 11, 31, 23, 59, 59)).toUTCString(),
+};
+
+const ROUTES: readonly Route[] = [
+  { segments: ['inventory'], operations: { GET: listInventory } },
+  { segments: ['inventory', ':petId'], operations: { PATCH: updateInventory } },
+  { segments: ['pets', ':petId'], operations: { GET: getPet }, headers: DEPRECATED },
+  { segments: ['store', 'orders'], operations: { GET: listOrders } },
+];
+
+export interface Match {
+  readonly route: Route;
+  readonly parameter: string;
+}
+
+/** The route of a path, given in decoded segments. */
+export function matchRoute(segments: readonly string[]): Match | null {
+  const route = ROUTES.find(
+    (candidate) =>
+      candidate.segments.length === segments.length &&
+      candidate.segments.every((expected, at) =>
+        expected.startsWith(':') ? segments[at] !== '' : expected === segments[at],
+      ),
+  );
+  if (route === undefined) return null;
+  const at = route.segments.findIndex((segment) => segment.startsWith(':'));
+  return { route, parameter: segments[at] ?? '' };
+}
+
+/** The path below the base address with its parameters by name: `/inventory/{petId}`. */
+export function pathOf({ segments }: Route): string {
+  return `/${segments.map((segment) => segment.replace(/^:(.*)$/, '{$1}')).join('/')}`;
+}
+
+/** The value of the Allow header for the service as a whole: `OPTIONS *`. */
+export function allMethods(): string {
+  return [...new Set([...ROUTES.flatMap((route) => allowedMethods(route).split(', '))])].sort().join(', ');
+}
+
+/** The value of the Allow header: HEAD where there is GET, OPTIONS everywhere. */
+export function allowedMethods({ operations }: Route): string {
+  const methods = Object.keys(operations);
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+}
