@@ -11,7 +11,7 @@ const mayImport = {
   service: ['shared/'],
   output: ['inventory/', 'shared/'],
   'change-files': ['inventory/', 'shared/'],
-  counts: ['inventory/', 'shared/'],
+  counts: ['inventory/', 'state/', 'shared/'],
   'rate-limit': ['shared/'],
   settings: ['shared/'],
   state: ['inventory/', 'rate-limit/', 'shared/'],

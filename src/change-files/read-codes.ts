@@ -1,4 +1,5 @@
-import { canBeCode, codeText } from '../inventory/count/scan-line.ts';
+import type { BarCodes } from '../inventory/bar-codes.ts';
+import { codeFault, codeText } from '../inventory/count/scan-line.ts';
 import { quoted } from '../inventory/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
 import { type DelimitedRow, RecordScanner } from './delimited/record-scanner.ts';
@@ -6,73 +7,87 @@ import { BrokenFileError, FaultList, type FileFault } from './fault.ts';
 import { fieldOf } from './fields.ts';
 import { decodeText } from './text.ts';
 
-/** What a file of bar codes holds: the pet of each code, or what is wrong with it. */
+/** What a file of bar codes holds, or what is wrong with it. */
 export type CodesFile =
-  | { readonly ok: true; readonly codes: ReadonlyMap<string, bigint> }
+  | { readonly ok: true; readonly codes: BarCodes }
   | { readonly ok: false; readonly faults: readonly FileFault[]; readonly total: number };
 
+/** The indexes of columns; -1 for a name that the file does not have. */
 interface CodeColumns {
   readonly code: number;
   readonly petId: number;
+  readonly name: number;
 }
 
 /**
- * Reads CSV or TSV with the columns `code` and `petId`, in any order; other columns are passed over. A code is text: `007` is not `7`.
- * Several codes may stand for one pet.
+ * Reads CSV or TSV with the columns `code`, `petId` and optionally `name`, in any order; other columns are ignored. A code is text: `007` is
+ * not `7`. Several codes may stand for one pet, and a pet may have a name and no code.
  * @throws what `source` throws
  */
 export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<CodesFile> {
-  const faults = new FaultList();
-  const codes = new Map<string, bigint>();
-  const lines = new Map<string, number>();
-  let columns: CodeColumns | 'awaited' | 'useless' = 'awaited';
-  const scanner = new RecordScanner((row) => {
-    if (row.cells.every((cell) => cell.trim() === '')) return;
-    if (columns === 'awaited') columns = readHeader(row, faults) ?? 'useless';
-    else if (columns !== 'useless') readRow(row, columns, { codes, lines, faults });
-  });
+  const reader = new CodesReader();
+  const scanner = new RecordScanner((row) => reader.add(row));
   try {
     for await (const piece of decodeText(source, 65_536)) scanner.write(piece);
     scanner.end();
-    if (columns === 'awaited') faults.add({ line: 1, message: 'the file is empty' });
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error;
-    faults.add(error.fault);
+    reader.faults.add(error.fault);
   }
-  if (faults.total === 0) return { ok: true, codes };
-  return { ok: false, faults: faults.inOrder(new FaultList()), total: faults.total };
+  return reader.finish();
+}
+
+class CodesReader {
+  readonly faults = new FaultList();
+  readonly #pets = new Map<string, bigint>();
+  readonly #names = new Map<bigint, string>();
+  readonly #lines = new Map<string, number>();
+  #columns: CodeColumns | 'awaited' | 'useless' = 'awaited';
+
+  add(row: DelimitedRow): void {
+    if (row.cells.every((cell) => cell.trim() === '')) return;
+    if (this.#columns === 'awaited') this.#columns = readHeader(row, this.faults) ?? 'useless';
+    else if (this.#columns !== 'useless') this.#addRow(row, this.#columns);
+  }
+
+  finish(): CodesFile {
+    const { total } = this.faults;
+    if (this.#columns === 'awaited' && total === 0) this.faults.add({ line: 1, message: 'the file is empty' });
+    if (this.faults.total === 0) return { ok: true, codes: { pets: this.#pets, names: this.#names } };
+    return { ok: false, faults: this.faults.inOrder(new FaultList()), total: this.faults.total };
+  }
+
+  #addRow({ cells, line }: DelimitedRow, columns: CodeColumns): void {
+    const code = codeText(bareNumber(cells[columns.code] ?? ''));
+    const name = (cells[columns.name] ?? '').trim();
+    const petId = readPetId(bareNumber(cells[columns.petId] ?? ''));
+    const fault = code === '' && name !== '' ? undefined : codeFault(code);
+    if (!petId.ok) this.faults.add({ line, column: 'petId', message: petId.fault });
+    if (fault !== undefined) this.faults.add({ line, column: 'code', message: fault });
+    if (!petId.ok || fault !== undefined) return;
+    if (name !== '' && !this.#names.has(petId.value)) this.#names.set(petId.value, name);
+    if (code !== '') this.#addCode(code, petId.value, line);
+  }
+
+  #addCode(code: string, petId: bigint, line: number): void {
+    const other = this.#pets.get(code);
+    if (other !== undefined && other !== petId) {
+      const message = `the code ${quoted(code)} is on line ${this.#lines.get(code)} already, for pet ${other}`;
+      this.faults.add({ line, column: 'code', message });
+    }
+    this.#pets.set(code, petId);
+    this.#lines.set(code, line);
+  }
 }
 
 function readHeader({ cells, line }: DelimitedRow, faults: FaultList): CodeColumns | undefined {
   const code = cells.findIndex((cell) => /^(?:bar ?)?code$/i.test(cell.trim().replace(/[_-]/g, ' ')));
   const petId = cells.findIndex((cell) => fieldOf(cell.trim()) === 'petId');
-  if (code !== -1 && petId !== -1) return { code, petId };
-  faults.add({ line, message: 'this is not a file of codes: the first line has to name the columns code,petId' });
+  const name = cells.findIndex((cell) => /^(?:pet ?)?name$/i.test(cell.trim().replace(/[_-]/g, ' ')));
+  if (code !== -1 && petId !== -1) return { code, petId, name };
+  faults.add({
+    line,
+    message: 'this is not a file of codes: the first line has to name the columns code,petId and, if you like, name',
+  });
   return undefined;
-}
-
-interface Found {
-  readonly codes: Map<string, bigint>;
-  readonly lines: Map<string, number>;
-  readonly faults: FaultList;
-}
-
-function readRow({ cells, line }: DelimitedRow, columns: CodeColumns, { codes, lines, faults }: Found): void {
-  const code = codeText(bareNumber(cells[columns.code] ?? ''));
-  const petId = readPetId(bareNumber(cells[columns.petId] ?? ''));
-  if (!petId.ok) faults.add({ line, column: 'petId', message: petId.fault });
-  if (!canBeCode(code)) {
-    const message =
-      code === '' ? 'the code is missing' : `${quoted(code)} can't be a code: it has a meaning in a count`;
-    faults.add({ line, column: 'code', message });
-    return;
-  }
-  if (!petId.ok) return;
-  const other = codes.get(code);
-  if (other !== undefined && other !== petId.value) {
-    const message = `the code ${quoted(code)} is on line ${lines.get(code)} already, for pet ${other}`;
-    faults.add({ line, column: 'code', message });
-  }
-  codes.set(code, petId.value);
-  lines.set(code, line);
 }

@@ -1,193 +1,226 @@
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { type BarCodes, barCodesText, joinBarCodes, parseBarCodes } from '../inventory/bar-codes.ts';
 import { Tally } from '../inventory/count/tally.ts';
-import { createFileAtomically } from '../shared/atomic-file.ts';
-import { FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
-import { requirePrivateFile } from '../shared/private-file.ts';
-import { makePrivateFolder } from '../shared/private-folder.ts';
-import type { ProcessIdentity } from '../shared/processes.ts';
-import { finishedName, holderOf, type ReadSession, readSession, unfinishedName } from './read-session.ts';
-import {
-  applyRecord,
-  recordText,
-  type ScanRecord,
-  type SessionEnd,
-  type SessionHead,
-  type SessionRecord,
-} from './records.ts';
-import { SessionLog, type SessionSystem } from './session-log.ts';
+import type { Clock } from '../shared/clock.ts';
+import { ConflictError, NotFoundError, UsageError } from '../shared/errors.ts';
+import type { Processes, ProcessIdentity } from '../shared/processes.ts';
+import type { Connection } from '../state/sqlite/connection.ts';
+import { type OpenSession, StoredSession, trialSession } from './open-session.ts';
+import { applyRecord, baseRecords, type ScanRecord, type SessionEnd, type SessionHead } from './records.ts';
+import { addScans, makeTables, type SessionRow, scansOf, sessionOf } from './session-tables.ts';
 
-export interface SessionsOptions extends SessionSystem {
-  /** The state folder; sessions are in `counts` below it. */
-  readonly folder: string;
-  /** A number in [0, 1). */
+export interface SessionSystem {
+  readonly clock: Clock;
+  readonly processes: Processes;
+  /** Returns a number in [0, 1). */
   random(): number;
 }
 
-/** A session as it stands. */
-export interface SessionFacts extends ReadSession {
-  /** The process that is at it. */
+/** A session as it is stored. */
+export interface SessionFacts {
+  readonly head: SessionHead;
+  /** The bar codes that it was given last. */
+  readonly codes: BarCodes;
+  readonly scans: readonly ScanRecord[];
+  /** undefined: it is not finished. */
+  readonly end: SessionEnd | undefined;
+  /** The process that counts it. */
   readonly holder: ProcessIdentity | undefined;
-}
-
-export interface SessionList {
-  /** The newest first. */
-  readonly found: readonly SessionFacts[];
-  /** Why a file can't be read, which each names. */
-  readonly unreadable: readonly FailureError[];
 }
 
 const hint = 'petstock inventory count --list';
 
-/** The sessions of stock-takes on this machine: a file each, to which lines are only ever added. */
-export class Sessions {
-  readonly #options: SessionsOptions;
-  readonly #folder: string;
+/** Milliseconds after which a process that can't be seen, and has not kept its session alive, no longer holds it. */
+const aliveFor = 15_000;
 
-  constructor(options: SessionsOptions) {
-    this.#options = options;
-    this.#folder = join(options.folder, 'counts');
+/** The sessions of stock-takes on this machine: tables of the local `state.db`. */
+export class Sessions {
+  readonly #connection: Connection;
+  readonly #system: SessionSystem;
+
+  constructor(connection: Connection, system: SessionSystem) {
+    this.#connection = connection;
+    this.#system = system;
+    makeTables(connection);
   }
 
-  /** @param all those that are finished, too */
-  list(all: boolean): SessionList {
-    const names = this.#names().filter((name) => all || name.endsWith(unfinishedName));
-    const found: SessionFacts[] = [];
-    const unreadable: FailureError[] = [];
-    for (const name of names) {
-      try {
-        found.push(this.#facts(join(this.#folder, name)));
-      } catch (error) {
-        if (!(error instanceof FailureError)) throw error;
-        unreadable.push(error);
-      }
-    }
-    const shown = found.filter(({ end }) => all || end === undefined);
-    return { found: shown.sort((one, other) => other.head.at - one.head.at), unreadable };
+  /** Returns the sessions, the newest first. @param all includes those that are finished */
+  list(all: boolean): readonly SessionFacts[] {
+    const which = all ? '' : 'WHERE ended IS NULL';
+    const rows = this.#connection.all(`SELECT * FROM counts ${which} ORDER BY at DESC, session DESC`);
+    return rows.map((row) => this.#facts(sessionOf(row)));
   }
 
   /**
+   * Returns the session of an id.
    * @param text a whole id, or its last four characters
-   * @throws UsageError for what is no id, NotFoundError where there is no such session
+   * @throws UsageError if it is no id, NotFoundError if there is no such session
    */
   find(text: string): SessionFacts {
     if (!/^(?:\d{8}T\d{6}Z-)?[0-9a-z]{4}$/i.test(text)) {
       throw new UsageError(`${JSON.stringify(text.slice(0, 40))} is not the id of a session, such as k3x9`, { hint });
     }
-    const [name, ...others] = this.#names().filter((known) => bareName(known).endsWith(text.slice(-4).toLowerCase()));
-    const isThere = name !== undefined && (text.length === 4 || bareName(name) === text);
-    if (!isThere) throw new NotFoundError(`There is no session ${text}`, { hint });
-    if (others.length > 0 && text.length === 4) {
-      const ids = [name, ...others].map(bareName).join(' or ');
-      throw new UsageError(`${text} may be ${ids}: give the whole id`, { hint });
-    }
-    return this.#facts(join(this.#folder, name));
+    const sql = 'SELECT * FROM counts WHERE substr(session, -4) = ?';
+    const rows = this.#connection.all(sql, text.slice(-4).toLowerCase()).map(sessionOf);
+    const row = rows.find(({ head }) => text.length === 4 || head.session === text);
+    if (row === undefined) throw new NotFoundError(`There is no session ${text}`, { hint });
+    return this.#facts(row);
   }
 
-  /** Begins a session, on disk when this resolves. @param records what it begins with */
-  async begin(about: Omit<SessionHead, 'session' | 'at'>, records: readonly SessionRecord[] = []): Promise<SessionLog> {
-    makePrivateFolder(this.#options.folder);
-    makePrivateFolder(this.#folder);
-    for (;;) {
-      const at = Math.round(this.#options.clock.now());
-      const session = this.#newId(at);
-      const path = join(this.#folder, `${session}${unfinishedName}`);
-      const text = [recordText({ count: 1, session, at, ...about }), ...records.map(recordText)].join('');
-      if (await createFileAtomically(path, text)) return SessionLog.open(path, this.#options);
-    }
+  /** Begins a session with `scans`, and takes it. On disk when it returns. */
+  begin(about: Omit<SessionHead, 'session' | 'at'>, codes: BarCodes, scans: readonly ScanRecord[] = []): OpenSession {
+    return this.#connection.durable(() => this.#insert(about, codes, scans));
   }
 
   /**
-   * Takes a session to count on.
-   * @throws ConflictError while another process is at it
+   * Takes a session, so that no other process can count it until it is closed or this process has exited.
+   * @param codes replace those of the session; undefined: it keeps its own
+   * @throws ConflictError if another process counts it
    */
-  open({ path }: Pick<ReadSession, 'path'>): SessionLog {
-    return SessionLog.open(path, this.#options);
-  }
-
-  /** Ends a session for good, and leaves it. */
-  end(log: SessionLog, end: SessionEnd): void {
-    log.end(end);
-    log.close();
-    // The end is in the file: the name only spares the next command to look.
-    const { path } = log.session;
-    if (path.endsWith(unfinishedName)) renameSync(path, `${path.slice(0, -unfinishedName.length)}${finishedName}`);
-  }
-
-  /** Removes the file of a session that is finished, or damaged beyond its first line. */
-  remove({ path }: Pick<ReadSession, 'path'>): void {
-    rmSync(path, { force: true });
+  take({ head }: Pick<SessionFacts, 'head'>, codes?: BarCodes): OpenSession {
+    return this.#connection.durable(() => {
+      const found = this.#requireFree(head.session);
+      const holder = JSON.stringify(this.#system.processes.self);
+      const text = barCodesText(codes ?? found.codes);
+      const sql = 'UPDATE counts SET holder = ?, touched = ?, codes = ? WHERE session = ?';
+      this.#connection.run(sql, holder, this.#now(), text, head.session);
+      return this.#open({ ...found, codes: codes ?? found.codes });
+    });
   }
 
   /**
-   * Makes one session of several, which are finished with that. The sum of what each has counted is where it begins.
-   * @param isTrial it is discarded from the beginning, and those that it is made of go on
-   * @throws ConflictError while another process is at one of them
+   * Makes one session of several, which are finished with that: all of it or nothing. It begins with the sum of what each has counted.
+   * @param codes undefined: those of the sources
+   * @throws ConflictError if another process counts one of them
    */
-  async merge(sources: readonly ReadSession[], isTrial: boolean): Promise<SessionLog> {
-    const logs: SessionLog[] = [];
-    try {
-      for (const source of sources) logs.push(this.open(source));
-      const tally = new Tally();
-      for (const { session } of logs) {
-        const counted = tallyOf(session);
-        for (const [petId, units] of counted.counts()) tally.base(petId, units);
-        for (const [code, units] of counted.unknowns()) tally.base(code, units);
-      }
-      const [first] = sources;
-      if (first === undefined) throw new Error('nothing to merge');
-      const { env, store, service, baseUrl } = first.head;
-      const merged = sources.map(({ head }) => head.session);
-      const about = { env, store, service, baseUrl, merged };
-      if (isTrial) return await this.begin(about, [...baseRecords(tally), { end: { how: 'discarded' } }]);
-      const into = await this.begin(about, baseRecords(tally));
-      this.#endMerged(logs, into.session.head.session);
+  merge(sources: readonly SessionFacts[], codes: BarCodes | undefined): OpenSession {
+    return this.#connection.durable(() => {
+      const found = sources.map(({ head }) => this.#requireFree(head.session));
+      const { about, codes: joined, scans } = mergedOf(found);
+      const into = this.#insert(about, codes ?? joined, scans);
+      for (const { head } of found) this.end(head, { how: 'merged', into: into.head.session });
       return into;
-    } finally {
-      for (const log of logs) log.close();
+    });
+  }
+
+  /** Ends a session for good, within a transaction or in one of its own. */
+  end({ session }: Pick<SessionHead, 'session'>, end: SessionEnd): void {
+    const sql = 'UPDATE counts SET ended = ?, holder = NULL WHERE session = ? AND ended IS NULL';
+    this.#connection.run(sql, JSON.stringify(end), session);
+  }
+
+  /** Gives a session up. @throws ConflictError if another process counts it */
+  discard({ head }: Pick<SessionFacts, 'head'>): void {
+    this.#connection.durable(() => {
+      this.#requireFree(head.session);
+      this.end(head, { how: 'discarded' });
+    });
+  }
+
+  /** Removes a session that is finished. */
+  remove({ head }: Pick<SessionFacts, 'head'>): void {
+    this.#connection.durable(() => {
+      this.#connection.run('DELETE FROM count_scans WHERE session = ?', head.session);
+      this.#connection.run('DELETE FROM counts WHERE session = ?', head.session);
+    });
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  #insert(about: Omit<SessionHead, 'session' | 'at'>, codes: BarCodes, scans: readonly ScanRecord[]): OpenSession {
+    const at = this.#now();
+    const head = { ...about, session: this.#newId(at), at };
+    const sql = 'INSERT INTO counts (session, at, head, codes, holder, touched) VALUES (?, ?, ?, ?, ?, ?)';
+    const holder = JSON.stringify(this.#system.processes.self);
+    this.#connection.run(sql, head.session, at, JSON.stringify(head), barCodesText(codes), holder, at);
+    addScans(this.#connection, head.session, scans);
+    return this.#open({ head, codes, scans });
+  }
+
+  #open(session: Pick<SessionFacts, 'head' | 'codes' | 'scans'>): OpenSession {
+    return new StoredSession(session, this.#connection, this.#system, (end) => this.end(session.head, end));
+  }
+
+  #requireFree(session: string): SessionFacts {
+    const row = this.#connection.get('SELECT * FROM counts WHERE session = ?', session);
+    const facts = row && this.#facts(sessionOf(row));
+    const name = session.slice(-4);
+    if (facts === undefined || facts.end !== undefined) {
+      throw new ConflictError(`Session ${name} was finished by another process`, { hint });
     }
+    const { holder } = facts;
+    if (holder === undefined) return facts;
+    throw new ConflictError(`Session ${name} is being counted by process ${holder.pid} on ${holder.host}`, { hint });
   }
 
-  /** A crash may have come between a merged session and the end of its sources: none of them is counted twice. */
-  endSources({ head }: Pick<ReadSession, 'head'>): void {
-    const logs = this.#names()
-      .filter((name) => name.endsWith(unfinishedName) && head.merged.includes(bareName(name)))
-      .map((name) => this.#facts(join(this.#folder, name)))
-      .filter(({ end }) => end === undefined)
-      .map((session) => this.open(session));
-    this.#endMerged(logs, head.session);
+  #facts({ head, codes, end, holder, touched }: SessionRow): SessionFacts {
+    const scans = scansOf(this.#connection, head.session);
+    return {
+      head,
+      codes: parseBarCodes(codes),
+      scans,
+      end,
+      holder: this.#isHeld(holder, touched) ? holder : undefined,
+    };
   }
 
-  #endMerged(logs: readonly SessionLog[], into: string): void {
-    for (const log of logs) this.end(log, { how: 'merged', into });
+  /**
+   * Reports whether a process other than this one counts a session. One in another container, or from before a restart, can't be
+   * seen: it counts as long as it keeps the session alive.
+   */
+  #isHeld(holder: ProcessIdentity | undefined, touched: number): boolean {
+    const { processes, clock } = this.#system;
+    const { self } = processes;
+    if (holder === undefined || isSame(holder, self) || processes.isGone(holder)) return false;
+    const isBeside = holder.host === self.host && holder.namespace === self.namespace && holder.boot === self.boot;
+    return isBeside || clock.now() - touched < aliveFor;
   }
 
-  #facts(path: string): SessionFacts {
-    requirePrivateFile(path);
-    const session = readSession(path);
-    return { ...session, holder: session.end === undefined ? holderOf(session, this.#options) : undefined };
-  }
-
-  #names(): string[] {
-    if (!existsSync(this.#folder)) return [];
-    return readdirSync(this.#folder).filter((name) => name.endsWith(unfinishedName) || name.endsWith(finishedName));
-  }
-
-  /** Its last four characters tell it from all others. */
+  /** Returns an id whose last four characters no other session has. */
   #newId(at: number): string {
     const time = new Date(at).toISOString().replace(/[-:]|\.\d+/g, '');
-    const taken = new Set(this.#names().map((name) => bareName(name).slice(-4)));
-    for (let attempt = 0; ; attempt += 1) {
-      const number = (Math.floor(this.#options.random() * 36 ** 4) + attempt) % 36 ** 4;
+    const first = Math.floor(this.#system.random() * 36 ** 4);
+    for (let number = first; ; number = (number + 1) % 36 ** 4) {
       const suffix = number.toString(36).padStart(4, '0');
-      if (!taken.has(suffix)) return `${time}-${suffix}`;
+      const taken = this.#connection.get('SELECT 1 FROM counts WHERE substr(session, -4) = ?', suffix);
+      if (taken === undefined) return `${time}-${suffix}`;
     }
+  }
+
+  #now(): number {
+    return Math.round(this.#system.clock.now());
   }
 }
 
-/** What a session has counted, by what was known while it was scanned. */
+/** Returns a session that begins with what a merge of `sources` would, and keeps nothing. */
+export function trialOfMerge(sources: readonly SessionFacts[], codes: BarCodes | undefined): OpenSession {
+  const { about, codes: joined, scans } = mergedOf(sources);
+  const [first] = sources;
+  return trialSession({ head: { ...about, session: first?.head.session ?? '', at: 0 }, codes: codes ?? joined, scans });
+}
+
+function mergedOf(sources: readonly SessionFacts[]) {
+  const [first] = sources;
+  if (first === undefined) throw new Error('nothing to merge');
+  const tally = new Tally();
+  for (const source of sources) {
+    const counted = tallyOf(source);
+    for (const [petId, units] of counted.counts()) tally.base(petId, units);
+    for (const [code, units] of counted.unknowns()) tally.base(code, units);
+  }
+  const { mode, env, store, service, baseUrl } = first.head;
+  const merged = sources.map(({ head }) => head.session);
+  return {
+    about: { mode, env, store, service, baseUrl, merged },
+    codes: joinBarCodes(sources.map(({ codes }) => codes)),
+    scans: baseRecords(tally),
+  };
+}
+
+/** Returns what a session has counted. @param petOf returns the pet of a code that none was known for */
 export function tallyOf(
-  { scans }: Pick<ReadSession, 'scans'>,
+  { scans }: Pick<SessionFacts, 'scans'>,
   petOf: (code: string) => bigint | undefined = () => undefined,
 ): Tally {
   const tally = new Tally();
@@ -195,11 +228,18 @@ export function tallyOf(
   return tally;
 }
 
-function baseRecords(tally: Tally): ScanRecord[] {
-  const pets = Array.from(tally.counts(), ([petId, base]) => ({ base, code: `${petId}`, pet: `${petId}` }));
-  return [...pets, ...Array.from(tally.unknowns(), ([code, base]) => ({ base, code }))];
+/** Returns the last four characters of a session's id: no two sessions of one machine have the same. */
+export function shortOf({ head }: { readonly head: Pick<SessionHead, 'session'> }): string {
+  return head.session.slice(-4);
 }
 
-function bareName(name: string): string {
-  return name.replace(/\.\w+$/, '');
+export function isSame(one: ProcessIdentity, other: ProcessIdentity): boolean {
+  const { host, namespace, boot, pid, startedAt } = one;
+  return (
+    host === other.host &&
+    namespace === other.namespace &&
+    boot === other.boot &&
+    pid === other.pid &&
+    startedAt === other.startedAt
+  );
 }

@@ -7,14 +7,14 @@ export interface CountFacts {
   readonly session: string;
   /** When it began: milliseconds since the Unix epoch. */
   readonly at: number;
-  /** undefined: the session is damaged where it says so. */
-  readonly env: string | undefined;
+  readonly mode: 'count' | 'add' | 'take';
+  readonly env: string;
   readonly store: string | undefined;
   readonly scans: number;
   readonly pets: number;
   readonly units: number;
   readonly unknown: number;
-  readonly state: 'open' | 'counting' | 'applied' | 'written' | 'merged' | 'discarded' | 'damaged';
+  readonly state: 'open' | 'counting' | 'applied' | 'written' | 'merged' | 'discarded';
   /** The run, the file, or the session that became of it. */
   readonly became: string | undefined;
 }
@@ -22,7 +22,7 @@ export interface CountFacts {
 /** Sessions in the order given. */
 export function countListView(sessions: readonly CountFacts[]): View {
   const rows = sessions.map(({ became, at, env, store, ...facts }): Row => {
-    return { ...facts, at: new Date(at).toISOString(), env: env ?? null, store: store ?? null, became: became ?? null };
+    return { ...facts, at: new Date(at).toISOString(), env, store: store ?? null, became: became ?? null };
   });
   return {
     shape: 'list',
@@ -33,11 +33,12 @@ export function countListView(sessions: readonly CountFacts[]): View {
   };
 }
 
-const fields = ['session', 'at', 'env', 'store', 'scans', 'pets', 'units', 'unknown', 'state', 'became'];
+const fields = ['session', 'mode', 'at', 'env', 'store', 'scans', 'pets', 'units', 'unknown', 'state', 'became'];
 
 const columns: readonly Column[] = [
   { field: 'name', title: 'Session', whole: true },
   { field: 'at', title: 'At' },
+  { field: 'mode', title: 'Mode' },
   { field: 'env', title: 'Env', whole: true },
   { field: 'scans', title: 'Scans', align: 'right' },
   { field: 'pets', title: 'Pets', align: 'right' },
@@ -52,7 +53,7 @@ function tableRow({ session, at, became, env, store, ...facts }: CountFacts): Ro
   const shown = became === undefined ? '' : `${link}${state === 'written' ? became : became.slice(-4)}`;
   return {
     ...facts,
-    env: env === undefined ? '?' : whereName({ store, env }),
+    env: whereName({ store, env }),
     name: session.slice(-4),
     at: localMinute(at),
     state: state + shown,

@@ -1,3 +1,4 @@
+import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Counted, CountStep } from '../inventory/count/tally.ts';
 import { grouped } from '../inventory/grouped.ts';
 import { singleLine } from '../shared/sanitize.ts';
@@ -20,34 +21,68 @@ export type CountEvent =
   | { readonly kind: 'unknown'; readonly code: string; readonly why: string; readonly units: number }
   | { readonly kind: 'takenBack'; readonly step: CountStep }
   | { readonly kind: 'nothingToTakeBack' }
-  /** A person has typed `quit`, or the like. */
+  /** A person has typed `quit`, `help`, or the like. */
   | { readonly kind: 'help' }
+  /** A person has typed another word. */
+  | { readonly kind: 'word'; readonly word: string }
   | { readonly kind: 'sum' };
+
+/** What the scans of a session are. */
+export type CountKind = 'count' | 'add' | 'take';
+
+/** What a count is shown by. */
+export interface CountShow {
+  readonly mode: CountKind;
+  readonly names: PetNames;
+}
+
+/** Returns what a session is, for messages: `a stock-take`. */
+export function modeName(mode: CountKind): string {
+  return { count: 'a stock-take', add: 'a count of what came in (--add)', take: 'a count of what went out (--take)' }[
+    mode
+  ];
+}
+
+/** One line, for a person who asks what can be typed. */
+export const countHelp = '- takes back the last, = 42 7 sets, 42 x3 counts 3, done ends, Ctrl-C keeps it';
 
 /** Room for what is typed after the prompt: an id of 19 digits would break it onto the next line, and nothing is lost by that. */
 const typingRoom = 14;
 
-/** `13 units, 8 pets, 1 unknown` */
-export function sumText({ units, pets, unknownUnits }: CountSum): string {
+const directions = { count: '', add: ' in', take: ' out' };
+
+/** Returns `13 units, 8 pets, 1 unknown`; with `add` and `take`, `13 units in` and `13 units out`. */
+export function sumText({ units, pets, unknownUnits }: CountSum, mode: CountKind = 'count'): string {
   const unknown = unknownUnits === 0 ? '' : `, ${grouped(unknownUnits)} unknown`;
-  return `${counted(units, 'unit')}, ${counted(pets, 'pet')}${unknown}`;
+  return `${counted(units, 'unit')}${directions[mode]}, ${counted(pets, 'pet')}${unknown}`;
 }
 
-/** What stands before the cursor while a person counts: `13 units, 8 pets > `, or less of it on a narrow terminal. */
-export function countPrompt(sum: CountSum, width: number): string {
+/** Returns the prompt while a person counts: `13 units, 8 pets > `, or less of it on a narrow terminal. */
+export function countPrompt(sum: CountSum, width: number, mode: CountKind): string {
   const unknown = sum.unknownUnits === 0 ? '' : ` (${grouped(sum.unknownUnits)} unknown)`;
-  const texts = [sumText(sum), `${counted(sum.units, 'unit')}${unknown}`, `${grouped(sum.units)}${unknown}`];
+  const shortest = `${grouped(sum.units)}${directions[mode]}`;
+  const units = `${counted(sum.units, 'unit')}${directions[mode]}`;
+  const texts = [sumText(sum, mode), units + unknown, shortest + unknown];
   const fitting = texts.find((text) => text.length + typingRoom <= width);
-  return `${fitting ?? grouped(sum.units)} > `;
+  return `${fitting ?? shortest} > `;
 }
 
-/** `42: 5 (+3)`, with the bar code in front where it was one; at most `width` columns, and no digit of a number is cut. */
-export function eventText(event: CountEvent, sum: CountSum, paint: Paint, width: number): string {
+/** Returns `42 Rex: 5 (+3)`, after the bar code if it was one; at most `width` columns, and no digit of a number is cut. */
+export function eventText(
+  event: CountEvent,
+  sum: CountSum,
+  { mode, names }: CountShow,
+  paint: Paint,
+  width: number,
+): string {
   switch (event.kind) {
     case 'counted': {
       const { step, code } = event;
-      const result = `${nameOf(step.what)}: ${grouped(step.after)}${changeText(step)}`;
-      return code === nameOf(step.what) ? result : withCode(code, ` = ${result}`, width);
+      const name = typeof step.what === 'bigint' ? names.get(step.what) : undefined;
+      const result = `: ${grouped(step.after)}${changeText(step)}`;
+      const isCode = code !== nameOf(step.what);
+      if (name !== undefined) return withCode(`${nameOf(step.what)} ${singleLine(name)}`, result, width);
+      return isCode ? withCode(code, ` = ${nameOf(step.what)}${result}`, width) : `${nameOf(step.what)}${result}`;
     }
     case 'unknown': {
       if (event.units === 0) return withCode(event.code, ': dropped', width);
@@ -63,9 +98,11 @@ export function eventText(event: CountEvent, sum: CountSum, paint: Paint, width:
     case 'nothingToTakeBack':
       return 'There is nothing to take back';
     case 'help':
-      return 'done ends the count; Ctrl-C keeps it';
+      return countHelp;
+    case 'word':
+      return withCode(`'${event.word}'`, ' is no pet and no code: not counted. - takes back, help shows more', width);
     default:
-      return `${sumText(sum)} in ${counted(sum.scans, 'scan')}`;
+      return `${sumText(sum, mode)}, ${counted(sum.scans, 'scan')}`;
   }
 }
 

@@ -138,6 +138,35 @@ async function openInstead(
 }
 
 async function openIn(folder: string, engine: Engine, options: OpenOptions, system: StateSystem): Promise<State> {
+  const state = new SqliteState(await connectIn(folder, engine, options, system), options);
+  if (options.need === 'limits') probe(state);
+  return state;
+}
+
+/**
+ * Opens the `state.db` of this machine, whatever `url` names, for tables that are never shared.
+ * @throws what `openState` throws
+ */
+export async function openLocalConnection(
+  options: OpenStateOptions,
+  system: StateSystem = realSystem,
+): Promise<Connection> {
+  const { folder } = options;
+  try {
+    return await connectIn(folder, await system.loadEngine(), options, system);
+  } catch (error) {
+    const reason = folderFault(folder, error);
+    if (reason === undefined) throw error;
+    throw new FailureError(reason, { hint: otherFolderHint, cause: error });
+  }
+}
+
+async function connectIn(
+  folder: string,
+  engine: Engine,
+  options: OpenStateOptions,
+  system: StateSystem,
+): Promise<Connection> {
   try {
     makePrivateFolder(folder);
   } catch (error) {
@@ -146,9 +175,7 @@ async function openIn(folder: string, engine: Engine, options: OpenOptions, syst
   requireLocal(folder, system.fileSystemOf(folder), await system.isOnNetwork(folder));
   requirePrivateFile(stateFile(folder));
   requireWritable(folder);
-  const state = new SqliteState(await connect(folder, engine, options, system), options);
-  if (options.need === 'limits') probe(state);
-  return state;
+  return connect(folder, engine, options, system);
 }
 
 /** A full disk shows itself only when something is written. */

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setInterval } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
+import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { petstockAt } from '../support/petstock.ts';
 import { type Home, type Program, serve, temporaryHome } from '../support/program.ts';
 
@@ -14,23 +14,16 @@ const largeIds = 3;
 /** Milliseconds between two scans: 40 a second. */
 const pace = 25;
 
-/** The session file of a home: there is one. */
-function sessionFile({ state }: Home): string {
-  const [name = ''] = readdirSync(join(state, 'counts'));
-  return join(state, 'counts', name);
+/** What a home has counted: its only session. */
+async function countIn({ state }: Home): Promise<{ name: string; pid: number; codes: string[] }> {
+  const { DatabaseSync } = await loadEngine();
+  const database = new DatabaseSync(join(state, 'state.db'), { readOnly: true });
+  const count = database.prepare('SELECT substr(session, -4) AS name, holder FROM counts').get();
+  const scans = database.prepare('SELECT code FROM count_scans ORDER BY session, number').all();
+  database.close();
+  const { pid = 0 } = JSON.parse(`${count?.holder ?? null}`) ?? {};
+  return { name: `${count?.name}`, pid, codes: scans.map(({ code }) => `${code}`) };
 }
-
-interface Scan {
-  readonly code?: string;
-  readonly claim?: { readonly pid: number };
-}
-
-function recordsIn(home: Home): Scan[] {
-  const lines = readFileSync(sessionFile(home), 'utf8').split('\n').slice(1, -1);
-  return lines.map((line) => JSON.parse(line) as Scan);
-}
-
-const codesIn = (home: Home) => recordsIn(home).flatMap(({ code }) => code ?? []);
 
 /** Scans pet ids from `next` on, 40 a second, until `most` or until it is told to stop. @returns the first that was not scanned */
 async function scan(program: Program, next: number, most: number, stopped: () => boolean): Promise<number> {
@@ -52,7 +45,7 @@ test(`a scanner of 40 codes a second, killed ${kills} times: nothing is lost or 
   const petstock = petstockAt({ env }, home);
   let next = 1;
   for (let kill = 1; kill <= kills; kill += 1) {
-    const words = ['inventory', 'count', ...(kill === 1 ? [] : [sessionFile(home).slice(-10, -6)])];
+    const words = ['inventory', 'count', ...(kill === 1 ? [] : [(await countIn(home)).name])];
     const program = petstock.start(words, { terminal: kill % 2 === 0 ? 40 : 80 });
     await program.until('stdout', ' > ');
     let isKilled = false;
@@ -61,26 +54,25 @@ test(`a scanner of 40 codes a second, killed ${kills} times: nothing is lost or 
     const scanning = scan(program, next, most, () => isKilled);
     // Ids go up: what else ends like this comes later.
     if (wanted > next) await program.until('stdout', `${Math.min(wanted, most)}: 1\r`).catch(() => {});
-    const { pid = 0 } = recordsIn(home).findLast(({ claim }) => claim !== undefined)?.claim ?? {};
-    process.kill(pid, 'SIGKILL');
+    process.kill((await countIn(home)).pid, 'SIGKILL');
     isKilled = true;
     const { stdout } = await program.result;
     const typed = await scanning;
-    const kept = codesIn(home).map(Number);
+    const kept = (await countIn(home)).codes.map(Number);
     const shown = [...stripVTControlCharacters(stdout).matchAll(/^(\d+): 1\r?$/gm)].map(([, id]) => Number(id));
     expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => index + 1));
     expect(kept.length).toBeGreaterThanOrEqual(Math.max(next - 1, ...shown));
     expect(kept.length).toBeLessThan(typed);
     next = kept.length + 1;
   }
-  const last = petstock.start(['inventory', 'count', sessionFile(home).slice(-10, -6), '--yes', '-o', 'json'], {
+  const last = petstock.start(['inventory', 'count', (await countIn(home)).name, '--yes', '-o', 'json'], {
     terminal: 80,
   });
   await last.until('stdout', ' > ');
   await scan(last, next, most, () => false);
   last.type('\x04');
   expect((await last.result).code).toBe(0);
-  expect(codesIn(home).map(Number)).toEqual(Array.from({ length: most }, (_, index) => index + 1));
+  expect((await countIn(home)).codes.map(Number)).toEqual(Array.from({ length: most }, (_, index) => index + 1));
   const stock = (await petstock.run('inventory list -o tsv')).stdout.trim().split('\n');
   expect(stock.slice(0, most).filter((line) => line.split('\t')[1] !== '1')).toEqual([]);
 });
@@ -121,7 +113,7 @@ test('two at one session: the second is refused while the first lives', async ()
   const petstock = petstockAt({ env });
   const first = petstock.start('inventory count', { terminal: 80 });
   await first.until('stdout', ' > ');
-  const name = sessionFile(petstock.home).slice(-10, -6);
+  const { name } = await countIn(petstock.home);
   const refused = await petstock.run(`inventory count ${name} --yes`, { stdin: '4\n' });
   expect(refused.code).toBe(7);
   expect(refused.stderr).toMatch(/Error: Session \w{4} is being counted by process \d+ on /);

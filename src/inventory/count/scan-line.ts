@@ -18,7 +18,7 @@ const mostAdded = 99_999;
 const mostSet = 9_999_999;
 const longestCode = 200;
 /** Lines with a meaning of their own: no code can be one of them. */
-const words = /^(?:-|done|=.*)?$/is;
+const commands = /^(?:-|done|=.*)?$/is;
 
 /**
  * Reads one line. A text that is a code as a whole is that code, even where it looks like `42*3`.
@@ -42,17 +42,24 @@ export function parseScanLine(line: string, isCode: (text: string) => boolean): 
   return units.ok ? { kind: 'add', code, units: units.value } : { kind: 'fault', code: text, fault: units.fault };
 }
 
-/** Whether a line is what people type to leave a program, or to be helped. Only a person at a prompt means that by it. */
+/** Reports whether a line is typed to leave a program or to get help. Only a person at a prompt means that by it. */
 export function isHelpWord(line: string): boolean {
-  return /^(?:quit|exit|help|bye|end|q|:q|\?)$/i.test(line.trim());
+  return /^(?:quit|exit|help|bye|end|q|h|:q|\?)$/i.test(codeText(line));
+}
+
+/** Reports whether a line is a word, or several: what a person types, and no scanner reads from goods. */
+export function isWord(line: string): boolean {
+  return /^\p{L}[\p{L}' -]*$/u.test(codeText(line));
 }
 
 /**
- * A line or a code as it is kept. What a scanner may put around and between its data (STX, ETX, the GS of GS1) is left out. Any other
- * control character, such as a backspace that the terminal has not taken, makes it a code that nothing knows, and can be seen in it.
+ * Returns a line or a code as it is kept. What a scanner may put around and between its data (STX, ETX, the GS of GS1) is left out, and what a
+ * terminal puts around pasted text. Any other control character, such as a backspace that the terminal has not taken, makes it a code that
+ * nothing knows, and can be seen in it.
  */
 export function codeText(text: string): string {
   return text
+    .replace(/\x1b\[20[01]~/g, '')
     .replace(/[\t\n\v\f\r]+/g, ' ')
     .replace(/[\0-\x04\x1c-\x1f]/g, '')
     .replace(/[\x05-\x1b]/g, (character) => String.fromCharCode(0x2400 + character.charCodeAt(0)))
@@ -65,9 +72,17 @@ export function withoutCodeKind(code: string): string | undefined {
   return /^\][A-Za-z][0-9A-Za-z](.+)$/.exec(code)?.[1];
 }
 
-/** @returns whether a text can be a bar code: it is no blank one, no `-`, no `done` and begins with no `=` */
-export function canBeCode(text: string): boolean {
-  return text === text.trim() && text.length <= longestCode && !words.test(text);
+/** Returns why a text of a file of codes can't be a bar code, a clause; undefined if it can. */
+export function codeFault(text: string): string | undefined {
+  if (text === '') return 'the code is missing';
+  if (commands.test(text)) return `${quoted(text)} can't be a code: it has a meaning in a count`;
+  if (text.length > longestCode) return `a code has at most ${longestCode} characters, and this one has ${text.length}`;
+  if (/[\u2400-\u2421\ufffd]|\p{Cf}/u.test(text))
+    return `${quoted(text)} can't be scanned: there are characters in it that no code has`;
+  if (/^[+-]?\d+(?:[.,]\d+)?[eE]\+?\d+$/.test(text) || /^[1-9]\d{14}0{4,}$/.test(text)) {
+    return `${quoted(text)} looks like a code that a spreadsheet rounded; format the column as text and export again`;
+  }
+  return undefined;
 }
 
 /**

@@ -1,25 +1,19 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { bulkFlags, parseBulkFlags } from '../bulk-flags.ts';
+import { bulkFlags } from '../bulk-flags.ts';
 import { examples } from '../command.ts';
-import type { PlanFlags } from './count/plan-words.ts';
-
-interface CountFlags extends PlanFlags {
-  readonly new?: boolean;
-  readonly merge?: readonly string[];
-  readonly list?: boolean;
-  readonly discard?: string;
-}
+import { type CountFlags, parseCountFlags } from './count/count-options.ts';
 
 export function defineCount(command: Command, run: Run): void {
   command
-    .argument('[session]', 'a session that is not finished, to go on with')
+    .argument('[session]', 'an unfinished session to go on with')
     .description(
       'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before the next is read, so that a count can ' +
         'go on after a crash. At the end what was counted is shown beside the stock at that time, and, after a question, written as ' +
-        'a run that can be resumed and taken back. What is sold during a count is not seen: count while the shop is closed, or ' +
-        'a shelf at a time. Takes a request for the pets, one for the stock, and one for each pet whose stock changes.\n\n' +
+        'a run that can be resumed and undone. What is sold during a count is not seen: count while the shop is closed, or ' +
+        'a shelf at a time. With --add or --take the sums are added to the stock or taken from it, which is safe beside other tills. ' +
+        'Takes a request for the pets, one for the stock, and one for each pet whose stock changes.\n\n' +
         'A line is one of:\n' +
         '  42        counts one of pet 42, or of the pet of a bar code\n' +
         '  42 x3     three, and 42*3 too\n' +
@@ -27,28 +21,31 @@ export function defineCount(command: Command, run: Run): void {
         '  = 42 7    seven of pet 42 in all\n' +
         '            a blank line shows the sum\n' +
         '  done      ends the count, as Ctrl-D does\n\n' +
-        'A code that is not known beeps and is kept apart: it is listed at the end, and not counted (exit 8). To drop one: = <code> 0. ' +
+        'An unknown code beeps and is kept apart: it is listed at the end, and not counted (exit 8). To drop one: = <code> 0. ' +
         'Without a terminal, scans come from stdin, and --yes or --to is needed.',
     )
-    .option('--new', 'begin another session, though one is not finished')
+    .option('--new', 'begin another session, even if one is not finished')
+    .option('--add', 'what is scanned has come in: the sums are added to the stock')
+    .option('--take', 'what is scanned has gone out: the sums are taken from the stock')
     .option(
       '--merge <session...>',
       'make one session of several: what each has counted is added up, settings (=) included',
     )
-    .option('--codes <file>', 'bar codes: a CSV with the columns code and petId')
+    .option('--codes <file>', 'bar codes: a CSV with the columns code, petId and optionally name (setting codes)')
     .option('--all', 'count what was not scanned as 0')
-    .option('--to <file>', 'write a file for apply rather than the stock; - is stdout')
+    .option('--to <file>', 'write a file for apply instead of the stock; - is stdout')
     .option('--force', 'let --to replace a file that petstock did not write, or that was changed since')
-    .option('--reason <text>', 'why, for the history (default: stock-take)')
+    .option('--reason <text>', 'why, for the history (default: stock-take; scanned in; scanned out)')
     .option('--ref <text>', 'a number or name of your own, for the history')
     .option('--list', 'list the sessions of this machine; sends nothing')
-    .option('--discard <session>', 'give a session up, after a question; of a finished one, remove the file');
+    .option('--discard <session>', 'give a session up, after a question; remove one that is finished');
   bulkFlags(command)
     .addHelpText(
       'after',
       examples([
         ['petstock inventory count', 'scan or type, then done'],
         ['petstock inventory count --codes codes.csv', 'with bar codes'],
+        ['petstock inventory count --new --add --ref N-881', 'a delivery'],
         ['petstock inventory count --new --codes codes.csv --to counted.csv', 'a file to look at, and apply later'],
         ['petstock inventory count --new --yes --codes codes.csv < scans.txt', 'in a script'],
         ['petstock inventory count --list', 'which sessions are there?'],
@@ -68,21 +65,7 @@ async function count(invocation: Invocation, flags: CountFlags, session?: string
     const { listSessions, discardSession } = await import('./count/list-sessions.ts');
     return discard === undefined ? listSessions(invocation) : discardSession(invocation, discard);
   }
-  const { merge, codes, all = false, to, force = false, reason, ref } = flags;
-  const bulk = parseBulkFlags(invocation, flags);
+  const options = parseCountFlags(invocation, flags, session);
   const { runCount } = await import('./count/run-count.ts');
-  const { planWords } = await import('./count/plan-words.ts');
-  await runCount(invocation, {
-    ...bulk,
-    session,
-    isNew: flags.new === true,
-    merge,
-    codes,
-    all,
-    to,
-    force,
-    reason,
-    ref,
-    words: planWords(flags),
-  });
+  await runCount(invocation, options);
 }

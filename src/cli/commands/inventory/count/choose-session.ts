@@ -1,87 +1,65 @@
-import type { ReadSession } from '../../../../counts/read-session.ts';
-import { shortOf } from '../../../../counts/session-log.ts';
-import { type SessionFacts, type Sessions, tallyOf } from '../../../../counts/sessions.ts';
+import type { CountMode, SessionHead } from '../../../../counts/records.ts';
+import { type SessionFacts, type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
-import { sumText } from '../../../../output/count-text.ts';
+import { modeName, sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';
-import { FailureError, UsageError } from '../../../../shared/errors.ts';
-import { type Where, whereName, whereOptions } from '../../../../shared/where.ts';
+import { UsageError } from '../../../../shared/errors.ts';
+import { whereName, whereOptions } from '../../../../shared/where.ts';
 import type { Prompts } from '../../../context.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { requireSound, warnOfLostScan } from './require-sound.ts';
+import { type CountOptions, commandFor } from './count-options.ts';
 
 /** What is to be counted into. */
 export type Choice =
-  | { readonly kind: 'new' }
+  | { readonly kind: 'new'; readonly mode: CountMode }
   | { readonly kind: 'continue'; readonly session: SessionFacts }
   | { readonly kind: 'merge'; readonly sessions: readonly SessionFacts[] };
 
-export interface ChoiceOptions {
-  readonly session: string | undefined;
-  readonly isNew: boolean;
-  readonly merge: readonly string[] | undefined;
-  /** The options of the command that a hint repeats, by `planWords`. */
-  readonly words: string;
-}
-
 /**
- * Finds the session that is meant, before anything is asked of its environment.
- * @throws UsageError where one is unfinished and a person can't be asked about it; for sessions that can't be counted on or merged
+ * Finds the session that is meant, before its environment is asked anything.
+ * @throws UsageError if one is unfinished and a person can't be asked about it, and for sessions that can't be counted on or merged
  */
 export async function chooseSession(
   invocation: Invocation,
   sessions: Sessions,
-  { session, isNew, merge, words }: ChoiceOptions,
+  options: CountOptions,
 ): Promise<Choice> {
-  if ([session !== undefined, isNew, merge !== undefined].filter(Boolean).length > 1) {
-    throw new UsageError('A session, --new and --merge cannot be used together: leave out all but one');
-  }
-  if (merge !== undefined) {
-    const found = toMerge(invocation, sessions, merge, words);
-    for (const one of found) await warnOfLostScan(invocation, one);
-    return { kind: 'merge', sessions: found };
-  }
+  const { session, isNew, merge, mode = 'count' } = options;
+  if (merge !== undefined) return { kind: 'merge', sessions: toMerge(invocation, sessions, merge, options) };
   if (session !== undefined) {
     const found = sessions.find(session);
-    return goOn(invocation, found, words);
+    requireOpen(found, options);
+    requirePlace(found, invocation, options);
+    requireMode(found, options);
+    return { kind: 'continue', session: found };
   }
-  return isNew ? { kind: 'new' } : newOrUnfinished(invocation, sessions, words);
+  return isNew ? { kind: 'new', mode } : newOrUnfinished(invocation, sessions, options);
 }
 
-async function goOn(invocation: Invocation, session: SessionFacts, words: string): Promise<Choice> {
-  requireOpen(session, words);
-  if (session.hasHead) requirePlace(session, invocation, words);
-  await requireSound(invocation, session);
-  await warnOfLostScan(invocation, session);
-  return { kind: 'continue', session };
-}
-
-async function newOrUnfinished(invocation: Invocation, sessions: Sessions, words: string): Promise<Choice> {
+async function newOrUnfinished(invocation: Invocation, sessions: Sessions, options: CountOptions): Promise<Choice> {
   const { where, context, questions, messages } = invocation;
-  const { found, unreadable } = sessions.list(false);
-  const [failure] = unreadable;
-  // It may be a count of this shop that is not finished.
-  if (failure !== undefined) {
-    throw failure.with({ hint: failure.hint ?? `petstock inventory count --new${words} ${whereOptions(where)}` });
-  }
-  // What another process is at is that person's count.
-  const open = found.filter(({ head, holder }) => isAt(head, where) && holder === undefined);
-  const [newest, ...others] = open;
-  if (newest === undefined) return { kind: 'new' };
+  const { mode = 'count' } = options;
+  // What another process counts is that person's.
+  const open = sessions.list(false).filter(({ head, holder }) => isAt(head, invocation) && holder === undefined);
+  const newest = open.find(({ head }) => head.mode === mode) ?? open[0];
+  if (newest === undefined) return { kind: 'new', mode };
   const name = shortOf(newest);
-  const what = `Session ${name} of ${localTime(newest.head.at, context.clock.now())} is not finished`;
+  const what = `Session ${name} of ${localTime(newest.head.at, context.clock.now())}${modeText(newest.head)} is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
     throw new UsageError(`${what}, and nothing was counted. Go on with it, or begin another with --new`, {
-      hint: `petstock inventory count ${name}${words} ${whereOptions(where)}`,
+      hint: commandFor(` ${name}`, newest.head.mode === mode ? options.words : '', whereOptions(where)),
     });
   }
-  if (others.length > 0) {
-    const rest = others.length === 1 ? 'is another one that is' : `are ${grouped(others.length)} others that are`;
-    await messages.note(`There ${rest} not finished: petstock inventory count --list`);
+  const isOther = newest.head.mode !== mode;
+  const others = isOther ? open.length : open.length - 1;
+  if (others > 0) {
+    const which = others === 1 ? 'Another session is' : `${grouped(others)} other sessions are`;
+    await messages.note(`${which} not finished: petstock inventory count --list`);
   }
+  if (isOther) return { kind: 'new', mode };
   const question = `${what} (${sumText(tallyOf(newest))}). Go on with it? Enter goes on, n begins another`;
   const goesOn = !questions.willAsk() || (await asksToGoOn(context.prompts, question));
-  return goesOn ? goOn(invocation, newest, words) : { kind: 'new' };
+  return goesOn ? { kind: 'continue', session: newest } : { kind: 'new', mode };
 }
 
 /** Enter alone goes on. What is scanned at the question is no answer to it. */
@@ -94,64 +72,75 @@ async function asksToGoOn({ text }: Prompts, question: string): Promise<boolean>
   }
 }
 
-function toMerge(invocation: Invocation, sessions: Sessions, texts: readonly string[], words: string): SessionFacts[] {
+function toMerge(
+  invocation: Invocation,
+  sessions: Sessions,
+  texts: readonly string[],
+  options: CountOptions,
+): SessionFacts[] {
   const found = texts.map((text) => sessions.find(text));
   const [first] = found;
-  if (first === undefined || new Set(found.map(({ path }) => path)).size < Math.max(2, found.length)) {
+  if (first === undefined || new Set(found.map(({ head }) => head.session)).size < Math.max(2, found.length)) {
     throw new UsageError('--merge takes two sessions or more, each once', { hint: 'petstock inventory count --list' });
   }
   for (const session of found) {
-    requireOpen(session, words);
-    if (session.damage.length > 0) {
-      throw new FailureError(`Session ${shortOf(session)} is damaged, and can't be merged as it is`, {
-        hint: `petstock inventory count ${shortOf(session)}${words} ${whereOptions(invocation.where)}`,
-      });
-    }
-    requirePlace(session, invocation, words);
-    if (session.head.service !== first.head.service) {
-      throw new UsageError(`Sessions ${shortOf(first)} and ${shortOf(session)} are counts of two services`);
+    requireOpen(session, options);
+    requirePlace(session, invocation, options);
+    requireMode(session, options);
+    const { service, mode } = session.head;
+    const both = `Sessions ${shortOf(first)} and ${shortOf(session)}`;
+    if (service !== first.head.service) throw new UsageError(`${both} are counts of two services`);
+    if (mode !== first.head.mode) {
+      throw new UsageError(`${both} can't be merged: one is ${modeName(first.head.mode)}, the other ${modeName(mode)}`);
     }
   }
   return found;
 }
 
-/** @throws UsageError where a session is finished, with what became of it */
-function requireOpen(session: ReadSession, words: string): void {
+/** @throws UsageError if a session is finished, with what became of it */
+function requireOpen(session: SessionFacts, options: CountOptions): void {
   const { end, head } = session;
   if (end === undefined) return;
   const was = `Session ${shortOf(session)} is finished: it was`;
+  const place = whereOptions(head);
   switch (end.how) {
     case 'applied':
-      if (end.run === null)
-        throw new UsageError(`Session ${shortOf(session)} is finished: it was the same as the stock`);
+      if (end.run === null) throw new UsageError(`${was} the same as the stock`);
       throw new UsageError(`${was} applied, by run ${end.run}`, { hint: `petstock history show ${end.run}` });
     case 'written':
       throw new UsageError(`${was} written to ${end.file}`);
-    case 'merged': {
-      const into = end.into.slice(-4);
-      throw new UsageError(`${was} merged into session ${into}`, {
-        hint: `petstock inventory count ${into}${words} ${whereOptions(head)}`,
-      });
-    }
-    case 'unreadable':
-      throw new FailureError(`Session ${shortOf(session)} is finished, and damaged: how it ended can't be read`, {
-        hint: `petstock inventory count --discard ${shortOf(session)}`,
+    case 'merged':
+      throw new UsageError(`${was} merged into session ${end.into.slice(-4)}`, {
+        hint: commandFor(` ${end.into.slice(-4)}`, options.words, place),
       });
     default:
-      throw new UsageError(`${was} discarded`, {
-        hint: `petstock inventory count --new${words} ${whereOptions(head)}`,
-      });
+      throw new UsageError(`${was} discarded`, { hint: commandFor(' --new', options.words, place) });
   }
 }
 
-function requirePlace(session: ReadSession, { where }: Invocation, words: string): void {
-  if (isAt(session.head, where)) return;
-  const counted = whereName(session.head);
-  throw new UsageError(`Session ${shortOf(session)} counts ${counted}, not ${whereName(where)}; nothing was sent`, {
-    hint: `petstock inventory count ${shortOf(session)}${words} ${whereOptions(session.head)}`,
-  });
+function requirePlace(session: SessionFacts, invocation: Invocation, options: CountOptions): void {
+  const { head } = session;
+  if (isAt(head, invocation)) return;
+  const name = shortOf(session);
+  throw new UsageError(
+    `Session ${name} counts ${whereName(head)}, not ${whereName(invocation.where)}; nothing was sent`,
+    { hint: commandFor(` ${name}`, options.words, whereOptions(head)) },
+  );
 }
 
-function isAt(head: Where, { store, env }: Where): boolean {
-  return head.env === env && head.store === store;
+function requireMode(session: SessionFacts, { mode, all }: CountOptions): void {
+  const name = shortOf(session);
+  const is = modeName(session.head.mode);
+  if (mode !== undefined && mode !== session.head.mode) {
+    throw new UsageError(`Session ${name} is ${is}: --${mode} can't make another of it. Leave --${mode} out`);
+  }
+  if (all && session.head.mode !== 'count') throw new UsageError(`Session ${name} is ${is}: leave --all out`);
+}
+
+function modeText({ mode }: SessionHead): string {
+  return mode === 'count' ? '' : ` (${modeName(mode)})`;
+}
+
+function isAt(head: SessionHead, { where }: Invocation): boolean {
+  return head.env === where.env && head.store === where.store;
 }

@@ -1,60 +1,63 @@
+import type { OpenSession } from '../../../../counts/open-session.ts';
 import { applyRecord, type ScanRecord, scanRecord } from '../../../../counts/records.ts';
-import type { SessionLog } from '../../../../counts/session-log.ts';
 import { tallyOf } from '../../../../counts/sessions.ts';
+import type { BarCodes } from '../../../../inventory/bar-codes.ts';
 import {
   isHelpWord,
+  isWord,
   parseScanLine,
   petIdOfCode,
   type ScanLine,
-  withoutCodeKind,
 } from '../../../../inventory/count/scan-line.ts';
 import type { Tally } from '../../../../inventory/count/tally.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
 import { PetstockError } from '../../../../shared/errors.ts';
+import { petOfCode, petOfText } from '../../../shop-codes.ts';
 
 /** Which codes stand for which pets. */
 export interface KnownCodes {
-  /** Bar codes of a file. */
-  readonly codes: ReadonlyMap<string, bigint>;
-  /** The pets that the service has; undefined where that is not known yet. */
+  readonly codes: BarCodes;
+  /** The pets that the service has; undefined if that is not known yet. */
   readonly petIds: ReadonlySet<bigint> | undefined;
-  /** Lines come from a terminal: `quit` is no code there. */
+  /** Lines come from a terminal: a word such as `quit` is no code there. */
   readonly isTyped: boolean;
 }
 
 /** A session while it is counted. */
 export class Counting {
-  readonly log: SessionLog;
+  readonly session: OpenSession;
   readonly tally: Tally;
   readonly #known: KnownCodes;
   /** The codes that were scanned for each pet. */
   readonly #codes = new Map<bigint, Set<string>>();
 
-  constructor(log: SessionLog, known: KnownCodes) {
-    this.log = log;
+  constructor(session: OpenSession, known: KnownCodes) {
+    this.session = session;
     this.#known = known;
-    for (const scan of log.session.scans) this.#noteCode(scan);
-    this.tally = tallyOf(log.session, (code) => this.#petOf(code));
+    for (const scan of session.scans) this.#noteCode(scan);
+    this.tally = tallyOf(session, (code) => this.#petOf(code));
   }
 
   /**
    * Counts lines. All of them are on disk when it returns.
-   * @returns what came of each, and whether one of them ends the count: those behind it are not looked at
+   * @returns what came of each, and whether one of them ends the count: those after it are ignored
    */
   take(lines: readonly string[]): { readonly events: readonly CountEvent[]; readonly isDone: boolean } {
     const events: CountEvent[] = [];
     const records: ScanRecord[] = [];
-    let isDone = false;
-    const { codes, isTyped } = this.#known;
+    const { codes } = this.#known;
     for (const text of lines) {
-      if (isTyped && isHelpWord(text) && !codes.has(text.trim())) {
-        events.push({ kind: 'help' });
+      const word = this.#wordOf(text);
+      if (word !== undefined) {
+        events.push(word);
         continue;
       }
-      const line = parseScanLine(text, (code) => codes.has(code));
-      isDone = line.kind === 'done';
-      if (isDone) break;
+      const line = parseScanLine(text, (code) => codes.pets.has(code));
+      if (line.kind === 'done') {
+        this.#keep(records);
+        return { events, isDone: true };
+      }
       const record = scanRecord(line, 'code' in line && line.kind !== 'fault' ? this.#petOf(line.code) : undefined);
       const event = this.#count(line, record);
       events.push(event);
@@ -63,24 +66,33 @@ export class Counting {
       this.#noteCode(record);
     }
     this.#keep(records);
-    return { events, isDone };
+    return { events, isDone: false };
   }
 
-  /** Units of the codes of which no pet is known, by what is said of each. */
+  /** Returns the units of codes that stand for no pet, by what is said of each. */
   unknowns(): Map<string, number> {
-    const named = (code: string) => missingName([code], this.#codePet(code));
+    const named = (code: string) => missingName([code], petOfCode(this.#known.codes, code));
     return new Map(Array.from(this.tally.unknowns(), ([code, units]) => [named(code), units]));
   }
 
-  /** What is said of a pet that was counted, and that the service does not have: `55 (pet 99999, which …)`. */
+  /** Returns what is said of a counted pet that the service does not have: `55 (pet 99999, which …)`. */
   nameOfMissing(petId: bigint): string {
     const codes = [...(this.#codes.get(petId) ?? [])].filter((code) => code !== `${petId}`);
     return codes.length === 0 ? `${petId}` : missingName(codes, petId);
   }
 
+  /** Returns the event of a line that a person typed as a word: no goods have such a code. */
+  #wordOf(text: string): CountEvent | undefined {
+    const { isTyped, codes } = this.#known;
+    const word = text.trim();
+    if (!isTyped || codes.pets.has(word) || /^done$/i.test(word)) return undefined;
+    if (isHelpWord(word)) return { kind: 'help' };
+    return isWord(word) ? { kind: 'word', word } : undefined;
+  }
+
   #noteCode(record: ScanRecord): void {
-    if ('back' in record) return;
-    const petId = record.pet === undefined ? this.#petOf(record.code) : BigInt(record.pet);
+    if (record.kind === 'back') return;
+    const petId = record.pet ?? this.#petOf(record.code);
     if (petId === undefined) return;
     const codes = this.#codes.get(petId) ?? new Set();
     this.#codes.set(petId, codes.add(record.code));
@@ -88,7 +100,7 @@ export class Counting {
 
   #keep(records: readonly ScanRecord[]): void {
     try {
-      this.log.append(records);
+      this.session.append(records);
     } catch (error) {
       if (!(error instanceof PetstockError)) throw error;
       const lost = records.length === 1 ? 'the last scan is' : `the last ${grouped(records.length)} scans are`;
@@ -108,19 +120,13 @@ export class Counting {
   }
 
   #petOf(code: string): bigint | undefined {
-    const petId = this.#codePet(code) ?? petIdOfCode(code) ?? petIdOfCode(withoutCodeKind(code) ?? '');
-    const { petIds } = this.#known;
+    const { codes, petIds } = this.#known;
+    const petId = petOfText(codes, code);
     return petId === undefined || petIds === undefined || petIds.has(petId) ? petId : undefined;
   }
 
-  /** The pet of a bar code of the file. */
-  #codePet(code: string): bigint | undefined {
-    const { codes } = this.#known;
-    return codes.get(code) ?? codes.get(withoutCodeKind(code) ?? '');
-  }
-
   #whyUnknown(code: string): string {
-    const petId = this.#codePet(code);
+    const petId = petOfCode(this.#known.codes, code);
     if (petId !== undefined) return `there is no pet ${petId}`;
     return petIdOfCode(code) === undefined ? 'no known code' : 'there is no such pet';
   }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { changeFileText } from '../../../../change-files/change-file-text.ts';
-import { type SessionLog, shortOf } from '../../../../counts/session-log.ts';
-import type { Sessions } from '../../../../counts/sessions.ts';
+import { changeFileText, type ExportRow } from '../../../../change-files/change-file-text.ts';
+import type { OpenSession } from '../../../../counts/open-session.ts';
+import { shortOf } from '../../../../counts/sessions.ts';
 import type { BulkRow, BulkRows, Change } from '../../../../inventory/change.ts';
 import { countWhere } from '../../../../inventory/change.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
@@ -17,35 +17,26 @@ import { fileWord } from '../../../../shared/shell-word.ts';
 import { whereName, whereOptions } from '../../../../shared/where.ts';
 import type { PlanStock } from '../../../../writes/stock-reader.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { type PlanOptions, performPlan, requireWithinGuards } from '../../../runs/perform-plan.ts';
+import { performPlan, requireWithinGuards } from '../../../runs/perform-plan.ts';
 import { beginRun } from '../../../runs/run-log.ts';
 import type { Session } from '../../../runs/session.ts';
 import { confirmReplacing, rememberWritten } from '../../replace-file.ts';
 import { requireCsvName } from '../csv-name.ts';
+import type { CountOptions } from './count-options.ts';
 import type { Counting } from './counting.ts';
 import { createUnknownFaults } from './unknown-faults.ts';
 
-type WriteFile = (rows: BulkRows) => Promise<void>;
+/** Writes a change file. `deltas`: of what has come in or gone out. */
+type WriteFile = (rows: BulkRows, deltas: boolean) => Promise<void>;
 
-export interface FinishOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'> {
-  readonly all: boolean;
-  /** All pets of the service, when the count began. */
+export interface FinishOptions extends CountOptions {
+  /** All pets of the service, when the count began; undefined: not known. */
   readonly petIds: ReadonlySet<bigint> | undefined;
-  readonly to: string | undefined;
   readonly writeFile: WriteFile | undefined;
-  readonly reason: string | undefined;
-  readonly ref: string | undefined;
+  /** The session began with this command. */
+  readonly beganNow: boolean;
   /** The command that goes on with the session. */
   readonly wayOn: string;
-}
-
-export interface FinishedCount {
-  readonly sessions: Sessions;
-  readonly counting: Counting;
-  /** The session began with this command. */
-  readonly isNew: boolean;
-  /** Nothing of the session is kept. */
-  readonly isTrial: boolean;
 }
 
 /** What was counted, beside the stock now. */
@@ -57,16 +48,15 @@ interface CountPlan {
 }
 
 /**
- * Ends a count: as a run, or as a change file. With that the session is finished. Where it does not come to that it stays as it is.
- * @throws UsageError where nothing was counted; PartialError where something was scanned that is no pet's
+ * Ends a count: as a run, or as a change file. With that the session is finished. If it does not come to that the session stays as it is.
+ * @throws UsageError if nothing was counted; PartialError if something was scanned that is no pet's
  */
-export async function finishCount(run: Session, count: FinishedCount, options: FinishOptions): Promise<void> {
+export async function finishCount(run: Session, counting: Counting, options: FinishOptions): Promise<void> {
   const { invocation } = run;
-  const { sessions, counting, isNew, isTrial } = count;
-  const { tally, log } = counting;
+  const { tally, session } = counting;
   // An empty input says nothing about the shelves: with --all it would set the whole shop to 0.
   if (tally.pets === 0 && tally.unknownUnits === 0) {
-    if (isNew) sessions.end(log, { how: 'discarded' });
+    if (options.beganNow) session.end({ how: 'discarded' });
     throw new UsageError('Nothing was counted, and nothing was written');
   }
   const plan = await planOf(run, counting, options);
@@ -74,19 +64,31 @@ export async function finishCount(run: Session, count: FinishedCount, options: F
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
   const faults = createUnknownFaults(invocation, unknowns, asks);
   await faults.show();
-  try {
-    faults.requireCountable(rows, options.all);
-    if (options.writeFile === undefined) await writeStock(run, count, plan, options);
-    else {
-      requireWithinGuards(rows, options.guards);
-      await options.writeFile(rows);
-      sessions.end(log, { how: 'written', file: options.to ?? '-' });
-      await noteWritten(invocation, rows, options.to);
-    }
-  } finally {
-    if (isTrial) sessions.end(log, { how: 'discarded' });
+  faults.requireCountable(rows, options.all);
+  await noteUnscanned(invocation, counting, rows, options);
+  if (options.writeFile === undefined) await writeStock(run, counting, plan, options);
+  else {
+    requireWithinGuards(rows, options.guards);
+    await options.writeFile(rows, session.head.mode !== 'count');
+    session.end({ how: 'written', file: options.to ?? '-' });
+    await noteWritten(invocation, rows, options.to);
   }
+  if (!session.isKept) session.end({ how: 'discarded' });
   if (unknowns.size > 0) throw faults.notCounted();
+}
+
+/** Says what becomes of the shelves that nobody has scanned. */
+async function noteUnscanned(
+  { messages }: Invocation,
+  { session }: Counting,
+  rows: BulkRows,
+  { petIds, all }: FinishOptions,
+): Promise<void> {
+  const unscanned = (petIds?.size ?? 0) - rows.length;
+  if (all || unscanned <= 0 || session.head.mode !== 'count') return;
+  await messages.note(
+    `${counted(unscanned, 'pet')} not scanned ${unscanned === 1 ? 'keeps its' : 'keep their'} stock.`,
+  );
 }
 
 async function planOf(run: Session, counting: Counting, options: FinishOptions): Promise<CountPlan> {
@@ -103,24 +105,28 @@ async function planOf(run: Session, counting: Counting, options: FinishOptions):
     unknowns.set(name, (unknowns.get(name) ?? 0) + quantity);
   }
   if (options.all) for (const petId of there) if (!units.has(petId)) units.set(petId, 0);
-  const { reason = 'stock-take', ref } = options;
-  const changes = Array.from(units, ([petId, quantity], index): Change => {
-    return { line: index + 1, petId, quantity, delta: undefined, expected: undefined, reason, ref };
+  const { mode } = counting.session.head;
+  const { reason = reasons[mode], ref } = options;
+  const changes = Array.from(units, ([petId, sum], index): Change => {
+    const delta = mode === 'count' ? undefined : mode === 'add' ? sum : -sum;
+    const quantity = mode === 'count' ? sum : undefined;
+    return { line: index + 1, petId, quantity, delta, expected: undefined, reason, ref };
   });
   const env = whereName(invocation.where);
   const { rows } = planChanges(changes, stock.quantities, { skipUnknown: false, env });
   return { rows, stock, unknowns };
 }
 
+const reasons = { count: 'stock-take', add: 'scanned in', take: 'scanned out' };
+
 async function writeStock(
   run: Session,
-  { sessions, counting }: FinishedCount,
+  { session }: Counting,
   { rows, stock }: CountPlan,
   options: FinishOptions,
 ): Promise<void> {
   const { invocation, connection } = run;
-  const { log } = counting;
-  const subject = { command: 'inventory count', contentHash: hashOf(log) };
+  const subject = { command: 'inventory count', contentHash: hashOf(session) };
   let begun: string | undefined;
   const begin = async (plan: BulkRows, numbers: readonly (number | undefined)[]) => {
     const runLog = await beginRun(invocation, connection, subject, { rows: plan, numbers });
@@ -130,24 +136,24 @@ async function writeStock(
   const job = { rows, mark: stock.mark, readAt: stock.readAt, verb: 'Write' as const, begin };
   try {
     await performPlan(run, { ...job, look: `${options.wayOn} --dry-run` }, { ...options, stdinIsTaken: false });
-    if (!options.dryRun) sessions.end(log, { how: 'applied', run: begun ?? null });
+    if (!options.dryRun) session.end({ how: 'applied', run: begun ?? null });
   } catch (error) {
-    if (begun !== undefined) sessions.end(log, { how: 'applied', run: begun });
+    if (begun !== undefined) session.end({ how: 'applied', run: begun });
     throw error;
   }
 }
 
-/** A run remembers the session that it is of, so that a crash after its beginning can't make two of it. */
-function hashOf({ session }: SessionLog): string {
-  return createHash('sha256').update(`inventory count ${session.head.session}`).digest('hex');
+/** Returns what a run remembers its session by, so that a crash after its beginning can't make two runs of it. */
+function hashOf({ head }: OpenSession): string {
+  return createHash('sha256').update(`inventory count ${head.session}`).digest('hex');
 }
 
-/** @throws UsageError where a run of the session has begun, before a crash: it is finished with that */
-export async function requireUnapplied({ connection }: Session, sessions: Sessions, log: SessionLog): Promise<void> {
-  const [run] = await connection.state.history.runsOfFile(connection.service, hashOf(log));
+/** @throws UsageError if a run of the session has begun, before a crash: the session is finished with that */
+export async function requireUnapplied({ connection }: Session, session: OpenSession): Promise<void> {
+  const [run] = await connection.state.history.runsOfFile(connection.service, hashOf(session));
   if (run === undefined) return;
-  const name = shortOf(log.session);
-  sessions.end(log, { how: 'applied', run: run.run });
+  const name = shortOf(session);
+  session.end({ how: 'applied', run: run.run });
   if (run.state === 'incomplete') {
     throw new UsageError(`Session ${name} was applied, and run ${run.run} of it is not finished; nothing was sent`, {
       hint: `petstock inventory apply --resume ${run.run} ${whereOptions(run)}`,
@@ -158,27 +164,21 @@ export async function requireUnapplied({ connection }: Session, sessions: Sessio
   });
 }
 
-/** @throws UsageError at once where there is no folder for the file, or a file that may not be replaced */
+/** @throws UsageError at once if there is no folder for the file, or a file that may not be replaced */
 export async function changeFileWriter(
   invocation: Invocation,
-  {
-    to,
-    codes,
-    force,
-    dryRun,
-  }: {
-    readonly to: string | undefined;
-    readonly codes: string | undefined;
-    readonly force: boolean;
-    readonly dryRun: boolean;
-  },
+  { to, codes, force, dryRun }: Pick<CountOptions, 'to' | 'codes' | 'force' | 'dryRun'>,
 ): Promise<WriteFile | undefined> {
   if (to === undefined) return undefined;
   if (dryRun) throw new UsageError('--to and --dry-run cannot be used together: --to writes no stock');
-  const texts = (rows: BulkRows) => changeFileText(batchesOfArray(rows, exportRow), { spreadsheet: false });
+  const texts = (rows: BulkRows, deltas: boolean) =>
+    changeFileText(batchesOfArray<BulkRow, ExportRow>(rows, deltas ? deltaRow : exportRow), {
+      spreadsheet: false,
+      deltas,
+    });
   if (to === '-') {
-    return async (rows) => {
-      for await (const piece of texts(rows)) await invocation.results.write(piece);
+    return async (rows, deltas) => {
+      for await (const piece of texts(rows, deltas)) await invocation.results.write(piece);
     };
   }
   if (!existsSync(dirname(to))) throw new UsageError(`There is no folder ${dirname(to)} for --to`);
@@ -187,14 +187,18 @@ export async function changeFileWriter(
   }
   requireCsvName(to, '--to');
   await confirmReplacing(invocation, to, { force, inputs: codes === undefined ? ['-'] : ['-', codes] });
-  return async (rows) => {
-    await writeFileAtomically(to, texts(rows));
+  return async (rows, deltas) => {
+    await writeFileAtomically(to, texts(rows, deltas));
     await rememberWritten(invocation, to);
   };
 }
 
 function exportRow({ petId, before, after, reason, ref }: BulkRow) {
   return { petId, expected: before, quantity: after, reason, ref };
+}
+
+function deltaRow({ petId, before = 0, after = 0, delta = after - before, reason, ref }: BulkRow) {
+  return { petId, delta, reason, ref };
 }
 
 async function noteWritten({ messages, where }: Invocation, rows: BulkRows, to = '-'): Promise<void> {

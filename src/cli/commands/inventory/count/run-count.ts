@@ -1,7 +1,8 @@
-import { type SessionLog, shortOf } from '../../../../counts/session-log.ts';
-import type { Sessions } from '../../../../counts/sessions.ts';
+import { type OpenSession, trialSession } from '../../../../counts/open-session.ts';
+import { type Sessions, shortOf, trialOfMerge } from '../../../../counts/sessions.ts';
+import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
 import type { UnreadableItem } from '../../../../inventory/items.ts';
-import { sumText } from '../../../../output/count-text.ts';
+import { countHelp, modeName, sumText } from '../../../../output/count-text.ts';
 import {
   ChangesFound,
   InterruptedError,
@@ -10,122 +11,113 @@ import {
   UnavailableError,
   UsageError,
 } from '../../../../shared/errors.ts';
-import { shellWord } from '../../../../shared/shell-word.ts';
-import { type Where, whereName, whereOptions } from '../../../../shared/where.ts';
+import { whereName, whereOptions } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import type { PlanOptions } from '../../../runs/perform-plan.ts';
 import { openSession, type Session } from '../../../runs/session.ts';
-import { type Choice, type ChoiceOptions, chooseSession } from './choose-session.ts';
-import { codesOf } from './codes.ts';
+import { openShopCodes, readCodesFile } from '../../../shop-codes.ts';
+import { type Choice, chooseSession } from './choose-session.ts';
+import { type CountOptions, chosenWords, commandFor } from './count-options.ts';
 import { Counting } from './counting.ts';
-import { changeFileWriter, type FinishOptions, finishCount, requireUnapplied } from './finish-count.ts';
+import { changeFileWriter, finishCount, requireUnapplied } from './finish-count.ts';
 import { linesOf } from './lines.ts';
-import { openSessions } from './open-sessions.ts';
 import { createCountScreen } from './screen.ts';
-
-export interface CountOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'>, ChoiceOptions {
-  /** A file of bar codes. */
-  readonly codes: string | undefined;
-  /** What was not scanned is counted as zero. */
-  readonly all: boolean;
-  /** A change file to write, instead of the stock. */
-  readonly to: string | undefined;
-  readonly force: boolean;
-  readonly reason: string | undefined;
-  readonly ref: string | undefined;
-}
+import { withSessions } from './with-sessions.ts';
 
 /** Counts what is scanned, and makes the stock of it. */
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
-  const { where } = invocation;
+  const place = whereOptions(invocation.where);
   if (!options.dryRun && options.to === undefined) {
-    const look = wayOn(where, choiceWords(options), { ...options, words: `${options.words} --dry-run` });
+    const look = commandFor(chosenWords(options), `${options.words} --dry-run`, place);
     invocation.questions.requireAnswer({ look });
   }
   const writeFile = await changeFileWriter(invocation, options);
-  const codes = await codesOf(options.codes);
-  const sessions = openSessions(invocation);
-  const choice = await chooseSession(invocation, sessions, options);
-  const run = await openSession(invocation);
-  await requireSameService(run, choice, options.words);
-  const { isTerminal } = invocation.context.stdin;
-  if (isTerminal) await invocation.service.announce();
-  // What is scanned at a terminal is answered at once; what comes through a pipe is checked at the end.
-  const petIds = isTerminal || options.all ? await petIdsOf(run, options.all) : undefined;
-  // What comes through a pipe is there to be counted once more: of a dry run, nothing is kept.
-  const isTrial = options.dryRun && !isTerminal && choice.kind !== 'continue';
-  // A merge that is only tried is discarded from its beginning.
-  const isKept = !(isTrial && choice.kind === 'merge');
-  const log = await logOf(sessions, { choice, isTrial }, run);
-  try {
-    const counting = new Counting(log, { codes, petIds, isTyped: isTerminal });
-    const command = wayOn(where, isKept ? ` ${shortOf(log.session)}` : choiceWords(options), options);
-    const finish: FinishOptions = { ...options, petIds, writeFile, wayOn: command };
-    await keepingSession(log, command, async () => {
-      await count(invocation, counting, { isNew: choice.kind === 'new', isKept });
-      await finishCount(run, { sessions, counting, isNew: choice.kind === 'new', isTrial }, finish);
-    });
-  } finally {
-    log.close();
-  }
+  const given = options.codes === undefined ? undefined : await readCodesFile(options.codes);
+  await withSessions(invocation, async (sessions) => {
+    const choice = await chooseSession(invocation, sessions, options);
+    const run = await openSession(invocation);
+    requireSameService(run, choice, options);
+    const { isTerminal } = invocation.context.stdin;
+    if (isTerminal) await invocation.service.announce();
+    // What is scanned at a terminal is answered at once; what comes through a pipe is checked at the end.
+    const petIds = isTerminal || options.all ? await petIdsOf(run, options.all) : undefined;
+    const session = await openChosen(sessions, choice, run, { ...options, given });
+    try {
+      const counting = new Counting(session, { codes: session.codes, petIds, isTyped: isTerminal });
+      const wayOn = session.isKept
+        ? commandFor(` ${shortOf(session)}`, options.keptWords, place)
+        : commandFor(chosenWords(options), options.words, place);
+      await keepingSession(session, wayOn, async () => {
+        await count(invocation, counting, choice);
+        const beganNow = choice.kind === 'new';
+        await finishCount(run, counting, { ...options, petIds, writeFile, wayOn, beganNow });
+      });
+    } finally {
+      session.close();
+    }
+  });
 }
 
 /** Whatever ends a count, except for its own end, says how to go on: the sessions are as they were. */
-async function keepingSession(log: SessionLog, command: string, work: () => Promise<void>): Promise<void> {
+async function keepingSession(session: OpenSession, command: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     const isExpected = error instanceof PetstockError && !(error instanceof ChangesFound);
-    if (!isExpected || !log.isOpen || error.hint !== undefined) throw error;
+    if (!isExpected || !session.isOpen || error.hint !== undefined) throw error;
     throw error.with({ hint: command });
   }
 }
 
-/** The command that goes on with what was counted, to the same plan. @param chosen the session, or the ones to merge */
-function wayOn(where: Where, chosen: string, { words }: CountOptions): string {
-  return `petstock inventory count${chosen}${words} ${whereOptions(where)}`;
-}
-
-function choiceWords({ session, isNew, merge = [] }: ChoiceOptions): string {
-  const chosen = [session ?? [], isNew ? '--new' : [], merge.length > 0 ? ['--merge', ...merge] : []].flat();
-  return chosen.map((word) => ` ${shellWord(word)}`).join('');
-}
-
-async function requireSameService({ connection }: Session, choice: Choice, words: string): Promise<void> {
+function requireSameService({ connection }: Session, choice: Choice, { words }: CountOptions): void {
   const counted = choice.kind === 'continue' ? [choice.session] : choice.kind === 'merge' ? choice.sessions : [];
-  const { environment, store, baseUrl, service } = connection;
+  const { environment: env, store, baseUrl, service } = connection;
   for (const session of counted) {
     const { head } = session;
     if (head.service === service) continue;
     throw new UsageError(
-      `Session ${shortOf(session)} counts ${head.baseUrl}, and ${whereName({ store, env: environment })} is now ${baseUrl}; nothing was sent`,
-      { hint: `petstock inventory count --new${words} ${whereOptions({ store, env: environment })}` },
+      `Session ${shortOf(session)} counts ${head.baseUrl}, and ${whereName({ store, env })} is now ${baseUrl}; nothing was sent`,
+      { hint: commandFor(' --new', words, whereOptions({ store, env })) },
     );
   }
 }
 
-async function logOf(
+/**
+ * Takes the session that was chosen. A dry run leaves sessions as they were: nothing of it is kept, except for a new session of a person, who
+ * may have scanned for hours.
+ */
+async function openChosen(
   sessions: Sessions,
-  { choice, isTrial }: { readonly choice: Choice; readonly isTrial: boolean },
+  choice: Choice,
   run: Session,
-): Promise<SessionLog> {
-  const { environment, store, service, baseUrl } = run.connection;
-  if (choice.kind === 'merge') return sessions.merge(choice.sessions, isTrial);
-  if (choice.kind === 'new') return sessions.begin({ env: environment, store, service, baseUrl, merged: [] });
-  const log = sessions.open(choice.session);
+  { dryRun, given }: CountOptions & { readonly given: BarCodes | undefined },
+): Promise<OpenSession> {
+  const { invocation, connection } = run;
+  const ofShop = async () => given ?? (await openShopCodes(invocation)) ?? noBarCodes;
+  if (choice.kind === 'new') {
+    const { environment: env, store, service, baseUrl } = connection;
+    const about = { mode: choice.mode, env, store, service, baseUrl, merged: [] };
+    const codes = await ofShop();
+    const isKept = !dryRun || invocation.context.stdin.isTerminal;
+    if (isKept) return sessions.begin(about, codes);
+    return trialSession({ head: { ...about, session: '', at: 0 }, codes, scans: [] });
+  }
+  const sources = choice.kind === 'merge' ? choice.sessions : [choice.session];
+  const hasCodes = sources.some(({ codes }) => codes.pets.size + codes.names.size > 0);
+  const codes = hasCodes ? given : await ofShop();
+  if (choice.kind === 'merge') return dryRun ? trialOfMerge(sources, codes) : sessions.merge(sources, codes);
+  const { session: found } = choice;
+  const session = dryRun ? trialSession({ ...found, codes: codes ?? found.codes }) : sessions.take(found, codes);
   try {
-    if (log.session.damage.length > 0) log.acceptDamage();
-    if (log.session.head.merged.length > 0) sessions.endSources(log.session);
-    await requireUnapplied(run, sessions, log);
+    await requireUnapplied(run, session);
+    return session;
   } catch (error) {
-    log.close();
+    session.close();
     throw error;
   }
-  return log;
 }
 
 /**
- * The pets that the service has: one GET. Without an answer the count goes on, and they are looked at in the end.
+ * Returns the pets that the service has: one GET. Without an answer the count goes on, and they are looked at in the end.
  * @param all they are all to be counted: without them that can't be
  */
 async function petIdsOf({ invocation, connection }: Session, all: boolean): Promise<ReadonlySet<bigint> | undefined> {
@@ -144,20 +136,13 @@ async function petIdsOf({ invocation, connection }: Session, all: boolean): Prom
 }
 
 /** Reads lines until the count is done. @throws InterruptedError, which says what there is */
-async function count(
-  invocation: Invocation,
-  counting: Counting,
-  { isNew, isKept }: { readonly isNew: boolean; readonly isKept: boolean },
-): Promise<void> {
+async function count(invocation: Invocation, counting: Counting, { kind }: Choice): Promise<void> {
   const { stdin, interrupted } = invocation.context;
-  const { tally } = counting;
-  const screen = createCountScreen(invocation, () => tally);
-  const name = shortOf(counting.log.session);
-  if (stdin.isTerminal) {
-    const state = isNew ? '' : ` goes on: ${sumText(tally)}`;
-    await invocation.messages.note(`Session ${name}${state}. Scan, or type a pet id and Enter.`);
-    await invocation.messages.note('- takes the last back, = 42 7 sets, 42 x3 counts three; done or Ctrl-D ends.');
-  }
+  const { tally, session } = counting;
+  const { mode } = session.head;
+  const screen = createCountScreen(invocation, () => tally, { mode, names: session.codes.names });
+  const name = shortOf(session);
+  if (stdin.isTerminal) await introduce(invocation, counting, kind === 'new');
   let isDone = false;
   try {
     await screen.begin();
@@ -171,11 +156,21 @@ async function count(
     }
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
-    const kept = isKept
-      ? `session ${name} keeps ${sumText(tally)}`
-      : 'nothing of the dry run is kept, and the sessions to merge are as they were';
+    const kept = session.isKept
+      ? `session ${name} keeps ${sumText(tally, mode)}`
+      : 'nothing of the dry run is kept, and the sessions are as they were';
     throw error.with({ message: `Interrupted; ${kept}` });
   } finally {
     if (!interrupted.aborted) await screen.stop(!isDone);
   }
+}
+
+async function introduce({ messages }: Invocation, { session, tally }: Counting, isNew: boolean): Promise<void> {
+  const { mode } = session.head;
+  const state = isNew ? '' : ` goes on: ${sumText(tally, mode)}`;
+  const what = mode === 'count' ? '' : ` It is ${modeName(mode)}.`;
+  await messages.note(`Session ${shortOf(session)}${state}.${what} Scan, or type a pet id and Enter.`);
+  if (!session.isKept)
+    await messages.note('This is a dry run: the session stays as it was, and nothing scanned now is kept.');
+  await messages.note(countHelp);
 }

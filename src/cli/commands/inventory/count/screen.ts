@@ -1,4 +1,11 @@
-import { type CountEvent, type CountSum, countPrompt, eventText, sumText } from '../../../../output/count-text.ts';
+import {
+  type CountEvent,
+  type CountShow,
+  type CountSum,
+  countPrompt,
+  eventText,
+  sumText,
+} from '../../../../output/count-text.ts';
 import { bell, drawsLive, wipeLine } from '../../../../output/terminal.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { createLiveLine } from '../../../progress/live-line.ts';
@@ -17,45 +24,53 @@ export interface CountScreen {
  * - Where that can't be drawn (`TERM=dumb`, stderr is no terminal) the sum is in each line.
  * - Scans that come through a pipe are shown on one line that changes, if there is a terminal; what is unknown stays, once.
  */
-export function createCountScreen(invocation: Invocation, sum: () => CountSum): CountScreen {
+export function createCountScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
   const { stdin } = invocation.context;
   const draws = drawsLive(invocation.context) && invocation.globals.quiet !== true;
-  if (stdin.isTerminal) return draws ? promptScreen(invocation, sum) : plainScreen(invocation, sum);
-  return pipeScreen(invocation, sum, draws);
+  if (stdin.isTerminal) return draws ? promptScreen(invocation, sum, show) : plainScreen(invocation, sum, show);
+  return pipeScreen(invocation, sum, { ...show, draws });
 }
 
-function promptScreen(invocation: Invocation, sum: () => CountSum): CountScreen {
+function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
   const { stderr } = invocation.context;
   // What is typed is shown by the terminal itself, on the line of the prompt. What was typed before the prompt was drawn stands above it: then
   // the cursor is still behind the prompt, which is taken away.
-  const prompt = () => stderr.write(countPrompt(sum(), stderr.columns ?? 80));
+  const prompt = () => stderr.write(countPrompt(sum(), stderr.columns ?? 80, show.mode));
   return {
     begin: prompt,
     show: async (events) => {
       await stderr.write(wipeLine);
-      await showEvents(invocation, events, sum());
+      await showEvents(invocation, events, sum(), show);
       await prompt();
     },
     stop: async (ended) => stderr.write(ended ? '\n' : wipeLine),
   };
 }
 
-function plainScreen(invocation: Invocation, sum: () => CountSum): CountScreen {
+function plainScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
   return {
     begin: async () => {},
     show: async (events) => {
-      await showEvents(invocation, events, sum(), ({ kind }) =>
-        kind === 'sum' || kind === 'help' ? '' : `. Sum: ${sumText(sum())}`,
+      const isPlain = ({ kind }: CountEvent) => kind === 'sum' || kind === 'help' || kind === 'word';
+      await showEvents(invocation, events, sum(), show, (event) =>
+        isPlain(event) ? '' : `. Sum: ${sumText(sum(), show.mode)}`,
       );
     },
     stop: async () => {},
   };
 }
 
-function pipeScreen(invocation: Invocation, sum: () => CountSum, draws: boolean): CountScreen {
+function pipeScreen(
+  invocation: Invocation,
+  sum: () => CountSum,
+  show: CountShow & { readonly draws: boolean },
+): CountScreen {
   const { context } = invocation;
-  const line = draws
-    ? createLiveLine(context, { text: (width) => sumText(sum()).slice(0, width), countsFor: () => undefined })
+  const line = show.draws
+    ? createLiveLine(context, {
+        text: (width) => sumText(sum(), show.mode).slice(0, width),
+        countsFor: () => undefined,
+      })
     : undefined;
   const seen = new Set<string>();
   const isNews = (event: CountEvent): boolean => {
@@ -69,7 +84,7 @@ function pipeScreen(invocation: Invocation, sum: () => CountSum, draws: boolean)
       const news = events.filter(isNews);
       if (news.length > 0) {
         await line?.wipe();
-        await showEvents(invocation, news, sum());
+        await showEvents(invocation, news, sum(), show);
       }
       line?.changed();
     },
@@ -82,13 +97,14 @@ async function showEvents(
   { messages, context }: Invocation,
   events: readonly CountEvent[],
   sum: CountSum,
+  show: CountShow,
   tail: (event: CountEvent) => string = () => '',
 ): Promise<void> {
   const { stderr } = context;
   const isUnknown = (event: CountEvent) => event.kind === 'unknown' && event.units > 0;
   if (events.some(isUnknown) && stderr.isTerminal) await stderr.write(bell);
   for (const event of events) {
-    await messages.show((paint, width) => [eventText(event, sum, paint, width) + tail(event)], {
+    await messages.show((paint, width) => [eventText(event, sum, show, paint, width) + tail(event)], {
       always: isUnknown(event),
     });
   }

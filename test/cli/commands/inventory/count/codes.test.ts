@@ -1,8 +1,9 @@
+import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { changeFile } from '../../../../support/changes.ts';
 import { openShop } from '../../../../support/shop.ts';
-import { count, person, writes } from './count-rig.ts';
+import { count, person, sessionIn, sessionsIn, writes } from './count-rig.ts';
 
 test('codes are text: leading zeros count, and several may stand for one pet', async () => {
   const shop = await openShop();
@@ -47,7 +48,7 @@ test('--codes takes no folder', async () => {
   const folder = dirname(changeFile(shop, 'code,petId\n55,4\n', 'codes.csv'));
   const result = await count(shop, '4\n', `--yes --codes ${folder}`);
   expect(result).toMatchObject({ code: 2, requests: [] });
-  expect(result.stderr).toContain(`${folder} is a folder; --codes takes a file`);
+  expect(result.stderr).toContain(`${folder} is a folder, not a file`);
 });
 
 test('what a scanner puts around a code changes nothing: STX and ETX, the GS of GS1, a TAB, the kind of the code', async () => {
@@ -74,4 +75,61 @@ test('a backspace or an escape in a scan is never taken for less than it is, and
   expect(writes(result)).toEqual(['4 {"quantity":1}']);
   expect(result.stderr).toContain('8␈4: 1 kept apart, no known code\n');
   for (const code of ['8␈4', '␛84', '␛\\[A', '4␡']) expect(result.stderr).toMatch(new RegExp(`\n  ${code} +1\n`));
+});
+
+test('a session keeps its bar codes: it goes on without the file, and a merge has those of all', async () => {
+  const shop = await openShop();
+  const [one, two] = ['code,petId,name\n55,4,Rex\n', 'code,petId\n66,5\n'].map((text, index) =>
+    changeFile(shop, text, `codes-${index}.csv`),
+  );
+  await count(shop, '55\n', `--yes --max-changes 0 --codes ${one}`);
+  const first = await sessionIn(shop);
+  rmSync(one ?? '');
+  const on = await count(shop, '55\ndone\n', `${first}`, { ...person, prompts: { confirm: async () => false } });
+  expect(on.stderr).toContain('4 Rex: 2\n');
+  expect(on.stderr).toContain(`Hint: petstock inventory count ${first} --env staging\n`);
+  await count(shop, '66 x3\n', `--new --yes --max-changes 0 --codes ${two}`);
+  const [, second] = await sessionsIn(shop);
+  const merged = await count(shop, '55\n66\n', `--merge ${first} ${second} --yes --json`);
+  expect(writes(merged)).toEqual(['4 {"quantity":3}', '5 {"quantity":4}']);
+});
+
+test('the setting codes counts where no --codes is given, and a file that has moved is said', async () => {
+  const shop = await openShop();
+  const codes = changeFile(shop, 'code,petId,name\n55,4,Rex\n', 'codes.csv');
+  await shop.run(['config', 'set', 'codes', codes]);
+  const typed = await count(shop, '55\ndone\n', '--dry-run', person);
+  expect(typed.stderr).toContain('4 Rex: 1\n');
+  rmSync(codes);
+  const moved = await count(shop, '55 x2\n', '--new --yes --json');
+  expect(moved.code).toBe(0);
+  expect(moved.stderr).toMatch(/Warning: setting codes: There is no file .*; bar codes and names are those/);
+  expect(writes(moved)).toEqual(['4 {"quantity":2}']);
+});
+
+test.each([
+  ['4.00638E+12', 'looks like a code that a spreadsheet rounded'],
+  ['4006381000000000000', 'looks like a code that a spreadsheet rounded'],
+  ['8\b4', "can't be scanned"],
+  ['9'.repeat(201), 'a code has at most 200 characters'],
+  ['done', 'it has a meaning in a count'],
+])('a code that nobody can scan is refused: %j', async (code, why) => {
+  const shop = await openShop();
+  const result = await count(shop, '4\n', `--yes --codes ${changeFile(shop, `code,petId\n${code},4\n`, 'codes.csv')}`);
+  expect(result).toMatchObject({ code: 2, requests: [] });
+  expect(result.stderr).toContain(why);
+});
+
+test('what a terminal puts around a paste is no part of the first scan', async () => {
+  const shop = await openShop();
+  const { stderr } = await count(shop, '\x1b[200~4\n4\x1b[201~\ndone\n', '--dry-run', person);
+  expect(stderr).toContain('2 units, 1 pet > ');
+});
+
+test('a word at the prompt is no goods: it is not counted, and said to be none', async () => {
+  const shop = await openShop();
+  const { stderr, code } = await count(shop, '4\nundo\nrex the dog\ndone\n', '', person);
+  expect(code).toBe(0);
+  expect(stderr).toContain("'undo' is no pet and no code: not counted. - takes back, help shows more\n");
+  expect(stderr).toContain('23 pets not scanned keep their stock.\n');
 });

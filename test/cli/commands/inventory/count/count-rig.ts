@@ -1,5 +1,3 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { withReport } from '../../../../support/changes.ts';
 import type { Shop, ShopRunOptions } from '../../../../support/shop.ts';
 
@@ -17,10 +15,22 @@ export const person: ShopRunOptions = {
   prompts: { confirm: async () => true, text: async () => 'production' },
 };
 
-/** The only session of the shop, by its last four characters. */
-export function sessionIn(shop: Shop): string {
-  const [name = ''] = readdirSync(join(shop.folders.state, 'counts'));
-  return name.slice(-10).replace(/^.*-/, '').slice(0, 4);
+/** The only session of the shop that is not discarded, by its last four characters. */
+export async function sessionIn(shop: Shop): Promise<string> {
+  const [name = ''] = await sessionsIn(shop);
+  return name;
+}
+
+/** The sessions of the shop by their last four characters, the oldest first. */
+export async function sessionsIn(shop: Shop): Promise<string[]> {
+  const listed: { session: string }[] = JSON.parse((await shop.run('inventory count --list --json')).stdout);
+  return listed.map(({ session }) => session.slice(-4)).reverse();
+}
+
+/** The states of all sessions of the shop, in order. */
+export async function statesIn(shop: Shop): Promise<string[]> {
+  const listed: { state: string }[] = JSON.parse((await shop.run('inventory count --list --json')).stdout);
+  return listed.map(({ state }) => state).sort();
 }
 
 export const writes = (result: Awaited<ReturnType<typeof count>>) =>

@@ -15,7 +15,7 @@ test('Ctrl-C keeps the session, and says how to go on', async () => {
     },
   });
   expect(stopped.code).toBe(130);
-  const name = sessionIn(shop);
+  const name = await sessionIn(shop);
   const [, units = ''] =
     new RegExp(`Error: Interrupted; session ${name} keeps (\\d) units, 1 pet`).exec(stopped.stderr) ?? [];
   expect(Number(units)).toBeGreaterThanOrEqual(2);
@@ -31,7 +31,9 @@ test('a run of it that breaks off is resumed, and the session makes no other one
   expect(broken.code).toBe(8);
   const { run } = broken.report;
   expect(broken.stderr).toContain(`petstock inventory apply --resume ${run} --env staging`);
-  expect((await count(shop, '4\n', `${sessionIn(shop)} --yes`)).stderr).toContain(`it was applied, by run ${run}`);
+  expect((await count(shop, '4\n', `${await sessionIn(shop)} --yes`)).stderr).toContain(
+    `it was applied, by run ${run}`,
+  );
   expect((await shop.run(`inventory apply --resume ${run} --yes`)).code).toBe(0);
   const stock = await stockOf(shop);
   expect(['4', '5', '8'].map((petId) => stock.get(petId))).toEqual([1, 9, 1]);
@@ -53,7 +55,7 @@ test('a crash once its run has begun: the session finds the run, and makes no ot
       },
     });
   });
-  const on = await count(shop, '4\n', `${sessionIn(shop)} --yes`);
+  const on = await count(shop, '4\n', `${await sessionIn(shop)} --yes`);
   expect(on).toMatchObject({ code: 2, requests: [] });
   expect(on.stderr).toMatch(/Error: Session \w{4} was applied, (by run|and run) \S+/);
 });
@@ -77,7 +79,7 @@ test('a service that is away in the end, and Ctrl-C at the question: the session
   const shop = await openShop({ faults: ['GET /inventory:first=5:status=503'] });
   const away = await count(shop, '4 x2\n', '--yes');
   expect(away.code).toBe(5);
-  const name = sessionIn(shop);
+  const name = await sessionIn(shop);
   const hint = `Hint: petstock inventory count ${name} --env staging\n`;
   expect(away.stderr.endsWith(hint)).toBe(true);
   shop.service.setFaults([]);

@@ -11,10 +11,10 @@ test('--all sets what was not scanned to 0, guarded by max-zero, and never besid
   expect(guarded).toMatchObject({ code: 2 });
   expect(guarded.stderr).toContain('max-zero allows 1');
   expect(writes(guarded)).toEqual([]);
-  const unknown = await count(shop, 'foo\n', `${sessionIn(shop)} --yes --all`);
+  const unknown = await count(shop, 'foo\n', `${await sessionIn(shop)} --yes --all`);
   expect(unknown).toMatchObject({ code: 2 });
   expect(writes(unknown)).toEqual([]);
-  const dropped = await count(shop, '= foo 0\n', `${sessionIn(shop)} --yes --all`);
+  const dropped = await count(shop, '= foo 0\n', `${await sessionIn(shop)} --yes --all`);
   expect(dropped.code).toBe(0);
   expect(new Set((await stockOf(shop)).values())).toEqual(new Set([0, 1]));
   expect((await stockOf(shop)).get('1')).toBe(1);
@@ -69,8 +69,9 @@ test('hints make the same plan', async () => {
   const plan = `--codes ${codes} --all --reason year-end --ref=-7 --max-zero 1`;
   const words = `--codes ${codes} --all --reason year-end --ref=-7`;
   const refused = await count(shop, '55\n', `--yes ${plan}`);
-  const name = sessionIn(shop);
-  expect(refused.stderr).toContain(`Hint: petstock inventory count ${name} ${words} --max-zero 1 --env staging\n`);
+  const name = await sessionIn(shop);
+  const kept = '--all --reason year-end --ref=-7 --max-zero 1';
+  expect(refused.stderr).toContain(`Hint: petstock inventory count ${name} ${kept} --env staging\n`);
   const open = await count(shop, '55\n', '--to counted.csv --all');
   expect(open.stderr).toContain(`Hint: petstock inventory count ${name} --all --to counted.csv --env staging\n`);
   const unasked = await count(shop, '55\n', `--new ${words}`);

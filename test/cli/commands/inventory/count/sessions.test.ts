@@ -1,14 +1,12 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { InterruptedError } from '../../../../../src/shared/errors.ts';
 import { openShop } from '../../../../support/shop.ts';
-import { count, person, sessionIn, writes } from './count-rig.ts';
+import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
 
 test('while a session is unfinished a script is refused, with the command that goes on', async () => {
   const shop = await openShop();
   await count(shop, '4 x2\n', '--yes --max-changes 0');
-  const name = sessionIn(shop);
+  const name = await sessionIn(shop);
   const refused = await count(shop, '5\n');
   expect(refused).toMatchObject({ code: 2, requests: [] });
   expect(JSON.parse(refused.stderr.trim().split('\n').at(-1) ?? '').error.hint).toBe(
@@ -26,7 +24,7 @@ test('while a session is unfinished a script is refused, with the command that g
 test('a session is of one environment, and is named right', async () => {
   const shop = await openShop();
   await count(shop, '4 x2\n', '--yes --max-changes 0');
-  const name = sessionIn(shop);
+  const name = await sessionIn(shop);
   const elsewhere = await count(shop, '', `${name} --yes --env sandbox`);
   expect(elsewhere.code).toBe(2);
   expect(elsewhere.stderr).toContain(`Hint: petstock inventory count ${name} --env staging`);
@@ -40,7 +38,7 @@ test('two sessions become one: what each has counted is added up, once', async (
   const shop = await openShop();
   for (const lines of ['4 x2\n= 5 3\nfoo\n', '4\n5 x4\nfoo x2\n'])
     await count(shop, lines, '--new --yes --max-changes 0');
-  const names = readdirSync(join(shop.folders.state, 'counts')).map((name) => name.slice(-10, -6));
+  const names = await sessionsIn(shop);
   const [one = '', two = ''] = names;
   expect((await count(shop, '', `--merge ${one} ${one} --yes`)).code).toBe(2);
   expect((await count(shop, '', `--merge ${one} --yes`)).code).toBe(2);
@@ -56,7 +54,7 @@ test('two sessions become one: what each has counted is added up, once', async (
 test('a dry run of a merge from a script leaves the sessions as they are', async () => {
   const shop = await openShop();
   for (const lines of ['4 x2\n', '4\n5 x4\n']) await count(shop, lines, '--new --yes --max-changes 0');
-  const names = readdirSync(join(shop.folders.state, 'counts')).map((name) => name.slice(-10, -6));
+  const names = await sessionsIn(shop);
   const dry = await count(shop, '5\n', `--merge ${names.join(' ')} --dry-run --json`);
   expect(dry.code).toBe(0);
   expect(dry.report.rows.map(({ petId, after }) => [petId, after])).toEqual([
@@ -66,13 +64,7 @@ test('a dry run of a merge from a script leaves the sessions as they are', async
   const unknown = await count(shop, 'foo\n', `--merge ${names.join(' ')} --dry-run`);
   expect(unknown.code).toBe(8);
   expect(unknown.stderr).not.toContain('Hint');
-  const listed = JSON.parse((await shop.run('inventory count --list --json')).stdout);
-  expect(listed.map(({ state }: { state: string }) => state).sort()).toEqual([
-    'discarded',
-    'discarded',
-    'open',
-    'open',
-  ]);
+  expect(await statesIn(shop)).toEqual(['open', 'open']);
   expect(writes(await count(shop, '', `--merge ${names.join(' ')} --yes`))).toEqual([
     '4 {"quantity":3}',
     '5 {"quantity":4}',
@@ -82,7 +74,7 @@ test('a dry run of a merge from a script leaves the sessions as they are', async
 test('a dry run of a merge that fails or is interrupted hints at itself: of it nothing is kept', async () => {
   const shop = await openShop({ faults: ['GET /inventory:status=503'] });
   for (const lines of ['4 x2\n', '4\n']) expect((await count(shop, lines, '--new --yes')).code).toBe(5);
-  const names = readdirSync(join(shop.folders.state, 'counts')).map((name) => name.slice(-10, -6));
+  const names = await sessionsIn(shop);
   const merge = `--merge ${names.join(' ')} --reason audit --dry-run`;
   const hint = `Hint: petstock inventory count ${merge} --env staging\n`;
   const failed = await count(shop, '5\n', merge);
@@ -94,18 +86,15 @@ test('a dry run of a merge that fails or is interrupted hints at itself: of it n
     onStderr: (text) => text.includes('foo') && abort.abort(new InterruptedError('Interrupted')),
   });
   expect(stopped.code).toBe(130);
-  expect(stopped.stderr).toContain('Error: Interrupted; nothing of the dry run is kept, and the sessions to merge are');
+  expect(stopped.stderr).toContain('Error: Interrupted; nothing of the dry run is kept, and the sessions are as');
   expect(stopped.stderr).toContain(hint);
-  const states = JSON.parse((await shop.run('inventory count --list --json')).stdout).map(
-    ({ state }: { state: string }) => state,
-  );
-  expect(states.sort()).toEqual(['discarded', 'discarded', 'open', 'open']);
+  expect(await statesIn(shop)).toEqual(['open', 'open']);
 });
 
 test('--list shows the sessions, and --discard gives one up after a question', async () => {
   const shop = await openShop();
   await count(shop, '4 x2\nfoo\n', '--yes --max-changes 0');
-  const name = sessionIn(shop);
+  const name = await sessionIn(shop);
   const listed = await shop.run('inventory count --list --json');
   expect(listed.requests).toEqual([]);
   expect(JSON.parse(listed.stdout)).toMatchObject([
@@ -122,7 +111,7 @@ test('a session is of one store, and hints name it', async () => {
   const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
   const env = { PETSTOCK_NORTH_URL_STAGING: url, PETSTOCK_NORTH_API_KEY_STAGING: key };
   await count(shop, '4 x2\n', '--yes --store north --max-changes 0', { env });
-  const name = sessionIn(shop);
+  const name = await sessionIn(shop);
   const hint = `Hint: petstock inventory count ${name} --store north --env staging\n`;
   expect((await count(shop, '', `${name} --yes`)).stderr.endsWith(hint)).toBe(true);
   expect((await count(shop, '5\n', '--yes --store north', { env })).stderr.endsWith(hint)).toBe(true);
@@ -135,6 +124,6 @@ test('with others unfinished that is said, and no begins another', async () => {
   for (const petId of [4, 7, 8]) await count(shop, `${petId}\n`, '--new --yes --max-changes 0');
   const prompts = { confirm: async () => true, text: async () => 'n' };
   const other = await count(shop, '1\ndone\n', '', { ...person, prompts });
-  expect(other.stderr).toContain('There are 2 others that are not finished: petstock inventory count --list\n');
+  expect(other.stderr).toContain('2 other sessions are not finished: petstock inventory count --list\n');
   expect(writes(other)).toEqual(['1 {"quantity":1}']);
 });

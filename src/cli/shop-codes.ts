@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { readCodes } from '../change-files/read-codes.ts';
+import { type BarCodes, barCodesText, parseBarCodes } from '../inventory/bar-codes.ts';
+import { codeText, petIdOfCode, withoutCodeKind } from '../inventory/count/scan-line.ts';
+import { grouped } from '../inventory/grouped.ts';
+import { writeFileAtomically } from '../shared/atomic-file.ts';
+import { NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
+import { readErrorReason } from '../shared/file-error.ts';
+import { makePrivateFolder } from '../shared/private-folder.ts';
+import type { Invocation } from './invocation/invocation.ts';
+
+const hint = "petstock config set codes '<file.csv>'";
+
+/**
+ * Returns the bar codes and names of the setting `codes`; undefined if it is not set, or if nothing is known of its file.
+ *
+ * What the file held is kept in the state folder: it is parsed again only if it has changed, and still counts after the file has moved, with
+ * a warning.
+ */
+export async function openShopCodes({ config, context, messages }: Invocation): Promise<BarCodes | undefined> {
+  const file = config.settings.codes;
+  if (file === undefined) return undefined;
+  const { state } = context.folders;
+  const kept = join(state, `codes-${createHash('sha256').update(file).digest('hex').slice(0, 12)}.json`);
+  const copy = readCopy(kept);
+  const stats = statSync(file, { throwIfNoEntry: false });
+  const version = stats && `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
+  if (copy !== undefined && version === copy.version) return copy.codes;
+  try {
+    const codes = await readCodesFile(file);
+    await keepCopy(state, kept, version ?? '', codes);
+    return codes;
+  } catch (error) {
+    if (!(error instanceof PetstockError)) throw error;
+    const instead =
+      copy === undefined ? 'there are no bar codes and names' : 'bar codes and names are those that it had before';
+    await messages.warn(`setting codes: ${error.message}; ${instead}`);
+    return copy?.codes;
+  }
+}
+
+/** Returns the bar codes of a file. @throws UsageError with every fault that the file has */
+export async function readCodesFile(file: string): Promise<BarCodes> {
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`${file} is a folder, not a file`);
+  const read = await readCodes(createReadStream(file)).catch((cause: NodeJS.ErrnoException) => {
+    const reason = `${file} can't be read: ${readErrorReason(cause)}`;
+    throw new UsageError(cause.code === 'ENOENT' ? `There is no file ${file}` : reason, { cause });
+  });
+  if (read.ok) return read.codes;
+  const lines = read.faults.map(
+    ({ line, column, message }) => `line ${line}${column ? `, ${column}` : ''}: ${message}`,
+  );
+  if (read.total > lines.length) lines.push(`… and ${grouped(read.total - lines.length)} more`);
+  const faults = read.total === 1 ? 'a fault' : `${grouped(read.total)} faults`;
+  throw new UsageError(`${file} has ${faults}`, { lines });
+}
+
+/**
+ * Returns the pet of a bar code, for `--code`.
+ * @throws UsageError without the setting `codes`, NotFoundError if the code stands for no pet
+ */
+export async function petIdOfBarCode(invocation: Invocation, text: string): Promise<bigint> {
+  const code = codeText(text);
+  const codes = await requireShopCodes(invocation, '--code');
+  const petId = petOfCode(codes, code);
+  if (petId !== undefined) return petId;
+  throw new NotFoundError(`The bar code ${JSON.stringify(code.slice(0, 40))} stands for no pet. Nothing was sent`);
+}
+
+/** As `openShopCodes`. @throws UsageError if nothing is known @param option that needs them */
+export async function requireShopCodes(invocation: Invocation, option: string): Promise<BarCodes> {
+  const codes = await openShopCodes(invocation);
+  if (codes !== undefined) return codes;
+  throw new UsageError(
+    `${option} needs the file of your bar codes, with the columns code,petId,name. Nothing was sent`,
+    {
+      hint,
+    },
+  );
+}
+
+/** Returns the pet that a text stands for: a bar code of the shop, else a pet id. */
+export function petOfText(codes: BarCodes, text: string): bigint | undefined {
+  return petOfCode(codes, text) ?? petIdOfCode(text) ?? petIdOfCode(withoutCodeKind(text) ?? '');
+}
+
+/** Returns the pet of a bar code, with or without the kind of code that a scanner may put in front. */
+export function petOfCode({ pets }: BarCodes, code: string): bigint | undefined {
+  return pets.get(code) ?? pets.get(withoutCodeKind(code) ?? '');
+}
+
+/** What was kept of a file, by its size, time and inode. */
+interface Copy {
+  readonly version: string;
+  readonly codes: BarCodes;
+}
+
+function readCopy(path: string): Copy | undefined {
+  try {
+    const { version, codes } = JSON.parse(readFileSync(path, 'utf8')) as { version: string; codes: string };
+    return { version, codes: parseBarCodes(codes) };
+  } catch {
+    // It is missing, or was damaged: the file itself is read.
+    return undefined;
+  }
+}
+
+/** Best effort: without a copy the file is read each time. */
+async function keepCopy(folder: string, path: string, version: string, codes: BarCodes): Promise<void> {
+  try {
+    makePrivateFolder(folder);
+    await writeFileAtomically(path, [JSON.stringify({ version, codes: barCodesText(codes) })]);
+  } catch (error) {
+    if (!(error instanceof PetstockError)) throw error;
+  }
+}

@@ -1,0 +1,78 @@
+import type { ProcessIdentity } from '../shared/processes.ts';
+import type { Connection } from '../state/sqlite/connection.ts';
+import type { Row } from '../state/sqlite/engine.ts';
+import type { ScanRecord, SessionEnd, SessionHead } from './records.ts';
+
+/** One row of the table `counts`. */
+export interface SessionRow {
+  readonly head: SessionHead;
+  readonly codes: string;
+  readonly end: SessionEnd | undefined;
+  /** The process that took it last and has not closed it; it may have exited. */
+  readonly holder: ProcessIdentity | undefined;
+  /** When it was last written to or kept alive: milliseconds since the Unix epoch. */
+  readonly touched: number;
+}
+
+/*
+ * They belong to this folder alone, so they are made by whoever needs them, and are no step in the schema of the state.
+ * `pet` is text: an int64 would be rounded on its way out of SQLite.
+ */
+const tables = `
+  CREATE TABLE IF NOT EXISTS counts (
+    session TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    head TEXT NOT NULL,
+    codes TEXT NOT NULL,
+    holder TEXT,
+    touched INTEGER NOT NULL,
+    ended TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS count_scans (
+    session TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    units INTEGER,
+    code TEXT,
+    pet TEXT,
+    PRIMARY KEY (session, number)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+export function makeTables(connection: Connection): void {
+  if (connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'count_scans'") !== undefined) return;
+  connection.durable(() => connection.exec(tables));
+}
+
+export function sessionOf({ head, codes, ended, holder, touched }: Row): SessionRow {
+  return {
+    head: JSON.parse(String(head)) as SessionHead,
+    codes: String(codes),
+    end: ended === null ? undefined : (JSON.parse(String(ended)) as SessionEnd),
+    holder: holder === null ? undefined : (JSON.parse(String(holder)) as ProcessIdentity),
+    touched: Number(touched),
+  };
+}
+
+export function scansOf(connection: Connection, session: string): ScanRecord[] {
+  const sql = 'SELECT kind, units, code, pet FROM count_scans WHERE session = ? ORDER BY number';
+  return connection.all(sql, session).map(({ kind, units, code, pet }) => {
+    if (kind === 'back') return { kind };
+    const petId = pet === null ? undefined : BigInt(String(pet));
+    return { kind: kind as 'add' | 'set' | 'base', units: Number(units), code: String(code), pet: petId };
+  });
+}
+
+/** Adds scans after those that the session has. To be called in a transaction. */
+export function addScans(connection: Connection, session: string, scans: readonly ScanRecord[]): void {
+  const last = connection.get('SELECT max(number) AS last FROM count_scans WHERE session = ?', session);
+  const sql = 'INSERT INTO count_scans (session, number, kind, units, code, pet) VALUES (?, ?, ?, ?, ?, ?)';
+  for (const [index, scan] of scans.entries()) {
+    const number = Number(last?.last ?? 0) + 1 + index;
+    if (scan.kind === 'back') connection.run(sql, session, number, scan.kind, null, null, null);
+    else {
+      const pet = scan.pet === undefined ? null : `${scan.pet}`;
+      connection.run(sql, session, number, scan.kind, scan.units, scan.code, pet);
+    }
+  }
+}

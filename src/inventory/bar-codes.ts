@@ -1,0 +1,39 @@
+/** What the shop calls its pets, by their ids. A Map is one. */
+export interface PetNames {
+  get(petId: bigint): string | undefined;
+}
+
+/** The bar codes of a shop: the pet that each stands for, and the names of pets. */
+export interface BarCodes {
+  readonly pets: ReadonlyMap<string, bigint>;
+  readonly names: ReadonlyMap<bigint, string>;
+}
+
+export const noBarCodes: BarCodes = { pets: new Map(), names: new Map() };
+
+/** Returns the codes of all; of two for one code or pet the first counts. */
+export function joinBarCodes(all: readonly BarCodes[]): BarCodes {
+  const reversed = all.toReversed();
+  return {
+    pets: new Map(reversed.flatMap(({ pets }) => [...pets])),
+    names: new Map(reversed.flatMap(({ names }) => [...names])),
+  };
+}
+
+/** Returns the codes as JSON, for `parseBarCodes`. Ids are texts: JSON.parse would round them. */
+export function barCodesText({ pets, names }: BarCodes): string {
+  const text = ([code, petId]: readonly [string, bigint]) => [code, `${petId}`];
+  return JSON.stringify({
+    pets: Array.from(pets, text),
+    names: Array.from(names, ([petId, name]) => [`${petId}`, name]),
+  });
+}
+
+/** Returns what `barCodesText` was given. Throws if the text is another one. */
+export function parseBarCodes(text: string): BarCodes {
+  const { pets, names } = JSON.parse(text) as Record<'pets' | 'names', readonly (readonly [string, string])[]>;
+  return {
+    pets: new Map(pets.map(([code, petId]) => [code, BigInt(petId)])),
+    names: new Map(names.map(([petId, name]) => [BigInt(petId), name])),
+  };
+}

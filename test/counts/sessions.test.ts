@@ -1,0 +1,115 @@
+import { rmSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { ScanRecord } from '../../src/counts/records.ts';
+import { Sessions, shortOf, tallyOf } from '../../src/counts/sessions.ts';
+import { noBarCodes } from '../../src/inventory/bar-codes.ts';
+import type { ProcessIdentity } from '../../src/shared/processes.ts';
+import { openLocalConnection } from '../../src/state/open-state.ts';
+import { createTestClock } from '../support/clock.ts';
+import { temporaryFolders } from '../support/shop.ts';
+
+const service = 'https://shop.example/v1';
+const about = { mode: 'count', env: 'staging', service, baseUrl: service, merged: [] } as const;
+const add = (pet: bigint, units = 1): ScanRecord => ({ kind: 'add', units, code: `${pet}`, pet });
+const unitsIn = (sessions: Sessions, name: string) => tallyOf(sessions.find(name)).units;
+
+function processNumber(pid: number, host = 'till'): ProcessIdentity {
+  return { host, namespace: host, boot: 'test', pid, startedAt: `${pid}` };
+}
+
+/** A machine on which several processes look at one state. */
+async function machine() {
+  const { state: folder } = await temporaryFolders();
+  const clock = createTestClock();
+  const gone = new Set<number>();
+  const sessionsOf = async (self: ProcessIdentity) => {
+    const isGone = ({ host, pid }: ProcessIdentity) => host === self.host && gone.has(pid);
+    const system = { clock, processes: { self, isGone, isStopped: () => false }, random: () => 0.25 };
+    const options = { ...system, folder, need: 'history', command: 'inventory count', warn: () => {} } as const;
+    return new Sessions(await openLocalConnection(options), system);
+  };
+  return { folder, clock, gone, sessionsOf };
+}
+
+test('while one process counts, another can not; once it has exited or left, it can', async () => {
+  const { gone, sessionsOf } = await machine();
+  const [one, two] = [await sessionsOf(processNumber(1)), await sessionsOf(processNumber(2))];
+  const session = one.begin(about, noBarCodes);
+  session.append([add(4n)]);
+  expect(() => two.take(session)).toThrow(/is being counted by process 1 on till/);
+  expect(() =>
+    two.merge(
+      [session, session].map(({ head }) => two.find(head.session)),
+      undefined,
+    ),
+  ).toThrow(/counted/);
+  session.append([add(4n)]);
+  gone.add(1);
+  const taken = two.take(session);
+  expect(tallyOf(taken).units).toBe(2);
+  expect(() => session.append([add(4n)])).toThrow(/was taken over by another process/);
+  taken.close();
+  const again = one.take(session);
+  again.append([add(5n)]);
+  expect(unitsIn(one, shortOf(session))).toBe(3);
+});
+
+test('a process in another container holds its session as long as it keeps it alive', async () => {
+  const { clock, sessionsOf } = await machine();
+  const [one, two] = [await sessionsOf(processNumber(1, 'box-1')), await sessionsOf(processNumber(1, 'box-2'))];
+  const session = one.begin(about, noBarCodes);
+  clock.advance(10_000);
+  clock.expireDeadlines();
+  clock.advance(10_000);
+  expect(() => two.take(session)).toThrow(/is being counted/);
+  clock.advance(5001);
+  two.take(session).append([add(4n)]);
+  expect(() => session.append([add(4n)])).toThrow(/was taken over/);
+  expect(unitsIn(two, shortOf(session))).toBe(1);
+});
+
+test('a state that is removed while a session is counted is noticed with the next scan', async () => {
+  const { folder, sessionsOf } = await machine();
+  const session = (await sessionsOf(processNumber(1))).begin(about, noBarCodes);
+  rmSync(folder, { recursive: true });
+  expect(() => session.append([add(4n)])).toThrow(/was removed while session \w{4} was counted/);
+});
+
+test('every digit of an id, a code as it is, and bar codes are kept', async () => {
+  const { sessionsOf } = await machine();
+  const sessions = await sessionsOf(processNumber(1));
+  const codes = { pets: new Map([['007', 9223372036854775807n]]), names: new Map([[9223372036854775807n, 'Rex']]) };
+  const scans: ScanRecord[] = [
+    { kind: 'add', units: 2, code: '007', pet: 9223372036854775807n },
+    { kind: 'set', units: 0, code: "x'\n", pet: undefined },
+    { kind: 'back' },
+  ];
+  const session = sessions.begin(about, codes);
+  session.append(scans);
+  session.close();
+  expect(sessions.find(shortOf(session))).toMatchObject({ scans, codes, holder: undefined, end: undefined });
+});
+
+test('a merge is all or nothing, and counts nothing twice', async () => {
+  const { sessionsOf } = await machine();
+  const sessions = await sessionsOf(processNumber(1));
+  const sources = [1, 2].map(() => {
+    const session = sessions.begin(about, noBarCodes);
+    session.append([add(4n, 2), { kind: 'add', units: 1, code: 'foo' }]);
+    session.close();
+    return sessions.find(shortOf(session));
+  });
+  const merged = sessions.merge(sources, undefined);
+  expect(tallyOf(merged)).toMatchObject({ units: 4, unknownUnits: 2 });
+  expect(() => sessions.merge(sources, undefined)).toThrow(/was finished by another process/);
+  expect(sessions.list(false).map(({ head }) => head.session)).toEqual([merged.head.session]);
+});
+
+test('each session has other last characters, and can be found by them', async () => {
+  const { sessionsOf } = await machine();
+  const sessions = await sessionsOf(processNumber(1));
+  const names = Array.from({ length: 20 }, () => shortOf(sessions.begin(about, noBarCodes)));
+  expect(new Set(names).size).toBe(20);
+  expect(() => sessions.find('zzzz')).toThrow(/There is no session zzzz/);
+  expect(shortOf(sessions.find(names[3] ?? ''))).toBe(names[3]);
+});
