@@ -81,7 +81,7 @@ async function judge<T>(
   if (isRedirect(answer)) return { kind: 'moved', status, url: redirectTarget(request, answer) };
   if (status !== 429 && !gatewayStatuses.has(status)) return { kind: 'done', value: await use(answer) };
   const now = clock.now();
-  const asked = parseRetryAfter(headers, parseDate(headers, now) ?? now);
+  const asked = parseRetryAfter(headers, [parseDate(headers, now) ?? now]);
   const retryAfter = asked === undefined ? undefined : Math.min(asked, longestGate);
   const error = await errorOf(answer, retryAfter);
   if (status === 429) return { kind: 'refused', error: error.with({ unsent: true, cause: undefined }) };

@@ -128,7 +128,11 @@ class QueuedGovernor implements Governor {
   #observe(answer: ObservedAnswer, { id, leftAt }: OwnRequest): AnswerRecord {
     const { clock, store, scope, random } = this.#options;
     const [at, wall] = [clock.monotonic(), clock.now()];
-    const receipt = { at, wall, leftAt, serviceTime: () => serviceTime(store.peek(scope), at) };
+    const known = () => {
+      const state = store.peek(scope);
+      return state.offset?.guessed === false ? serviceTime(state, at) : undefined;
+    };
+    const receipt = { at, wall, leftAt, serviceTime: known };
     const record = recordOf(id, answer, receipt, random);
     if (record.limit !== undefined) this.#lastLimits = { answer, wall };
     if (asksToWait(record)) this.#checkBelievable(record);

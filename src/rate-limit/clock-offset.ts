@@ -1,49 +1,81 @@
 /**
- * How far the service's clock is ahead of our monotonic one, in milliseconds: somewhere from `least` to `most`. The
- * monotonic clock is never stepped, so only a step of the service's clock can make two answers disagree.
+ * How far the service's clock is ahead of our monotonic one, in milliseconds: between `least` and `most`. The monotonic
+ * clock is never stepped. So if two responses disagree, several backends answer, or a clock of the service was stepped.
  */
 export interface ClockOffset {
   readonly least: number;
   readonly most: number;
-  /** When it was last narrowed, by the monotonic clock. */
+  /** Monotonic time at which it was last narrowed. */
   readonly at: number;
-  /** Taken from our own wall clock, for want of a `Date`: the first `Date` goes before it. */
+  /** Taken from our own wall clock because no response had a `Date` yet. The first `Date` replaces it. */
   readonly guessed: boolean;
+  /** Two responses of this window disagreed: the slowest clock counts until the window has ended. */
+  readonly disputed?: boolean;
+  /** Milliseconds by which a backend that answered in the window before was behind `least`. */
+  readonly margin?: number;
 }
 
-/** By how much two clocks may drift apart, in milliseconds per millisecond: twice what the crystals of computers do. */
+/** The `Date` of one response: milliseconds since the Unix epoch, cut to whole seconds, written between sending and receipt. */
+export interface DatedResponse {
+  readonly date: number;
+  /** Monotonic times. */
+  readonly sentAt: number;
+  readonly receivedAt: number;
+  /** It is the first of a new window of the limit. */
+  readonly isFirst?: boolean;
+}
+
+/** How far two clocks may drift apart, in milliseconds per millisecond: twice what the crystals of computers do. */
 const drift = 0.0002;
 
 /**
- * Narrows the offset by one answer. Its `Date` is cut to whole seconds, and was written between sending and receipt.
- *
- * @param date milliseconds since the Unix epoch
- * @param sentAt,receivedAt by the monotonic clock
- * @returns the intersection; where it is empty, a clock was stepped, and only the new answer counts
+ * Narrows the offset by one response. If responses of one window disagree, the lowest bound stays until that window and
+ * the next have ended: a request may reach the backend whose clock is behind.
  */
-export function narrow(known: ClockOffset | undefined, date: number, sentAt: number, receivedAt: number): ClockOffset {
+export function narrow(
+  known: ClockOffset | undefined,
+  { date, sentAt, receivedAt, isFirst = false }: DatedResponse,
+): ClockOffset {
   const fresh = { least: date - receivedAt, most: date + 1000 - sentAt, at: receivedAt, guessed: false };
   if (known === undefined || known.guessed) return fresh;
   const slack = driftSince(known, receivedAt);
-  const least = Math.max(known.least - slack, fresh.least);
-  const most = Math.min(known.most + slack, fresh.most);
-  return least <= most ? { ...fresh, least, most } : fresh;
+  const [knownLeast, knownMost] = [known.least - slack, known.most + slack];
+  if (isFirst && known.disputed) return withMargin(fresh, fresh.least - knownLeast);
+  const floor = isFirst ? Number.POSITIVE_INFINITY : knownLeast - (known.margin ?? 0);
+  const [least, most] = [Math.max(knownLeast, fresh.least), Math.min(knownMost, fresh.most)];
+  if (least <= most && !known.disputed) return withMargin({ ...fresh, least, most }, least - floor);
+  const lowest = Math.min(knownLeast, fresh.least);
+  const widest = { ...fresh, least: lowest, most: Math.max(knownMost, fresh.most), disputed: true };
+  return withMargin(widest, lowest - floor);
 }
 
-/** What our own wall clock says of the offset: the best there is while no answer has had a `Date`. */
+function withMargin(offset: ClockOffset, margin: number): ClockOffset {
+  return margin > 0 ? { ...offset, margin } : offset;
+}
+
+/** Returns the offset by our own wall clock: the best there is while no response has had a `Date`. */
 export function guess(wall: number, at: number): ClockOffset {
   return { least: wall - at, most: wall + 1000 - at, at, guessed: true };
 }
 
-/** The service's time at a moment of the monotonic clock, or earlier, but never later. */
-export function earliestTime(offset: ClockOffset, at: number): number {
-  return at + offset.least - driftSince(offset, at);
+/** Returns by how many milliseconds the clocks of backends were seen to differ in this window. */
+export function disagreement({ least, most, disputed = false }: ClockOffset): number {
+  return disputed ? most - least : 0;
 }
 
-/** The first moment of the monotonic clock at which the service's clock has reached a time for sure. */
+/** Returns the service's time at a monotonic time, or an earlier one, never a later one. */
+export function earliestTime(offset: ClockOffset, at: number): number {
+  return at + lowest(offset) - driftSince(offset, at);
+}
+
+/** Returns the first monotonic time at which every clock of the service has definitely reached `time`. */
 export function whenReached(offset: ClockOffset, time: number): number {
-  const at = time - offset.least;
+  const at = time - lowest(offset);
   return at + driftSince(offset, at) / (1 - drift);
+}
+
+function lowest({ least, margin = 0 }: ClockOffset): number {
+  return least - margin;
 }
 
 function driftSince({ at }: ClockOffset, now: number): number {

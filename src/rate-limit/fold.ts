@@ -1,5 +1,5 @@
 import { waitAfterRefusal, withJitter } from './backoff.ts';
-import { guess, narrow } from './clock-offset.ts';
+import { disagreement, guess, narrow } from './clock-offset.ts';
 import {
   believable,
   type Gate,
@@ -15,7 +15,7 @@ import {
 import { asksToWait } from './observation.ts';
 import type { AnswerRecord, IntentRecord, LimitRecord, StartRecord } from './records.ts';
 import { decide } from './rules.ts';
-import { countDown, foreignRate, observe, type Window } from './window.ts';
+import { countDown, foreignRate, observe, resetJitter, type Window } from './window.ts';
 
 /** What a 429 without any time of its own waits for. */
 const standardWait = 60_000;
@@ -116,8 +116,18 @@ function tellTime(state: KeyState, record: AnswerRecord, request: InFlight | und
   if (state.offset === undefined || (date === undefined && state.offset.guessed)) state.offset = guess(wall, at);
   if (request === undefined) return;
   const { leftAt: sentAt = request.sentAt } = record;
-  if (date !== undefined) state.offset = narrow(state.offset, date, sentAt, at);
+  if (date !== undefined) {
+    state.offset = narrow(state.offset, { date, sentAt, receivedAt: at, isFirst: isFirstOfWindow(state, record) });
+  }
   state.roundTrip = state.roundTrip === 0 ? at - sentAt : state.roundTrip * 0.8 + (at - sentAt) * 0.2;
+}
+
+/** Reports whether an answer tells of a minute window that has not been told of before. */
+function isFirstOfWindow(state: KeyState, { reset, at }: AnswerRecord): boolean {
+  const { minute } = state.windows;
+  const now = serviceTime(state, at);
+  if (minute === undefined || reset === undefined || now === undefined) return false;
+  return reset > minute.reset + resetJitter && reset - now <= longestMinute;
 }
 
 /** What the headers tell. The window that they don't tell is counted down, or, if it has ended, forgotten. */
@@ -132,7 +142,8 @@ function learn(state: KeyState, record: AnswerRecord, request: InFlight | undefi
   const sentAt = sentAtOf(request);
   const meanwhile = request ? state.over - request.overBefore - 1 : state.over;
   const refused = record.status === 429;
-  const seen = { reset, limit, remaining, sentAt, receivedAt: at, asOf: wall, meanwhile, refused };
+  const tolerance = resetJitter + (state.offset ? disagreement(state.offset) : 0);
+  const seen = { reset, limit, remaining, sentAt, receivedAt: at, asOf: wall, meanwhile, refused, tolerance };
   const before = state.windows[shown]?.first;
   for (const kind of windowKinds) {
     const window = state.windows[kind];
@@ -161,7 +172,7 @@ function learnOfOthers(state: KeyState, kind: WindowKind, before: Window['first'
 function refuse(state: KeyState, record: AnswerRecord, sentAt: number): void {
   const { at, wall, retryAfter, reset, random = 0 } = record;
   if (state.episodes === 0 || sentAt >= state.gate.at) state.episodes += 1;
-  const now = record.date ?? serviceTime(state, at) ?? wall;
+  const now = Math.min(record.date ?? Number.POSITIVE_INFINITY, serviceTime(state, at) ?? wall);
   const untilReset = reset === undefined || reset - now > longestWindow ? undefined : Math.max(0, reset - now);
   const length = waitAfterRefusal(retryAfter ?? untilReset ?? standardWait, state.episodes, random);
   raise(state, { at: at + length, wall: wall + length, length, reason: 'refused' });

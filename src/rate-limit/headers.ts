@@ -35,26 +35,45 @@ function digits(value: string | readonly string[] | undefined): bigint | undefin
   return typeof value === 'string' && /^\d{1,19}$/.test(value) ? BigInt(value) : undefined;
 }
 
+/** Milliseconds that an unreadable Retry-After asks for at least. */
+const leastUnreadable = 60_000;
+
 /**
- * Reads Retry-After: whole seconds, or one of the three HTTP-dates. Anything else is no value. Of several the longest.
+ * Reads Retry-After: whole seconds, or one of the three HTTP-dates. Anything else is taken for the longest wait that it
+ * can mean, and for 60 s at least. The longest of several counts.
  *
- * @param now the service's time in milliseconds since the Unix epoch, from which a date is counted
- * @returns milliseconds to wait, never negative
+ * @param nows the service's time by each clock that tells it, in milliseconds since the Unix epoch: a date is counted from the
+ *   earliest
+ * @returns milliseconds to wait, never negative; undefined if nothing is asked for
  */
-export function parseRetryAfter(headers: Headers, now: number): number | undefined {
+export function parseRetryAfter(headers: Headers, nows: readonly number[]): number | undefined {
+  const now = Math.min(...nows);
   // A proxy may have joined two headers; a date has a comma of its own.
   const values = [headers['retry-after'] ?? []]
     .flat()
-    .flatMap((value) => (/^[\d\s,]+$/.test(value) ? value.split(',') : [value]));
-  const waits = values.map((value) => parseOne(value.trim(), now)).filter((wait) => wait !== undefined);
-  return waits.length === 0 ? undefined : Math.max(...waits);
+    .flatMap((value) => (/^[\d\s,]+$/.test(value) ? value.split(',') : [value]))
+    .map((value) => value.trim())
+    .filter((value) => value !== '');
+  return values.length === 0 ? undefined : Math.max(...values.map((value) => parseOne(value, now)));
 }
 
-function parseOne(value: string, now: number): number | undefined {
-  // Any number of digits is a number of seconds, but the end of the wait has to stay a time that a Date holds.
-  if (/^\d+$/.test(value)) return Math.min(Number(value), endOfDates) * 1000;
+function parseOne(value: string, now: number): number {
+  if (/^\d+$/.test(value)) return secondsOf(value);
   const date = parseHttpDate(value, now);
-  return date === undefined ? undefined : Math.max(0, date - now);
+  return date === undefined ? longestReading(value, now) : Math.max(0, date - now);
+}
+
+/** Returns the longest wait that `120.0`, `+120`, `"120"`, `1e2`, `120 s` or a date of another form can mean. */
+function longestReading(value: string, now: number): number {
+  const dates = value.includes(':') ? [Date.parse(value), Date.parse(`${value} UTC`)].filter(Number.isFinite) : [];
+  // Digits of a date are no seconds.
+  const numbers = dates.length > 0 ? [] : (value.match(/\d+(?:\.\d+)?(?:[eE]\+?\d+)?/g) ?? []);
+  return Math.max(leastUnreadable, ...dates.map((date) => date - now), ...numbers.map(secondsOf));
+}
+
+/** Any number is a number of seconds, but the end of the wait has to stay a time that a Date holds. */
+function secondsOf(value: string): number {
+  return Math.min(Number(value), endOfDates) * 1000;
 }
 
 /**

@@ -10,7 +10,7 @@ export interface Receipt {
   readonly wall: number;
   /** When its request left, by the monotonic clock. */
   readonly leftAt: number | undefined;
-  /** By the service's clock, as far as earlier answers say: asked for only where this one doesn't. */
+  /** The service's time as far as the `Date` of earlier answers tells it; undefined if none had one. */
   serviceTime(): number | undefined;
 }
 
@@ -30,10 +30,21 @@ export function recordOf(id: string, answer: ObservedAnswer, receipt: Receipt, r
   };
   const mayAsk = status === 429 || gatewayStatuses.has(status);
   const asked = mayAsk && {
-    retryAfter: parseRetryAfter(headers, date ?? receipt.serviceTime() ?? wall),
+    retryAfter: parseRetryAfter(headers, clocksOf(date, receipt)),
     random: random(),
   };
   return { type: 'answer', id, at, leftAt, wall, status, date, ...shown, ...asked };
+}
+
+/** Our own clock may be off by any amount, so it counts only if nothing better does, or against a single `Date`. */
+const mostOff = 86_400_000;
+
+/** Returns the time by each clock that may be right: a single `Date` may be wrong, so it never shortens a wait. */
+function clocksOf(date: number | undefined, { wall, serviceTime }: Receipt): readonly number[] {
+  const known = serviceTime();
+  if (date === undefined) return [known ?? wall];
+  if (known !== undefined) return [date, known];
+  return Math.abs(date - wall) <= mostOff ? [date, wall] : [date];
 }
 
 /** Whether an answer closes the gate: a 429 always, a 502, 503 or 504 that says for how long. */

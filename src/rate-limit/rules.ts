@@ -19,10 +19,13 @@ export interface Wish {
 }
 
 /**
- * Where others use the key, as many may be in flight. When they have taken what was left, that many are refused at once,
- * and a key is banned for being refused too often: so few that two windows in a row don't add up to ten.
+ * Returns how many requests may be in flight where others use the key too. Others may take all that is left at any moment,
+ * and then as many are refused at once; a key is banned for too many refusals. With few places that is so few that
+ * two windows in a row don't add up to ten. With many, others would have to take 15 of 16 places within one round trip.
  */
-const mostBesideOthers = 4;
+function mostBesideOthers(places: number): number {
+  return Math.max(4, Math.floor(places / 16));
+}
 
 /**
  * The rules, all of them:
@@ -33,7 +36,7 @@ const mostBesideOthers = 4;
  *   headroom, is at least one. For a fixed window without other users of the key that never passes the limit: each
  *   answered request was counted when the smallest came, and the others are in flight.
  * - Two that have to go together are not parted: a window with room for one is taken for spent, unless it never has more.
- * - Beside others on the key only a few are in flight, and one where they can't be seen at all.
+ * - Beside others on the key a sixteenth of what is left may be in flight, or four; and one if they can't be seen at all.
  *
  * @param at by the monotonic clock
  */
@@ -53,8 +56,9 @@ export function decide(state: KeyState, at: number, { bulk, least, alone = false
     return { go: false, until: Math.max(first, ...spent.map((window) => endOf(state, window))) };
   }
   if (onlyProbe) return decideProbe(state, at);
-  const most = alone ? needed : state.foreignRate > 0 ? mostBesideOthers : Number.POSITIVE_INFINITY;
-  const places = Math.min(most, ...windows.map(room)) - pending;
+  const free = Math.min(...windows.map(room));
+  const most = alone ? needed : state.foreignRate > 0 ? mostBesideOthers(free) : free;
+  const places = Math.min(most, free) - pending;
   return places < needed ? { go: false, until: undefined } : { go: true, probe: false, places };
 }
 

@@ -30,10 +30,12 @@ export interface SeenWindow {
   readonly meanwhile: number;
   /** Whether it was refused, and so has taken nothing. */
   readonly refused: boolean;
+  /** Two resets that differ by at most so many milliseconds are of one window. */
+  readonly tolerance: number;
 }
 
 /** A service that works a reset out from what is left of the window may tell it a second earlier or later each time. */
-const jitter = 1000;
+export const resetJitter = 1000;
 
 /**
  * The window after one more answer. Answers may come in any order, so within one window the smallest remaining counts.
@@ -43,11 +45,11 @@ const jitter = 1000;
  * @param hadEnded whether the window had surely ended when the request was sent
  */
 export function observe(window: Window | undefined, seen: SeenWindow, hadEnded: boolean): Window {
-  const { reset, limit, remaining, sentAt, receivedAt: toldAt, asOf, meanwhile, refused } = seen;
+  const { reset, limit, remaining, sentAt, receivedAt: toldAt, asOf, meanwhile, refused, tolerance } = seen;
   const first = { left: remaining, at: toldAt };
   const begun = { reset, limit, left: remaining, least: remaining, toldAt, asOf, first, own: meanwhile };
-  if (window === undefined || reset > window.reset + (hadEnded ? 0 : jitter)) return begun;
-  if (reset < window.reset - jitter) return sentAt < window.toldAt ? window : begun;
+  if (window === undefined || reset > window.reset + (hadEnded ? 0 : tolerance)) return begun;
+  if (reset < window.reset - tolerance) return sentAt < window.toldAt ? window : begun;
   const later = { ...window, limit, reset: Math.max(reset, window.reset), toldAt, asOf };
   const left = Math.min(window.left, remaining);
   // A limit that is changed takes some away that were not used.

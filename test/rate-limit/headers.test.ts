@@ -12,43 +12,55 @@ describe('Retry-After', () => {
     ['007', 7000],
     ['50400', 50_400_000],
     ['9999999999', 9_999_999_999_000],
-    ['-1', undefined],
-    ['+1', undefined],
-    ['1.5', undefined],
-    ['1e3', undefined],
-    ['0x10', undefined],
-    ['６０', undefined],
     ['', undefined],
-    ['soon', undefined],
-    ['60 s', undefined],
-    ['Infinity', undefined],
+    // What can't be read is the longest that it can mean, and 60 s at least.
+    ['-1', 60_000],
+    ['1.5', 60_000],
+    ['0x10', 60_000],
+    ['６０', 60_000],
+    ['soon', 60_000],
+    ['Infinity', 60_000],
+    ['120.0', 120_000],
+    ['+120', 120_000],
+    ['"120"', 120_000],
+    ['1e3', 1_000_000],
+    ['120 s', 120_000],
+    ['2026-01-15T12:02:20Z', 120_000],
+    ['Thu, 15 Jan 2026 12:02:20 UTC', 120_000],
     ['Thu, 15 Jan 2026 12:01:20 GMT', 60_000],
     ['Thursday, 15-Jan-26 12:01:20 GMT', 60_000],
     ['Thu Jan 15 12:01:20 2026', 60_000],
     ['Thu, 15 Jan 2026 11:59:20 GMT', 0],
     ['Sun, 06 Nov 1994 08:49:37 GMT', 0],
-    ['Thu, 30 Feb 2026 12:01:20 GMT', undefined],
-    // Of several the longest, and what is no value counts for nothing.
+    ['Thu, 30 Feb 2026 12:01:20 GMT', Date.UTC(2026, 2, 2, 12, 1, 20) - now],
+    // Of several the longest.
     [['60', '120'], 120_000],
     [['120', '60'], 120_000],
     [['garbage', '60'], 60_000],
     [['60', 'Thu, 15 Jan 2026 12:02:20 GMT'], 120_000],
-    [['', 'soon'], undefined],
+    [['', 'soon'], 60_000],
     // A proxy has joined two.
     ['120, 120', 120_000],
     ['30,300', 300_000],
-    ['60, soon', undefined],
+    ['60, soon', 60_000],
+    ['90, soon', 90_000],
     [',', undefined],
     [[], undefined],
     [undefined, undefined],
   ])('%j asks for %j ms', (value, expected) => {
-    expect(parseRetryAfter({ 'retry-after': value }, now)).toBe(expected);
+    expect(parseRetryAfter({ 'retry-after': value }, [now])).toBe(expected);
+  });
+
+  test('counts a date from the earliest of the clocks', () => {
+    const headers = { 'retry-after': 'Thu, 15 Jan 2026 12:01:20 GMT' };
+    expect(parseRetryAfter(headers, [now + 3_600_000, now])).toBe(60_000);
+    expect(parseRetryAfter(headers, [now, now - 4000])).toBe(64_000);
   });
 
   test('a number of any length is a wait that a Date can end', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 400 }), (length) => {
-        const wait = parseRetryAfter({ 'retry-after': '9'.repeat(length) }, now);
+        const wait = parseRetryAfter({ 'retry-after': '9'.repeat(length) }, [now]);
         expect(Number.isFinite(new Date(now + Number(wait)).getTime())).toBe(true);
       }),
     );
@@ -57,7 +69,7 @@ describe('Retry-After', () => {
   test('whatever the text, a wait is never negative and always a number', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.integer().map(String)), (value) => {
-        expect(parseRetryAfter({ 'retry-after': value }, now) ?? 0).toBeGreaterThanOrEqual(0);
+        expect(parseRetryAfter({ 'retry-after': value }, [now]) ?? 0).toBeGreaterThanOrEqual(0);
       }),
     );
   });

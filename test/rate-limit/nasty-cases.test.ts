@@ -120,16 +120,20 @@ describe('Retry-After', () => {
     ['Thursday, 15-Jan-26 12:01:20 GMT', 5, 60_000],
     ['Thu Jan 15 12:01:20 2026', 5, 60_000],
     ['Thu, 15 Jan 2026 11:00:00 GMT', 5, 1000],
-    // No usable Retry-After: the end of the window.
-    ['-1', 40, 40_000],
-    ['1.5', 40, 40_000],
+    // It can't be read: the longest that it can mean, and 60 s at least.
+    ['-1', 2, 60_000],
+    ['120.0', 2, 120_000],
+    ['+120', 2, 120_000],
+    ['"120"', 2, 120_000],
+    ['1e2', 2, 100_000],
+    ['garbage', 2, 60_000],
+    // None: the end of the window.
     ['', 40, 40_000],
-    ['garbage', 40, 40_000],
     [['30', '60'], 5, 60_000],
     [undefined, 40, 40_000],
   ])('%j with a reset in %i s: %i ms (these tests run under TZ=America/New_York)', async (retryAfter, reset, wait) => {
     const clock = createTestClock();
-    const { ask } = createRig({ clock });
+    const { ask } = createRig({ clock, maxWait: hour });
     const first = await ask(refused({ ...told(1, reset * second, clock.now()), 'retry-after': retryAfter }));
     expect((await ask(ok())) - first).toBe(wait);
   });
@@ -142,6 +146,20 @@ describe('Retry-After', () => {
     const first = await ask(refused({ 'retry-after': new Date(theirs + 60_000).toUTCString() }));
     expect((await ask(ok())) - first).toBe(60_000);
   });
+
+  test.each([hour, -hour])(
+    'a date beside a Date that is off by %i ms is never taken for a shorter wait',
+    async (off) => {
+      const later = (ms: number) => new Date(clock.now() + ms).toUTCString();
+      const clock = createTestClock();
+      const { ask } = createRig({ clock, maxWait: day });
+      const first = await ask(refused({ date: later(off), 'retry-after': later(120_000) }));
+      expect((await ask(ok())) - first).toBeGreaterThanOrEqual(120_000);
+      await ask(ok({ date: later(0) }));
+      const second = await ask(refused({ date: later(off), 'retry-after': later(120_000) }));
+      expect((await ask(ok())) - second).toBeGreaterThanOrEqual(120_000);
+    },
+  );
 
   test.each(['9999999999', '9'.repeat(30), '9'.repeat(400)])(
     '%s closes the gate for 32 days, and that is said',

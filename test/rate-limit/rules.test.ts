@@ -11,7 +11,17 @@ const at = 10_000;
 const window = (left: number, endsIn = 40_000, limit = 60): Window => ({
   ...observe(
     undefined,
-    { reset: start + endsIn, limit, remaining: left, sentAt: 0, receivedAt: 0, asOf: 0, meanwhile: 0, refused: false },
+    {
+      reset: start + endsIn,
+      limit,
+      remaining: left,
+      sentAt: 0,
+      receivedAt: 0,
+      asOf: 0,
+      meanwhile: 0,
+      refused: false,
+      tolerance: 1000,
+    },
     false,
   ),
 });
@@ -24,7 +34,7 @@ const inFlight = (count: number, changes: Partial<InFlight> = {}): KeyState['inF
   );
 const state = (changes: Partial<KeyState>): KeyState => ({
   ...emptyState(),
-  offset: narrow(undefined, start, 0, 0),
+  offset: narrow(undefined, { date: start, sentAt: 0, receivedAt: 0 }),
   ...changes,
 });
 const gate = (until: number) => ({ at: until, wall: 0, length: 0, reason: 'refused' as const });
@@ -135,6 +145,7 @@ describe('how many may go at once', () => {
     ['less what is for people', { windows: { minute: window(7) } }, bulk, 5],
     ['the smaller of two windows', { windows: { minute: window(7), day: window(5, 9e6) } }, one, 5],
     ['beside others, few', { foreignRate: 0.1, windows: { minute: window(50) } }, one, 4],
+    ['beside others, a sixteenth of many', { foreignRate: 0.1, windows: { minute: window(10_000_000) } }, one, 312_499],
     ['beside others, each for two', { foreignRate: 0.1, windows: { minute: window(7) } }, one, 3],
     [
       'beside others, less what is in flight',

@@ -10,7 +10,7 @@ import { simulate } from './simulation.ts';
 const numRuns = Number(process.env.PETSTOCK_RUNS ?? 60);
 const integer = (min: number, max: number) => fc.integer({ min, max });
 const noon = Date.UTC(2026, 0, 15, 12);
-vi.setConfig({ testTimeout: 600_000 });
+vi.setConfig({ testTimeout: 3_600_000 });
 
 const limited = (min: number, max: number) =>
   fc.record({

@@ -9,6 +9,8 @@ export interface SimulatedServiceOptions {
   readonly start: number;
   /** How much faster its clock runs than ours: 0.0001 is 100 ppm. */
   readonly drift?: number;
+  /** Every other request is answered by a backend whose clock is so many milliseconds ahead. */
+  readonly ahead?: number;
   /** How long after their ends its windows roll, in milliseconds. */
   readonly late?: number;
   /** Changes the limit while everything runs. */
@@ -45,6 +47,7 @@ export class SimulatedService {
   #firstStrike = Number.NEGATIVE_INFINITY;
   #strikes = 0;
   #bannedUntil = 0;
+  #handled = 0;
 
   constructor(options: SimulatedServiceOptions) {
     this.#options = options;
@@ -61,6 +64,7 @@ export class SimulatedService {
   /** One request arrives. */
   handle(at: number, isOurs = true): ObservedAnswer {
     const now = this.timeAt(at);
+    this.#handled += 1;
     const { lowered } = this.#options;
     const [small] = this.#windows;
     if (small && lowered && at >= lowered.at) small.limit = lowered.limit;
@@ -70,7 +74,7 @@ export class SimulatedService {
     if (spent.length > 0) return this.#refuse(at, now, Math.max(...spent.map(({ end }) => end)), isOurs);
     for (const window of this.#windows) window.used += 1;
     this.mostUsed = Math.max(this.mostUsed, this.#windows[0]?.used ?? 0);
-    return { status: 200, headers: { ...date(now), ...this.#limits() } };
+    return { status: 200, headers: { ...this.#date(now), ...this.#limits() } };
   }
 
   #roll(window: Window, now: number): void {
@@ -93,7 +97,7 @@ export class SimulatedService {
     }
     const limits = refusal === 'all' || refusal === 'no Retry-After' ? this.#limits() : {};
     const retryAfter = refusal === 'all' || refusal === 'no limits' ? { 'retry-after': String(seconds) } : {};
-    return { status: 429, headers: { ...date(now), ...limits, ...retryAfter } };
+    return { status: 429, headers: { ...this.#date(now), ...limits, ...retryAfter } };
   }
 
   /** The window with less remaining, on a tie the day. */
@@ -107,8 +111,9 @@ export class SimulatedService {
       'x-ratelimit-reset': String(Math.ceil(shown.end / 1000)),
     };
   }
-}
 
-function date(now: number): { date: string } {
-  return { date: new Date(now).toUTCString() };
+  #date(now: number): { date: string } {
+    const ahead = this.#handled % 2 === 0 ? 0 : (this.#options.ahead ?? 0);
+    return { date: new Date(now + ahead).toUTCString() };
+  }
 }

@@ -10,6 +10,7 @@ const told = (changes: Partial<SeenWindow> = {}): SeenWindow => ({
   asOf: 0,
   meanwhile: 0,
   refused: false,
+  tolerance: 1000,
   ...changes,
 });
 const window = (changes: Partial<Window> = {}): Window => ({
