@@ -99,8 +99,8 @@ describe('a 503 with Retry-After', () => {
     ['7', 7000],
     ['60', 60_000],
     ['0', 250],
-    ['-1', 250],
-    ['soon', 250],
+    ['-1', 60_000],
+    ['soon', 60_000],
     ['Thu, 15 Jan 2026 12:00:27 GMT', 7000],
     ['Thu, 15 Jan 2026 11:00:00 GMT', 250],
   ])('%s is tried again after %i ms', async (retryAfter, wait) => {
