@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/system/**', 'test/install/**', 'test/bench/**'],
+          exclude: ['test/{e2e,long,system,install,bench}/**'],
           // Loading every module again for every file took half of the CPU. Forks, since tests change TZ.
           isolate: false,
           pool: 'forks',
@@ -31,6 +31,17 @@ export default defineConfig({
           exclude: isExecutable ? ['test/e2e/loading.test.ts', 'test/e2e/compile-cache.test.ts'] : [],
           globalSetup: ['test/support/build.ts', 'test/support/postgres.ts'],
           testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        // Long by nature: outages at many instants, failovers, a million pets, releases. CI runs it, a desk need not.
+        extends: true,
+        test: {
+          name: 'long',
+          include: ['test/long/**/*.test.ts'],
+          globalSetup: ['test/support/build.ts', 'test/support/postgres.ts'],
+          testTimeout: 120_000,
           hookTimeout: 120_000,
         },
       },

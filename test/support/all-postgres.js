@@ -12,15 +12,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const wanted = process.argv.slice(2);
 const lines = wanted.length > 0 ? wanted : ['16', '17', '18'];
 const suites = [
-  [
-    'unit',
-    'test/state/postgres',
-    'test/cli/shared-state',
-    'test/rate-limit/shared',
-    'test/service/store',
-    'test/service/replicas',
-  ],
+  ['unit', 'test/state/postgres', 'test/cli/shared-state', 'test/rate-limit/shared', 'test/service/store'],
   ['e2e', 'test/e2e/team'],
+  ['long', 'test/long/service/replicas', 'test/long/team'],
 ];
 let failed = false;
 

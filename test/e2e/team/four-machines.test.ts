@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryDatabase } from '../../support/postgres.ts';
-import type { RunRecordJson } from './json.ts';
-import { type Machine, openTeam, type Team } from './team.ts';
+import { type Machine, openTeam, type Team } from '../../support/team.ts';
+import type { RunRecordJson } from '../../support/team-json.ts';
 
 const limits = { limits: { minute: 40, day: 1_000_000 }, windowSeconds: 2, pets: 60 };
 const skews = [

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { listening } from '../../support/answering.ts';
-import { openTeam } from './team.ts';
+import { openTeam } from '../../support/team.ts';
 
 test('without the database one request leaves a machine at a time', async () => {
   let [underWay, most, answered] = [0, 0, 0];

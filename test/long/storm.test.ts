@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { petstockAt } from '../../support/petstock.ts';
-import { scriptedService, tenEach, until } from '../../support/scripted-service.ts';
-import { stormOf } from '../../support/storm.ts';
+import { petstockAt } from '../support/petstock.ts';
+import { scriptedService, tenEach, until } from '../support/scripted-service.ts';
+import { stormOf } from '../support/storm.ts';
 
 /** `PETSTOCK_RUNS=200` for a long one. `PETSTOCK_SEED` for another one: what it was is in the title. */
 const adjusts = Number(process.env.PETSTOCK_RUNS ?? 24);

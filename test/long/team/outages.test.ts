@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { expectResumed, moments, rows, setting, untilAnswered } from '../../support/interrupted-run.ts';
 import { within } from '../../support/petstock.ts';
 import { runSql, temporaryPostgres } from '../../support/postgres.ts';
-import { expectResumed, moments, rows, setting, untilAnswered } from './interrupted-run.ts';
-import { openTeam } from './team.ts';
+import { openTeam } from '../../support/team.ts';
 
 test.each(moments)(
   'kill -9 of PostgreSQL once %i rows are answered: nothing is lost or doubled, and another machine goes on',

@@ -1,6 +1,6 @@
 import { runInNewContext, Script } from 'node:vm';
 import { expect, test } from 'vitest';
-import { eagerFunctions } from '../../.ci/eager-functions.ts';
+import { eagerFunctions } from '../../../.ci/eager-functions.ts';
 
 /** A body that takes some room once it is compiled. */
 const body = Array.from({ length: 50 }, (_line, at) => `console.log("line ${at}", a, b);`).join('\n');

@@ -53,7 +53,7 @@ function project() {
   writeFileSync(join(folder, 'build.cjs'), build);
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', scripts: { build: 'node build.cjs' } }));
   const program = join(folder, '.ci', 'prepare.js');
-  copyFileSync(fileURLToPath(new URL('../../.ci/prepare.js', import.meta.url)), program);
+  copyFileSync(fileURLToPath(new URL('../../../.ci/prepare.js', import.meta.url)), program);
   const stamp = join(folder, 'node_modules', '.cache', 'petstock', 'built');
   const putBack = (path: string, seconds: number) => {
     const time = Date.now() / 1000 - seconds;

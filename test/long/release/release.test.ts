@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { releasedChangelog, releasedNotes, unreleasedNotes } from '../../.ci/release/changelog.ts';
-import { requireNextVersion } from '../../.ci/release/version.ts';
+import { releasedChangelog, releasedNotes, unreleasedNotes } from '../../../.ci/release/changelog.ts';
+import { requireNextVersion } from '../../../.ci/release/version.ts';
 
 const changelog = `# Changelog
 
@@ -41,7 +41,7 @@ describe('the change log', () => {
   );
 
   test('that is ours has something to release, or was just released', () => {
-    const ours = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
+    const ours = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8');
     expect(ours).toMatch(/^## Unreleased$/m);
   });
 });
@@ -83,8 +83,10 @@ describe('a release is refused', () => {
     const { folder, run } = repository();
     prepare(run, folder);
     const before = run('for-each-ref') + run('status', '--porcelain');
-    const script = fileURLToPath(new URL('../../.ci/release/release.ts', import.meta.url));
-    const tsx = pathToFileURL(fileURLToPath(new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url))).href;
+    const script = fileURLToPath(new URL('../../../.ci/release/release.ts', import.meta.url));
+    const tsx = pathToFileURL(
+      fileURLToPath(new URL('../../../node_modules/tsx/dist/loader.mjs', import.meta.url)),
+    ).href;
     const { status, stderr, stdout } = spawnSync(process.execPath, ['--import', tsx, script, ...args, '--dry-run'], {
       cwd: folder,
       encoding: 'utf8',

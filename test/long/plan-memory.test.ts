@@ -5,7 +5,7 @@ import { numberRows } from '../../src/writes/planned-rows.ts';
 import { rowWrites } from '../../src/writes/rows-after.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
 import { heldMb } from '../support/held-memory.ts';
-import { simulatedShop } from './simulated-shop.ts';
+import { simulatedShop } from '../writes/simulated-shop.ts';
 
 const rows = 100_000;
 

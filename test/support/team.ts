@@ -3,11 +3,11 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hrtime } from 'node:process';
 import { onTestFinished } from 'vitest';
-import { type RunningService, type ServiceOptions, startService } from '../../../src/service/index.ts';
-import type { Clock } from '../../../src/shared/clock.ts';
-import { createSystemClock } from '../../../src/shared/system-clock.ts';
-import { type RunResult, runMain } from '../../support/context.ts';
-import { temporaryFolders } from '../../support/shop.ts';
+import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
+import type { Clock } from '../../src/shared/clock.ts';
+import { createSystemClock } from '../../src/shared/system-clock.ts';
+import { type RunResult, runMain } from './context.ts';
+import { temporaryFolders } from './shop.ts';
 
 /** A machine of a team: its own configuration, its own folders, its own clocks. */
 export interface Machine {

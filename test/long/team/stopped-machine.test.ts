@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expectResumed, oneMoment, setting, untilAnswered } from './interrupted-run.ts';
+import { expectResumed, oneMoment, setting, untilAnswered } from '../../support/interrupted-run.ts';
 
 test.each(oneMoment)(
   'a machine that stands still for longer than its lease once %i rows are answered sends nothing when it goes on',

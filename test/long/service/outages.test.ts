@@ -6,10 +6,10 @@ import {
   StorageError,
   seededStock,
   startService,
-} from '../../src/service/index.ts';
-import { PostgresStore } from '../../src/service/store/postgres/postgres-store.ts';
-import { runSql, temporaryDatabase, temporaryPostgres } from '../support/postgres.ts';
-import { postgresProxy } from '../support/postgres-proxy.ts';
+} from '../../../src/service/index.ts';
+import { PostgresStore } from '../../../src/service/store/postgres/postgres-store.ts';
+import { runSql, temporaryDatabase, temporaryPostgres } from '../../support/postgres.ts';
+import { postgresProxy } from '../../support/postgres-proxy.ts';
 
 /** What is waited for here are the time-outs of the store, one after another. */
 vi.setConfig({ testTimeout: 120_000 });

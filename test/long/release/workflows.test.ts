@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const isLater = ({ message }: { readonly message: string }) =>
   message.startsWith('unknown permission scope "attestations"');
 
-const folder = new URL('../../.github/workflows/', import.meta.url);
+const folder = new URL('../../../.github/workflows/', import.meta.url);
 const files = readdirSync(folder);
 
 test.each(files)('%s is one that GitHub takes', async (file) => {

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
-import { generateKey, type RunningService } from '../../src/service/index.ts';
-import { sqlite } from '../../src/shared/sqlite-engine.ts';
-import { serve, setQuantity } from './serving.ts';
-import { start, temporaryFile } from './support.ts';
+import { generateKey, type RunningService } from '../../../src/service/index.ts';
+import { sqlite } from '../../../src/shared/sqlite-engine.ts';
+import { serve, setQuantity } from '../../service/serving.ts';
+import { start, temporaryFile } from '../../service/support.ts';
 
 const { DatabaseSync } = sqlite();
 

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { holdingProxy } from '../../support/holding-proxy.ts';
-import { petstockAt } from '../../support/petstock.ts';
-import { temporaryPostgres } from '../../support/postgres.ts';
-import type { PostgresServer } from '../../support/postgres-server.ts';
-import { type Program, type Served, serve, startProgram, temporaryHome } from '../../support/program.ts';
-import type { RunRecordJson } from './json.ts';
+import { holdingProxy } from './holding-proxy.ts';
+import { petstockAt } from './petstock.ts';
+import { temporaryPostgres } from './postgres.ts';
+import type { PostgresServer } from './postgres-server.ts';
+import { type Program, type Served, serve, startProgram, temporaryHome } from './program.ts';
+import type { RunRecordJson } from './team-json.ts';
 
 /** `PETSTOCK_RUNS=100` for the whole matrix. */
 const instants = Number(process.env.PETSTOCK_RUNS ?? 2);

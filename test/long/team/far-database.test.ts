@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { runSql, temporaryDatabase } from '../../support/postgres.ts';
-import { openTeam } from './team.ts';
+import { openTeam } from '../../support/team.ts';
 
 /** In front of the database of a URL: counts what is asked. */
 async function countingDatabase() {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { generateKey, type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
-import { runSql, temporaryDatabase, temporaryPostgres } from '../support/postgres.ts';
-import { serve } from './serving.ts';
+import { generateKey, type RunningService, type ServiceOptions, startService } from '../../../src/service/index.ts';
+import { serve } from '../../service/serving.ts';
+import { runSql, temporaryDatabase, temporaryPostgres } from '../../support/postgres.ts';
 
 /** How far the clocks of four machines are off, in seconds. */
 const SKEWS = [0, 6, -20, 0.4];

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import type { StateDescription } from '../../../src/state/state.ts';
+import { expectResumed, oneMoment, rows, settingWith, untilAnswered } from '../../support/interrupted-run.ts';
 import { runSql, temporaryPostgres } from '../../support/postgres.ts';
 import type { PostgresServer } from '../../support/postgres-server.ts';
-import { expectResumed, oneMoment, rows, settingWith, untilAnswered } from './interrupted-run.ts';
-import { openTeam } from './team.ts';
+import { openTeam } from '../../support/team.ts';
 
 interface Pair {
   /** Names both. */
