@@ -33,10 +33,7 @@ export async function run(): Promise<number> {
     argv: process.argv.slice(2),
     env,
     stdin: input(() => process.stdin, interruption),
-    stdout: Object.assign(
-      output(() => process.stdout),
-      { hasReader: readerLook() },
-    ),
+    stdout: output(() => process.stdout),
     stderr: bestEffort(stderr),
     sharesOutput,
     clock,
@@ -261,15 +258,6 @@ function bestEffort(stream: Output): Output {
       return stream.columns;
     },
     write: (chunk) => stream.write(chunk).catch(() => {}),
-  };
-}
-
-/** Whether stdout has a reader. Only a command that waits asks that. */
-function readerLook(): () => Promise<boolean> {
-  let look: Promise<(() => boolean) | undefined> | undefined;
-  return async () => {
-    look ??= import('./stdout-reader.ts').then(({ createReaderLook }) => createReaderLook());
-    return (await look)?.() ?? true;
   };
 }
 

@@ -57,8 +57,6 @@ export interface Output {
   write(chunk: string | Uint8Array): Promise<void>;
   /** Takes keys out of text that is cut or wrapped before it is written: what is written has none anyway. Absent: there are none. */
   redact?(text: string): string;
-  /** Whether what is written still has a reader, as far as that can be seen without writing: else true. Absent: true. */
-  hasReader?(): Promise<boolean>;
 }
 
 /** Questions on the terminal. Only asked where stdin and stderr are terminals. */

@@ -69,7 +69,6 @@ function guardedOutput(output: Output, { redact, always }: { redact: Redact; alw
       return output.rows;
     },
     redact,
-    hasReader: async () => (await output.hasReader?.()) ?? true,
     write: (chunk) => {
       if (output.isTerminal) return output.write(redact(harmless(textOf(chunk))));
       return output.write(always ? redact(textOf(chunk)) : chunk);

@@ -1,9 +1,19 @@
+import { fault, type Parsed, parsed, quoted } from './parsed.ts';
+
 /** The statuses that the service specifies, in the order in which petstock shows them. */
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof petStatuses)[number];
 
 export function isPetStatus(text: string): text is PetStatus {
   return (petStatuses as readonly string[]).includes(text);
+}
+
+/** Reads a status in any case: `Available`. */
+export function parsePetStatus(text: string): Parsed<PetStatus> {
+  const status = petStatuses.find((known) => known === text.toLowerCase());
+  return status === undefined
+    ? fault(`${quoted(text)} is not a status; valid are ${petStatuses.join(', ')}`)
+    : parsed(status);
 }
 
 /**
@@ -34,6 +44,11 @@ export interface UnreadableItem {
 /** A clause: `the stock of pet 5 is 9007199254740993, which is out of range` */
 export function unreadableText({ petId, number, fault }: UnreadableItem): string {
   return `the stock of pet ${petId} is ${number}, which is ${fault}`;
+}
+
+/** Reports whether a pet has to be ordered soon: it can be sold, and its stock is at or below the setting `low-stock`. */
+export function isLow(item: { readonly quantity: number; readonly status: unknown }, lowStock: number): boolean {
+  return item.status === 'available' && item.quantity <= lowStock;
 }
 
 /** Items in batches, as they come from their source. */

@@ -1,32 +1,50 @@
+import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Difference } from '../inventory/differences.ts';
+import { isLow } from '../inventory/items.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { numberColumn as number } from './change-rows.ts';
 import type { Paint } from './paint.ts';
 import { isoTime, localTime } from './time.ts';
 import type { Column, Row, View } from './view.ts';
 
-/** Changes that were seen in one look, and when: milliseconds since the Unix epoch. */
+/** Changes that one look has found, and when: milliseconds since the Unix epoch. */
 export interface SeenFacts {
   readonly at: number;
   readonly changes: readonly Difference[];
+  /** They are no changes: the pets that were there at first. */
+  readonly isPresent: boolean;
+}
+
+export interface SeenOptions {
+  /** The shop's names of pets, if it has any. */
+  readonly names: PetNames | undefined;
 }
 
 /**
- * Changes as they are seen, a row each: `{"at","petId","before","after","status","change"}`, null for a quantity of a pet that was or
- * is not there. Each look is a batch of its own.
+ * Returns changes as they are seen, a row each: `{"at","petId","before","after","status","change"}`, with `statusBefore` if the status has
+ * changed and `name` if there is one. A quantity is null for a pet that was or is not there. Each look is a batch of its own.
  * @param source can be read once
  */
-export function seenChangesView(source: AsyncIterable<SeenFacts>): View {
-  return { shape: 'list', columns, rows: rowsOf(source) };
+export function seenChangesView(source: AsyncIterable<SeenFacts>, { names }: SeenOptions): View {
+  const rows = rowsOf(source, names);
+  const all = names === undefined ? columns : [...columns, nameColumn];
+  return { shape: 'list', columns: all, rows, document: { head: undefined, rows } };
 }
 
-async function* rowsOf(source: AsyncIterable<SeenFacts>): AsyncGenerator<readonly Row[]> {
-  for await (const { at, changes } of source) yield changes.map((change) => toRow(at, change));
+async function* rowsOf(source: AsyncIterable<SeenFacts>, names: PetNames | undefined): AsyncGenerator<readonly Row[]> {
+  for await (const { at, changes, isPresent } of source) {
+    yield changes.map((change) => toRow(at, change, isPresent, names?.get(change.petId)));
+  }
 }
 
-function toRow(at: number, { petId, change, left, right }: Difference): Row {
+function toRow(at: number, { petId, change, left, right }: Difference, isPresent: boolean, name?: string): Row {
   const [before, after] = [left?.quantity ?? null, right?.quantity ?? null];
-  return { at: isoTime(at), petId, before, after, status: (right ?? left)?.status ?? '', change };
+  const status = (right ?? left)?.status ?? '';
+  return {
+    ...{ at: isoTime(at), petId, before, after, status, change: isPresent ? 'now' : change },
+    ...(left !== undefined && left.status !== status && { statusBefore: left.status }),
+    ...(name !== undefined && { name }),
+  };
 }
 
 const columns: readonly Column[] = [
@@ -36,22 +54,46 @@ const columns: readonly Column[] = [
   number('after', 'After'),
   { field: 'status', title: 'Status' },
   { field: 'change', title: 'Change' },
+  { field: 'statusBefore', title: 'Status before' },
 ];
+const nameColumn: Column = { field: 'name', title: 'Name' };
 
-/** The same for a person, a line each: `14:02:11  4  39 → 37  (-2)  available`. */
-export function seenChangesLines({ at, changes }: SeenFacts, paint: Paint): string[] {
+/** Stands above the lines for a person. */
+export const watchHeading = 'Time      Pet  Stock';
+
+/** Returns the same for a person, a line each: `14:02:11  4  39 → 3  (-36)  low  available  Rex`. */
+export function seenChangesLines(
+  { at, changes, isPresent }: SeenFacts,
+  { names, lowStock }: SeenOptions & { readonly lowStock: number },
+  paint: Paint,
+): string[] {
   const time = paint.dim(localTime(at));
-  return changes.map((change) => `${time}  ${paint.bold(`${change.petId}`)}  ${whatChanged(change, paint)}`);
+  return changes.map((change) => {
+    const { petId, right } = change;
+    const name = names?.get(petId);
+    const parts = [
+      time,
+      paint.bold(`${petId}`),
+      ...stockWords(change, isPresent, paint),
+      ...(right !== undefined && isLow(right, lowStock) ? [paint.yellow('low')] : []),
+      statusWords(change, paint),
+      ...(name === undefined ? [] : [singleLine(name)]),
+    ];
+    return parts.join('  ');
+  });
 }
 
-function whatChanged({ change, left, right }: Difference, paint: Paint): string {
+function stockWords({ change, left, right }: Difference, isPresent: boolean, paint: Paint): string[] {
+  if (isPresent) return [`${right?.quantity ?? ''}`];
+  if (right === undefined) return [`${left?.quantity ?? ''}`, paint.red(change)];
+  const word = change === 'added' ? [paint.green(change)] : [];
+  const by = left === undefined ? 0n : BigInt(right.quantity) - BigInt(left.quantity);
+  if (left === undefined || by === 0n) return [`${right.quantity}`, ...word];
+  return [`${left.quantity} → ${right.quantity}`, by > 0n ? paint.green(`(+${by})`) : paint.red(`(${by})`), ...word];
+}
+
+function statusWords({ left, right }: Difference, paint: Paint): string {
   const status = singleLine((right ?? left)?.status ?? '');
-  if (left === undefined) return `${right?.quantity ?? ''}  ${paint.green(change)}  ${status}`;
-  if (right === undefined) return `${left.quantity}  ${paint.red(change)}  ${status}`;
-  const by = BigInt(right.quantity) - BigInt(left.quantity);
-  const stock =
-    by === 0n
-      ? `${right.quantity}`
-      : `${left.quantity} → ${right.quantity}  ${by > 0n ? paint.green(`(+${by})`) : paint.red(`(${by})`)}`;
-  return `${stock}  ${left.status === right.status ? status : `${singleLine(left.status)} → ${paint.yellow(status)}`}`;
+  if (left === undefined || right === undefined || left.status === right.status) return status;
+  return `${singleLine(left.status)} → ${paint.yellow(status)}`;
 }

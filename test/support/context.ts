@@ -49,8 +49,6 @@ export interface RunOptions {
   readonly interrupted?: AbortSignal | undefined;
   /** Called with what SIGHUP would call. */
   onHangup?(listener: () => void): void;
-  /** Whether stdout has a reader; absent: that can't be seen. */
-  hasReader?(): boolean;
   /** Called when the command writes. */
   onStdout?(text: string): void;
   onStderr?(text: string): void;
@@ -74,7 +72,6 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
   const stdout = {
     ...collector(isTerminal('stdout'), terminal, options.onStdout),
     rows: options.rows,
-    ...(options.hasReader && { hasReader: async () => options.hasReader?.() ?? true }),
   };
   const stderr = collector(isTerminal('stderr'), terminal, options.onStderr);
   const context: Context = {

@@ -1,23 +1,24 @@
-import { type Difference, type OrderedItems, ordered } from '../../../inventory/differences.ts';
+import type { PetNames } from '../../../inventory/bar-codes.ts';
+import { type Difference, ordered } from '../../../inventory/differences.ts';
 import { createFilter } from '../../../inventory/filter.ts';
 import { gatherItems } from '../../../inventory/gather-items.ts';
 import { grouped } from '../../../inventory/grouped.ts';
 import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns.ts';
+import { isLow, unreadableText } from '../../../inventory/items.ts';
+import type { Look } from '../../../inventory/known-stock.ts';
 import { repeatedId } from '../../../inventory/order-by-id.ts';
 import { formatDuration } from '../../../output/time.ts';
 import type { Format } from '../../../output/view.ts';
-import { type SeenFacts, seenChangesLines, seenChangesView } from '../../../output/watch-view.ts';
+import { type SeenFacts, seenChangesLines, seenChangesView, watchHeading } from '../../../output/watch-view.ts';
 import { ChangesFound, FailureError } from '../../../shared/errors.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { watchReader } from './reader-gone.ts';
-import { lowStockOf } from './stock.ts';
-import { UnreadableLooks } from './unreadable-looks.ts';
+import { lowStockOf, petNamesOf } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
 import { type WatchOptions, watchChanges } from './watch-changes.ts';
 
-export interface RunWatchOptions extends Pick<WatchOptions, 'interval' | 'duration' | 'first'> {
+export interface RunWatchOptions extends Pick<WatchOptions, 'interval' | 'duration' | 'first' | 'now'> {
   readonly petIds: ReadonlySet<bigint> | undefined;
   readonly statuses: ReadonlySet<string> | undefined;
   /** Only what falls to or below the setting `low-stock`. */
@@ -27,70 +28,74 @@ export interface RunWatchOptions extends Pick<WatchOptions, 'interval' | 'durati
 }
 
 /**
- * Watches the stock and prints what changes, until it is interrupted, its time is over or its reader has gone away.
- * @throws ClosedPipeError; AuthError after a 401; ChangesFound where a first change was waited for in vain
+ * Watches the stock and prints what changes, until it is interrupted or its time is over.
+ * @throws ClosedPipeError; AuthError after a 401; ChangesFound if a first change was waited for in vain
  */
 export async function runWatch(invocation: Invocation, options: RunWatchOptions): Promise<void> {
   const { results, context } = invocation;
   const connection = await invocation.service.connect({ bulk: true });
+  const names = await petNamesOf(invocation);
+  const lowStock = lowStockOf(invocation);
   const seen = { changes: 0 };
-  const reader = watchReader(context);
-  const ended = AbortSignal.any([context.interrupted, reader.signal]);
-  const source = counted(watchChanges(watchOptions(invocation, connection, options, ended)), seen);
+  const source = counted(watchChanges(watchOptions(invocation, connection, options)), seen);
   try {
-    if (options.format === 'table') {
-      for await (const facts of source) await results.show((paint) => seenChangesLines(facts, paint));
-    } else await results.print(seenChangesView(source), { format: options.format });
+    if (options.format === 'table') await showLines(invocation, source, { names, lowStock });
+    else await results.print(seenChangesView(source, { names }), { format: options.format });
   } catch (error) {
     // Ctrl-C is how it ends.
     if (!context.interrupted.aborted) throw error;
     return;
-  } finally {
-    reader.stop();
   }
   if (options.first && seen.changes === 0) throw new ChangesFound('Nothing has changed');
 }
 
+async function showLines(
+  { results }: Invocation,
+  source: AsyncIterable<SeenFacts>,
+  options: { readonly names: PetNames | undefined; readonly lowStock: number },
+): Promise<void> {
+  let isFirst = true;
+  for await (const facts of source) {
+    const heading = isFirst ? [watchHeading] : [];
+    isFirst = false;
+    await results.show((paint) => [...heading.map(paint.dim), ...seenChangesLines(facts, options, paint)]);
+  }
+}
+
 async function* counted(source: AsyncIterable<SeenFacts>, seen: { changes: number }): AsyncGenerator<SeenFacts> {
   for await (const facts of source) {
-    seen.changes += facts.changes.length;
+    if (!facts.isPresent) seen.changes += facts.changes.length;
     yield facts;
   }
 }
 
-function watchOptions(
-  invocation: Invocation,
-  connection: Connection,
-  options: RunWatchOptions,
-  interrupted: AbortSignal,
-): WatchOptions {
+function watchOptions(invocation: Invocation, connection: Connection, options: RunWatchOptions): WatchOptions {
   const { context, messages, where } = invocation;
+  const { clock, interrupted } = context;
   const { client, state, scope } = connection;
-  const { clock } = context;
-  const { petIds, interval } = options;
+  const { petIds, interval, duration, first, now } = options;
   const counts = counterOf(options, lowStockOf(invocation));
-  const unreadable = new UnreadableLooks(petIds);
+  let unreadable = new UnreadablePets();
   return {
-    clock,
-    interrupted,
-    interval,
-    duration: options.duration,
-    first: options.first,
+    ...{ clock, interrupted, interval, duration, first, now, counts },
     look: async (into, signal) => {
-      const look = new UnreadablePets();
-      const batches = client.scanInventory({ once: true, signal, onUnreadable: look.add });
-      const list = await lookOnce(batches, petIds, into);
-      for (const line of unreadable.looked(look)) await messages.warn(line);
-      return list;
+      const found = new UnreadablePets();
+      const batches = client.scanInventory({ once: true, signal, onUnreadable: found.add });
+      const look = await lookOnce(batches, petIds, found, into);
+      for (const item of found) {
+        if (unreadable.has(item.petId) || petIds?.has(item.petId) === false) continue;
+        await messages.warn(`${unreadableText(item)}: no change of it is seen until it can be read`);
+      }
+      unreadable = found;
+      return look;
     },
     limits: () => {
       const { windows } = state.limits.peek(scope);
       return { minute: windows.minute?.limit, day: windows.day?.limit };
     },
-    counts: (change) => !unreadable.hides(change) && counts(change),
     onBegin: async (list) => {
       const absent = petIds === undefined ? [] : missingIn(list, petIds);
-      const missing = absent.filter((petId) => !unreadable.hides({ petId }));
+      const missing = absent.filter((petId) => !unreadable.has(petId));
       if (missing.length > 0) await messages.warn(`not in the list yet: ${missing.slice(0, 20).join(', ')}`);
       const what = `${grouped(list.length)} ${list.length === 1 ? 'pet' : 'pets'} of ${whereName(where)}`;
       await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
@@ -112,11 +117,12 @@ function watchOptions(
 async function lookOnce(
   batches: ColumnBatches,
   petIds: ReadonlySet<bigint> | undefined,
+  unreadable: UnreadablePets,
   into: ItemColumns | undefined,
-): Promise<OrderedItems> {
+): Promise<Look> {
   const list = ordered(await gatherItems(narrowed(batches, petIds), into));
   const repeated = repeatedId(list.items, list.order);
-  if (repeated === undefined) return list;
+  if (repeated === undefined) return { list, unreadable };
   throw new FailureError(`The answer to GET /inventory makes no sense: pet ${repeated} is there twice`);
 }
 
@@ -130,8 +136,11 @@ async function* narrowed(batches: ColumnBatches, petIds: ReadonlySet<bigint> | u
 
 function counterOf({ statuses, low }: RunWatchOptions, lowStock: number): (change: Difference) => boolean {
   return ({ left, right }) => {
-    const falls = left !== undefined && right !== undefined && right.quantity < left.quantity;
-    if (low && !(falls && right.quantity <= lowStock)) return false;
+    if (low) {
+      if (right === undefined || !isLow(right, lowStock)) return false;
+      const wasLow = left !== undefined && isLow(left, lowStock);
+      if (wasLow && right.quantity >= left.quantity) return false;
+    }
     return statuses === undefined || statuses.has(left?.status ?? '') || statuses.has(right?.status ?? '');
   };
 }

@@ -1,4 +1,5 @@
 import type { Client } from '../../../api/client.ts';
+import type { PetNames } from '../../../inventory/bar-codes.ts';
 import type { ItemFilter } from '../../../inventory/filter.ts';
 import type { ItemColumns } from '../../../inventory/item-columns.ts';
 import { type InventoryItem, isPetStatus } from '../../../inventory/items.ts';
@@ -118,6 +119,13 @@ export function requireWhole(
 
 /** At most this many ids are named in one message. */
 const mostNamed = 20;
+
+/** Returns the shop's names of pets; undefined if the setting `codes` is not set. */
+export async function petNamesOf(invocation: Invocation): Promise<PetNames | undefined> {
+  if (invocation.config.settings.codes === undefined) return undefined;
+  const { openShopCodes } = await import('../../shop-codes.ts');
+  return (await openShopCodes(invocation))?.names;
+}
 
 /** At or below it a quantity is marked in a table. */
 export function lowStockOf({ config }: Invocation): number {

@@ -1,13 +1,16 @@
-import { type Difference, differences, type OrderedItems } from '../../../inventory/differences.ts';
-import type { ItemColumns } from '../../../inventory/item-columns.ts';
+import { type Difference, differences, type OrderedItems, ordered } from '../../../inventory/differences.ts';
+import { ItemColumns } from '../../../inventory/item-columns.ts';
+import { KnownStock, type Look } from '../../../inventory/known-stock.ts';
 import { Pace, type PaceLimits } from '../../../rate-limit/pace.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { AuthError, PetstockError } from '../../../shared/errors.ts';
 
-/** What differs between two looks, and when it was seen: milliseconds since the Unix epoch. */
+/** Changes that one look has found, and when: milliseconds since the Unix epoch. */
 export interface SeenChanges {
   readonly at: number;
   readonly changes: readonly Difference[];
+  /** They are no changes: the pets that were there at first. */
+  readonly isPresent: boolean;
 }
 
 export interface WatchOptions {
@@ -19,8 +22,10 @@ export interface WatchOptions {
   readonly duration: number | undefined;
   /** It ends after the first look that finds a change. */
   readonly first: boolean;
+  /** It begins with what is there at the first look. */
+  readonly now: boolean;
   /** One request. @param into may be filled again */
-  look(into: ItemColumns | undefined, signal: AbortSignal): Promise<OrderedItems>;
+  look(into: ItemColumns | undefined, signal: AbortSignal): Promise<Look>;
   limits(): PaceLimits;
   /** Which changes count. */
   counts(change: Difference): boolean;
@@ -41,8 +46,8 @@ const longestLook = 1000;
 const longestSleep = 5000;
 
 /**
- * Looks at the stock again and again, and gives what has changed. Holds two lists at most. Nothing but a 401 ends it, whatever the service
- * answers.
+ * Looks at the stock again and again, and yields what has changed. Holds two lists at most. Nothing but a 401 ends it, whatever the
+ * service answers.
  * @throws AuthError after a 401, and the reason of `interrupted`
  */
 export async function* watchChanges(options: WatchOptions): AsyncGenerator<SeenChanges> {
@@ -50,13 +55,13 @@ export async function* watchChanges(options: WatchOptions): AsyncGenerator<SeenC
   for (;;) {
     const { clock, first } = options;
     const at = clock.now();
-    const lists = await watch.look();
     let found = false;
-    for (const batch of lists === undefined ? [] : differences(lists.before, lists.after)) {
+    const isPresent = !watch.hasBegun;
+    for (const batch of await watch.look()) {
       const changes = batch.filter((change) => options.counts(change));
       if (changes.length === 0) continue;
-      found = true;
-      yield { at, changes };
+      found ||= !isPresent;
+      yield { at, changes, isPresent };
     }
     if ((first && found) || !(await watch.pause())) return;
   }
@@ -66,6 +71,7 @@ class Watch {
   readonly #options: WatchOptions;
   readonly #pace: Pace;
   readonly #end: number;
+  readonly #known = new KnownStock();
   #before: OrderedItems | undefined;
   /** The list before that, to be filled again. */
   #spare: ItemColumns | undefined;
@@ -81,25 +87,32 @@ class Watch {
     this.#end = options.clock.monotonic() + (options.duration ?? Number.POSITIVE_INFINITY);
   }
 
-  /** @returns the list before and the one now; undefined where there are not two */
-  async look(): Promise<{ readonly before: OrderedItems; readonly after: OrderedItems } | undefined> {
-    const { clock, onBegin } = this.#options;
+  /** A look has been answered. */
+  get hasBegun(): boolean {
+    return this.#before !== undefined;
+  }
+
+  /** Returns what has changed since the last look that was answered; at first, what is there if that is wanted. */
+  async look(): Promise<Iterable<readonly Difference[]>> {
+    const { clock, onBegin, now: showsPresent } = this.#options;
     this.#lookedAt = clock.monotonic();
     this.#pace.looked();
-    const after = await this.#read();
+    const found = await this.#read();
     const now = clock.monotonic();
     // A look that waited for the rate limit left late: the next one counts from there.
     if (now - this.#lookedAt > longestLook && now < this.#end) this.#lookedAt = now;
-    if (after === undefined) return undefined;
+    if (found === undefined) return [];
     const before = this.#before;
-    this.#before = after;
+    this.#before = found.list;
     this.#spare = before?.items;
-    if (before === undefined) await onBegin(after.items);
-    return before && { before, after };
+    if (before !== undefined) return this.#known.changes(before, found);
+    this.#known.begin(found);
+    await onBegin(found.list.items);
+    return showsPresent ? differences(ordered(new ItemColumns(0)), found.list) : [];
   }
 
   /** @returns undefined after a fault */
-  async #read(): Promise<OrderedItems | undefined> {
+  async #read(): Promise<Look | undefined> {
     const { clock, interrupted, onBack } = this.#options;
     const ending = this.#ending();
     try {

@@ -54,12 +54,12 @@ test('prints a line a change, as NDJSON off a terminal; a look every 15 s', asyn
 
 test('on a terminal a line for a person, with the time', async () => {
   const { stdout } = await watch('--for 15', sells, { terminal: 80 });
-  expect(stdout).toMatch(/^\d\d:\d\d:35 {2}1 {2}10 → 9 {2}\(-1\) {2}available\n$/);
+  expect(stdout).toMatch(/^Time {6}Pet {2}Stock\n\d\d:\d\d:35 {2}1 {2}10 → 9 {2}\(-1\) {2}available\n$/);
 });
 
 test.each([
-  ['-o csv', 'at,petId,before,after,status,change\n2026-01-15T12:00:35Z,1,10,9,available,changed\n'],
-  ['-o tsv', '2026-01-15T12:00:35Z\t1\t10\t9\tavailable\tchanged\n'],
+  ['-o csv', 'at,petId,before,after,status,change,statusBefore\n2026-01-15T12:00:35Z,1,10,9,available,changed,\n'],
+  ['-o tsv', '2026-01-15T12:00:35Z\t1\t10\t9\tavailable\tchanged\t\n'],
   [
     '--json --string-ids',
     '{"at":"2026-01-15T12:00:35Z","petId":"1","before":10,"after":9,"status":"available","change":"changed"}\n',
@@ -77,7 +77,7 @@ test('a pet that comes or goes, and a status that changes, are changes', async (
     service.next('GET', ({ answer }) => answer(200, answers[look - 1])),
   );
   expect(stdout.replaceAll(/"at":"[^"]*",/g, '')).toBe(
-    '{"petId":1,"before":3,"after":3,"status":"sold","change":"changed"}\n' +
+    '{"petId":1,"before":3,"after":3,"status":"sold","change":"changed","statusBefore":"available"}\n' +
       '{"petId":2,"before":1,"after":null,"status":"sold","change":"removed"}\n' +
       '{"petId":9007199254740993,"before":null,"after":7,"status":"pending","change":"added"}\n',
   );
@@ -97,9 +97,10 @@ describe('what counts', () => {
   };
   test.each([
     ['--pet 2', [2, 2, 2]],
-    ['--low', [2, 3, 2]],
+    ['--low', [2, 2]],
     ['--status sold', [3]],
-    ['--pet 1,3 --low', [3]],
+    ['--pet 1,2 --low', [2, 2]],
+    ['--status SOLD', [3]],
   ])('%s', async (options, petIds) => {
     const { lines } = await watch(`--for 45 ${options}`, sellAll);
     expect(lines.map(({ petId }) => petId)).toEqual(petIds);
@@ -250,18 +251,48 @@ test('it says that --for is shorter than the time to the second look', async () 
   expect((await watch('--for 5')).stderr).not.toContain('no change can be seen');
 });
 
-test('a reader that goes away ends it at once, quietly, though nothing changes', async () => {
-  let hasReader = true;
-  const leaves: Before = (look, _service, clock) => {
-    hasReader = look < 3;
-    clock.expireDeadlines(500);
-  };
-  const { code, stdout, stderr, times } = await watch('--for 3600', leaves, { hasReader: () => hasReader });
-  expect({ code, stdout, looks: times.length }).toEqual({ code: 0, stdout: '', looks: 3 });
-  expect(stderr).not.toContain('Error');
+describe('a look that could not be read, or that a pet was missing from, loses no change', () => {
+  const stock = (...pets: readonly (readonly [petId: number, quantity: number | string])[]) =>
+    `[${pets.map(([petId, quantity]) => `{"petId":${petId},"quantity":${quantity},"status":"available"}`).join()}]`;
+  const unreadable = '1e30';
+  const answering =
+    (...answers: readonly string[]): Before =>
+    (look, service) =>
+      service.next('GET', ({ answer }) => answer(200, answers[look - 1] ?? answers.at(-1) ?? ''));
+  const row = (before: number | null, after: number | null, change: string) => ({ petId: 1, before, after, change });
+
+  test.each<[string, readonly string[], readonly object[]]>([
+    ['unreadable between', [stock([1, 100]), stock([1, unreadable]), stock([1, 2])], [row(100, 2, 'changed')]],
+    ['unreadable, and as it was', [stock([1, 100]), stock([1, unreadable]), stock([1, 100])], []],
+    ['unreadable at first', [stock([1, unreadable]), stock([1, 7]), stock([1, 2])], [row(7, 2, 'changed')]],
+    ['missing between', [stock([1, 100]), stock(), stock([1, 2])], [row(100, null, 'removed'), row(100, 2, 'added')]],
+    [
+      'unreadable, then gone, then back',
+      [stock([1, 100]), stock([1, unreadable]), stock(), stock([1, 2])],
+      [row(100, null, 'removed'), row(100, 2, 'added')],
+    ],
+  ])('%s', async (_, answers, expected) => {
+    const { code, lines } = await watch('--for 60', answering(...answers));
+    expect(code).toBe(0);
+    expect(lines).toMatchObject(expected);
+    expect(lines).toHaveLength(expected.length);
+  });
+
+  test.each([[stock([1, unreadable])], [stock()]])('--low --first sees the fall: %s', async (between) => {
+    const result = await watch('--low --first --for 60', answering(stock([1, 100]), between, stock([1, 2])));
+    expect(result).toMatchObject({ code: 0, lines: [{ petId: 1, before: 100, after: 2 }] });
+  });
 });
 
-test('where it can not be seen whether there is a reader, it goes on', async () => {
-  const { code, times } = await watch('--for 30', (_look, _service, clock) => clock.expireDeadlines(500));
-  expect({ code, looks: times.length }).toEqual({ code: 0, looks: 3 });
+test('--now begins with what is there, which is no change', async () => {
+  const { lines } = await watch('--now --first --pet 1,2', (look, service) => look === 2 && service.sell(1, 9));
+  expect(lines).toMatchObject([
+    { petId: 1, before: null, after: 10, change: 'now' },
+    { petId: 2, before: null, after: 10, change: 'now' },
+    { petId: 1, before: 10, after: 1, change: 'changed' },
+  ]);
+  expect(await watch('--now --first --for 20')).toMatchObject({ code: 3, lines: [{}, {}, {}] });
+  const terminal = await watch('--now --first', (look, service) => look === 2 && service.sell(1, 9), { terminal: 80 });
+  expect(terminal.stdout).toContain('  1  10  available\n');
+  expect(terminal.stdout).toContain('  1  10 → 1  (-9)  low  available\n');
 });

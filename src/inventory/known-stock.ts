@@ -1,0 +1,71 @@
+import { type Difference, differences, type OrderedItems, type Stock } from './differences.ts';
+
+/** What one look at a list has found. */
+export interface Look {
+  readonly list: OrderedItems;
+  /** Pets whose stock can't be read. */
+  readonly unreadable: { has(petId: bigint): boolean } & Iterable<{ readonly petId: bigint }>;
+}
+
+/** A pet that is not in the last list. */
+interface Absence {
+  /** Its last stock that could be read; undefined: none could be yet. */
+  readonly stock: Stock | undefined;
+  /** It was reported as removed: it is no longer in the answer, not even without a stock. */
+  readonly isReported: boolean;
+}
+
+/**
+ * Compares each look with the last stock of each pet that could be read. So a change is reported once, and never lost in a look that
+ * can't be read or that a pet is missing from.
+ */
+export class KnownStock {
+  readonly #absent = new Map<bigint, Absence>();
+
+  /** Takes the first look, which is compared with nothing. */
+  begin({ unreadable }: Look): void {
+    for (const { petId } of unreadable) this.#absent.set(petId, { stock: undefined, isReported: false });
+  }
+
+  /** Returns what has changed, by pet id, in batches. @param before the list of the last look that could be read */
+  *changes(before: OrderedItems, { list, unreadable }: Look): Generator<readonly Difference[]> {
+    for (const batch of differences(before, list)) {
+      const changes = batch.flatMap((difference) => this.#changeOf(difference, unreadable) ?? []);
+      if (changes.length > 0) yield changes;
+    }
+    const removed = [...this.#removed(unreadable)];
+    if (removed.length > 0) yield removed;
+    for (const { petId } of unreadable) {
+      if (!this.#absent.has(petId)) this.#absent.set(petId, { stock: undefined, isReported: false });
+    }
+  }
+
+  #changeOf(difference: Difference, unreadable: Look['unreadable']): Difference | undefined {
+    const { petId, change, left, right } = difference;
+    if (change === 'removed') {
+      const isReported = !unreadable.has(petId);
+      this.#absent.set(petId, { stock: left, isReported });
+      return isReported ? difference : undefined;
+    }
+    const absence = this.#absent.get(petId);
+    if (change !== 'added' || absence === undefined || right === undefined) return difference;
+    this.#absent.delete(petId);
+    const { stock, isReported } = absence;
+    if (isReported) return { petId, change, left: stock, right };
+    const isSame = stock?.quantity === right.quantity && stock.status === right.status;
+    return stock === undefined || isSame ? undefined : { petId, change: 'changed', left: stock, right };
+  }
+
+  /** Returns the pets that could not be read, and are no longer there at all. */
+  *#removed(unreadable: Look['unreadable']): Generator<Difference> {
+    for (const [petId, { stock, isReported }] of this.#absent) {
+      if (isReported || unreadable.has(petId)) continue;
+      if (stock === undefined) {
+        this.#absent.delete(petId);
+        continue;
+      }
+      this.#absent.set(petId, { stock, isReported: true });
+      yield { petId, change: 'removed', left: stock, right: undefined };
+    }
+  }
+}
