@@ -20,8 +20,8 @@ export interface SendOptions extends ExchangeOptions {
   readonly governor: Governor;
   readonly interrupted: AbortSignal;
   random(): number;
-  /** Called with the reason before a request is sent again. */
-  onRetry?(line: string): void;
+  /** Called before a request is sent again. @param reason a clause without a period; `attempt` counts from 1 */
+  onRetry?(retry: { readonly reason: string; readonly attempt: number; readonly of: number }): void;
 }
 
 const maxRedirects = 5;
@@ -155,8 +155,11 @@ class Tries {
     if (!isAllowed || this.#retries > maxRetries || retryAfter > longestRetryWait) throw error;
     this.#last = error;
     const { method, url } = this.#request;
-    const what = `${method} ${new URL(url).pathname.replace(/^.*\/v1(?=\/)/, '')}`;
-    onRetry?.(`${what}: ${failureText(error)}; trying again (${this.#retries} of ${maxRetries})`);
+    const { origin, pathname } = new URL(url);
+    const what = `${method} ${pathname.replace(/^.*\/v1(?=\/)/, '')}`;
+    const isConnected = error.status !== undefined || error.mayStillArrive || !error.unsent;
+    const reason = isConnected ? `${what}: ${failureText(error)}` : `No connection to ${origin}`;
+    onRetry?.({ reason, attempt: this.#retries, of: maxRetries });
     if (retryAfter === 0) await clock.sleep(waitBeforeRetry(this.#retries, random()), interrupted);
   }
 }

@@ -1,5 +1,5 @@
 import { grouped } from '../inventory/grouped.ts';
-import { errorJson, errorText } from '../output/error-text.ts';
+import { errorJson, errorText, sentence } from '../output/error-text.ts';
 import { createPaint, wantsColor } from '../output/paint.ts';
 import { formatDuration, localTime } from '../output/time.ts';
 import { resolveKey } from '../settings/resolve.ts';
@@ -56,7 +56,9 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
     const flag = globals.color === 'always' || globals.color === 'never' ? globals.color : 'auto';
     const paint = await createPaint(wantsColor({ flag, env, isTerminal: stderr.isTerminal }));
     const shown = stderr.isTerminal ? { ...facts, lines: firstOf(facts.lines) } : facts;
-    await stderr.write(errorText(shown, paint, await foldFor(stderr)));
+    const { isTerminal, columns = 80, redact = same } = stderr;
+    const safe = { ...shown, message: redact(shown.message), lines: shown.lines.map(redact) };
+    await stderr.write(errorText(safe, paint, isTerminal ? columns : undefined));
   }
   return exitCode;
 }
@@ -72,13 +74,6 @@ function firstOf(lines: readonly string[]): readonly string[] {
     ...lines.slice(0, mostLines),
     `… and ${more} more lines. To see all of them, run it again with 2> faults.txt`,
   ];
-}
-
-/** Breaks lines between words on a terminal; elsewhere a message is one line. */
-async function foldFor({ isTerminal, columns = 80, redact = same }: Context['stderr']) {
-  if (!isTerminal) return undefined;
-  const { messageLines } = await import('../output/message-lines.ts');
-  return (line: string): readonly string[] => messageLines(redact(line), columns);
 }
 
 const same = (text: string): string => text;
@@ -114,10 +109,6 @@ function explained(error: PetstockError, { context, invocation }: ReportOptions)
     return source === undefined ? error.message : `${sentence(error.message)} The key came from: ${source}.`;
   }
   return error.message;
-}
-
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function keySource({ service, context }: OpenInvocation): string | undefined {

@@ -3,10 +3,14 @@ import { chunksOf } from './batches.ts';
 import { itemFields } from './inventory-view.ts';
 import type { Renderer, RenderOptions, Row, Scalar, View } from './view.ts';
 
-/** RFC 4180 with LF line ends; with a header unless the options say otherwise. */
+/**
+ * RFC 4180 with LF line ends; with a header unless the options say otherwise. A text that a spreadsheet would take for a formula
+ * has an apostrophe before it, unless `raw`.
+ */
 export const csv: Renderer = (view, options) => {
+  const text = options.raw ? csvText : (value: string) => csvText(guarded(value));
   // A row that is one empty value would be an empty line, which readers skip.
-  const quote = view.columns.length === 1 ? (text: string) => csvText(text) || '""' : csvText;
+  const quote = view.columns.length === 1 ? (value: string) => text(value) || '""' : text;
   return delimited(view, options, { separator: ',', header: true, quote });
 };
 
@@ -50,6 +54,14 @@ function cell(row: Row, field: string, quote: (text: string) => string): string 
   const value: Scalar | undefined = row[field];
   if (typeof value === 'string') return quote(value);
   return value === null || value === undefined ? quote('') : `${value}`;
+}
+
+/** What a spreadsheet takes for a formula, with or without the apostrophe that keeps it from doing so. */
+const formula = /^'*[=+\-@\t\r＝＋－＠]/;
+
+/** Returns the text with an apostrophe that keeps a spreadsheet from running it; readers of petstock take one off again. */
+export function guarded(text: string): string {
+  return formula.test(text) ? `'${text}` : text;
 }
 
 function csvText(text: string): string {

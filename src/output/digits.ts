@@ -45,6 +45,13 @@ export function writeInteger(out: DataView, at: number, head: number, tail: numb
   return writeNine(out, writeHead(out, start, Math.abs(head)), low);
 }
 
+/** Writes a safe integer. There must be room as for `writeInteger`. @returns where it ends */
+export function writeQuantity(out: DataView, at: number, quantity: number): number {
+  if (quantity < billion && quantity > -billion) return writeInteger(out, at, 0, quantity);
+  const head = Math.trunc(quantity / billion);
+  return writeInteger(out, at, head, quantity - head * billion);
+}
+
 function writeHead(out: DataView, at: number, head: number): number {
   if (head < billion) return writeDigits(out, at, head | 0);
   const top = Math.floor(head / billion);

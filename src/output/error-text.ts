@@ -1,6 +1,7 @@
 import { singleLine } from '../shared/sanitize.ts';
 import { exactJson } from './exact-json.ts';
 import type { Paint } from './paint.ts';
+import { barred, messageLines } from './text-width.ts';
 
 /** What the output needs of a failure; every PetstockError is one. */
 export interface ErrorFacts {
@@ -10,7 +11,7 @@ export interface ErrorFacts {
   readonly message: string;
   /** What to do, as a command that can be run. */
   readonly hint?: string | undefined;
-  /** What is wrong, one by one. */
+  /** What is wrong, one by one: lines that quote a file, an answer, or another person. */
   readonly lines?: readonly string[] | undefined;
   /** HTTP status of the answer, where there was one. */
   readonly status?: number | undefined;
@@ -25,22 +26,45 @@ export interface ErrorFacts {
 }
 
 /**
- * `Error: …`, what is wrong one by one, and, where there is a hint, `Hint: …`; each with its line end.
- * @param fold breaks one of them into lines for a narrow terminal; the hint stays whole, so that it can be copied
+ * Returns `Error: …`, the words that are not ours with a bar in front of each line, and, if there is a hint, `Hint: …`; each
+ * with its line end. The hint stays whole, so that it can be copied.
+ * @param width of the terminal; infinite: nothing is wrapped
  */
 export function errorText(
-  error: Pick<ErrorFacts, 'message' | 'lines' | 'hint'>,
+  error: Pick<ErrorFacts, 'message' | 'lines' | 'hint' | 'service'>,
   paint: Paint,
-  fold: (line: string) => readonly string[] = (line) => [line],
+  width = Number.POSITIVE_INFINITY,
 ): string {
-  const folded = (line: string): string => `${fold(line).join('\n')}\n`;
   const label = 'Error:';
-  const lines = [
-    paint.bold(paint.red(label)) + folded(`${label} ${singleLine(error.message).trim()}`).slice(label.length),
-  ];
-  for (const line of error.lines ?? []) lines.push(folded(`  ${singleLine(line).trim()}`));
-  if (error.hint !== undefined) lines.push(`${paint.bold(paint.cyan('Hint:'))} ${singleLine(error.hint).trim()}\n`);
-  return lines.join('');
+  const { own, words } = withoutWords(error);
+  const [first = '', ...others] = messageLines(`${label} ${singleLine(own).trim()}`, width);
+  const quotes = [...words, ...(error.lines ?? [])].flatMap((line) => barred(singleLine(line).trim(), width));
+  const hint = error.hint === undefined ? [] : [`${paint.bold(paint.cyan('Hint:'))} ${singleLine(error.hint).trim()}`];
+  const lines = [paint.bold(paint.red(label)) + first.slice(label.length), ...others, ...quotes, ...hint];
+  return `${lines.join('\n')}\n`;
+}
+
+/** In code units: a longer quote is not looked for within a sentence. */
+const longestQuote = 200;
+
+/** Returns the message without the words of the service, and these by themselves. */
+function withoutWords({ message, service }: Pick<ErrorFacts, 'message' | 'service'>) {
+  const said = service?.message ?? '';
+  if (service === undefined || said.trim() === '') return { own: message, words: [] };
+  const escaped = JSON.stringify(said.slice(0, longestQuote)).slice(1, -1);
+  const quote = [said, escaped].find((text) => message.includes(text));
+  if (quote === undefined) return { own: message, words: [] };
+  const at = message.indexOf(quote);
+  const before = message.slice(0, at).replace(/[\s:("]+$/, '');
+  const after = message.slice(at + quote.length).replace(/^[\s.…)"!?;,]+/, '');
+  const first = before === '' ? `The service answered ${service.status}` : before;
+  const own = after.startsWith('(') ? `${first} ${after}` : [sentence(first), after].join(' ').trimEnd();
+  return { own: sentence(own), words: [said] };
+}
+
+/** Returns the text with a period at its end. */
+export function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /**
@@ -50,8 +74,9 @@ export function errorText(
  */
 export function errorJson(error: ErrorFacts, exitCode: number): string {
   const { kind, hint, retryAfterSeconds, run, faults = [], faultCount } = error;
-  const { code, message: sentence, status } = error.service ?? error;
-  const message = [sentence, ...(faults.length > 0 ? [] : (error.lines ?? []))].join('\n');
+  const { code, message, status } = error.service ?? error;
+  const whole = [message, ...(faults.length > 0 ? [] : (error.lines ?? []))].join('\n');
   const listed = faults.length > 0 && { faults, faultCount };
-  return `${exactJson({ error: { code, kind, message, status, exitCode, hint, retryAfterSeconds, run, ...listed } })}\n`;
+  const shown = { code, kind, message: whole, status, exitCode, hint, retryAfterSeconds, run, ...listed };
+  return `${exactJson({ error: shown })}\n`;
 }

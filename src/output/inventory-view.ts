@@ -1,12 +1,11 @@
-import { grouped } from '../inventory/grouped.ts';
 import type { ColumnBatches } from '../inventory/item-columns.ts';
-import { type InventoryItem, type ItemBatches, isPetStatus, type PetStatus } from '../inventory/items.ts';
+import { type InventoryItem, type ItemBatches, isLow, isPetStatus, type PetStatus } from '../inventory/items.ts';
 import { fault, type Parsed, parsed, quoted } from '../inventory/parsed.ts';
 import type { Summary, Tally } from '../inventory/summary.ts';
 import { countColumn, numberText } from './change-rows.ts';
 import type { Paint } from './paint.ts';
 import { type ShareColumn, withShare } from './share-column.ts';
-import type { Column, Row, View } from './view.ts';
+import { type Column, gridOf, type Row, type View } from './view.ts';
 
 /** The fields of an item, in the order in which they are shown. */
 export const inventoryFields = ['petId', 'quantity', 'status'] as const;
@@ -34,23 +33,26 @@ export function parseFields(text: string): Parsed<readonly InventoryField[]> {
 }
 
 /** Stock levels as a list. */
-export function inventoryListView(batches: ItemBatches, { lowStock, fields }: InventoryViewOptions): View {
-  const columnsFor = (words: StockWords): readonly Column[] => {
-    const columns = inventoryColumns(lowStock, words);
-    return (fields ?? inventoryFields).map((field) => columns[field]);
-  };
+export function inventoryListView(
+  batches: ItemBatches,
+  { lowStock, fields = inventoryFields }: InventoryViewOptions,
+): View {
+  const known = inventoryColumns(lowStock);
+  const short = { ...known.quantity, title: 'Qty' };
   return {
     shape: 'list',
-    columns: columnsFor(longWords),
+    columns: fields.map((field) => known[field]),
     rows: batches,
-    table: ({ width }) => {
-      const isNarrow = width !== undefined && width < roomForLongWords;
-      return { columns: columnsFor(isNarrow ? shortWords : longWords) };
+    table: ({ width = Number.POSITIVE_INFINITY }) => {
+      const isNarrow = width < roomForLongWords;
+      const remark = remarkColumn(lowStock, isNarrow ? shortWords : longWords);
+      const quantity = isNarrow ? short : known.quantity;
+      return { columns: fields.flatMap((field) => (field === 'quantity' ? [quantity, remark] : [known[field]])) };
     },
   };
 }
 
-/** What is said of a quantity that needs attention. */
+/** The words for a quantity that needs attention. */
 interface StockWords {
   readonly belowZero: string;
   readonly none: string;
@@ -58,7 +60,7 @@ interface StockWords {
 
 const longWords: StockWords = { belowZero: 'below zero', none: 'out of stock' };
 const shortWords: StockWords = { belowZero: 'below 0', none: 'out' };
-/** In columns: a pet id of 20 digits, a quantity with its words, and a status beside each other. */
+/** In columns of a terminal: a pet id of 20 digits, a quantity with its words, and a status beside each other. */
 const roomForLongWords = 50;
 
 /** Stock levels as a list of any length. */
@@ -80,40 +82,55 @@ export function inventoryItemView(
   item: InventoryItem,
   { lowStock, fields, before }: InventoryViewOptions & { readonly before?: number | undefined },
 ): View {
-  const { table: _table, ...list } = inventoryListView([], { lowStock, fields });
+  const list = inventoryListView([], { lowStock, fields });
   if (before === undefined) return { ...list, shape: 'one', rows: [[item]] };
-  return { shape: 'one', columns: [...list.columns, beforeColumn], rows: [[{ ...item, before }]] };
+  return {
+    shape: 'one',
+    columns: [...list.columns, beforeColumn],
+    rows: [[{ ...item, before }]],
+    table: async (options) => {
+      const { columns = [] } = (await gridOf(list, options)) ?? {};
+      return { columns: [...columns, beforeColumn] };
+    },
+  };
 }
 
 const beforeColumn = countColumn('before', 'Before');
 
-function inventoryColumns(lowStock: number, words: StockWords): Readonly<Record<InventoryField, Column>> {
+function inventoryColumns(lowStock: number): Readonly<Record<InventoryField, Column>> {
   return {
     petId: { field: 'petId', title: 'Pet ID', align: 'right' },
     quantity: {
       field: 'quantity',
       title: 'Quantity',
       align: 'right',
-      cell: (value, { status }, paint) =>
-        typeof value === 'number'
-          ? quantityCell(value, { isSold: status === 'sold', lowStock, words }, paint)
-          : `${value ?? ''}`,
+      cell: (value, row, paint) => {
+        const color = stockMark(row, lowStock)?.color;
+        return color === undefined ? numberText(value) : paint[color](numberText(value));
+      },
     },
     status: { field: 'status', title: 'Status', cell: (value, _row, paint) => statusCell(`${value ?? ''}`, paint) },
   };
 }
 
-/** The quantity and, after two spaces, a word for what needs attention: that a sold pet is gone does not. */
-function quantityCell(
-  quantity: number,
-  { isSold, lowStock, words }: { readonly isSold: boolean; readonly lowStock: number; readonly words: StockWords },
-  paint: Paint,
-): string {
-  if (quantity < 0) return `${paint.red(grouped(quantity))}  ${paint.red(words.belowZero)}`;
-  if (isSold) return grouped(quantity);
-  if (quantity === 0) return `${paint.red('0')}  ${paint.red(words.none)}`;
-  if (quantity <= lowStock) return `${paint.yellow(grouped(quantity))}  ${paint.yellow('low')}`;
-  return grouped(quantity);
+function remarkColumn(lowStock: number, words: StockWords): Column {
+  return {
+    field: 'remark',
+    title: '',
+    remark: true,
+    cell: (_value, row, paint) => {
+      const mark = stockMark(row, lowStock);
+      return mark === undefined ? '' : paint[mark.color](mark.word === 'low' ? 'low' : words[mark.word]);
+    },
+  };
+}
+
+/** What needs attention: a stock below zero, and of what can be sold one at or below `low-stock`. */
+function stockMark({ quantity, status }: Row, lowStock: number) {
+  if (typeof quantity !== 'number') return undefined;
+  if (quantity < 0) return { word: 'belowZero', color: 'red' } as const;
+  if (!isLow({ quantity, status }, lowStock)) return undefined;
+  return quantity === 0 ? ({ word: 'none', color: 'red' } as const) : ({ word: 'low', color: 'yellow' } as const);
 }
 
 const statusColors: Readonly<Record<PetStatus, 'green' | 'yellow' | 'dim'>> = {
@@ -137,6 +154,7 @@ export function summaryView({ pets, units, byStatus }: Summary): View {
   const columns = summaryColumns(total);
   const share: ShareColumn = {
     title: 'Share',
+    of: 'pets',
     share: (row) => (row === total || pets === 0 ? undefined : Number(row.pets) / pets),
     color: ({ status }) => statusColors[`${status}` as PetStatus] ?? 'cyan',
   };
@@ -154,10 +172,7 @@ function summaryColumns(total: Row): readonly Column[] {
     field,
     title,
     align: 'right',
-    cell: (value, row, paint) => {
-      const text = numberText(value);
-      return row === total ? paint.bold(text) : text;
-    },
+    cell: (value, row, paint) => (row === total ? paint.bold(numberText(value)) : numberText(value)),
   });
   return [
     {

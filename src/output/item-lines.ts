@@ -1,14 +1,28 @@
-import type { ColumnBatches, ItemColumns } from '../inventory/item-columns.ts';
-import { QuantityCells, StatusCells } from './item-cells.ts';
-import { createPlan, type ItemLineFormat, type LinePlan } from './line-plan.ts';
-import { Piece, writeLines } from './line-writer.ts';
+import type { ColumnBatches, ItemColumns, StatusNames } from '../inventory/item-columns.ts';
+import { integerLength, slack, writeInteger, writeQuantity } from './digits.ts';
+import type { InventoryField } from './inventory-view.ts';
 
-export type { ItemLineFormat } from './line-plan.ts';
+/** How items become lines. */
+export interface ItemLineFormat {
+  /** The cells of a line, in this order, and the text before each. */
+  readonly cells: readonly { readonly field: InventoryField; readonly before: string }[];
+  /** After the last cell, with the line end. */
+  readonly end: string;
+  /** Ids are padded with spaces before them to so many characters. */
+  readonly idWidth?: number;
+  /** A quantity, if it is more than its digits. */
+  quantity?(quantity: number, status: string): string;
+  status(status: string): string;
+  /** Spaces before the line end are left out. */
+  readonly trimmed?: boolean;
+}
 
-/** Large enough that a write costs nothing beside its content, small enough for the memory. In bytes. */
+/** In bytes: large enough that a write costs nothing beside its content, small enough for the memory. */
 const pieceSize = 128 * 1024;
+/** `-9223372036854775808` */
+const longestInteger = 20;
 
-/** Items as bytes of whole lines, in large pieces. */
+/** Returns items as bytes of whole lines, in large pieces. */
 export async function* itemPieces(batches: ColumnBatches, format: ItemLineFormat): AsyncGenerator<Uint8Array> {
   const lines = new ItemLines(format);
   for await (const batch of batches) yield* lines.pieces(batch);
@@ -28,33 +42,214 @@ export class ItemLines {
     if (format.quantity !== undefined) this.#quantities = new QuantityCells(format.quantity);
   }
 
-  /** The pieces that a batch fills. */
+  /** Returns the pieces that a batch fills. */
   *pieces(batch: ItemColumns): Generator<Uint8Array> {
     const statuses = this.#statuses.of(batch);
     const quantities = this.#quantities?.of(batch);
     const longest = this.#plan.longest + this.#statuses.longest + (this.#quantities?.longest ?? 0);
-    for (let at = 0; at < batch.length; ) {
+    for (let from = 0; from < batch.length; ) {
       if (longest > this.#piece.room) {
         yield* this.rest();
         if (longest > this.#piece.room) this.#piece = new Piece(longest);
       }
-      const to = Math.min(batch.length, at + Math.floor(this.#piece.room / longest));
-      writeLines(this.#piece, this.#plan, {
-        batch,
-        statuses,
-        quantities,
-        from: at,
-        to,
-      });
-      at = to;
+      const to = Math.min(batch.length, from + Math.floor(this.#piece.room / longest));
+      writeLines(this.#piece, this.#plan, { batch, statuses, quantities, from, to });
+      from = to;
     }
   }
 
-  /** What has not filled a piece. */
+  /** Returns the lines that have not filled a piece. */
   *rest(): Generator<Uint8Array> {
     const { bytes, length } = this.#piece;
     if (length === 0) return;
     this.#piece = new Piece(pieceSize);
     yield bytes.subarray(0, length);
   }
+}
+
+/** The bytes of a piece that is being filled. */
+class Piece {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  length = 0;
+
+  constructor(readonly capacity: number) {
+    this.bytes = new Uint8Array(capacity + slack);
+    this.view = new DataView(this.bytes.buffer);
+  }
+
+  get room(): number {
+    return this.capacity - this.length;
+  }
+}
+
+/** A text as bytes, written four at a time. */
+class Cell {
+  /** In bytes. */
+  readonly length: number;
+  readonly #words: Uint32Array;
+
+  constructor(text: string) {
+    const bytes = Buffer.from(text);
+    this.length = bytes.length;
+    const whole = Buffer.concat([bytes], 4 * Math.ceil(bytes.length / 4));
+    this.#words = Uint32Array.from({ length: whole.length / 4 }, (_, index) => whole.readUInt32LE(4 * index));
+  }
+
+  /** Writes it, and up to `slack` bytes after it that mean nothing. @returns where it ends */
+  write(out: DataView, at: number): number {
+    const words = this.#words;
+    for (let index = 0; index < words.length; index += 1) out.setUint32(at + 4 * index, words[index] ?? 0, true);
+    return at + this.length;
+  }
+}
+
+const none = new Cell('');
+const idKind = 0;
+const quantityKind = 1;
+const statusKind = 2;
+
+/** The format as lines are written from it, some million times: no field is looked up by its name. */
+interface LinePlan {
+  readonly kinds: Uint8Array;
+  /** The text before each cell, except for a status, whose bytes have it. */
+  readonly before: readonly Cell[];
+  /** Empty if a status is the last, whose bytes have it. */
+  readonly end: Cell;
+  readonly idWidth: number;
+  readonly trimmed: boolean;
+  /** The most bytes that a line takes beside the texts of its cells. */
+  readonly longest: number;
+  status(status: string): string;
+}
+
+function createPlan({ cells, end, idWidth = 0, trimmed = false, status }: ItemLineFormat): LinePlan {
+  const kinds = Uint8Array.from(cells, ({ field }) =>
+    field === 'status' ? statusKind : field === 'quantity' ? quantityKind : idKind,
+  );
+  const before = cells.map((cell) => new Cell(cell.field === 'status' ? '' : cell.before));
+  const beforeStatus = cells.find(({ field }) => field === 'status')?.before ?? '';
+  const afterStatus = cells.at(-1)?.field === 'status' && !trimmed ? end : '';
+  const last = new Cell(afterStatus === '' ? end : '');
+  const room = Math.max(longestInteger, idWidth);
+  const longest = before.reduce((sum, { length }) => sum + length + room, last.length);
+  const whole = (text: string) => beforeStatus + status(text) + afterStatus;
+  return { kinds, before, end: last, idWidth, trimmed, longest, status: whole };
+}
+
+/** The cells of the statuses of a batch: there are few. */
+class StatusCells {
+  /** In bytes. */
+  longest = 0;
+  #names: StatusNames | undefined;
+  #cells: Cell[] = [];
+
+  constructor(readonly textOf: (status: string) => string) {}
+
+  of({ statuses }: ItemColumns): readonly Cell[] {
+    if (this.#names !== statuses) {
+      this.#names = statuses;
+      this.#cells = [];
+      this.longest = 0;
+    }
+    for (let code = this.#cells.length; code < statuses.size; code += 1) {
+      const cell = new Cell(this.textOf(statuses.textOf(code)));
+      this.longest = Math.max(this.longest, cell.length);
+      this.#cells.push(cell);
+    }
+    return this.#cells;
+  }
+}
+
+/** Most stores have few different quantities; the memory must stay flat if one has many. */
+const mostQuantities = 10_000;
+
+/** The cells of the quantities of a batch if they are more than digits: a remark depends on the status. */
+class QuantityCells {
+  /** In bytes. */
+  longest = 0;
+  #names: StatusNames | undefined;
+  /** By the code of a status, then by quantity. */
+  #known: Map<number, Cell>[] = [];
+  #remembered = 0;
+
+  constructor(readonly textOf: (quantity: number, status: string) => string) {}
+
+  of({ quantities, statuses, statusCodes, length }: ItemColumns): readonly Cell[] {
+    if (this.#names !== statuses) {
+      this.#names = statuses;
+      this.#known = [];
+      this.#remembered = 0;
+      this.longest = 0;
+    }
+    return Array.from({ length }, (_, index) => this.#cell(quantities[index] ?? 0, statusCodes[index] ?? 0, statuses));
+  }
+
+  #cell(quantity: number, code: number, statuses: StatusNames): Cell {
+    const known = this.#known[code]?.get(quantity);
+    if (known !== undefined) return known;
+    const cell = new Cell(this.textOf(quantity, statuses.textOf(code)));
+    this.longest = Math.max(this.longest, cell.length);
+    if (this.#remembered < mostQuantities) {
+      this.#remembered += 1;
+      this.#known[code] ??= new Map();
+      this.#known[code].set(quantity, cell);
+    }
+    return cell;
+  }
+}
+
+interface Lines {
+  readonly batch: ItemColumns;
+  readonly from: number;
+  readonly to: number;
+  /** By code. */
+  readonly statuses: readonly Cell[];
+  /** By place in the batch; undefined: its digits. */
+  readonly quantities: readonly Cell[] | undefined;
+}
+
+/** There must be room for them. */
+function writeLines(piece: Piece, plan: LinePlan, lines: Lines): void {
+  const { bytes, view } = piece;
+  const { end, trimmed } = plan;
+  let at = piece.length;
+  for (let index = lines.from; index < lines.to; index += 1) {
+    const lineStart = at;
+    at = writeCells(piece, at, plan, lines, index);
+    if (trimmed) while (at > lineStart && bytes[at - 1] === space) at -= 1;
+    at = end.write(view, at);
+  }
+  piece.length = at;
+}
+
+function writeCells({ bytes, view }: Piece, start: number, plan: LinePlan, lines: Lines, index: number): number {
+  const { kinds, before, idWidth } = plan;
+  const { statuses, quantities } = lines;
+  const { heads, tails, quantities: numbers, statusCodes } = lines.batch;
+  let at = start;
+  for (let cell = 0; cell < kinds.length; cell += 1) {
+    const kind = kinds[cell];
+    if (kind === statusKind) {
+      at = (statuses[statusCodes[index] ?? 0] ?? none).write(view, at);
+      continue;
+    }
+    at = (before[cell] ?? none).write(view, at);
+    if (kind === idKind) {
+      const head = heads[index] ?? 0;
+      const tail = tails[index] ?? 0;
+      if (idWidth > 0) at = pad(bytes, at, idWidth - integerLength(head, tail));
+      at = writeInteger(view, at, head, tail);
+    } else if (quantities === undefined) at = writeQuantity(view, at, numbers[index] ?? 0);
+    else at = (quantities[index] ?? none).write(view, at);
+  }
+  return at;
+}
+
+const space = 0x20;
+
+function pad(out: Uint8Array, start: number, count: number): number {
+  let at = start;
+  for (const end = start + count; at < end; at += 1) out[at] = space;
+  return at;
 }

@@ -63,6 +63,7 @@ const nearlyFull = 0.8;
 
 const used: ShareColumn = {
   title: 'Used',
+  of: 'remaining',
   share: usedShare,
   color: (row) => {
     const share = usedShare(row);

@@ -1,37 +1,39 @@
 import { singleLine } from '../shared/sanitize.ts';
-import type { Paint } from './paint.ts';
 import { truncate } from './text-width.ts';
-import type { Column, Row, Scalar } from './view.ts';
+import type { Column, RenderOptions, Row, Scalar } from './view.ts';
 
-/** What a table shows of one value: harmless, on one line, painted. */
+/** One value as a table shows it: harmless, on one line, painted. */
 export interface TableCell {
   readonly text: string;
   /** A number is kept whole, however narrow the terminal; an id has up to 20 characters. */
   readonly kind: 'text' | 'number' | 'id';
 }
 
+/** Keys are taken out of text before it is cut: half of a key can't be found. */
+export type CellOptions = Pick<RenderOptions, 'width' | 'paint' | 'redact'>;
+
 /**
- * The cells of a row, in the order of the columns.
- * @param width of the terminal: longer text is cut to it before anything is measured; undefined: nothing is cut
+ * Returns the cells of a row, in the order of the columns.
+ * @param options.width of the terminal: longer text is cut to it before anything is measured; undefined: nothing is cut
  */
-export function tableCells(columns: readonly Column[], row: Row, paint: Paint, width?: number): TableCell[] {
-  const clean = cleanRow(columns, row, width);
+export function tableCells(columns: readonly Column[], row: Row, options: CellOptions): TableCell[] {
+  const clean = cleanRow(columns, row, options);
   return columns.map((column) => {
     const value = clean[column.field] ?? null;
     return {
-      text: column.cell === undefined ? (value === null ? '' : `${value}`) : column.cell(value, clean, paint),
+      text: column.cell === undefined ? (value === null ? '' : `${value}`) : column.cell(value, clean, options.paint),
       kind: typeof value === 'bigint' ? 'id' : typeof value === 'number' ? 'number' : 'text',
     };
   });
 }
 
-/** The row itself where all of its text is harmless and short, so that a column can compare rows by identity. */
-function cleanRow(columns: readonly Column[], row: Row, width: number | undefined): Row {
+/** Returns the row itself if all of its text is harmless and short, so that a column can compare rows by identity. */
+function cleanRow(columns: readonly Column[], row: Row, { width, redact = same }: CellOptions): Row {
   let copy: Record<string, Scalar> | undefined;
   for (const { field, whole } of columns) {
     const value = row[field];
     if (typeof value !== 'string') continue;
-    const line = singleLine(value);
+    const line = singleLine(redact(value));
     const clean = width === undefined || whole ? line : shortened(line, width);
     if (clean === value) continue;
     copy ??= Object.assign(Object.create(null) as Record<string, Scalar>, row);
@@ -40,41 +42,35 @@ function cleanRow(columns: readonly Column[], row: Row, width: number | undefine
   return copy ?? row;
 }
 
-/**
- * A row that is kept while a table is measured: a text that is much longer than the terminal is cut, so that the memory does not hold it.
- * Its cells are the same.
- */
-export function rowToKeep(columns: readonly Column[], row: Row, width: number): Row {
+const same = (text: string): string => text;
+
+/** Returns a row with the same cells that holds no text much longer than the terminal: for rows that wait to be measured. */
+export function rowToKeep(columns: readonly Column[], row: Row, { width, redact = same }: CellOptions): Row {
+  if (width === undefined) return row;
   const isLong = ({ field, whole }: Column): boolean => {
     const value = row[field];
     return !whole && typeof value === 'string' && value.length > (width + 2) * longestCharacter;
   };
   const long = columns.filter(isLong);
   if (long.length === 0) return row;
-  const cuts = long.map(({ field }) => [field, detached(shortened(singleLine(`${row[field]}`), width))]);
+  const cuts = long.map(({ field }) => [field, detached(shortened(singleLine(redact(`${row[field]}`)), width))]);
   return Object.assign(Object.create(null) as Record<string, Scalar>, row, Object.fromEntries(cuts));
 }
 
-/** A copy: V8 keeps the whole of a text of which it keeps a part. */
+/** Returns a copy: V8 keeps the whole of a text of which it keeps a part. */
 function detached(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le');
 }
 
-/** Few characters have more code units than this; more marks on one letter can't be shown. */
+/** In code units. Few characters have more; more marks on one letter can't be shown. */
 const longestCharacter = 16;
 
-/** The text cut to little more than `width` columns, so that it still does not fit where the whole did not. */
+/** Returns the text cut to little more than `width` columns, so that it still does not fit if the whole did not. */
 export function shortened(text: string, width: number): string {
-  // At least a word: what is said of a sold pet hangs on its status.
+  // At least a word: the remark of a sold pet depends on its status.
   const room = Math.max(width + 2, 12);
   const most = room * longestCharacter;
   // Not half of a character of two code units.
   const head = text.length > most ? `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…` : text;
   return truncate(head, room);
-}
-
-/** In a right-aligned column, what follows two spaces is a remark: `0  out of stock`. It stands beside the number. */
-export function splitRemark(text: string): { readonly main: string; readonly remark: string } {
-  const at = text.indexOf('  ');
-  return at < 0 ? { main: text, remark: '' } : { main: text.slice(0, at), remark: text.slice(at + 2) };
 }

@@ -1,35 +1,47 @@
 import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { chunksOf } from './batches.ts';
-import { type InventoryField, itemFields } from './inventory-view.ts';
+import { itemFields } from './inventory-view.ts';
 import type { ItemLineFormat, ItemLines } from './item-lines.ts';
-import { redactedRow } from './redacted-row.ts';
-import { rowToKeep, tableCells } from './table-cells.ts';
-import { drawTable } from './table-drawing.ts';
-import { isCramped, type Layout, layOut, layOutLong, measure } from './table-layout.ts';
-import { blanksBehindId, cellWriters, headerLine, lineWriter } from './table-lines.ts';
+import { cellWriters, headerLine, isCramped, type Layout, layOut, layOutLong, lineWriter, measure } from './lanes.ts';
+import { rowToKeep, type TableCell, tableCells } from './table-cells.ts';
 import { factLines, recordLines, recordWriter } from './table-records.ts';
-import type { RenderOptions, Row, View } from './view.ts';
+import { barred, blanks } from './text-width.ts';
+import { type Column, gridOf, type RenderOptions, type Row, type View } from './view.ts';
 
-/** Up to here cli-table3 draws the table; its time is quadratic, so that a longer one is streamed at fixed widths. */
+/** Up to so many rows cli-table3 draws the table; its time is quadratic, so a longer one is streamed at fixed widths. */
 const drawnRows = 200;
 
 /**
  * Columns for a person, without borders, fitted to the width. Numbers are never cut; text is, with `…`. One row that
- * does not fit, and rows whose text would be cut to a few letters, are shown with a line for each value. An empty list prints nothing.
+ * does not fit, and rows whose text would be cut to a few letters, are shown with a line for each value. An empty list
+ * prints nothing.
  */
 export async function* table(whole: View, options: RenderOptions): AsyncIterable<string | Uint8Array> {
-  const shown = typeof whole.table === 'function' ? await whole.table(options) : whole.table;
-  const view = redacted({ ...whole, ...shown }, options);
+  const view = withCleanTitles({ ...whole, ...(await gridOf(whole, options)) }, options);
   if (view.columns.length === 0) return;
-  if (view.items !== undefined) {
-    yield* itemTable(view, view.items, options);
-    return;
+  if (view.isForeign && options.width !== undefined) {
+    yield* foreignTable({ ...view, isForeign: false, table: {} }, { ...options, width: options.width - 2 });
+  } else if (view.items !== undefined) yield* itemTable(view, view.items, options);
+  else yield* rowTable(view, options);
+}
+
+function withCleanTitles(view: View, { redact }: RenderOptions): View {
+  if (redact === undefined) return view;
+  return { ...view, columns: view.columns.map((column) => ({ ...column, title: redact(column.title) })) };
+}
+
+/** A table of nobody knows what: a bar in front of each line shows that no line of it is ours. */
+async function* foreignTable(view: View, options: RenderOptions): AsyncGenerator<string> {
+  for await (const piece of table(view, options)) {
+    yield barred(`${piece}`.replace(/\n$/, '')).join('\n').concat('\n');
   }
-  const withoutKeys = rowRedactor(options);
+}
+
+async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<string> {
   let waiting: readonly Row[] = [];
   let line: ((row: Row) => string) | undefined;
   for await (const batch of view.rows) {
-    let rows: readonly Row[] = batch.map(withoutKeys);
+    let rows = batch;
     if (line === undefined) {
       waiting = [...waiting, ...rowsToKeep(view, rows, options)];
       if (waiting.length <= drawnRows) continue;
@@ -44,32 +56,20 @@ export async function* table(whole: View, options: RenderOptions): AsyncIterable
   if (waiting.length > 0) yield await wholeTable(view, waiting, options);
 }
 
-type RowChange = (row: Row) => Row;
-
-/** What a view shows beside its rows. */
-function redacted<Shown extends View>(view: Shown, { redact }: RenderOptions): Shown {
-  if (redact === undefined) return view;
-  return { ...view, columns: view.columns.map((column) => ({ ...column, title: redact(column.title) })) };
-}
-
-function rowRedactor({ redact }: RenderOptions): RowChange {
-  return redact === undefined ? (row) => row : (row) => redactedRow(row, redact);
-}
-
-/** The same for items in columns: those that no longer have to be measured go straight to bytes. */
+/** The same for items in columns: those that no longer have to be measured become bytes without objects. */
 async function* itemTable(view: View, items: ColumnBatches, options: RenderOptions) {
   const waiting: Row[] = [];
   let lines: ItemLines | undefined;
   for await (const batch of items) {
     if (lines === undefined) {
       const missing = drawnRows + 1 - waiting.length;
-      waiting.push(...rowsToKeep(view, batch.items(missing).map(rowRedactor(options)), options));
+      waiting.push(...rowsToKeep(view, batch.items(missing), options));
       if (waiting.length <= drawnRows) continue;
       const { layout } = longLayout(view, waiting.slice(0, drawnRows), options);
       yield* longHeader(layout, options);
       yield waiting.map(rowWriter(view, layout, options)).join('');
       const { ItemLines } = await import('./item-lines.ts');
-      lines = new ItemLines(tableItemLine(view, layout, options));
+      lines = new ItemLines(laneFormat(view, layout, options));
       batch.keep((index) => index >= missing);
     }
     yield* lines.pieces(batch);
@@ -79,14 +79,14 @@ async function* itemTable(view: View, items: ColumnBatches, options: RenderOptio
 }
 
 /** Rows may be shown with a line for each value, and these are not cut. */
-function rowsToKeep({ columns, shape, isWordy }: View, rows: readonly Row[], { width }: RenderOptions): readonly Row[] {
-  return width === undefined || shape === 'one' || isWordy ? rows : rows.map((row) => rowToKeep(columns, row, width));
+function rowsToKeep({ columns, shape, isWordy }: View, rows: readonly Row[], options: RenderOptions): readonly Row[] {
+  return shape === 'one' || isWordy ? rows : rows.map((row) => rowToKeep(columns, row, options));
 }
 
 /** How a long table begins, and whether its rows are better shown with a line for each value. */
 function longLayout({ columns, isWordy = false }: View, rows: readonly Row[], options: RenderOptions) {
-  const { header = true, width, paint } = options;
-  const cells = rows.map((row) => tableCells(columns, row, paint, width));
+  const { header = true, width } = options;
+  const cells = rows.map((row) => tableCells(columns, row, options));
   const layout = layOutLong(columns, cells, header, width);
   return { layout, showsRecords: header && isWordy && isCramped(layout, measure(columns, cells, header, width)) };
 }
@@ -95,67 +95,75 @@ function* longHeader(layout: Layout, { header = true, paint }: RenderOptions): G
   if (header) yield headerLine(layout, paint);
 }
 
-function rowWriter({ columns }: View, layout: Layout, { paint, width }: RenderOptions): (row: Row) => string {
+function rowWriter({ columns }: View, layout: Layout, options: RenderOptions): (row: Row) => string {
   const write = lineWriter(layout);
-  return (row) => write(tableCells(columns, row, paint, width));
+  return (row) => write(tableCells(columns, row, options));
 }
 
-/** What fits is drawn by cli-table3; what does not is laid out by us, which cuts text but never a number. */
-async function wholeTable(
-  { columns, shape, isWordy = false, isFacts = false }: View,
-  rows: readonly Row[],
-  options: RenderOptions,
-): Promise<string> {
-  const { paint, width } = options;
-  const header = options.header ?? true;
-  const cells = rows.map((row) => tableCells(columns, row, paint, width));
+/** If nothing is cut a table may be of any width: cli-table3 takes quadratic time for a long cell. */
+const widestDrawn = 2000;
+
+/** What fits is drawn by cli-table3; what does not is laid out in lanes, or as records. */
+async function wholeTable(view: View, rows: readonly Row[], options: RenderOptions): Promise<string> {
+  const { columns, shape, isWordy = false, isFacts = false } = view;
+  const { paint, width, header = true } = options;
+  const cells = rows.map((row) => tableCells(columns, row, options));
   const needs = measure(columns, cells, header, width);
   const layout = layOut(needs, width);
-  if (layout.fits && isDrawable(layout)) {
-    const titled = columns.map((column, index) => ({ ...column, title: layout.lanes[index]?.title ?? '' }));
-    return await drawTable(titled, cells, header ? paint : undefined);
-  }
-  const [first] = rows;
-  if (!layout.fits && header && first !== undefined && shape === 'one') {
-    return recordLines(columns, tableCells(columns, first, paint), options);
-  }
-  if (!layout.fits && isFacts) {
-    return factLines(
-      rows.map((row) => tableCells(columns, row, paint)),
-      options,
-    );
-  }
+  const isNarrow = layout.lanes.reduce((sum, lane) => sum + lane.width, 0) <= widestDrawn;
+  if (layout.fits && isNarrow) return await drawn(columns, cells, layout, header ? options : undefined);
+  const uncut = () => rows.map((row) => tableCells(columns, row, { ...options, width: undefined }));
+  const [first] = layout.fits || !header || shape !== 'one' ? [] : uncut();
+  if (first !== undefined) return recordLines(columns, first, options);
+  if (!layout.fits && isFacts) return factLines(uncut(), options);
   if (header && isWordy && isCramped(layout, needs)) return rows.map(recordWriter(columns, options)).join('');
   return (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
 }
 
-/** Where nothing is cut a table may be of any width: cli-table3 takes quadratic time for a long cell. */
-const widestDrawn = 2000;
-
-function isDrawable({ lanes, gap }: Layout): boolean {
-  return lanes.reduce((sum, { width }) => sum + width + gap, 0) <= widestDrawn;
+/** Draws a whole table with cli-table3. @param header undefined: no header */
+async function drawn(
+  columns: readonly Column[],
+  rows: readonly (readonly TableCell[])[],
+  { lanes }: Layout,
+  header: Pick<RenderOptions, 'paint'> | undefined,
+): Promise<string> {
+  const { default: Table } = await import('cli-table3');
+  const hasWidth = (_: unknown, index: number) => lanes[index]?.width !== 0;
+  const grid = new Table({
+    chars: noBorders,
+    // Half of the gap between two columns is padding, the other half the character between them.
+    style: { 'padding-left': 0, 'padding-right': 1, head: [], border: [], compact: true },
+    colAligns: columns.filter(hasWidth).map(({ align = 'left' }) => align),
+  });
+  if (header !== undefined) grid.push(lanes.filter(hasWidth).map(({ title }) => header.paint.bold(title)));
+  for (const cells of rows) grid.push(cells.filter(hasWidth).map(({ text }) => text));
+  return `${grid.toString().replace(/ +$/gm, '')}\n`;
 }
 
-/** Items as the lines that `lineWriter` makes of them. */
-function tableItemLine(view: View, layout: Layout, options: RenderOptions): ItemLineFormat {
-  const { paint, width } = options;
-  const withoutKeys = rowRedactor(options);
+const noBorders = {
+  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '' },
+  ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' },
+  ...{ left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: ' ' },
+};
+
+/** Items as the lines that `lineWriter` makes of them. The remark to a quantity goes with it. */
+function laneFormat(view: View, layout: Layout, options: RenderOptions): ItemLineFormat {
   const fields = itemFields(view);
   const writers = cellWriters(layout);
-  const idAt = fields.indexOf('petId');
-  const idLane = layout.lanes[idAt];
-  const cellText = (field: InventoryField, row: Row): string => {
-    const index = view.columns.findIndex((column) => column.field === field);
-    const [cell] = tableCells(view.columns.slice(index, index + 1), withoutKeys(row), paint, width);
-    return cell === undefined ? '' : (writers[index]?.(cell) ?? '');
+  const cellText = (field: string, row: Row): string => {
+    const at = view.columns.findIndex((column) => column.field === field);
+    const columns = view.columns.slice(at, view.columns[at + 1]?.remark ? at + 2 : at + 1);
+    return tableCells(columns, row, options)
+      .map((cell, index) => writers[at + index]?.(cell) ?? '')
+      .join('');
   };
   return {
     cells: fields.map((field, index) => ({
       field,
-      before: idLane !== undefined && index === idAt + 1 ? blanksBehindId(idLane, layout) : '',
+      before: fields[index - 1] === 'petId' ? blanks(layout.gap) : '',
     })),
     end: '\n',
-    idWidth: idLane?.number ?? 0,
+    idWidth: layout.lanes[view.columns.findIndex(({ field }) => field === 'petId')]?.width ?? 0,
     quantity: (quantity, status) => cellText('quantity', { quantity, status }),
     status: (status) => cellText('status', { status }),
     trimmed: true,

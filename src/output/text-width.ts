@@ -74,13 +74,13 @@ function fits(text: string, width: number): boolean {
   return headOf(bare, width).length === bare.length;
 }
 
-/** The text on lines of at most `width` columns, broken at spaces where that is possible. For text without paint. */
+/** Returns the text on lines of at most `width` columns, broken at spaces if possible. For text without paint. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let rest = text;
   while (rest !== '') {
     // Few characters have more than 16 code units; looking no further keeps long texts linear.
-    const start = rest.slice(0, (width + 1) * 16);
+    const start = Number.isFinite(width) ? rest.slice(0, (width + 1) * 16) : rest;
     const head = headOf(start, width) || String.fromCodePoint(start.codePointAt(0) ?? 0);
     if (head.length === rest.length) break;
     const space = rest[head.length] === ' ' ? head.length : head.lastIndexOf(' ');
@@ -88,6 +88,32 @@ export function wrap(text: string, width: number): string[] {
     rest = rest.slice(space > 0 ? space + 1 : head.length);
   }
   return rest === '' && lines.length > 0 ? lines : [...lines, rest];
+}
+
+const bar = '│ ';
+
+/**
+ * Returns words that are not ours, with a bar in front of each line that they are wrapped to: none of them can look like a
+ * message of petstock. Their own line ends stay.
+ */
+export function barred(text: string, width = Number.POSITIVE_INFINITY): string[] {
+  return text.split('\n').flatMap((line) => wrap(line, Math.max(1, width - bar.length)).map((part) => bar + part));
+}
+
+/**
+ * Returns a message for a terminal of so many columns, broken between words. Every line but the first is indented: only what
+ * petstock begins stands at the edge. A command that ends the message has a line of its own and is never broken, so that
+ * it can be copied.
+ * @param text one line without paint
+ */
+export function messageLines(text: string, width: number): string[] {
+  if (fits(text, width)) return [text];
+  const indent = blanks(Math.max(2, text.length - text.trimStart().length));
+  const [, words = text, command] = /^(.*?:) (petstock .*)$/.exec(text) ?? [];
+  const [first = '', ...others] = wrap(words, width);
+  const rest = words.slice(first.length).trimStart();
+  const lines = others.length === 0 ? [] : wrap(rest, Math.max(1, width - indent.length));
+  return [first, ...[...lines, ...(command === undefined ? [] : [command])].map((line) => indent + line)];
 }
 
 /** As much of the beginning as fits, in whole characters. */

@@ -15,6 +15,12 @@ export interface Column {
   readonly align?: 'left' | 'right';
   /** No table cuts it, however narrow: a line is rather longer than the terminal. Numbers are never cut anyway. */
   readonly whole?: true;
+  /** Words that are not ours: where they are wrapped, each line has a bar in front. */
+  readonly foreign?: true;
+  /** Words about the column before it, under its title. */
+  readonly remark?: true;
+  /** On a narrow terminal it is cut, and then left out, before columns with a lower number or none. */
+  readonly yields?: number;
   /** What a table shows for a value. Never changes what the other formats print. */
   cell?(value: Scalar, row: Row, paint: Paint): string;
 }
@@ -33,14 +39,27 @@ export interface View extends Grid {
   readonly shape: 'list' | 'one';
   /** Its text says nothing when it is cut short: on a narrow terminal a row is shown with a line for each field. */
   readonly isWordy?: boolean;
+  /** All of its words are the service's: on a terminal a table has a bar in front of each line. */
+  readonly isForeign?: boolean;
   /** Each row is a name, its value, and perhaps a remark: where they do not fit beside each other, they are wrapped. */
   readonly isFacts?: boolean;
   /** The value for JSON and NDJSON where it is not simply the rows. May hold bigint. */
   readonly json?: unknown;
   /** Where JSON is an object around the rows, or a row is more in JSON than its columns. Goes before `json`. */
   readonly document?: JsonDocument;
+  /** What a page to print shows beside the table; absent: there is none. */
+  readonly page?: Page;
   /** What a table shows instead, where a person wants less than a program, or something to look at. */
   readonly table?: Partial<Grid> | ((options: RenderOptions) => Partial<Grid> | Promise<Partial<Grid>>);
+}
+
+/** The frame of a page to print. */
+export interface Page {
+  readonly title: string;
+  /** Lines below the title. */
+  readonly facts: readonly string[];
+  /** How a row stands out. */
+  mark?(row: Row): 'low' | 'bad' | undefined;
 }
 
 /** JSON that is written row by row: `{…head,"rows":[…]}`, or `[…]` without a head. NDJSON is the rows alone. */
@@ -52,9 +71,10 @@ export interface JsonDocument {
 }
 
 export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;
-export type Format = (typeof formats)[number];
+/** `html` is for views with a page. */
+export type Format = (typeof formats)[number] | 'html';
 
-export function isFormat(text: string): text is Format {
+export function isFormat(text: string): text is (typeof formats)[number] {
   return (formats as readonly string[]).includes(text);
 }
 
@@ -64,10 +84,17 @@ export interface RenderOptions {
   /** Characters that fit on a line; undefined: no limit. */
   readonly width: number | undefined;
   readonly paint: Paint;
+  /** CSV: text that a spreadsheet would take for a formula stays as it is. */
+  readonly raw?: boolean;
   /** Takes keys out of what a table shows, before it is cut or wrapped; default: nothing is taken out. */
   readonly redact?: ((text: string) => string) | undefined;
   /** Pet ids are strings in JSON and NDJSON; default: numbers. */
   readonly stringIds?: boolean;
+}
+
+/** Returns what a table shows of a view. */
+export async function gridOf({ table }: View, options: RenderOptions): Promise<Partial<Grid> | undefined> {
+  return typeof table === 'function' ? await table(options) : table;
 }
 
 /** Gives the text, or its UTF-8 bytes, in pieces of any size; every piece is whole lines. */

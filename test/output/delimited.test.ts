@@ -40,12 +40,18 @@ describe('csv', () => {
     ['a,b', '"a,b"'],
     ['say "no"', '"say ""no"""'],
     ['two\nlines', '"two\nlines"'],
-    ['\r', '"\r"'],
+    ['a\r', '"a\r"'],
     [' x\t', ' x\t'],
     [null, ''],
     [false, 'false'],
   ])('quotes %j as %j', async (value, text) => {
     expect(await render('csv', rowsView([[{ value, n: 1 }]]), { header: false })).toBe(`${text},1\n`);
+  });
+
+  test.each(['=1+2', '+1', '-1', '@x', '\t=1', '\r=1', "'=1"])('keeps a spreadsheet from running %j', async (value) => {
+    const view = () => rowsView([[{ value, n: -1 }]]);
+    expect(await render('csv', view(), { header: false })).toMatch(/^"?'.*,-1\n$/s);
+    expect(await render('csv', view(), { header: false, raw: true })).not.toMatch(/^"?'[^=]/);
   });
 
   it('has no empty line for a row of one empty value', async () => {
@@ -61,8 +67,14 @@ describe('csv', () => {
   it('reads back equal', async () => {
     await fc.assert(
       fc.asyncProperty(rowLists, async (rows) => {
-        const text = await render('csv', rowsView([rows.slice(0, 2), rows.slice(2)]));
-        expect(readCsv(text)).toEqual([Object.keys(rows[0] ?? {}), ...rows.map(textValues)]);
+        const view = rowsView([rows.slice(0, 2), rows.slice(2)]);
+        const expected = [Object.keys(rows[0] ?? {}), ...rows.map(textValues)];
+        expect(readCsv(await render('csv', view, { raw: true }))).toEqual(expected);
+        const cells = readCsv(await render('csv', view));
+        expect(cells.map((row) => row.map((cell) => cell.replace(/^'(?='*[=+\-@\t\r＝＋－＠])/, '')))).toEqual(
+          expected,
+        );
+        expect(cells.flat().every((cell) => !/^[=+@\t\r]|^-(?!\d)/.test(cell))).toBe(true);
       }),
     );
   });

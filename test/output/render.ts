@@ -6,6 +6,7 @@ export interface RenderTestOptions {
   readonly header?: boolean;
   readonly width?: number;
   readonly color?: boolean;
+  readonly raw?: boolean;
 }
 
 /**
@@ -19,7 +20,7 @@ export async function renderPieces(
   pieces: string[] = [],
 ): Promise<string[]> {
   const paint = await createPaint(options.color ?? false);
-  const renderOptions = { header: options.header, width: options.width, paint };
+  const renderOptions = { ...options, header: options.header, width: options.width, paint };
   for await (const piece of (await loadRenderer(format))(view, renderOptions))
     pieces.push(Buffer.from(piece).toString('utf8'));
   return pieces;

@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest';
 import { inventoryListView } from '../../src/output/inventory-view.ts';
+import { headerLine, layOut, lineWriter, measure } from '../../src/output/lanes.ts';
 import { createPaint } from '../../src/output/paint.ts';
 import { tableCells } from '../../src/output/table-cells.ts';
-import { drawTable } from '../../src/output/table-drawing.ts';
-import { layOut, measure } from '../../src/output/table-layout.ts';
-import { headerLine, lineWriter } from '../../src/output/table-lines.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
 import type { Column, Row } from '../../src/output/view.ts';
 import { itemLists } from '../inventory/arbitraries.ts';
@@ -25,12 +23,12 @@ const rows = fc.array(
 const columnsOf = (titles: readonly string[]): Column[] => [
   { field: 'id', title: titles[0] ?? '', align: 'right' },
   { field: 'name', title: titles[1] ?? '' },
+  { field: 'count', title: titles[2] ?? '', align: 'right', cell: (value, _row, paint) => paint.red(`${value}`) },
   {
-    field: 'count',
-    title: titles[2] ?? '',
-    align: 'right',
-    cell: (value, row, paint) =>
-      row.remark === '' ? `${value}` : `${paint.red(`${value}`)}  ${paint.red(`${row.remark}`)}`,
+    field: 'remark',
+    title: '',
+    remark: true,
+    cell: (value, _row, paint) => (value === '' ? '' : paint.red(`${value}`)),
   },
 ];
 
@@ -40,10 +38,10 @@ it('draws as the lines of a long table look', async () => {
     fc.asyncProperty(rows, titles, fc.boolean(), fc.boolean(), async (some, names, header, color) => {
       const columns = columnsOf(names);
       const paint = await createPaint(color);
-      const cells = some.map((row: Row) => tableCells(columns, row, paint));
+      const cells = some.map((row: Row) => tableCells(columns, row, { paint, width: undefined }));
       const layout = layOut(measure(columns, cells, header, undefined), undefined);
       const expected = (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
-      expect(await drawTable(columns, cells, header ? paint : undefined)).toBe(expected);
+      expect(await render('table', { shape: 'list', columns, rows: [some] }, { header, color })).toBe(expected);
     }),
   );
 });

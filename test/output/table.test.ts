@@ -14,22 +14,22 @@ const table = (view: View, options?: RenderTestOptions) => render('table', view,
 describe('a table', () => {
   it('at 80 columns', async () => {
     expect(await table(list(), { width: 80 })).toMatchInlineSnapshot(`
-      "Pet ID  Quantity          Status
-           1  12                available
-          42   0  out of stock  pending
-           7   3                sold
-           8  -3  below zero    on_loan
+      "Pet ID  Quantity              Status
+           1        12              available
+          42         0              pending
+           7         3              sold
+           8        -3  below zero  on_loan
       "
     `);
   });
 
   it('with colour', async () => {
     expect(visible(await table(list(), { width: 80, color: true }))).toMatchInlineSnapshot(`
-      "␛[1mPet ID␛[22m  ␛[1mQuantity␛[22m          ␛[1mStatus␛[22m
-           1  12                ␛[32mavailable␛[39m
-          42   ␛[31m0␛[39m  ␛[31mout of stock␛[39m  ␛[33mpending␛[39m
-           7   3                ␛[2msold␛[22m
-           8  ␛[31m-3␛[39m  ␛[31mbelow zero␛[39m    on_loan
+      "␛[1mPet ID␛[22m  ␛[1mQuantity␛[22m              ␛[1mStatus␛[22m
+           1        12              ␛[32mavailable␛[39m
+          42         0              ␛[33mpending␛[39m
+           7         3              ␛[2msold␛[22m
+           8        ␛[31m-3␛[39m  ␛[31mbelow zero␛[39m  on_loan
       "
     `);
   });
@@ -40,27 +40,27 @@ describe('a table', () => {
 
   it('of large ids at 80 columns', async () => {
     expect(await table(list(largeStock), { width: 80 })).toMatchInlineSnapshot(`
-      "             Pet ID  Quantity           Status
-         9007199254740993  250                available
-      9223372036854775807    0  out of stock  pending
+      "             Pet ID  Quantity  Status
+         9007199254740993       250  available
+      9223372036854775807         0  pending
       "
     `);
   });
 
   it('of large ids at 32 columns: words are cut, digits never', async () => {
     expect(await table(list(largeStock), { width: 32 })).toMatchInlineSnapshot(`
-      "             Pet ID Quanti… Sta…
-         9007199254740993 250     ava…
-      9223372036854775807   0 out pen…
+      "             Pet ID Qty Status
+         9007199254740993 250 availab…
+      9223372036854775807   0 pending
       "
     `);
   });
 
   it('of large ids at 32 columns with colour keeps the paint closed', async () => {
     expect(visible(await table(list(largeStock), { width: 32, color: true }))).toMatchInlineSnapshot(`
-      "             ␛[1mPet ID␛[22m ␛[1mQuanti…␛[22m ␛[1mSta…␛[22m
-         9007199254740993 250     ␛[32mava…␛[39m
-      9223372036854775807   ␛[31m0␛[39m ␛[31mout␛[39m ␛[33mpen…␛[39m
+      "             ␛[1mPet ID␛[22m ␛[1mQty␛[22m ␛[1mStatus␛[22m
+         9007199254740993 250 ␛[32mavailab…␛[39m
+      9223372036854775807   0 ␛[33mpending␛[39m
       "
     `);
   });
@@ -72,10 +72,10 @@ describe('a table', () => {
 
   it('without a header', async () => {
     expect(await table(list(), { width: 80, header: false })).toMatchInlineSnapshot(`
-      " 1  12                available
-      42   0  out of stock  pending
-       7   3                sold
-       8  -3  below zero    on_loan
+      " 1  12              available
+      42   0              pending
+       7   3              sold
+       8  -3  below zero  on_loan
       "
     `);
   });
@@ -145,19 +145,18 @@ describe('one row', () => {
 
   it('that fits is a table', async () => {
     expect(await table(inventoryItemView(item, { lowStock: 5, before: 2 }), { width: 100 })).toMatchInlineSnapshot(`
-      "             Pet ID  Quantity         Status                           Before
-      9223372036854775807  0  out of stock  reserved for a patient customer       2
+      "             Pet ID  Quantity  Status                           Before
+      9223372036854775807         0  reserved for a patient customer       2
       "
     `);
   });
 
   it('that does not fit has a line for each value', async () => {
     expect(await table(inventoryItemView(item, { lowStock: 5, before: 2 }), { width: 40 })).toMatchInlineSnapshot(`
-      "Pet ID    9223372036854775807
-      Quantity  0  out of stock
-      Status    reserved for a patient
-                customer
-      Before    2
+      "Pet ID  9223372036854775807
+      Qty     0
+      Status  reserved for a patient customer
+      Before  2
       "
     `);
   });
@@ -165,10 +164,10 @@ describe('one row', () => {
   it('with colour', async () => {
     const view = inventoryItemView({ ...item, status: 'pending' }, { lowStock: 5, before: 2 });
     expect(visible(await table(view, { width: 40, color: true }))).toMatchInlineSnapshot(`
-      "␛[1mPet ID␛[22m    9223372036854775807
-      ␛[1mQuantity␛[22m  ␛[31m0␛[39m  ␛[31mout of stock␛[39m
-      ␛[1mStatus␛[22m    ␛[33mpending␛[39m
-      ␛[1mBefore␛[22m    2
+      "␛[1mPet ID␛[22m  9223372036854775807
+      ␛[1mQty␛[22m     0
+      ␛[1mStatus␛[22m  ␛[33mpending␛[39m
+      ␛[1mBefore␛[22m  2
       "
     `);
   });
@@ -197,7 +196,7 @@ describe('a table of more than 200 rows', () => {
   it('is as narrow as it can be where there is no such room, and keeps a later id whole', async () => {
     const lines = (await table(list(many), { width: 40 })).split('\n');
     expect([...lines.slice(0, 3), ...lines.slice(-3)].join('\n')).toMatchInlineSnapshot(`
-      "Pet ID  Quantity  Status
+      "Pet ID  Qty       Status
            0    0  out  available
            1    1  low  available
          199    1  low  available
@@ -208,11 +207,11 @@ describe('a table of more than 200 rows', () => {
 
   it('spells a remark out where no row before had one', async () => {
     const plenty = many.map((item) => ({ ...item, quantity: 99, status: 'a status of many words' }));
-    const lines = await table(list([...plenty, { ...plenty[0], petId: 1n, quantity: 0, status: 'gone' }]), {
+    const lines = await table(list([...plenty, { ...plenty[0], petId: 1n, quantity: 0, status: 'available' }]), {
       width: 40,
     });
     expect(lines).toContain('99  a status of many words\n');
-    expect(lines).toContain('0  out  gone\n');
+    expect(lines).toContain('0  out  available\n');
   });
 
   it('keeps a number in a left-aligned column whole', async () => {

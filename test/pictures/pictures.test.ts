@@ -1,18 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makePictures } from './scenes.ts';
 import { screenOf } from './screen.ts';
 import { svgOf } from './svg.ts';
-
-const folder = join(import.meta.dirname, '../../docs/pictures');
-
-test('the pictures are those that the script makes: npm run pictures', { timeout: 60_000 }, async () => {
-  const made = await makePictures();
-  const kept = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
-  expect([...kept.keys()].sort()).toEqual([...made.keys()].sort());
-  for (const [name, svg] of made) expect(kept.get(name), name).toBe(svg);
-});
 
 test('a screen has the last of what was drawn on a line, in its colours', () => {
   expect(screenOf('\r\x1b[K1/3\r\x1b[K2/3\r\x1b[K\x1b[1mPet\x1b[22m  \x1b[31m0\x1b[39m\nlast\n')).toEqual([

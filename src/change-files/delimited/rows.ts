@@ -53,7 +53,7 @@ export class DelimitedRows implements RowReader {
     this.onRow({
       line,
       names,
-      status: cell(indexes.status),
+      status: withoutGuard(cell(indexes.status)),
       cells: {
         petId: cell(indexes.petId),
         quantity: cell(indexes.quantity),

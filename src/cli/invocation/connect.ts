@@ -21,7 +21,7 @@ import { serviceOf } from '../../state/service-of.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import { type SeenHead, watchAnswers } from './answer-watch.ts';
-import type { Messages } from './messages.ts';
+import type { Messages, Retry } from './messages.ts';
 import { networkFor } from './network.ts';
 import { openStateFor } from './state.ts';
 
@@ -115,7 +115,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       onWait: (ms, reason) => messages.waiting(ms, reason),
       onUnbelievable: (line) => void messages.alert(line),
     });
-    const onRetry = (line: string) => void messages.note(line);
+    const onRetry = (retry: Retry) => messages.retrying(retry);
     const sender = options.wrap(context.openTransport(target.network));
     let seenHead: SeenHead | undefined;
     const transport = watchAnswers(sender, {

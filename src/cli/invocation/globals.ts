@@ -18,7 +18,7 @@ export interface GlobalOptions {
   readonly debug?: boolean;
   readonly 'debug=json'?: boolean;
   readonly retries?: string;
-  /** False: text that looks like a formula is neutralised in CSV. */
+  /** CSV: text that looks like a formula stays as it is. */
   readonly raw?: boolean;
   readonly color?: string;
   readonly timeout?: string;
@@ -31,13 +31,24 @@ const defaultRetries = 4;
 /** What a timer of Node can hold, and longer than any window. */
 const longestSeconds = 2_000_000;
 
-/** @throws UsageError for an unknown format, or two that differ */
-export function resolveFormat(globals: GlobalOptions, config: StoredConfig, isTerminal: boolean): Format {
+/** Commands whose result can be a page to print. */
+const withPage = ['inventory list', 'history list', 'history show'];
+
+/** @throws UsageError for an unknown format, one that the command does not have, or two that differ */
+export function resolveFormat(
+  globals: GlobalOptions,
+  config: StoredConfig,
+  isTerminal: boolean,
+  command: string,
+): Format {
   const { output, json } = globals;
-  if (output !== undefined && !isFormat(output)) {
-    throw new UsageError(`Invalid output format "${output}"; valid are ${formats.join(', ')}`, {
-      hint: 'petstock help output',
-    });
+  const isPage = output === 'html';
+  if (output !== undefined && !isFormat(output) && !(isPage && withPage.includes(command))) {
+    const valid = [...formats, ...(withPage.includes(command) ? ['html'] : [])].join(', ');
+    const fault = isPage
+      ? `-o html is for ${withPage.join(', ')}`
+      : `Invalid output format "${output}"; valid are ${valid}`;
+    throw new UsageError(fault, { hint: 'petstock help output' });
   }
   if (json && output !== undefined && output !== 'json') {
     throw new UsageError(`--json and -o ${output} cannot be used together; leave one out`, {
@@ -45,7 +56,7 @@ export function resolveFormat(globals: GlobalOptions, config: StoredConfig, isTe
     });
   }
   if (json) return 'json';
-  return output ?? config.settings.output ?? (isTerminal ? 'table' : 'tsv');
+  return (output as Format | undefined) ?? config.settings.output ?? (isTerminal ? 'table' : 'tsv');
 }
 
 /** @returns milliseconds */

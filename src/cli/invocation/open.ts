@@ -35,7 +35,7 @@ export async function openInvocation(
   const found = readConfig(context.folders.config);
   const chosen = resolvePlace(context, globals, found.config);
   const { store, config, environment } = chosen;
-  const format = resolveFormat(globals, config, stdout.isTerminal);
+  const format = resolveFormat(globals, config, stdout.isTerminal, command);
   const timeout = resolveTimeout(globals.timeout);
   const maxWait = resolveMaxWait(globals.maxWait);
   const retries = resolveRetries(globals.retries);
@@ -48,6 +48,7 @@ export async function openInvocation(
     format,
     header: globals.header,
     stringIds: globals.stringIds === true,
+    raw: globals.raw === true,
     messages,
     paint: () => paintFor(stdout),
     pages: globals.pager !== false && globals.quiet !== true,

@@ -34,6 +34,8 @@ export interface ResultsOptions {
   readonly format: Format;
   readonly header: boolean | undefined;
   readonly stringIds: boolean;
+  /** CSV: text that a spreadsheet would take for a formula stays as it is. */
+  readonly raw: boolean;
   /** Its signal ends it between two pieces. */
   readonly context: Context;
   readonly messages: Messages;
@@ -43,7 +45,7 @@ export interface ResultsOptions {
 }
 
 export function createResults(options: ResultsOptions): Results {
-  const { format, header, stringIds, context, messages, paint } = options;
+  const { format, header, stringIds, raw, context, messages, paint } = options;
   const { stdout } = context;
   // A terminal of unknown width is still a terminal: nothing harmful may reach it.
   const width = () => (stdout.isTerminal ? (stdout.columns ?? 80) : undefined);
@@ -56,7 +58,7 @@ export function createResults(options: ResultsOptions): Results {
     const paged = interrupted !== undefined && format === 'table' ? await openPaged() : undefined;
     const render = await loadRenderer(format);
     const redact = stdout.isTerminal ? stdout.redact : undefined;
-    const pieces = render(view, { header, stringIds, width: width(), paint: await paint(), redact });
+    const pieces = render(view, { header, stringIds, raw, width: width(), paint: await paint(), redact });
     let isEmpty = true;
     // The next piece is made while this one is being written.
     let writing = Promise.resolve();

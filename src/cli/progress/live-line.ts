@@ -1,88 +1,99 @@
-import { liveWidth, wipeLine } from '../../output/terminal.ts';
+import { liveWidth, wipeDrawn } from '../../output/terminal.ts';
+import { visibleWidth } from '../../output/text-width.ts';
 import type { Context } from '../context.ts';
 
 /** The last line of the terminal, drawn again and again in its place. */
 export interface LiveLine {
-  /** What it shows has changed. Costs next to nothing while a drawing is due anyway. */
+  /** Shows another text instead of the one before. */
+  show(text: LiveText): void;
+  /** To be called when the text has changed. Costs next to nothing while a drawing is due anyway. */
   changed(): void;
-  /** Takes it away, so that something else can be written; the next change brings it back. */
+  /** Takes the line away, so that something else can be written; the next change brings it back. */
   wipe(): Promise<void>;
-  /** Takes it away for good. */
+  /** Takes the line away until another text is shown. */
   stop(): Promise<void>;
 }
 
-export interface LiveLineOptions {
-  /** At most `width` characters of text that may be painted. */
+export interface LiveText {
+  /** Returns at most `width` columns of text that may be painted. */
   text(width: number): string;
-  /** For how many milliseconds it goes on changing by itself; undefined: it does not. */
+  /** Milliseconds for which the text goes on changing by itself; undefined: it does not. */
   countsFor(): number | undefined;
 }
 
-/** In milliseconds: how far two drawings are apart at least, and at most while it changes by itself. */
+/** In milliseconds: the least between two drawings, and the most while the text changes by itself. */
 const drawEvery = 100;
 const countEvery = 1000;
 
-export function createLiveLine(
-  { clock, stderr }: Pick<Context, 'clock' | 'stderr'>,
-  options: LiveLineOptions,
-): LiveLine {
-  const stopped = new AbortController();
+export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stderr'>, initial?: LiveText): LiveLine {
+  let shown = initial;
+  let stopped = new AbortController();
   let drawnAt = Number.NEGATIVE_INFINITY;
-  let visible = false;
+  /** Columns that the drawn line takes; undefined: there is none. */
+  let drawn: number | undefined;
   let drawing = false;
   /** Something has changed since the last drawing. */
   let stale = false;
 
   /** Draws until there is nothing new to show. One at a time, so that a terminal that is held up gathers no drawings. */
-  const keepDrawn = async (): Promise<void> => {
+  const keepDrawn = async (signal: AbortSignal): Promise<void> => {
     try {
       while (stale) {
-        await drawInTime();
-        for (let left = options.countsFor(); left !== undefined; left = options.countsFor()) {
-          await clock.sleep(Math.min(countEvery, left), stopped.signal);
-          await drawInTime();
+        await drawInTime(signal);
+        for (let left = shown?.countsFor(); left !== undefined; left = shown?.countsFor()) {
+          await clock.sleep(Math.min(countEvery, left), signal);
+          await drawInTime(signal);
         }
       }
     } finally {
       // At once, so that no change is lost between the last look and the end.
-      drawing = false;
+      if (!signal.aborted) drawing = false;
     }
   };
 
-  const drawInTime = async (): Promise<void> => {
+  const drawInTime = async (signal: AbortSignal): Promise<void> => {
     const untilNext = () => drawnAt + drawEvery - clock.monotonic();
-    for (let ms = untilNext(); ms > 0; ms = untilNext()) await clock.sleep(ms, stopped.signal);
-    await draw();
-  };
-
-  const draw = async (): Promise<void> => {
-    stopped.signal.throwIfAborted();
+    for (let ms = untilNext(); ms > 0; ms = untilNext()) await clock.sleep(ms, signal);
+    signal.throwIfAborted();
     drawnAt = clock.monotonic();
     stale = false;
-    visible = true;
-    // Never wider than the terminal, since only the row that the cursor is in can be taken away again.
-    await stderr.write(`${wipeLine}${options.text(liveWidth(stderr.columns))}`);
+    const { columns = 80 } = stderr;
+    const before = wipeDrawn(drawn ?? 0, columns);
+    // Never wider than the terminal: a row is what can be taken away again.
+    const line = shown?.text(liveWidth(columns)) ?? '';
+    drawn = visibleWidth(line);
+    await stderr.write(`${before}${line}`);
   };
 
   const wipe = async (): Promise<void> => {
-    if (!visible) return;
-    visible = false;
+    if (drawn === undefined) return;
+    const before = wipeDrawn(drawn, stderr.columns ?? 80);
+    drawn = undefined;
     // Whoever takes it away is about to write: it stays away for a moment.
     drawnAt = clock.monotonic();
-    await stderr.write(wipeLine);
+    await stderr.write(before);
+  };
+
+  const changed = (): void => {
+    stale = true;
+    if (drawing || shown === undefined) return;
+    drawing = true;
+    // Being stopped ends it, and a terminal that is gone: neither needs a report.
+    keepDrawn(stopped.signal).catch(() => {});
   };
 
   return {
-    changed: () => {
-      stale = true;
-      if (drawing || stopped.signal.aborted) return;
-      drawing = true;
-      // Being stopped ends it, and a terminal that is gone: neither is anything to tell.
-      keepDrawn().catch(() => {});
+    show: (text) => {
+      shown = text;
+      changed();
     },
+    changed,
     wipe,
     stop: async () => {
+      shown = undefined;
       stopped.abort();
+      stopped = new AbortController();
+      drawing = false;
       await wipe();
     },
   };

@@ -76,8 +76,8 @@ describe('limits', () => {
       return;
     }
     expect(stdout.replace(/…\w{4}/, '…key4')).toBe(
-      'Environment  Key    Window  Limit  Left  Resets at  As of     Used\n' +
-        `staging      …key4  minute      4     1  07:01:00   07:00:20  ${used}\n`,
+      `Environment  Key    Window  Limit  Left  ${'Used'.padEnd(used.length + 1)}  Resets at  As of\n` +
+        `staging      …key4  minute      4     1   ${used}  07:01:00   07:00:20\n`,
     );
     const painted = await shop.run('limits --color always', { terminal });
     expect(painted.stdout).toContain('\x1b[32m█');

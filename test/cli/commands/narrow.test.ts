@@ -70,14 +70,14 @@ test('an error and a note are broken between words; a hint stays whole', async (
   const { stderr } = await shop.run(['inventory', 'apply', file], options);
   expect(stderr).toMatch(/^Error: \S+/);
   expect(stderr).toContain(
-    '  line 3, quantity: "1.5" is not a\n  quantity: a quantity is a whole number\n  such as 12\n',
+    '│ line 3, quantity: "1.5" is not a\n│ quantity: a quantity is a whole number\n│ such as 12\n',
   );
   const written = await shop.run(
     ['inventory', 'apply', changeFile(shop, 'petId,quantity\n4,12\n'), '--yes', '--env', 'staging'],
     options,
   );
-  expect(written.stderr).toMatch(/\nTake it back:\npetstock undo \w{4} --env staging\n/);
-  expect(written.stderr).toMatch(/\nRate limit: [\d,]+ of [\d,]+ left, resets in\n\d+ \w+\n$/);
+  expect(written.stderr).toMatch(/\nTake it back:\n {2}petstock undo \w{4} --env staging\n/);
+  expect(written.stderr).toMatch(/\nRate limit: [\d,]+ of [\d,]+ left, resets in\n {2}\d+ \w+\n$/);
 });
 
 test.each([0, 9_223_372_036_854_775_000n])(

@@ -78,7 +78,7 @@ test('of many faults a terminal shows the first 20, and how many more; a file an
   const shown = await shop.run(command, { terminal: 200, env: { NO_COLOR: '1' } });
   expect(shown).toMatchObject({ code: 2, requests: [] });
   expect(shown.stderr).toMatch(
-    /^Error: \S+ has 400 faults; nothing was sent\.\n(?: {2}line .*\n){20} {2}… and 380 more lines\. .*\n$/,
+    /^Error: \S+ has 400 faults; nothing was sent\.\n(?:│ line .*\n){20}│ … and 380 more lines\. .*\n$/,
   );
   expect(shown.stderr).toContain('To see all of them, run it again with 2> faults.txt\n');
   expect((await shop.run(command)).stderr.match(/^ {2}line /gm)).toHaveLength(400);
@@ -95,6 +95,6 @@ test('of more faults than are kept it is said how many are named', async () => {
   const file = changeFile(shop, `petId,quantity\n${'1,x\n'.repeat(1400)}`);
   const { stderr } = await shop.run(['inventory', 'apply', file]);
   expect(stderr).toMatch(
-    / has 2,799 faults, of which the first 1,000 are named; nothing was sent\.\n(?: {2}line .*\n){1000}$/,
+    / has 2,799 faults, of which the first 1,000 are named; nothing was sent\.\n(?:│ line .*\n){1000}$/,
   );
 });

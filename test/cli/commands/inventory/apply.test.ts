@@ -301,9 +301,9 @@ test('a JSON list on one line reports its faults by item', async () => {
   const file = changeFile(shop, '[{"petId":4,"quantity":12},{"petId":5,"quantity":"x"}]', 'one-line.json');
   const wrong = await shop.run(`inventory apply ${file} --yes`);
   expect(wrong).toMatchObject({ code: 2, requests: [] });
-  expect(wrong.stderr).toContain('  item 2, quantity: "x" is not a quantity');
+  expect(wrong.stderr).toContain('│ item 2, quantity: "x" is not a quantity');
   const unknown = changeFile(shop, '[{"petId":4,"quantity":12},{"petId":777,"quantity":1}]', 'one-line.json');
-  expect((await shop.run(`inventory apply ${unknown} --yes`)).stderr).toContain('  item 2: there is no pet 777');
+  expect((await shop.run(`inventory apply ${unknown} --yes`)).stderr).toContain('│ item 2: there is no pet 777');
   const lines = changeFile(shop, '[{"petId":4,"quantity":12},\n{"petId":777,"quantity":1}]', 'lines.json');
-  expect((await shop.run(`inventory apply ${lines} --yes`)).stderr).toContain('  line 2: there is no pet 777');
+  expect((await shop.run(`inventory apply ${lines} --yes`)).stderr).toContain('│ line 2: there is no pet 777');
 });

@@ -30,10 +30,10 @@ describe('ids beyond 2^53 in every format', () => {
     const shop = await openShop();
     const { stdout } = await shop.run(`inventory list ${beyondDoubles}`, { terminal: 80, env: { NO_COLOR: '1' } });
     expect(stdout).toMatchInlineSnapshot(`
-      "             Pet ID  Quantity          Status
-         9007199254740992  14                available
-         9007199254740993   0                sold
-      9223372036854775807   0  out of stock  available
+      "             Pet ID  Quantity                Status
+         9007199254740992        14                available
+         9007199254740993         0                sold
+      9223372036854775807         0  out of stock  available
       "
     `);
   });

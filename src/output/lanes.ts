@@ -1,0 +1,202 @@
+import { singleLine } from '../shared/sanitize.ts';
+import type { Paint } from './paint.ts';
+import { shortened, type TableCell } from './table-cells.ts';
+import { blanks, padEnd, padStart, truncate, visibleWidth } from './text-width.ts';
+import type { Column } from './view.ts';
+
+/** One column of a table. Widths are in columns of the terminal. */
+export interface Lane {
+  readonly title: string;
+  readonly right: boolean;
+  /** 0: nothing is in it. */
+  readonly width: number;
+  /** It has no room, and is left out. */
+  readonly isGone: boolean;
+}
+
+export interface Layout {
+  readonly lanes: readonly Lane[];
+  /** Spaces between two columns. */
+  readonly gap: number;
+  /** Whether every cell fits whole. */
+  readonly fits: boolean;
+  /** Whether lines are longer than the terminal, because what must stay whole does not fit. */
+  readonly overflows: boolean;
+  /** Whether text that is wider than its lane is cut: only if there is a width to keep. */
+  readonly cuts: boolean;
+}
+
+/** What the cells of one column need. */
+export interface Need {
+  readonly title: string;
+  readonly right: boolean;
+  /** The widest value that must stay whole; 0 if none must. */
+  readonly whole: number;
+  /** The widest value, the title included. */
+  readonly widest: number;
+  /** The column gives way before those with a lower number; 0: it gives way with the last. */
+  readonly yields: number;
+}
+
+/** No text is cut to fewer columns than this. */
+const narrowest = 4;
+
+/** @param width of the terminal, if there is one: a title is cut to it */
+export function measure(
+  columns: readonly Column[],
+  rows: readonly (readonly TableCell[])[],
+  header: boolean,
+  width: number | undefined,
+): Need[] {
+  return columns.map((column, index) => {
+    const right = column.align === 'right';
+    const line = header ? singleLine(column.title) : '';
+    const title = width === undefined ? line : shortened(line, width);
+    let whole = 0;
+    let widest = visibleWidth(title);
+    for (const row of rows) {
+      const cell = row[index];
+      if (cell === undefined) continue;
+      const own = visibleWidth(cell.text);
+      if (right || column.whole || cell.kind !== 'text') whole = Math.max(whole, own);
+      widest = Math.max(widest, own);
+    }
+    return { title, right, whole, widest, yields: column.yields ?? 0 };
+  });
+}
+
+/**
+ * Fits columns into a width. Columns that yield are cut first and then left out, the last of them before the others; then
+ * text is cut, the widest before the others, and the gaps are narrowed. Numbers are never cut: if even that is not
+ * enough, lines are longer than the width.
+ */
+export function layOut(needs: readonly Need[], width: number | undefined): Layout {
+  const whole = arrange(needs, () => Number.POSITIVE_INFINITY, 2);
+  if (width === undefined || total(whole) <= width) {
+    return { ...whole, fits: true, overflows: false, cuts: width !== undefined };
+  }
+  const gone = new Set<number>();
+  const levels = [...new Set(needs.map(({ yields }) => yields))].sort((left, right) => right - left);
+  for (const level of levels) {
+    const gaps = level === 0 ? [2, 1] : [2];
+    for (let cap = width; cap >= narrowest; cap -= 1) {
+      for (const gap of gaps) {
+        const layout = arrange(needs, ({ yields }) => capOf(yields, level, cap, gone), gap);
+        if (total(layout) <= width) return { ...layout, fits: false, overflows: false, cuts: true };
+      }
+    }
+    if (level > 0) gone.add(level);
+  }
+  const least = arrange(needs, ({ yields }) => capOf(yields, 0, narrowest, gone), 1);
+  return { ...least, fits: false, overflows: true, cuts: true };
+}
+
+function capOf(yields: number, level: number, cap: number, gone: ReadonlySet<number>): number {
+  if (gone.has(yields)) return 0;
+  return yields === level ? cap : Number.POSITIVE_INFINITY;
+}
+
+/** Text that is cut to fewer columns than this says nothing. */
+const leastText = 10;
+
+/** Whether lines are too long, or some text is cut so short, that a line for each value is easier to read. */
+export function isCramped({ lanes, overflows }: Layout, needs: readonly Need[]): boolean {
+  if (overflows) return true;
+  return lanes.some(({ right, width }, index) => {
+    const { widest, yields } = needs[index] ?? { widest: 0, yields: 0 };
+    return !right && yields === 0 && width < Math.min(widest, leastText);
+  });
+}
+
+/** What rows after the measured ones may need: an id has at most 20 characters, the others are a guess. */
+const reserve = { id: 20, number: 10, text: 12 };
+
+/** The layout for more rows than were measured: columns are wider if there is room for that. */
+export function layOutLong(
+  columns: readonly Column[],
+  measured: readonly (readonly TableCell[])[],
+  header: boolean,
+  width: number | undefined,
+): Layout {
+  const needs = measure(columns, measured, header, width);
+  const generous = needs.map((need, index) => {
+    const kind = measured[0]?.[index]?.kind ?? 'text';
+    const widest = Math.max(need.widest, reserve[kind]);
+    return { ...need, widest, whole: need.right || kind !== 'text' ? widest : need.whole };
+  });
+  const layout = layOut(generous, width);
+  return layout.fits ? layout : layOut(needs, width);
+}
+
+type Arrangement = Pick<Layout, 'lanes' | 'gap'>;
+
+function arrange(needs: readonly Need[], capOfNeed: (need: Need) => number, gap: number): Arrangement {
+  const lanes = needs.map((need): Lane => {
+    const { title, right, whole, widest } = need;
+    const cap = capOfNeed(need);
+    return { title, right, width: cap === 0 ? 0 : Math.max(whole, Math.min(widest, cap)), isGone: cap === 0 };
+  });
+  return { gap, lanes };
+}
+
+function total({ lanes, gap }: Arrangement): number {
+  return lanes.reduce((sum, { width }) => sum + (width === 0 ? 0 : width + gap), -gap);
+}
+
+/** How many columns of the terminal a table takes if nothing is cut. */
+export function wholeWidth(columns: readonly Column[], rows: readonly (readonly TableCell[])[]): number {
+  return total(layOut(measure(columns, rows, true, undefined), undefined));
+}
+
+/** The titles in bold, as the first of the lines that `lineWriter` makes. */
+export function headerLine(layout: Layout, paint: Paint): string {
+  const titles = layout.lanes.map(({ title }): TableCell => ({ text: paint.bold(title), kind: 'text' }));
+  return lineWriter({ ...layout, cuts: true })(titles);
+}
+
+/** Makes lines at fixed widths, each with its line end. */
+export function lineWriter(layout: Layout): (cells: readonly TableCell[]) => string {
+  const writers = cellWriters(layout);
+  return (cells) => {
+    let line = '';
+    for (let index = 0; index < writers.length; index += 1) {
+      const cell = cells[index];
+      if (cell !== undefined) line += writers[index]?.(cell) ?? '';
+    }
+    return `${withoutSpaces(line)}\n`;
+  };
+}
+
+/** Other white space at the end belongs to a cell. */
+function withoutSpaces(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === ' ') end -= 1;
+  return line.slice(0, end);
+}
+
+/** For each column, a function that makes a cell as wide as its lane, with the gap after it. */
+export function cellWriters(layout: Layout): ((cell: TableCell) => string)[] {
+  const last = layout.lanes.length - 1;
+  return layout.lanes.map((lane, index) => cellWriter(lane, layout, index === last));
+}
+
+/** Most columns hold few different values, which are remembered; ids differ, but are quick to pad. */
+function cellWriter(
+  { right, width, isGone }: Lane,
+  { gap, cuts }: Layout,
+  isLast: boolean,
+): (cell: TableCell) => string {
+  const after = isLast ? '' : blanks(gap);
+  // A later row may have words in a lane that was measured without: better a crooked line than no word.
+  if (width === 0) return ({ text }) => (isGone || text === '' ? '' : text + after);
+  const known = new Map<string, string>();
+  return ({ text, kind }) => {
+    if (kind === 'id' && right) return blanks(width - text.length) + text + after;
+    const remembered = known.get(text);
+    if (remembered !== undefined) return remembered;
+    const cut = cuts && kind === 'text' && !right ? truncate(text, width) : text;
+    const padded = (right ? padStart(cut, width) : isLast ? cut : padEnd(cut, width)) + after;
+    if (known.size < 1000) known.set(text, padded);
+    return padded;
+  };
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { errorText } from '../../src/output/error-text.ts';
+import { plainPaint } from '../../src/output/paint.ts';
+import { barred, messageLines, visibleWidth } from '../../src/output/text-width.ts';
+import fc from '../support/seeded-fast-check.ts';
+
+test('a message that fits stays as it is', () => {
+  expect(messageLines('line 5: short', 40)).toEqual(['line 5: short']);
+});
+
+test('breaks between words, and indents what follows', () => {
+  expect(messageLines('line 5: there is no pet 777 in sandbox', 20)).toEqual([
+    'line 5: there is no',
+    '  pet 777 in sandbox',
+  ]);
+});
+
+test('a command at the end stays whole, on its own line', () => {
+  expect(messageLines('To undo: petstock undo k3x9 --env sandbox', 20)).toEqual([
+    'To undo:',
+    '  petstock undo k3x9 --env sandbox',
+  ]);
+});
+
+test('no word is lost, and no line is wider', () => {
+  const words = fc.array(fc.stringMatching(/^[a-z:.]{1,12}$/), { minLength: 1, maxLength: 30 });
+  fc.assert(
+    fc.property(words, fc.integer({ min: 14, max: 60 }), (list, width) => {
+      const lines = messageLines(list.join(' '), width);
+      expect(lines.map((line) => line.trimStart()).join(' ')).toBe(list.join(' '));
+      for (const line of lines) expect(visibleWidth(line)).toBeLessThanOrEqual(width);
+    }),
+  );
+});
+
+const forgery = fc.array(
+  fc.oneof(fc.constantFrom('Error:', 'Hint: petstock config set-key', '\u00a0', ' ', 'x'.repeat(39)), fc.string()),
+  { minLength: 1, maxLength: 12 },
+);
+
+test('words of the service have a bar in front of each line, whatever they are and however narrow the terminal', () => {
+  fc.assert(
+    fc.property(forgery, fc.integer({ min: 8, max: 100 }), fc.constantFrom('', 'Pet 4: '), (parts, width, before) => {
+      const message = parts.join('').trim();
+      fc.pre(/\S/.test(message));
+      const service = { code: 'bad', message, status: 400 };
+      const text = errorText(
+        { message: `${before}${message}. Nothing was written.`, service, hint: 'do' },
+        plainPaint,
+        width,
+      );
+      const [first, ...rest] = text.trimEnd().split('\n');
+      const own = before === '' ? 'The service answered 400.' : 'Pet 4.';
+      expect(first).toMatch(/^Error:/);
+      expect(rest.at(-1)).toBe('Hint: do');
+      for (const line of rest.slice(0, -1)) expect(line).toMatch(/^(│ | {2})/);
+      const ours = [first, ...rest.filter((line) => line.startsWith('  '))].map((line) => line?.trim()).join(' ');
+      if (width > 30) expect(ours).toContain(own);
+    }),
+  );
+});
+
+test('foreign words keep their lines', () => {
+  expect(barred('one two\nHint: three', 9)).toEqual(['│ one two', '│ Hint:', '│ three']);
+});
