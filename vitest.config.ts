@@ -1,4 +1,6 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 
 /** What `PETSTOCK_PROGRAM` names has no files of its own that Node could load. */
@@ -70,6 +72,7 @@ export default defineConfig({
     ],
     // A machine that is busy with other things is no fault of the test.
     expect: { poll: { timeout: 15_000, interval: 10 } },
-    env: { TZ: 'America/New_York' },
+    // Gates go to the runtime folder: not to that of this machine.
+    env: { TZ: 'America/New_York', XDG_RUNTIME_DIR: join(tmpdir(), `petstock-runtime-${process.pid}`) },
   },
 });

@@ -56,6 +56,7 @@ export async function attempt<T>(
     if (error instanceof NetworkFault && error.untrusted) throw certificateFailure(request.url, error).with(facts);
     if (error instanceof NetworkFault) {
       const failure = networkFailure(request.url, error);
+      if (error.hopeless) throw failure.with(facts);
       return { kind: 'failed', error: noted ? failure : failure.with(facts), retryAfter: undefined };
     }
     throw error instanceof PetstockError && noted === undefined ? error.with(facts) : error;

@@ -22,6 +22,11 @@ export class NetworkFault extends Error {
     return untrusted.test(this.#code);
   }
 
+  /** Another try would fail the same way: a proxy wants a password. */
+  get hopeless(): boolean {
+    return this.#code === 'EPROXYAUTH';
+  }
+
   /** As Node and OpenSSL name it: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
   get code(): string {
     return this.#code;
@@ -33,7 +38,15 @@ export class NetworkFault extends Error {
   }
 }
 
-const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EPROXY']);
+const unconnectedCodes = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPROXY',
+  'EPROXYAUTH',
+]);
 /** What is wrong with a certificate is found before anything is sent. */
 const untrusted =
   /^(?:CERT_|ERR_TLS_CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$)/;

@@ -19,6 +19,8 @@ export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving'> {
 export interface SendOptions extends ExchangeOptions {
   readonly governor: Governor;
   readonly interrupted: AbortSignal;
+  /** How many times a request is sent again after a network fault, 502, 503 or 504. Default: 4. */
+  readonly retries?: number | undefined;
   random(): number;
   /** Called before a request is sent again. @param reason a clause without a period; `attempt` counts from 1 */
   onRetry?(retry: { readonly reason: string; readonly attempt: number; readonly of: number }): void;
@@ -149,17 +151,17 @@ class Tries {
 
   /** What a gateway asks for is waited for at the gate, by the next admission. */
   async #waitForRetry(error: PetstockError, retryAfter = 0): Promise<void> {
-    const { clock, random, interrupted, onRetry } = this.#options;
+    const { clock, random, interrupted, onRetry, retries = maxRetries } = this.#options;
     const isAllowed = this.#request.repeatable || error.unsent;
     this.#retries += 1;
-    if (!isAllowed || this.#retries > maxRetries || retryAfter > longestRetryWait) throw error;
+    if (!isAllowed || this.#retries > retries || retryAfter > longestRetryWait) throw error;
     this.#last = error;
     const { method, url } = this.#request;
     const { origin, pathname } = new URL(url);
     const what = `${method} ${pathname.replace(/^.*\/v1(?=\/)/, '')}`;
     const isConnected = error.status !== undefined || error.mayStillArrive || !error.unsent;
     const reason = isConnected ? `${what}: ${failureText(error)}` : `No connection to ${origin}`;
-    onRetry?.({ reason, attempt: this.#retries, of: maxRetries });
+    onRetry?.({ reason, attempt: this.#retries, of: retries });
     if (retryAfter === 0) await clock.sleep(waitBeforeRetry(this.#retries, random()), interrupted);
   }
 }

@@ -34,7 +34,12 @@ export function createProxyAgent({ proxy, tls, over, ...timeouts }: ProxyAgentOp
 
 /** No tunnel was made, so nothing was sent. */
 class TunnelError extends Error {
-  readonly code = 'EPROXY';
+  /** `EPROXYAUTH`: it will be refused again until somebody changes the address of the proxy. */
+  readonly code: string = 'EPROXY';
+}
+
+class TunnelRefusal extends TunnelError {
+  override readonly code = 'EPROXYAUTH';
 }
 
 /**
@@ -61,7 +66,8 @@ class Proxies extends Pool {
     const { statusCode, socket } = answer;
     if (statusCode === 200) return answer;
     socket.on('error', () => {}).destroy();
-    const why = statusCode === 407 ? ', since it requires a name and a password' : '';
-    throw new TunnelError(`the proxy ${this.#shown} refused with status ${statusCode}${why}`);
+    const refusal = `the proxy ${this.#shown} refused with status ${statusCode}`;
+    if (statusCode !== 407) throw new TunnelError(refusal);
+    throw new TunnelRefusal(`${refusal}, since it requires a name and a password`);
   }
 }

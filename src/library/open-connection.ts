@@ -10,6 +10,7 @@ import { UsageError } from '../shared/errors.ts';
 import { keptBoot } from '../shared/kept-boot.ts';
 import { machineTime } from '../shared/machine-time.ts';
 import type { Processes } from '../shared/processes.ts';
+import { runtimeFolder } from '../shared/runtime-folder.ts';
 import { createSystemClock } from '../shared/system-clock.ts';
 import { createSystemProcesses } from '../shared/system-processes.ts';
 import { version } from '../shared/version.ts';
@@ -113,15 +114,19 @@ async function openLibraryState(
   processes: Processes,
 ): Promise<State | undefined> {
   const { stateFolder: folder, stateUrl: url, onFallback, onWarning } = options;
+  const warn = (line: string) => onWarning?.(line);
+  const places = { runtimeFolder: runtimeFolder(process.env) };
+  const { withGateCopies } = await import('../state/gate-copies.ts');
   const shared = { clock, processes, random: Math.random, command: 'a program', user: userName() };
   try {
     if (folder !== undefined) {
       const { openState } = await import('../state/open-state.ts');
-      return await openState({ ...shared, folder, url, need: 'limits', warn: (line) => onWarning?.(line) });
+      const opening = { ...shared, folder, url, need: 'limits' as const, warn };
+      return withGateCopies(await openState(opening), { ...opening, ...places });
     }
     if (url === undefined) return undefined;
     const { openPostgres } = await import('../state/postgres/open-postgres.ts');
-    return await openPostgres({ ...shared, url });
+    return withGateCopies(await openPostgres({ ...shared, url }), { clock, warn, ...places });
   } catch (error) {
     if (onFallback === undefined) throw error;
     onFallback(error as Error);

@@ -24,6 +24,9 @@ const longestMinute = 62_000;
 /** One whose end is farther away than any gate's is not believed. */
 const longestWindow = longestGate;
 
+/** Two boots that lie closer together than this, in milliseconds, are one: no machine restarts as fast. */
+const sameClocks = 1000;
+
 /** Takes one record into the state. The state depends on the records and their order alone, never on who reads them. */
 export function fold(state: KeyState, record: LimitRecord): void {
   switch (record.type) {
@@ -51,6 +54,11 @@ export function fold(state: KeyState, record: LimitRecord): void {
 function start(state: KeyState, { boot, env, at, wall }: StartRecord): void {
   const { offset, gate } = state;
   if (isSameBoot(state.boot, boot)) return;
+  // Containers of one machine may have boot ids of their own, and the same clocks.
+  if (state.boot !== '' && Math.abs(wall - at - state.bootedAt) < sameClocks) {
+    state.boot = boot;
+    return;
+  }
   const restarted = state.boot !== '';
   if (restarted) {
     for (const id of state.inFlight.keys()) if (end(state, id)) countAll(state);

@@ -18,6 +18,7 @@ export interface ClientRigOptions {
   readonly interrupted?: AbortSignal;
   readonly maxWait?: number;
   readonly random?: number;
+  readonly retries?: number;
   /** In the place of undici's transport as it is. */
   readonly onSend?: (request: HttpRequest) => void;
   readonly onSleep?: (ms: number) => void;
@@ -70,6 +71,7 @@ export function createClientRig(options: ClientRigOptions): ClientRig {
   const times: number[] = [];
   const transport = createUndiciTransport();
   const client = createClient({
+    retries: options.retries,
     baseUrl: url,
     key: options.key ?? key,
     userAgent: 'petstock/1.2.3',

@@ -86,6 +86,13 @@ describe('what a gateway or the network does is tried again', () => {
     expect(server.requests).toHaveLength(5);
   });
 
+  test.each([0, 1])('%i times, if that is what was asked for', async (retries) => {
+    const server = await openServer(answer(503));
+    const { list, sentAt } = createClientRig({ url: server.url, retries });
+    await expect(list()).rejects.toMatchObject({ status: 503 });
+    expect(sentAt()).toHaveLength(retries + 1);
+  });
+
   test('no try leaves earlier than its full jitter says, and none without jitter waits', async () => {
     const server = await openServer(answer(503), ok);
     const { list, sentAt } = createClientRig({ url: server.url, random: 0 });

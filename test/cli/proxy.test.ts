@@ -51,6 +51,8 @@ describe('through a proxy', () => {
     expect(result).toMatchObject({ code: 5 });
     expect(result.stderr).toContain(`the proxy http://…@${proxy.host}`);
     expect(result.stderr).toContain('407');
+    // Nor is a read, which would be tried again after another fault.
+    expect((await shop.run('inventory list', { env })).stderr).not.toContain('trying again');
     expect(result.stderr).not.toMatch(/s3cret|not known whether/);
     const { stdout } = await shop.run('history list --json');
     expect(JSON.parse(stdout)[0].counts).toMatchObject({ unknown: 0 });

@@ -281,6 +281,13 @@ test('a start of the same boot changes nothing', () => {
   expect(state).toEqual(before);
 });
 
+test('a boot id of its own, on the same clocks, is a container of this machine: what is in flight stays', () => {
+  const state = stateAfter(...probed, intent('a', 200));
+  fold(state, { type: 'start', boot: 'two', env: 'staging', at: 500, wall: now + 500 });
+  expect(state).toMatchObject({ boot: 'two', over: 1, windows: { minute: { left: 10 } } });
+  expect([...state.inFlight.keys()]).toEqual(['a']);
+});
+
 test('the round trip is counted from when a request left', () => {
   expect(stateAfter(intent('a'), answer('a', 1000, { leftAt: 900 })).roundTrip).toBe(100);
 });

@@ -126,7 +126,8 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       },
     });
     const userAgent = `petstock/${version}`;
-    const sending = { transport, governor, clock, interrupted, random, timeout, onRetry };
+    const { retries } = options;
+    const sending = { transport, governor, clock, interrupted, random, timeout, retries, onRetry };
     const client = createClient({ baseUrl, key, userAgent, ...sending });
     const close = () => closeAll([() => governor.flush(), () => state.close(), () => target.close()]);
     const known = {

@@ -1,9 +1,6 @@
-import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { resolveStateUrl } from '../../settings/resolve.ts';
 import type { EnvironmentName, Sourced, StoredConfig } from '../../settings/settings.ts';
-import { effectiveUser } from '../../shared/effective-user.ts';
+import { runtimeFolder } from '../../shared/runtime-folder.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
@@ -29,7 +26,8 @@ export interface StateUse {
 export async function openStateFor(use: StateUse): Promise<State> {
   // Late: the engine takes a while to load.
   const { openState } = await import('../../state/open-state.ts');
-  return openState(stateOptions(use));
+  const options = stateOptions(use);
+  return keepingGates(await openState(options), options, use.context);
 }
 
 /**
@@ -46,12 +44,18 @@ export async function withExistingState<T>(
   need: OpenStateOptions['need'] = 'history',
 ): Promise<T> {
   const { openExistingState } = await import('../../state/open-state.ts');
-  const state = await openExistingState(stateOptions({ context, messages, config, environment, command, need }));
+  const options = stateOptions({ context, messages, config, environment, command, need });
+  const state = await openExistingState(options);
   try {
-    return await look(state);
+    return await look(state && (await keepingGates(state, options, context)));
   } finally {
     await state?.close();
   }
+}
+
+async function keepingGates(state: State, options: OpenStateOptions, { interrupted }: Context): Promise<State> {
+  const { withGateCopies } = await import('../../state/gate-copies.ts');
+  return withGateCopies(state, { ...options, interrupted });
 }
 
 /** The state that several machines share, where there is one. The sandbox is on this machine, and so is its state. */
@@ -70,7 +74,7 @@ function stateOptions(use: StateUse): OpenStateOptions {
   return {
     folder: folders.state,
     ...(url !== undefined && { url, user: userOf(env) }),
-    runtimeFolder: runtimeFolder(env, existsSync),
+    runtimeFolder: runtimeFolder(env),
     need,
     clock,
     processes,
@@ -79,13 +83,4 @@ function stateOptions(use: StateUse): OpenStateOptions {
     // A promise is weakened then: that is said with --quiet, too.
     warn: (line) => void messages.alert(line),
   };
-}
-
-/** Where limits are shared when the state folder can't be used: cron and sudo have the folder of a login, and not its variable. */
-export function runtimeFolder({ XDG_RUNTIME_DIR: runtime }: Context['env'], exists: (path: string) => boolean): string {
-  // A container may run under a number that has no name, of which `userInfo` would throw.
-  const user = effectiveUser() ?? 'user';
-  const usual = `/run/user/${user}`;
-  if (runtime?.startsWith('/')) return join(runtime, 'petstock');
-  return exists(usual) ? join(usual, 'petstock') : join(tmpdir(), `petstock-${user}`);
 }

@@ -1,0 +1,216 @@
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fold } from '../rate-limit/fold.ts';
+import { believable, emptyState, type Gate, isSameBoot, type KeyState } from '../rate-limit/key-state.ts';
+import type { KnownKey, LimitsStore } from '../rate-limit/limits-store.ts';
+import { asksToWait } from '../rate-limit/observation.ts';
+import type { AnswerRecord, LimitRecord } from '../rate-limit/records.ts';
+import type { Clock } from '../shared/clock.ts';
+import { fileErrorReason } from '../shared/file-error.ts';
+import { readPrivateFile } from '../shared/private-file.ts';
+import { makePrivateFolder } from '../shared/private-folder.ts';
+import type { State } from './state.ts';
+
+export interface GateCopiesOptions {
+  /** The state folder, which holds copies only if the state is elsewhere: with `url`. */
+  readonly folder?: string | undefined;
+  readonly runtimeFolder?: string | undefined;
+  readonly url?: string | undefined;
+  readonly clock: Clock;
+  /** Ends a wait. */
+  readonly interrupted?: AbortSignal | undefined;
+  /** Takes a sentence for stderr. */
+  warn(line: string): void;
+}
+
+/**
+ * Returns the same state, whose gates are kept in files as well. A gate has to outlast a state that turns read-only or full,
+ * is set aside as damaged, is restored from an older copy, or is out of reach for a while. The later of all gates counts.
+ */
+export function withGateCopies(state: State, options: GateCopiesOptions): State {
+  const { pets, history, presence, isStandIn = false } = state;
+  return {
+    limits: new LimitsWithCopies(state.limits, options),
+    ...{ pets, history, presence, isStandIn },
+    describe: () => state.describe(),
+    check: () => state.check(),
+    close: () => state.close(),
+  };
+}
+
+/** A gate by the clocks of the machine that wrote it, and the environment of its key. */
+interface Copy extends Gate {
+  readonly boot: string;
+  readonly env: string;
+}
+
+const prefix = 'gate-';
+const suffix = '.json';
+
+class LimitsWithCopies implements LimitsStore {
+  readonly #store: LimitsStore;
+  readonly #options: GateCopiesOptions;
+  /** Each has a file for every key that has a gate. */
+  readonly #folders: readonly string[];
+  readonly look?: NonNullable<LimitsStore['look']>;
+
+  constructor(store: LimitsStore, options: GateCopiesOptions) {
+    this.#store = store;
+    this.#options = options;
+    const { runtimeFolder, folder, url } = options;
+    this.#folders = [runtimeFolder, url === undefined ? undefined : folder].filter((one) => one !== undefined);
+    if (store.look) this.look = (scope) => store.look?.(scope) ?? Promise.resolve(store.peek(scope));
+  }
+
+  /** Reads the copies only for an admission, and writes them only with a gate. */
+  async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
+    const missing = records.some(({ type }) => type === 'intent') ? this.#missingGate(scope) : [];
+    const gates = records.filter((record): record is AnswerRecord => record.type === 'answer' && asksToWait(record));
+    try {
+      const state = await this.#store.fold(scope, [...missing, ...records]);
+      if (gates.length > 0) this.#write(scope, state);
+      return state;
+    } catch (error) {
+      if (gates.length > 0) await this.#keepAlone(scope, gates, error);
+      throw error;
+    }
+  }
+
+  peek(scope: string): KeyState {
+    return this.#store.peek(scope);
+  }
+
+  async list(): Promise<readonly KnownKey[]> {
+    const keys = new Map((await this.#store.list()).map((key) => [key.scope, key]));
+    for (const scope of this.#scopes()) {
+      const copy = this.#latest(scope);
+      const state = keys.get(scope)?.state ?? { ...emptyState(), env: copy?.env ?? '' };
+      if (copy !== undefined && copy.at > state.gate.at) keys.set(scope, { scope, state: { ...state, gate: copy } });
+    }
+    return [...keys.values()];
+  }
+
+  async clear(scope: string): Promise<void> {
+    for (const folder of this.#folders) rmSync(fileOf(folder, scope), { force: true });
+    await this.#store.clear(scope);
+  }
+
+  /** Returns the gate that only the copies know, as the answer that closes it again. */
+  #missingGate(scope: string): AnswerRecord[] {
+    const copy = this.#latest(scope);
+    if (copy === undefined) return [];
+    // Clocks of a shared state are known to within some milliseconds.
+    if (this.#store.peek(scope).gate.at >= copy.at - 1) return [];
+    const { clock } = this.#options;
+    const at = clock.monotonic();
+    const status = copy.reason === 'refused' ? 429 : 503;
+    return [{ type: 'answer', id: 'copy', at, wall: clock.now(), status, retryAfter: copy.at - at }];
+  }
+
+  /** Returns the latest gate of all copies that still holds, by our clocks. Removes those that are over. */
+  #latest(scope: string): Copy | undefined {
+    const at = this.#options.clock.monotonic();
+    let latest: Copy | undefined;
+    for (const folder of this.#folders) {
+      const copy = this.#read(fileOf(folder, scope));
+      if (copy === undefined) continue;
+      if (copy.at <= at) tryTo(() => rmSync(fileOf(folder, scope), { force: true }));
+      else if (latest === undefined || copy.at > latest.at) latest = copy;
+    }
+    return latest;
+  }
+
+  #read(file: string): Copy | undefined {
+    const text = tryTo(() => readPrivateFile(file)?.text);
+    if (text === undefined) return undefined;
+    const copy = tryTo(() => parse(text));
+    if (copy === undefined) return undefined;
+    const { clock } = this.#options;
+    if (isSameBoot(copy.boot, clock.boot())) return copy;
+    // Since a restart only the wall clock shows how much time has passed; should it have been set back, the gate lasts as long as at first.
+    const rest = Math.min(copy.wall - clock.now(), copy.length);
+    return { ...copy, at: clock.monotonic() + rest };
+  }
+
+  /** @returns why no copy could be written, if none could be */
+  #write(scope: string, { gate, env }: Pick<KeyState, 'gate' | 'env'>): unknown {
+    const copy: Copy = { ...gate, boot: this.#options.clock.boot(), env };
+    const known = this.#latest(scope);
+    if (known !== undefined && known.at > gate.at) return undefined;
+    let failure: unknown;
+    let isWritten = false;
+    for (const folder of this.#folders) {
+      try {
+        write(folder, scope, JSON.stringify(copy));
+        isWritten = true;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    return isWritten ? undefined : (failure ?? new Error('there is no folder for it'));
+  }
+
+  /** The state could not be written. If no copy can be either, nobody else will know of the gate: it is waited for here. */
+  async #keepAlone(scope: string, records: readonly AnswerRecord[], cause: unknown): Promise<void> {
+    const { clock, interrupted, warn } = this.#options;
+    const state = structuredClone(this.#store.peek(scope));
+    for (const record of records) fold(state, record);
+    if (this.#write(scope, state) === undefined) return;
+    const wait = state.gate.at - clock.monotonic();
+    if (wait <= 0) return;
+    warn(
+      `The service asked to wait for ${Math.ceil(wait / 1000)} s, which can't be written down: ${fileErrorReason(cause)}. ` +
+        'petstock waits now. Start no other command with this key meanwhile',
+    );
+    await clock.sleep(Math.ceil(wait), interrupted);
+  }
+
+  #scopes(): readonly string[] {
+    const names = this.#folders.flatMap((folder) => tryTo(() => readdirSync(folder)) ?? []);
+    const gates = names.filter((name) => name.startsWith(prefix) && name.endsWith(suffix));
+    return [...new Set(gates.map((name) => name.slice(prefix.length, -suffix.length)))];
+  }
+}
+
+function fileOf(folder: string, scope: string): string {
+  return join(folder, `${prefix}${scope}${suffix}`);
+}
+
+function parse(text: string): Copy | undefined {
+  const { at, wall, length, reason, boot, env } = JSON.parse(text) as Record<string, unknown>;
+  const areNumbers = [at, wall, length].every(Number.isFinite);
+  if (!areNumbers || typeof boot !== 'string' || typeof env !== 'string') return undefined;
+  if (reason !== 'refused' && reason !== 'unavailable') return undefined;
+  const gate = believable({ at: Number(at), wall: Number(wall), length: Number(length), reason });
+  return { ...gate, boot, env };
+}
+
+/** Replaces the file as a whole, on disk when it returns. */
+function write(folder: string, scope: string, text: string): void {
+  makePrivateFolder(folder);
+  const file = fileOf(folder, scope);
+  const fresh = `${file}.${process.pid}`;
+  try {
+    const descriptor = openSync(fresh, 'w', 0o600);
+    try {
+      writeSync(descriptor, text);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(fresh, file);
+  } catch (error) {
+    rmSync(fresh, { force: true });
+    throw error;
+  }
+}
+
+/** Returns undefined if it fails: a copy that can't be used is none. */
+function tryTo<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}

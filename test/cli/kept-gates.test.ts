@@ -1,0 +1,191 @@
+import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { createPetstoreClient } from '../../src/library/index.ts';
+import { emptyState } from '../../src/rate-limit/key-state.ts';
+import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
+import { withGateCopies } from '../../src/state/gate-copies.ts';
+import type { State } from '../../src/state/state.ts';
+import { createTestClock } from '../support/clock.ts';
+import { temporaryDatabase } from '../support/postgres.ts';
+import { openShop, type Shop, temporaryFolders } from '../support/shop.ts';
+
+/** The first test with PostgreSQL starts the server. */
+vi.setConfig({ testTimeout: 60_000 });
+
+const away = 'postgresql://127.0.0.1:1/pets';
+
+/** A shop whose first GET is refused for 120 s; its state is there already. */
+async function shopWithState(env?: Record<string, string>): Promise<Shop> {
+  const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=120'] });
+  expect(await shop.run('inventory set 1 5', { env })).toMatchObject({ code: 0 });
+  return shop;
+}
+
+const expectGate = async (shop: Shop, env?: Record<string, string>) =>
+  expect(await shop.run('inventory list', { env })).toMatchObject({ code: 6, requests: [] });
+
+async function expectGateToEnd(shop: Shop): Promise<void> {
+  await expectGate(shop);
+  shop.clock.advance(130_000);
+  expect(await shop.run('inventory list')).toMatchObject({ code: 0 });
+}
+
+const refuse = async (shop: Shop, env?: Record<string, string>) =>
+  expect(await shop.run('inventory list', { env })).toMatchObject({ code: 6 });
+
+const database = ({ folders }: Shop) => join(folders.state, 'state.db');
+
+/** Nothing can be kept in a file that stands in the place of the folder. */
+async function blockFolder({ folders }: Shop): Promise<void> {
+  await rename(folders.state, `${folders.state}.away`);
+  await writeFile(folders.state, '');
+}
+
+describe('a gate of 120 s outlasts a state folder', () => {
+  test.each<[string, (shop: Shop) => Promise<void>]>([
+    ['that was removed', ({ folders }) => rm(folders.state, { recursive: true })],
+    ['that can not be used any more', blockFolder],
+    [
+      'whose state is set aside as damaged',
+      async (shop) => {
+        for (const end of ['-wal', '-shm']) await rm(`${database(shop)}${end}`, { force: true });
+        await writeFile(database(shop), 'damaged '.repeat(1000));
+      },
+    ],
+  ])('%s', async (_how, forget) => {
+    const shop = await shopWithState();
+    await refuse(shop);
+    await forget(shop);
+    await expectGateToEnd(shop);
+  });
+
+  test('that is restored from an older copy', async () => {
+    const shop = await shopWithState();
+    await cp(shop.folders.state, `${shop.folders.state}.copy`, { recursive: true });
+    await refuse(shop);
+    await rm(shop.folders.state, { recursive: true });
+    await rename(`${shop.folders.state}.copy`, shop.folders.state);
+    await expectGateToEnd(shop);
+  });
+
+  test('that can be used again, if it came up meanwhile', async () => {
+    const shop = await shopWithState();
+    await blockFolder(shop);
+    await refuse(shop);
+    await rm(shop.folders.state);
+    await rename(`${shop.folders.state}.away`, shop.folders.state);
+    await expectGateToEnd(shop);
+  });
+});
+
+describe('a gate of 120 s outlasts a shared state', () => {
+  test.each([
+    ['away', 'back'],
+    ['there', 'away'],
+  ])('that is %s when it comes up, and then %s', async (first) => {
+    const there = await temporaryDatabase();
+    const [before, after] = first === 'away' ? [away, there] : [there, away];
+    const shop = await shopWithState({ PETSTOCK_STATE_URL: there });
+    await refuse(shop, { PETSTOCK_STATE_URL: before });
+    await expectGate(shop, { PETSTOCK_STATE_URL: after });
+  });
+
+  test('whose database is lost together with the runtime folder', async () => {
+    const shop = await shopWithState();
+    await refuse(shop, { PETSTOCK_STATE_URL: await temporaryDatabase() });
+    await rm(join(shop.folders.state, '..', 'runtime'), { recursive: true });
+    await expectGate(shop, { PETSTOCK_STATE_URL: await temporaryDatabase() });
+  });
+});
+
+test('a gate that only its copy knows is shown, and is cleared with the rest', async () => {
+  const shop = await shopWithState();
+  await refuse(shop);
+  await rm(shop.folders.state, { recursive: true });
+  await shop.run('inventory set 1 5 --max-wait 0');
+  expect((await shop.run('limits')).stderr).toContain('after a 429 nothing is sent before');
+  expect(await shop.run('limits clear --yes')).toMatchObject({ code: 0 });
+  expect(await shop.run('inventory list')).toMatchObject({ code: 0 });
+});
+
+test('a program that has a state folder of its own goes by the same gate', async () => {
+  const shop = await shopWithState();
+  const runtime = join((await temporaryFolders()).state, '..', 'runtime');
+  vi.stubEnv('XDG_RUNTIME_DIR', runtime);
+  try {
+    await shop.run('inventory list', { env: { XDG_RUNTIME_DIR: runtime } });
+    const { service, clock } = shop;
+    const stateFolder = (await temporaryFolders()).state;
+    const client = createPetstoreClient({ baseUrl: service.url, key: service.key, clock, stateFolder });
+    await expect(client.probe()).rejects.toMatchObject({ kind: 'rate-limited' });
+    await client.close();
+  } finally {
+    vi.unstubAllEnvs();
+  }
+});
+
+describe('the copies of a state that fails', () => {
+  const scope = '1'.repeat(32);
+  const gate = { type: 'answer', id: 'a', status: 429, retryAfter: 60_000, at: 1000, wall: 0 } as const;
+  const intent = { type: 'intent', ids: ['b'], least: 1, by: '', at: 1000, expires: 2000, bulk: false } as const;
+
+  async function rig(runtimeFolder?: string) {
+    const clock = createTestClock();
+    const lines: string[] = [];
+    const store = new MemoryLimits();
+    let failure: Error | undefined;
+    const limits = {
+      fold: (...call: Parameters<MemoryLimits['fold']>) =>
+        failure === undefined ? store.fold(...call) : Promise.reject(failure),
+      peek: () => emptyState(),
+      list: async () => [],
+      clear: async () => {},
+    };
+    const folder = runtimeFolder ?? (await temporaryFolders()).state;
+    const open = () =>
+      withGateCopies({ limits } as unknown as State, { runtimeFolder: folder, clock, warn: (line) => lines.push(line) })
+        .limits;
+    return {
+      ...{ clock, lines, folder, open },
+      fail: (error: Error | undefined) => {
+        failure = error;
+      },
+    };
+  }
+  const full = () => Object.assign(new Error('full'), { code: 'ENOSPC' });
+
+  test('have the gate when the state is written again', async () => {
+    const { open, fail, lines, clock } = await rig();
+    fail(full());
+    await expect(open().fold(scope, [gate])).rejects.toThrow('full');
+    fail(undefined);
+    expect(await open().fold(scope, [intent])).toMatchObject({ gate: { at: 61_000 }, inFlight: new Map() });
+    expect([lines, clock.sleeps]).toEqual([[], []]);
+  });
+
+  test('if they fail too, the command says so and waits itself', async () => {
+    const { open, fail, lines, clock } = await rig('/proc/petstock');
+    fail(full());
+    await expect(open().fold(scope, [gate])).rejects.toThrow('full');
+    expect(lines).toEqual([
+      "The service asked to wait for 60 s, which can't be written down: the disk is full. petstock waits now. " +
+        'Start no other command with this key meanwhile',
+    ]);
+    expect(clock.sleeps).toEqual([60_000]);
+  });
+
+  test.each([
+    '',
+    '{',
+    '{"at":1}',
+    '[]',
+    'null',
+    '{"at":1e999,"wall":0,"length":0,"boot":"","env":"","reason":"refused"}',
+  ])('are ignored where they make no sense: %s', async (text) => {
+    const { open, folder } = await rig();
+    await mkdir(folder, { mode: 0o700, recursive: true });
+    await writeFile(join(folder, `gate-${scope}.json`), text);
+    expect((await open().fold(scope, [intent])).inFlight.size).toBe(1);
+  });
+});
