@@ -52,18 +52,24 @@ export async function attempt<T>(
   } catch (error) {
     if (certainlyUnsent(error)) hasLeft = false;
     if (error instanceof OvertakenError) return { kind: 'overtaken', error };
-    const facts = { unsent: !hasLeft, mayStillArrive: hasLeft };
-    if (error instanceof NetworkFault && error.untrusted) throw certificateFailure(request.url, error).with(facts);
-    if (error instanceof NetworkFault) {
-      const failure = networkFailure(request.url, error);
-      if (error.hopeless) throw failure.with(facts);
-      return { kind: 'failed', error: noted ? failure : failure.with(facts), retryAfter: undefined };
-    }
-    throw error instanceof PetstockError && noted === undefined ? error.with(facts) : error;
+    const facts = noted ? undefined : { unsent: !hasLeft, mayStillArrive: hasLeft };
+    return afterFault(error, request.url, (failure) => (facts ? failure.with(facts) : failure));
   } finally {
     noted ??= hasLeft ? permit.lost() : permit.unsent();
     await noted;
   }
+}
+
+/**
+ * @param withFacts adds what is certain of the request
+ * @throws what another try would not help against
+ */
+function afterFault(error: unknown, url: string, withFacts: (failure: PetstockError) => PetstockError): Outcome<never> {
+  if (!(error instanceof NetworkFault)) throw error instanceof PetstockError ? withFacts(error) : error;
+  if (error.untrusted) throw withFacts(certificateFailure(url, error));
+  const failure = withFacts(networkFailure(url, error));
+  if (error.hopeless) throw failure;
+  return { kind: 'failed', error: failure, retryAfter: undefined };
 }
 
 /** What was handed over did not get to where it would have been written. */
