@@ -115,7 +115,7 @@ function certificateFailure(url: string, fault: NetworkFault): CertificateError 
   const { host, origin } = new URL(url);
   const hint = noAuthorityHelps.has(fault.code)
     ? `openssl s_client -connect ${host.includes(':') ? host : `${host}:443`}`
-    : 'petstock config set ca-file <file>, or NODE_EXTRA_CA_CERTS=<file>, with the certificate of its authority';
+    : "petstock config set ca-file '<file with the certificate of its authority>'";
   const message = `The certificate of the service at ${origin} is not trusted: ${fault.message}. Nothing was sent to it`;
   return new CertificateError(message, { hint, cause: fault });
 }

@@ -79,7 +79,7 @@ First steps:
   # try it: no key, no address, nothing to install
   petstock --env sandbox inventory list
   # where your store's service is, and its API key, which is not shown
-  petstock config set-url https://<your-store>/v1
+  petstock config set-url 'https://<your-store>/v1'
   petstock config set-key
   petstock inventory list
   petstock inventory set 4 12

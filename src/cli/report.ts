@@ -105,7 +105,7 @@ function explained(error: PetstockError, { context, invocation }: ReportOptions)
     return `Rate limited: ${sentence(error.message)} It works again in ${formatDuration(error.retryAfterSeconds)}, at ${at}.`;
   }
   if (error instanceof AuthError && error.status === 401 && invocation) {
-    const source = keySource(invocation);
+    const source = error.keySource ?? keySource(invocation);
     return source === undefined ? error.message : `${sentence(error.message)} The key came from: ${source}.`;
   }
   return error.message;

@@ -38,7 +38,8 @@ export class WrittenFiles {
       const { [await realpath(path)]: _before, ...others } = await this.#read();
       const kept = [...Object.entries(others), [await realpath(path), await digestOf(path)]].slice(-mostKept);
       makePrivateFolder(this.#folder);
-      await writeFileAtomically(this.#file, [`${JSON.stringify(Object.fromEntries(kept))}\n`]);
+      const text = `${JSON.stringify(Object.fromEntries(kept))}\n`;
+      await writeFileAtomically(this.#file, [text], { mode: 0o600, isPrivate: true });
     } catch {
       // The file itself is written. The next time it is asked before it is replaced.
     }

@@ -63,6 +63,6 @@ function textOf(file: string): string {
 function unusable(file: string, reason: string, cause?: unknown): UsageError {
   return new UsageError(`The ca-file ${file} can't be used: ${reason}`, {
     cause,
-    hint: 'petstock config set ca-file <file>',
+    hint: "petstock config set ca-file '<file>'",
   });
 }

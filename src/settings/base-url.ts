@@ -1,4 +1,4 @@
-import type { Parsed } from './parsed.ts';
+import type { Parsed } from './variables.ts';
 
 const loopbackNames = new Set(['localhost', '[::1]']);
 

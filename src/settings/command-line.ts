@@ -1,4 +1,6 @@
-import type { Parsed } from './parsed.ts';
+import path from 'node:path';
+import { shellWord } from '../shared/shell-word.ts';
+import type { Parsed } from './variables.ts';
 
 /**
  * Splits a command into words as a shell does, with quotes and backslashes and nothing else: `~`, `$NAME` and `*` are not
@@ -27,6 +29,23 @@ export function parseCommandLine(text: string): Parsed<readonly string[]> {
   return words[0] === undefined || words[0] === ''
     ? { ok: false, fault: 'it names no program' }
     : { ok: true, value: words };
+}
+
+/**
+ * Returns a command as it is stored: a program that is named by a relative path becomes absolute, so that no other folder's program
+ * is run later. One without a slash stays: it is looked up in PATH.
+ */
+export function absoluteCommand(text: string): Parsed<string> {
+  const words = parseCommandLine(text);
+  if (!words.ok) return words;
+  const [program = '', ...args] = words.value;
+  if (!hasFolder(program) || path.isAbsolute(program)) return { ok: true, value: text };
+  return { ok: true, value: [path.resolve(program), ...args].map(shellWord).join(' ') };
+}
+
+/** Reports whether a program is named by a path rather than looked up in PATH. */
+export function hasFolder(program: string): boolean {
+  return program.includes('/') || program.includes(path.sep);
 }
 
 function forShell(rest: string): Parsed<never> {

@@ -1,37 +1,104 @@
 import path from 'node:path';
+import { didYouMean } from '../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
+import { systemCode } from '../shared/file-error.ts';
 import { type PrivateFile, readPrivateFile } from '../shared/private-file.ts';
 import { requirePrivateFolder } from '../shared/private-folder.ts';
-import { decodeConfig } from './config-format.ts';
-import type { ConfigFile } from './settings.ts';
+import { parseBaseUrl } from './base-url.ts';
+import { parseCommandLine } from './command-line.ts';
+import { parseKey } from './keys.ts';
+import {
+  definitionOf,
+  parseStoreName,
+  type RemoteEnvironmentName,
+  remoteEnvironmentNames,
+  type StoredSettings,
+  sentence,
+  settingNames,
+} from './settings.ts';
+import type { Parsed } from './variables.ts';
 
-/** What a missing file means. */
-export const emptyConfig: ConfigFile = { settings: {}, keys: {}, urls: {}, stores: {} };
+/** A command that prints a key. */
+export interface KeyCommand {
+  /** As it was typed: `pass show petstock`. A program with a slash in its name is absolute. */
+  readonly command: string;
+  /** The shell of the system runs it. Otherwise the program is started with its arguments, and nothing expands them. */
+  readonly shell: boolean;
+}
+
+type ByEnvironment<Value> = Readonly<Partial<Record<RemoteEnvironmentName, Value>>>;
+
+/** The keys and URLs of one store, by environment, and its settings. */
+export interface StoredStore {
+  /** Settings of a named store take precedence over those of the store without a name, which are those of all. */
+  readonly settings: StoredSettings;
+  readonly keys: ByEnvironment<string>;
+  readonly urls: ByEnvironment<string>;
+  /** The origin that each key was stored for. Absent for a key that was stored before any URL, or written by hand. */
+  readonly keyOrigins?: ByEnvironment<string>;
+  /** Absent: none. An environment has a key or a command, never both. */
+  readonly keyCommands?: ByEnvironment<KeyCommand>;
+}
+
+/** The whole of the configuration file: the store without a name, and the named ones. */
+export interface ConfigFile extends StoredStore {
+  readonly stores: Readonly<Record<string, StoredStore>>;
+}
+
+/** The part that counts for one store. It contains no key or URL of another store, so that they can't be mixed. */
+export interface StoredConfig extends StoredStore {
+  /** Undefined: the store without a name. */
+  readonly store?: string | undefined;
+}
+
+export const emptyStore: StoredStore = { settings: {}, keys: {}, urls: {} };
+/** The configuration if there is no file. */
+export const emptyConfig: ConfigFile = { ...emptyStore, stores: {} };
 
 export interface ReadConfig {
   readonly config: ConfigFile;
-  /** A line to be shown, where others could read the file. */
-  readonly warning: string | undefined;
+  /** Lines to show: others could read the file, or it has a setting that this version does not know. */
+  readonly warnings: readonly string[];
 }
 
-/** Where the configuration is, in its folder. */
+/** Returns the path of the configuration file. */
 export function configFile(folder: string): string {
   return path.join(folder, 'config.json');
 }
 
+/** Returns the part of the file that counts for one store. */
+export function configOf(file: ConfigFile, store: string | undefined): StoredConfig {
+  const { stores, ...unnamed } = file;
+  if (store === undefined) return { ...unnamed, store };
+  const own = Object.hasOwn(stores, store) ? (stores[store] ?? emptyStore) : emptyStore;
+  return { ...own, settings: { ...file.settings, ...own.settings }, store };
+}
+
 /**
- * Reads and checks the configuration; a missing file is an empty one. A file that others can read is narrowed to 0600.
- * conf, which writes it, brings a validator of schemas: with it as the reader `config get` takes 86 ms of CPU and not 54,
- * `inventory list` 116 and not 96 (Node 20.20, November 2026, medians of 40 runs in turn).
+ * Reads and checks the configuration; a missing file is an empty one. A file that others can read is narrowed to 0600. A link of
+ * ours to a file of ours is followed.
  *
- * @throws FailureError where the folder or the file is another user's or others can write to it, or the file is a link; UsageError that names the file and the fault, where it cannot be read or does not make sense; the file stays as it is
+ * @throws FailureError if the folder or the file belongs to another user or others can write to it; UsageError that names the
+ *   file and the fault if it can't be read or makes no sense; the file stays as it is
  */
 export function readConfig(folder: string): ReadConfig {
+  const found = readContent(folder);
+  if (found === undefined) return { config: emptyConfig, warnings: [] };
+  const file = configFile(folder);
+  const unknown: string[] = [];
+  const config = decodeConfig(found.content, file, unknown);
+  const warnings = found.warning === undefined ? [] : [found.warning];
+  return { config, warnings: [...warnings, ...unknown.map((words) => `In the configuration file ${file}, ${words}`)] };
+}
+
+/** Returns the content as it is, undefined if there is no file. @throws as `readConfig`; the content itself is not checked */
+export function readContent(
+  folder: string,
+): { readonly content: unknown; readonly warning: string | undefined } | undefined {
   requirePrivateFolder(folder);
   const file = configFile(folder);
   const found = readText(file);
-  if (found === undefined) return { config: emptyConfig, warning: undefined };
-  return { config: decodeConfig(parseJson(found.text, file), file), warning: found.warning };
+  return found && { content: parseJson(found.text, file), warning: found.warning };
 }
 
 function readText(file: string): PrivateFile | undefined {
@@ -39,8 +106,7 @@ function readText(file: string): PrivateFile | undefined {
     return readPrivateFile(file);
   } catch (error) {
     if (error instanceof FailureError) throw error;
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
     const reason = error instanceof Error ? error.message : String(error);
     throw new UsageError(`The configuration file ${file} cannot be read: ${reason}.`, { cause: error });
   }
@@ -55,4 +121,103 @@ function parseJson(text: string, file: string): unknown {
       `The configuration file ${file} is not valid JSON. Correct it, or move it away and set up again; petstock did not change it.`,
     );
   }
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A later petstock that changes the meaning of the parts gives its files a later version. A file without one is of this one. */
+const knownVersion = 1;
+
+/**
+ * Checks the content of the configuration file: `{"settings":{…},"keys":{…},"urls":{…},"keyOrigins":{…},"keyCommands":{…},
+ * "stores":{"north":{…}}}`, each part optional, and a store has the same parts except `stores`. Other parts are left alone, so
+ * that a newer petstock may add some; a file of a later version is refused.
+ *
+ * @param unknown gets a line for each unknown setting
+ * @throws UsageError that names the file and the fault, and never repeats a key
+ */
+export function decodeConfig(value: unknown, file: string, unknown: string[] = []): ConfigFile {
+  const content = object(value, 'the file', file);
+  requireKnownVersion(content.version, file);
+  const stores = Object.entries(object(content.stores ?? {}, '"stores"', file)).map(([name, stored]) => {
+    const parsed = parseStoreName(name);
+    if (!parsed.ok) throw fault(file, `"stores" has a name that cannot be used: ${parsed.fault}.`);
+    return [name, decodeStore(object(stored, `"stores"."${name}"`, file), file, unknown)] as const;
+  });
+  return { ...decodeStore(content, file, unknown), stores: Object.fromEntries(stores) };
+}
+
+function decodeStore(content: JsonObject, file: string, unknown: string[]): StoredStore {
+  const part = <Value>(name: string, decode: (value: unknown) => Parsed<Value>): ByEnvironment<Value> => {
+    const stored = object(content[name] ?? {}, `"${name}"`, file);
+    const decoded: Partial<Record<RemoteEnvironmentName, Value>> = {};
+    for (const environment of remoteEnvironmentNames) {
+      if (stored[environment] === undefined) continue;
+      const parsed = decode(stored[environment]);
+      if (!parsed.ok) throw fault(file, `"${name}"."${environment}" cannot be used: ${parsed.fault}.`);
+      decoded[environment] = parsed.value;
+    }
+    return decoded;
+  };
+  const keyOrigins = part('keyOrigins', text(parseOrigin));
+  const keyCommands = part('keyCommands', parseKeyCommand);
+  return {
+    settings: decodeSettings(object(content.settings ?? {}, '"settings"', file), file, unknown),
+    keys: part('keys', text(parseKey)),
+    urls: part('urls', text(parseBaseUrl)),
+    ...(Object.keys(keyOrigins).length > 0 && { keyOrigins }),
+    ...(Object.keys(keyCommands).length > 0 && { keyCommands }),
+  };
+}
+
+function requireKnownVersion(version: unknown, file: string): void {
+  if (version === undefined || version === knownVersion) return;
+  const which = typeof version === 'number' ? ` (version ${version}, and this one knows ${knownVersion})` : '';
+  throw new UsageError(
+    `The configuration file ${file} was written by a later petstock${which}. Install that, or move the file away and set up ` +
+      'again; petstock did not change it.',
+  );
+}
+
+function decodeSettings(stored: JsonObject, file: string, unknown: string[]): StoredSettings {
+  const known = Object.entries(stored).filter(([name]) => {
+    const isKnown = settingNames.some((setting) => setting === name);
+    if (!isKnown) unknown.push(`"${name}" is not a setting and has no effect.${didYouMean(name, settingNames)}`);
+    return isKnown;
+  });
+  for (const name of settingNames) {
+    const { accepts, rule } = definitionOf(name);
+    const isWrong = Object.hasOwn(stored, name) && !accepts(stored[name]);
+    if (isWrong) throw fault(file, `the setting "${name}" must be ${rule}.`);
+  }
+  return Object.fromEntries(known);
+}
+
+function text(parse: (text: string) => Parsed<string>): (value: unknown) => Parsed<string> {
+  return (value) => (typeof value === 'string' ? parse(value) : { ok: false, fault: 'it must be a text' });
+}
+
+function parseKeyCommand(value: unknown): Parsed<KeyCommand> {
+  if (typeof value === 'object' && value !== null && 'command' in value && typeof value.command === 'string') {
+    const shell = 'shell' in value && value.shell === true;
+    const words = shell ? { ok: true as const } : parseCommandLine(value.command);
+    return words.ok ? { ok: true, value: { command: value.command, shell } } : words;
+  }
+  return { ok: false, fault: 'it must be an object with a "command"' };
+}
+
+function parseOrigin(text: string): Parsed<string> {
+  const isOrigin = URL.canParse(text) && new URL(text).origin === text;
+  return isOrigin ? { ok: true, value: text } : { ok: false, fault: 'it must be an origin, such as https://host' };
+}
+
+function object(value: unknown, what: string, file: string): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw fault(file, `${what} must be a JSON object.`);
+}
+
+function fault(file: string, words: string): UsageError {
+  return new UsageError(
+    `In the configuration file ${file}, ${sentence(words)} Edit the file; petstock did not change it.`,
+  );
 }

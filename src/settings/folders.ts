@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { UsageError } from '../shared/errors.ts';
+import { shellWord } from '../shared/shell-word.ts';
 import { type Environment, variable } from './variables.ts';
 
 /** Absolute paths. Neither need exist. @throws UsageError where one needs a home and the user has none */
@@ -17,22 +18,28 @@ export interface FolderSources {
 }
 
 /**
- * Where the configuration and the state live. `PETSTOCK_CONFIG_DIR` and `PETSTOCK_STATE_DIR` win (a relative one is
- * taken from the working directory); after them come the platform's own folders. Touches no file.
+ * Where the configuration and the state live. `PETSTOCK_CONFIG_DIR` and `PETSTOCK_STATE_DIR` take precedence over
+ * the platform's own folders. Touches no file.
  *
- * Each is found when it is asked for. @throws UsageError then, where it needs a home and there is no such folder
+ * Each is resolved when it is read. @throws UsageError then, if the variable holds a relative path (it would be another state in
+ * each folder), or if a home is needed and there is none
  */
 export function resolveFolders(sources: FolderSources): Folders {
   const paths = sources.platform === 'win32' ? path.win32 : path.posix;
   const platformFolders = foldersOfPlatform(sources);
-  const config = variable(sources.env, 'PETSTOCK_CONFIG_DIR');
-  const state = variable(sources.env, 'PETSTOCK_STATE_DIR');
+  const chosen = (name: string): string | undefined => {
+    const folder = variable(sources.env, name);
+    if (folder === undefined || paths.isAbsolute(folder)) return folder && paths.resolve(folder);
+    throw new UsageError(`${name} must be an absolute path: a relative one is another folder wherever you are`, {
+      hint: `export ${name}=${shellWord(paths.resolve(folder))}`,
+    });
+  };
   return {
     get config() {
-      return config === undefined ? platformFolders.config() : paths.resolve(config);
+      return chosen('PETSTOCK_CONFIG_DIR') ?? platformFolders.config();
     },
     get state() {
-      return state === undefined ? platformFolders.state() : paths.resolve(state);
+      return chosen('PETSTOCK_STATE_DIR') ?? platformFolders.state();
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Parsed } from './parsed.ts';
+import type { Parsed } from './variables.ts';
 
 /** No header takes more, and no service makes longer ones. */
 const longestKey = 4096;

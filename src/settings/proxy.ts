@@ -1,7 +1,6 @@
 import { UsageError } from '../shared/errors.ts';
 import { isLoopback } from './base-url.ts';
-import type { Sourced } from './settings.ts';
-import { type Environment, variable } from './variables.ts';
+import { type Environment, type Sourced, variable } from './variables.ts';
 
 /** A proxy, and the variable that names it. */
 export interface Proxy extends Sourced<string> {

@@ -1,29 +1,39 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
 import type { Clock } from '../shared/clock.ts';
 import { AuthError } from '../shared/errors.ts';
-import { parseCommandLine } from './command-line.ts';
+import { singleLine } from '../shared/sanitize.ts';
+import { hasFolder, parseCommandLine } from './command-line.ts';
+import type { KeyCommand } from './config-file.ts';
 import { parseKey } from './keys.ts';
-import type { KeyCommand } from './settings.ts';
 import { type Environment, withoutSecrets } from './variables.ts';
 
 export interface KeyCommandOptions {
   readonly env: Environment;
   readonly clock: Clock;
   readonly interrupted: AbortSignal;
-  /** For the error: which command stores another one. */
+  /** For the error: the command that stores another one. */
   readonly hint: string;
+  /** Called with each line that it writes to stderr, as it comes: harmless on a terminal, and not too long. */
+  onMessage(line: string): void;
 }
 
 /** A person may have to unlock a keyring, or touch a security key. In milliseconds. */
-const longestRun = 60_000;
+const maxRun = 60_000;
 /** Far more than any key. */
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
+const maxLines = 20;
+/** Characters of a line. */
+const maxLine = 500;
 
 /**
- * Runs the command that prints a key, as `credential_process` of the AWS command line: stdout is the key, stderr is not shown,
- * stdin is empty. It has this process's variables without those that hold secrets of petstock.
+ * Runs the command that prints a key, as `credential_process` of the AWS command line: stdout is the key, stderr is for the person,
+ * stdin is empty. It gets this process's variables except those that hold secrets of petstock, and of PATH only the absolute
+ * entries.
  *
- * @throws AuthError that names the command and never shows what it printed; InterruptedError on Ctrl-C
+ * @throws AuthError that names the command and never shows its stdout; InterruptedError on Ctrl-C
  */
 export async function runKeyCommand(key: KeyCommand, options: KeyCommandOptions): Promise<string> {
   const { interrupted, hint } = options;
@@ -38,13 +48,47 @@ export async function runKeyCommand(key: KeyCommand, options: KeyCommandOptions)
   return parsed.value;
 }
 
+const missing = 'names a program that does not exist';
+
 function start(key: KeyCommand, { env }: KeyCommandOptions, fail: (words: string) => AuthError): ChildProcess {
-  const options = { env: withoutSecrets(env), stdio: ['ignore', 'pipe', 'ignore'] as const, windowsHide: true };
-  if (key.shell) return spawn(key.command, { ...options, stdio: [...options.stdio], shell: true });
+  const folders = absoluteFolders(env);
+  const variables = { ...withoutSecrets(env), [pathName(env)]: folders.join(path.delimiter) };
+  const stdio: ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe'];
+  const options = { env: variables, stdio, windowsHide: true };
+  if (key.shell) return spawn(key.command, { ...options, shell: true });
   const words = parseCommandLine(key.command);
   if (!words.ok) throw fail(`cannot be run (${words.fault})`);
   const [program = '', ...args] = words.value;
-  return spawn(program, args, { ...options, stdio: [...options.stdio], shell: false });
+  if (hasFolder(program) && !path.isAbsolute(program)) {
+    throw fail('names its program by a relative path, which is another one in each folder');
+  }
+  const file = hasFolder(program) ? program : findProgram(program, folders, env);
+  if (file === undefined) throw fail(missing);
+  return spawn(file, args, { ...options, shell: false });
+}
+
+/** Windows calls it Path. */
+function pathName(env: Environment): string {
+  return Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
+}
+
+/** The entries of PATH; a relative or empty one would be another folder in each folder. */
+function absoluteFolders(env: Environment): readonly string[] {
+  return (env[pathName(env)] ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
+}
+
+function findProgram(name: string, folders: readonly string[], env: Environment): string | undefined {
+  const isWindows = process.platform === 'win32';
+  const endings = isWindows ? ['', ...(env.PATHEXT ?? '.EXE').split(';')] : [''];
+  const files = folders.flatMap((folder) => endings.map((ending) => path.join(folder, name + ending)));
+  return files.find((file) => {
+    try {
+      accessSync(file, constants.X_OK);
+      return statSync(file).isFile();
+    } catch {
+      return false;
+    }
+  });
 }
 
 interface RunEnd {
@@ -54,38 +98,66 @@ interface RunEnd {
   readonly cause?: unknown;
 }
 
-function finished(child: ChildProcess, { clock, interrupted }: KeyCommandOptions): Promise<RunEnd> {
+function finished(child: ChildProcess, options: KeyCommandOptions): Promise<RunEnd> {
+  const { clock, interrupted } = options;
   const pieces: Buffer[] = [];
   let bytes = 0;
   let fault: string | undefined;
   const stop = (words: string) => {
     fault ??= words;
     child.kill('SIGKILL');
-    // What it has started may hold its stdout open.
+    // A process that it has started may hold them open.
     child.stdout?.destroy();
+    child.stderr?.destroy();
   };
   const onInterrupt = () => stop('was interrupted');
   interrupted.addEventListener('abort', onInterrupt, { once: true });
-  const deadline = clock.deadline(longestRun, () => stop(`did not end within ${longestRun / 1000} s`));
+  const deadline = clock.deadline(maxRun, () => stop(`did not end within ${maxRun / 1000} s`));
   child.stdout?.on('data', (piece: Buffer) => {
     pieces.push(piece);
     bytes += piece.length;
-    if (bytes > mostBytes) stop('printed more than a key can have');
+    if (bytes > maxBytes) stop('printed more than a key can have');
   });
+  const endMessages = showMessages(child, options);
   return new Promise((resolve) => {
     const ended = (end: Partial<RunEnd>) => {
       deadline.clear();
       interrupted.removeEventListener('abort', onInterrupt);
+      endMessages();
       resolve({ output: Buffer.concat(pieces).toString('utf8'), ...end });
     };
     child.on('error', (cause: NodeJS.ErrnoException) =>
-      ended({ fault: cause.code === 'ENOENT' ? 'names a program that does not exist' : 'could not be started', cause }),
+      ended({ fault: cause.code === 'ENOENT' ? missing : 'could not be started', cause }),
     );
     child.on('close', (code, signal) => {
       const words = fault ?? (signal === null ? exitFault(code) : `was ended by ${signal}`);
       ended(words === undefined ? {} : { fault: words });
     });
   });
+}
+
+/** Passes on the first lines of stderr. @returns a function that passes on the rest of the last line */
+function showMessages(child: ChildProcess, { onMessage }: KeyCommandOptions): () => void {
+  const decoder = new TextDecoder();
+  let lines = 0;
+  let open = '';
+  const show = (text: string) => {
+    const line = singleLine(text).trim();
+    if (line === '') return;
+    lines += 1;
+    if (lines <= maxLines) onMessage(line.length > maxLine ? `${line.slice(0, maxLine)}…` : line);
+    else if (lines === maxLines + 1) onMessage('…');
+  };
+  child.stderr?.on('data', (piece: Buffer) => {
+    const [first = '', ...others] = decoder.decode(piece, { stream: true }).split(/\r\n|\n|\r/);
+    // The bound comes before the line ends, which may be never.
+    open = (open + first).slice(0, maxLine + 1);
+    for (const text of others) {
+      show(open);
+      open = text.slice(0, maxLine + 1);
+    }
+  });
+  return () => show(open);
 }
 
 function exitFault(code: number | null): string | undefined {

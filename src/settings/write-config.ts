@@ -1,10 +1,22 @@
-import { FailureError, PetstockError } from '../shared/errors.ts';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { writeFileAtomically } from '../shared/atomic-file.ts';
+import { FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
+import { privatePlace } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
-import { configFile, readConfig } from './config-file.ts';
-import { originOfKey, requireUrlOfKey } from './key-origin.ts';
-import type { SettingName, SettingValue } from './names.ts';
-import type { KeyCommand, RemoteEnvironmentName, StoredConfig } from './settings.ts';
-import { configOf } from './stores.ts';
+import { sqlite } from '../shared/sqlite-engine.ts';
+import {
+  configFile,
+  configOf,
+  decodeConfig,
+  emptyConfig,
+  type KeyCommand,
+  readContent,
+  type StoredConfig,
+} from './config-file.ts';
+import { originOfKey, requireUrlOfKey } from './resolve.ts';
+import type { RemoteEnvironmentName, SettingName, SettingValue } from './settings.ts';
 
 /** Whose part of the configuration file is changed. */
 export interface ConfigPlace {
@@ -19,34 +31,39 @@ export interface RemotePlace extends ConfigPlace {
   readonly environment: RemoteEnvironmentName;
 }
 
-/** @throws UsageError where the present file makes no sense, FailureError where the file cannot be written; so do all below. */
+/**
+ * Stores a setting; undefined removes it.
+ * @throws UsageError if the present file makes no sense, FailureError if the file can't be written; so do all below
+ */
 export function setSetting<Name extends SettingName>(
   place: ConfigPlace,
   name: Name,
-  value: SettingValue<Name>,
+  value: SettingValue<Name> | undefined,
 ): Promise<void> {
-  return edit(place, name, () => ({ settings: value }));
+  return edit(place, name, () => ({ settings: value as string | number | undefined }));
 }
 
-/** Not set before: changes nothing. */
-export function unsetSetting(place: ConfigPlace, name: SettingName): Promise<void> {
-  return edit(place, name, () => ({ settings: undefined }));
-}
-
-/** A key as `parseKey` gave it, or the command that prints one. */
+/** A key as `parseKey` returned it, or the command that prints one. */
 export type Credential = string | KeyCommand;
 
 /**
- * Stores a key, or a command that prints one, in the place of what was there.
- * @param url where the key may be sent, as `parseBaseUrl` gave it; undefined where no address is known yet
+ * Stores a key, or a command that prints one, instead of the stored one.
+ * @param url where the key may be sent, as `parseBaseUrl` returned it; undefined if no address is known yet
+ * @param storesUrl the URL is stored too
  */
-export function setKey(place: RemotePlace, key: Credential, url?: string | undefined): Promise<void> {
-  return edit(place, place.environment, () => ({ ...credentialEdits(key), keyOrigins: originOf(url) }));
-}
-
-/** Stores a key and the URL that it belongs to. */
-export function setKeyAndUrl(place: RemotePlace, key: Credential, url: string): Promise<void> {
-  return edit(place, place.environment, () => ({ ...credentialEdits(key), urls: url, keyOrigins: originOf(url) }));
+export function setKey(
+  place: RemotePlace,
+  key: Credential,
+  url?: string | undefined,
+  storesUrl = false,
+): Promise<void> {
+  const credential =
+    typeof key === 'string' ? { keys: key, keyCommands: undefined } : { keys: undefined, keyCommands: key };
+  return edit(place, place.environment, () => ({
+    ...credential,
+    keyOrigins: originOf(url),
+    ...(storesUrl && { urls: url }),
+  }));
 }
 
 export function unsetKey(place: RemotePlace): Promise<void> {
@@ -54,10 +71,10 @@ export function unsetKey(place: RemotePlace): Promise<void> {
 }
 
 /**
- * A key that was stored before any address was known is bound to this one.
+ * Stores a URL. A key that was stored before any address was known is bound to this one.
  *
- * @param url as `parseBaseUrl` gave it
- * @throws AuthError where the stored key belongs to another origin
+ * @param url as `parseBaseUrl` returned it
+ * @throws AuthError if the stored key belongs to another origin
  */
 export function setUrl(place: RemotePlace, url: string): Promise<void> {
   const { environment } = place;
@@ -68,14 +85,10 @@ export function setUrl(place: RemotePlace, url: string): Promise<void> {
   });
 }
 
-/** The stored key stays bound to the origin that it had. */
+/** Removes a URL. The stored key stays bound to the origin that it had. */
 export function unsetUrl(place: RemotePlace): Promise<void> {
   const { environment } = place;
   return edit(place, environment, (config) => ({ urls: undefined, keyOrigins: originOfKey(environment, config) }));
-}
-
-function credentialEdits(key: Credential): Edits {
-  return typeof key === 'string' ? { keys: key, keyCommands: undefined } : { keys: undefined, keyCommands: key };
 }
 
 function originOf(url: string | undefined): string | undefined {
@@ -83,60 +96,91 @@ function originOf(url: string | undefined): string | undefined {
 }
 
 type PartName = 'settings' | 'keys' | 'urls' | 'keyOrigins' | 'keyCommands';
-type Value = string | number | boolean | KeyCommand;
+type Value = string | number | KeyCommand;
 type Parts = Partial<Record<PartName, Record<string, Value>>>;
 /** The file, as far as it is written here: the parts of the store without a name, and those of each other. */
 type Content = Parts & { readonly stores?: Record<string, Parts> };
-/** What becomes of one name in each part; undefined takes it away, a part that is not here stays as it is. */
+/** The new value of one name in each part; undefined removes it, a part that is absent stays as it is. */
 type Edits = Readonly<Partial<Record<PartName, Value | undefined>>>;
 
 /**
- * Changes what is stored under one name, in one write, and leaves everything else in the file as it is. conf writes to a new
- * file and renames it, so that a reader, a crash or a second writer never meets half a file; of two writers at once, the later
- * one's file stays.
+ * Changes what is stored under one name, in one write, and leaves everything else in the file as it is. Reading and writing happen
+ * under one lock, so that concurrent changes lose nothing. The file is replaced as a whole, so that no reader meets half of one.
  */
-async function edit(
-  { folder, store }: ConfigPlace,
-  name: string,
-  editsFor: (config: StoredConfig) => Edits,
-): Promise<void> {
-  const { default: Conf } = await import('conf');
+async function edit(place: ConfigPlace, name: string, editsFor: (config: StoredConfig) => Edits): Promise<void> {
+  const file = configFile(place.folder);
   try {
-    makePrivateFolder(folder);
-    const edits = Object.entries(editsFor(configOf(readConfig(folder).config, store))) as [PartName, Value][];
-    // Without dot notation: names are names, not paths.
-    const conf = new Conf<Content>({
-      cwd: folder,
-      configName: 'config',
-      configFileMode: 0o600,
-      accessPropertiesByDotNotation: false,
-      deserialize: (text) => JSON.parse(text.replace(/^\uFEFF/, '')),
+    makePrivateFolder(place.folder);
+    await underLock(place.folder, async () => {
+      const found = readContent(place.folder);
+      const config = found === undefined ? emptyConfig : decodeConfig(found.content, file);
+      const content = (found?.content ?? {}) as Content;
+      const edits = editsFor(configOf(config, place.store));
+      const changed = withEdits(content, place.store, name, edits);
+      if (changed === content) return;
+      const text = `${JSON.stringify(changed, undefined, '\t')}\n`;
+      await writeFileAtomically(privatePlace(file), [text], { mode: 0o600, isPrivate: true });
     });
-    const content = conf.store;
-    const before: Parts = store === undefined ? content : (content.stores?.[store] ?? {});
-    const changed = edits.filter(([part, value]) => before[part]?.[name] !== value);
-    if (changed.length === 0) return;
-    const after = changed.reduce((parts, [part, value]) => withValue(parts, part, name, value), before);
-    conf.store =
-      store === undefined ? { ...content, ...after } : { ...content, stores: withStore(content.stores, store, after) };
   } catch (error) {
     if (error instanceof PetstockError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new FailureError(
-      `The configuration file ${configFile(folder)} could not be written: ${reason}. It is as it was before.`,
-      { cause: error },
-    );
+    throw new FailureError(`The configuration file ${file} could not be written: ${reason}. It is as it was before.`, {
+      cause: error,
+    });
   }
 }
 
-function withValue(parts: Parts, part: PartName, name: string, value: Value | undefined): Parts {
-  const { [name]: _before, ...others } = parts[part] ?? {};
-  return { ...parts, [part]: value === undefined ? others : { ...others, [name]: value } };
+/** @returns the content itself if nothing changes */
+function withEdits(content: Content, store: string | undefined, name: string, edits: Edits): Content {
+  const before: Parts = store === undefined ? content : (content.stores?.[store] ?? {});
+  const changed = (Object.entries(edits) as [PartName, Value | undefined][]).filter(
+    ([part, value]) => JSON.stringify(before[part]?.[name]) !== JSON.stringify(value),
+  );
+  if (changed.length === 0) return content;
+  const after = { ...before };
+  for (const [part, value] of changed) {
+    const { [name]: _before, ...others } = before[part] ?? {};
+    after[part] = value === undefined ? others : { ...others, [name]: value };
+  }
+  if (store === undefined) return { ...content, ...after };
+  const { [store]: _store, ...others } = content.stores ?? {};
+  // A store with nothing left in it is forgotten.
+  const isEmpty = Object.values(after).every((part) => Object.keys(part).length === 0);
+  return { ...content, stores: isEmpty ? others : { ...others, [store]: after } };
 }
 
-/** A store that nothing is stored for any more is forgotten. */
-function withStore(stores: Content['stores'], store: string, parts: Parts): Record<string, Parts> {
-  const { [store]: _before, ...others } = stores ?? {};
-  const isEmpty = Object.values(parts).every((part) => Object.keys(part).length === 0);
-  return isEmpty ? others : { ...others, [store]: parts };
+/** In milliseconds. A change takes a few; another process may have been stopped in the middle of one. */
+const maxWait = 30_000;
+const pause = 5;
+
+/** Runs `work` while no other process changes the configuration. The lock is SQLite's: the system frees it if its process dies. */
+async function underLock(folder: string, work: () => Promise<void>): Promise<void> {
+  const file = join(folder, 'config.lock');
+  closeSync(openSync(file, 'a', 0o600));
+  const { DatabaseSync } = sqlite();
+  const lock = new DatabaseSync(file, { timeout: 0 });
+  try {
+    for (let waited = 0; !isTaken(() => lock.exec('BEGIN EXCLUSIVE')); waited += pause) {
+      if (waited >= maxWait) {
+        throw new UnavailableError(
+          `Another process has been changing the configuration in ${folder} for ${maxWait / 1000} s. Nothing was changed`,
+        );
+      }
+      await setTimeout(pause);
+    }
+    await work();
+  } finally {
+    lock.close();
+  }
+}
+
+/** @returns false while another process has the lock */
+function isTaken(take: () => void): boolean {
+  try {
+    take();
+    return true;
+  } catch (error) {
+    if (error instanceof Error && /locked|busy/i.test(error.message)) return false;
+    throw error;
+  }
 }

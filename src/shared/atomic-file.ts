@@ -1,56 +1,84 @@
 import { randomUUID } from 'node:crypto';
-import { fsync, lstatSync, type Stats, statSync } from 'node:fs';
+import { fsync, type Stats } from 'node:fs';
 import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { effectiveUser } from './effective-user.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, replaceErrorReason, systemCode } from './file-error.ts';
+import { foreignLink } from './private-folder.ts';
 
-/** Waits until something is on the disk. */
+/** The calls that put a file on the disk and in its place; tests have others. */
 export interface DiskSync {
   file(handle: FileHandle): Promise<void>;
   /** A new name lasts once its folder is on the disk too. */
   folder(path: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  readonly isWindows: boolean;
+  /** @param ms milliseconds */
+  pause(ms: number): Promise<void>;
 }
 
 /** By the descriptor: yarn's Plug'n'Play has file handles of its own, which can't `sync()`. */
 const syncHandle = ({ fd }: FileHandle): Promise<void> => promisify(fsync)(fd);
-const diskSync: DiskSync = { file: syncHandle, folder: (path) => syncFolder(path) };
-
-const root = 0;
-const writableByOthers = 0o022;
+const diskSync: DiskSync = {
+  file: syncHandle,
+  folder: (path) => syncFolder(path),
+  rename,
+  isWindows: effectiveUser() === undefined,
+  pause: setTimeout,
+};
 
 type Pieces = AsyncIterable<string> | Iterable<string>;
 
+export interface WriteOptions {
+  /** The permissions of a new file, and of a replaced one unless it keeps its own; default 0644. */
+  readonly mode?: number;
+  /** A replaced file gets `mode` too. */
+  readonly isPrivate?: boolean;
+  readonly sync?: Partial<DiskSync>;
+}
+
 /**
  * Writes a file that is there as a whole or not at all: into a new one beside it, which takes its place once all of it
- * is on the disk. A file that was there keeps its permissions and, through a symbolic link, its place; what is no file
+ * is on the disk. A file that was there keeps its owner, its permissions and, through a symbolic link, its place; what is no file
  * (`/dev/stdout`, a pipe) is written to directly. With `createFileAtomically` the only writer of whole files.
  *
  * @throws FailureError that says what is wrong with the folder or the disk; what `pieces` throws, as it is
  */
-export async function writeFileAtomically(path: string, pieces: Pieces, sync: DiskSync = diskSync): Promise<void> {
+export async function writeFileAtomically(path: string, pieces: Pieces, options: WriteOptions = {}): Promise<void> {
+  const { mode = 0o644, isPrivate = false, sync } = options;
   const existing = await attempt(path, () => existingFile(path));
   if (existing !== undefined && !existing.stats.isFile()) {
     const target = await attempt(path, () => open(path, 'w'));
     return writeAndClose(path, target, pieces);
   }
   const place = existing?.place ?? path;
-  await throughNewFile(path, dirname(place), pieces, sync, {
-    mode: 0o644,
-    like: existing?.stats,
-    put: (temporary) => replace(path, temporary, place),
+  const system = { ...diskSync, ...sync };
+  await throughNewFile(path, dirname(place), pieces, system, {
+    mode,
+    like: existing && { ...existing.stats, mode: isPrivate ? mode : existing.stats.mode },
+    put: (temporary) => replace(path, temporary, place, system),
   });
 }
 
+/** Milliseconds between tries while another program may have the file open: a scanner for viruses lets go of it soon. */
+const pauses = [50, 100, 200, 400, 800];
+
 /** @throws FailureError */
-async function replace(path: string, temporary: string, place: string): Promise<void> {
-  try {
-    await rename(temporary, place);
-  } catch (error) {
-    const isWindows = effectiveUser() === undefined;
-    throw new FailureError(`${path} can't be written: ${replaceErrorReason(error, isWindows)}`, { cause: error });
+async function replace(path: string, temporary: string, place: string, system: DiskSync): Promise<void> {
+  for (const pause of [...pauses, undefined]) {
+    try {
+      return await system.rename(temporary, place);
+    } catch (error) {
+      const isOpen = system.isWindows && ['EPERM', 'EACCES', 'EBUSY'].includes(systemCode(error) ?? '');
+      if (!isOpen || pause === undefined) {
+        const reason = replaceErrorReason(error, system.isWindows);
+        throw new FailureError(`${path} can't be written: ${reason}`, { cause: error });
+      }
+      await system.pause(pause);
+    }
   }
 }
 
@@ -60,15 +88,21 @@ async function replace(path: string, temporary: string, place: string): Promise<
  * @returns false where something is there already, which stays as it is
  * @throws FailureError that says what is wrong with the folder or the disk
  */
-export async function createFileAtomically(path: string, text: string, sync: DiskSync = diskSync): Promise<boolean> {
-  return throughNewFile(path, dirname(path), [text], sync, {
-    mode: 0o600,
-    put: async (temporary) => {
-      const created = await linkUnlessThere(temporary, path);
-      await rm(temporary);
-      return created;
+export async function createFileAtomically(path: string, text: string, sync: Partial<DiskSync> = {}): Promise<boolean> {
+  return throughNewFile(
+    path,
+    dirname(path),
+    [text],
+    { ...diskSync, ...sync },
+    {
+      mode: 0o600,
+      put: async (temporary) => {
+        const created = await linkUnlessThere(temporary, path);
+        await rm(temporary);
+        return created;
+      },
     },
-  });
+  );
 }
 
 async function linkUnlessThere(file: string, path: string): Promise<boolean> {
@@ -84,7 +118,7 @@ async function linkUnlessThere(file: string, path: string): Promise<boolean> {
 interface NewFile<Result> {
   readonly mode: number;
   /** Whose owner and permissions it takes. */
-  readonly like?: Stats | undefined;
+  readonly like?: Pick<Stats, 'uid' | 'gid' | 'mode'> | undefined;
   /** Gives the finished file its name. */
   put(temporary: string): Promise<Result>;
 }
@@ -120,24 +154,14 @@ interface Existing {
 }
 
 /**
- * Refuses a symbolic link in a folder that others can write to, or that is another user's: it may have been put there, so that
- * something else is overwritten.
+ * Refuses a path through a symbolic link that others may have put there, so that something else is overwritten.
  * @throws FailureError
  */
 export function requireSafePlace(path: string): void {
-  const user = effectiveUser();
-  if (user === undefined || !linkStats(path)?.isSymbolicLink()) return;
-  const { uid, mode } = statSync(dirname(path));
-  if ((uid === user || uid === root) && (mode & writableByOthers) === 0) return;
-  throw new FailureError(`${path} can't be written: it is a symbolic link, in a folder where others can put one`);
-}
-
-function linkStats(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    throw new FailureError(`${path} can't be written: ${fileErrorReason(error)}`, { cause: error });
-  }
+  const link = attemptSync(path, () => foreignLink(path));
+  if (link === undefined) return;
+  const what = link === resolve(path) ? 'it' : link;
+  throw new FailureError(`${path} can't be written: ${what} is a symbolic link, in a folder where others can put one`);
 }
 
 async function existingFile(path: string): Promise<Existing | undefined> {
@@ -166,7 +190,7 @@ async function writeAndClose(
   }
 }
 
-async function copyOwner(target: FileHandle, like: Stats | undefined): Promise<void> {
+async function copyOwner(target: FileHandle, like: NewFile<never>['like']): Promise<void> {
   if (like === undefined) return;
   // Only root may give a file away. The mode comes after, since this takes bits of it off.
   await target.chown(like.uid, like.gid).catch(() => undefined);
@@ -196,12 +220,24 @@ async function openToSync(path: string): Promise<Pick<FileHandle, 'sync' | 'clos
   return { sync: () => syncHandle(folder), close: () => folder.close() };
 }
 
-/** Runs one step, with words for the failures that people run into. */
+/** Runs one step and words the failures that people run into. */
 async function attempt<T>(path: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    if (error instanceof FailureError) throw error;
-    throw new FailureError(`${path} can't be written: ${fileErrorReason(error)}`, { cause: error });
+    throw worded(path, error);
   }
+}
+
+function attemptSync<T>(path: string, step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    throw worded(path, error);
+  }
+}
+
+function worded(path: string, error: unknown): FailureError {
+  if (error instanceof FailureError) return error;
+  return new FailureError(`${path} can't be written: ${fileErrorReason(error)}`, { cause: error });
 }

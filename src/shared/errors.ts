@@ -1,4 +1,5 @@
 import type { ExitCodeName } from './exit-codes.ts';
+import type { Where } from './where.ts';
 
 /** The Error body of the service, as far as it sent one. */
 export interface ServiceError {
@@ -28,6 +29,10 @@ export interface ErrorDetails {
   readonly faultCount?: number | undefined;
   /** The run that had begun. */
   readonly run?: string | undefined;
+  /** The store and environment that it is about; default: those that were chosen for the command. */
+  readonly where?: Where | undefined;
+  /** Where the refused key came from, in words: `stdin`; default: as the settings of `where` have it. */
+  readonly keySource?: string | undefined;
   /** HTTP status of the response, if there was one. */
   readonly status?: number | undefined;
   /** The Error body as the service sent it. */
@@ -63,6 +68,8 @@ export abstract class PetstockError extends Error {
   readonly faults: readonly ErrorFault[];
   readonly faultCount: number;
   readonly run: string | undefined;
+  readonly where: Where | undefined;
+  readonly keySource: string | undefined;
   readonly status: number | undefined;
   readonly service: ServiceError | undefined;
   readonly retryAfterSeconds: number | undefined;
@@ -82,6 +89,8 @@ export abstract class PetstockError extends Error {
     this.faults = details.faults ?? [];
     this.faultCount = details.faultCount ?? this.faults.length;
     this.run = details.run;
+    this.where = details.where;
+    this.keySource = details.keySource;
     this.status = details.status;
     this.service = details.service;
     this.retryAfterSeconds = details.retryAfterSeconds;

@@ -1,7 +1,19 @@
-import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { effectiveUser } from './effective-user.ts';
 import { FailureError } from './errors.ts';
 import { systemCode } from './file-error.ts';
+import { foreignLink, requirePrivateFolder } from './private-folder.ts';
 import { shellWord } from './shell-word.ts';
 
 const root = 0;
@@ -20,11 +32,14 @@ export interface PrivateFile {
  * can take its place meanwhile. Nothing is read or narrowed of a file that another user may have made: their key, or their
  * address, would be used.
  *
- * @returns undefined where there is no such file
- * @throws FailureError for a symbolic link, for what is no file, belongs to another user than this one or root, or can be written
- *   to by others; the error of `node:fs` where it can't be read
+ * A symbolic link of ours is followed, as `privatePlace` does.
+ *
+ * @returns undefined if there is no such file
+ * @throws FailureError for anything but a file, for one that belongs to another user than this one or root, or can be written
+ *   to by others; the error of `node:fs` if it can't be read
  */
-export function readPrivateFile(path: string): PrivateFile | undefined {
+export function readPrivateFile(given: string): PrivateFile | undefined {
+  const path = privatePlace(given);
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
   requireOurs(path, found);
@@ -36,6 +51,26 @@ export function readPrivateFile(path: string): PrivateFile | undefined {
     return { text: readFileSync(descriptor, 'utf8'), warning: narrow(path, descriptor, stats) };
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/**
+ * Returns where a private file is: a symbolic link that only this user or root can have put there is followed, to a folder that
+ * others can't write to. Nothing need be there.
+ * @throws FailureError for a link of anybody else, and for one that leads nowhere
+ */
+export function privatePlace(path: string): string {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found?.isSymbolicLink()) return path;
+  const link = foreignLink(path);
+  if (link !== undefined) throw refusal(path, `${link} is a symbolic link that another user may have put there`);
+  try {
+    const place = realpathSync(path);
+    requirePrivateFolder(dirname(place));
+    return place;
+  } catch (error) {
+    if (error instanceof FailureError) throw error;
+    throw refusal(path, 'it is a symbolic link to what does not exist: make that, or remove the link');
   }
 }
 

@@ -1,5 +1,5 @@
-import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { lstatSync, mkdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { effectiveUser } from './effective-user.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, systemCode } from './file-error.ts';
@@ -77,6 +77,44 @@ function check(path: string, isAccepted: (owner: number) => boolean): void {
   }
   if ((stats.mode & writableByOthers) !== 0) {
     throw failure(path, `others can write to it: run chmod go-w ${shellWord(path)}, or name another folder`);
+  }
+}
+
+/**
+ * Returns the first symbolic link on a path that another user may have put there: one in a folder that is theirs or that they can
+ * write to. Each part of the path is checked, and each link on the way. Undefined on Windows.
+ * @throws the error of `node:fs`
+ */
+export function foreignLink(path: string): string | undefined {
+  if (effectiveUser() === undefined) return undefined;
+  let folder: string = sep;
+  const names = resolve(path).split(sep);
+  for (let links = 0; names.length > 0 && links < mostLinks; ) {
+    const place = resolve(folder, names.shift() ?? '');
+    const stats = linkOf(place);
+    if (stats === undefined) return undefined;
+    if (stats.isSymbolicLink()) {
+      const { uid, mode } = statSync(folder);
+      if (!isOursOrRoots(uid) || (mode & writableByOthers) !== 0) return place;
+      links += 1;
+      const target = readlinkSync(place);
+      names.unshift(...target.split(sep));
+      if (isAbsolute(target)) folder = sep;
+    } else folder = place;
+  }
+  return undefined;
+}
+
+/** A path that leads in a circle is a fault that the system finds. */
+const mostLinks = 40;
+
+function linkOf(place: string): Stats | undefined {
+  try {
+    return lstatSync(place, { throwIfNoEntry: false });
+  } catch (error) {
+    // A part of the path is a file, or is closed to this user: opening it says so.
+    if (['ENOTDIR', 'EACCES'].includes(systemCode(error) ?? '')) return undefined;
+    throw error;
   }
 }
 

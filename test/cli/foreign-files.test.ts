@@ -38,15 +38,55 @@ describe('a configuration that is not ours alone is refused, and nothing is sent
     expect({ mode, uid }).toEqual({ mode: before.mode, uid: before.uid });
   });
 
-  test('a symbolic link', async () => {
+  test('a symbolic link that passes through a folder of all users', async () => {
     const { shop, file } = await shopWithFile();
+    const shared = join(shop.folders.config, '..', 'shared');
     const link = join(shop.folders.config, 'linked');
     mkdirSync(link, { mode: 0o700 });
-    symlinkSync(file, join(link, 'config.json'));
+    mkdirSync(shared);
+    chmodSync(shared, 0o1777);
+    symlinkSync(file, join(shared, 'config.json'));
+    symlinkSync(join(shared, 'config.json'), join(link, 'config.json'));
     const folders = { ...shop.folders, config: link };
     const result = await shop.run('inventory list', { folders });
-    expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('it is a symbolic link') });
+    expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('is a symbolic link') });
   });
+});
+
+test('a damaged configuration stops only what needs it', async () => {
+  const { shop, file } = await shopWithFile();
+  await shop.run('inventory set 4 1');
+  writeFileSync(file, '{"settings":');
+  for (const command of ['config path', 'completion bash', 'state info', 'history list', 'licenses']) {
+    const result = await shop.run(command);
+    expect(result, command).toMatchObject({ code: 0 });
+    expect(result.stderr, command).toContain(`Warning: The configuration file ${file} is not valid JSON.`);
+  }
+  for (const command of ['inventory list', 'config list', 'undo --last', 'history prune --keep 1', 'limits']) {
+    expect(await shop.run(command), command).toMatchObject({ code: 2, stdout: '', requests: [] });
+  }
+});
+
+test('nothing is written through a link of others, wherever it is in the path', async () => {
+  const shop = await openShop();
+  const shared = join(shop.folders.config, '..', 'shared');
+  mkdirSync(join(shared, '..', 'ours'));
+  mkdirSync(shared);
+  chmodSync(shared, 0o1777);
+  symlinkSync(join(shared, '..', 'ours'), join(shared, 'link'));
+  symlinkSync(join(shared, 'link'), join(shared, '..', 'ours', 'again'));
+  for (const file of [join(shared, 'link', 'x.csv'), join(shared, '..', 'ours', 'again', 'x.csv')]) {
+    const result = await shop.run(`inventory export ${file}`);
+    expect(result).toMatchObject({ code: 1, requests: [] });
+    expect(result.stderr).toContain(`link is a symbolic link, in a folder where others can put one`);
+  }
+});
+
+test('what petstock wrote is known to nobody else', async () => {
+  const shop = await openShop();
+  const { code } = await shop.run(`inventory export ${join(shop.folders.config, '..', 'x.csv')}`);
+  expect(code).toBe(0);
+  expect(statSync(join(shop.folders.state, 'written-files.json')).mode & 0o777).toBe(0o600);
 });
 
 describe('a state that is not ours alone is refused', () => {

@@ -41,9 +41,13 @@ test('Windows', () => {
   });
 });
 
-test.each(['linux', 'darwin'])('%s: our own variables win; a relative one is taken from here', (platform) => {
-  const env = { PETSTOCK_CONFIG_DIR: '/c', PETSTOCK_STATE_DIR: 's', XDG_CONFIG_HOME: '/x' };
-  expect(resolveFolders({ platform, home: () => '/h', env })).toEqual({ config: '/c', state: path.resolve('s') });
+test.each(['linux', 'darwin'])('%s: our own variables win; a relative one is refused', (platform) => {
+  const env = { PETSTOCK_CONFIG_DIR: '/c', PETSTOCK_STATE_DIR: './s t', XDG_CONFIG_HOME: '/x' };
+  const folders = resolveFolders({ platform, home: () => '/h', env });
+  expect(folders.config).toBe('/c');
+  expect(() => folders.state).toThrow(
+    expect.objectContaining({ kind: 'usage', hint: `export PETSTOCK_STATE_DIR='${path.resolve('s t')}'` }),
+  );
 });
 
 test.each(['linux', 'darwin', 'win32'])('%s: without a home the variables do, and else it is said', (platform) => {

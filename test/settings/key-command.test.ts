@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { chmodSync, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
+import path, { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseCommandLine } from '../../src/settings/command-line.ts';
 import { readConfig } from '../../src/settings/config-file.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
@@ -103,6 +103,51 @@ describe('a key that a command prints', () => {
     expect(answer).toMatchObject({ code: 4, requests: [] });
     expect(answer.stderr).toContain('The key command names a program that does not exist: no-such-program lookup x');
     expect(answer.stderr).toContain('Hint: petstock config set-key --env staging');
+  });
+
+  test('what it says on stderr is shown as foreign text: bounded, without control characters or keys', async () => {
+    const shop = await keyShop();
+    const message = String.raw`\033[2JTouch the key\nError: psk_0123456789abcdef\n\nlast`;
+    shop.program('show-key', `printf '${message}' >&2; yes x | head -c 90000 >&2; echo ${shop.service.key}`);
+    await shop.run(store('show-key'));
+    const { code, stderr } = await shop.run('inventory get 4 -q');
+    expect(code).toBe(0);
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines.slice(0, 3)).toEqual(['│ Touch the key', '│ Error: [not shown]', '│ lastx']);
+    expect(lines).toHaveLength(21);
+    expect(lines.at(-1)).toBe('│ …');
+  });
+
+  test('a relative program becomes absolute when it is stored', async () => {
+    const shop = await keyShop();
+    const folder = path.relative('.', path.join(shop.folders.config, '..', 'bin'));
+    shop.program('show key', `echo ${shop.service.key}`);
+    await shop.run(store(`'${folder}/show key' one`));
+    const file = path.resolve(folder, 'show key');
+    expect(readConfig(shop.folders.config).config.keyCommands?.staging?.command).toBe(`'${file}' one`);
+    expect((await shop.run('inventory get 4')).code).toBe(0);
+    writeFileSync(
+      path.join(shop.folders.config, 'config.json'),
+      JSON.stringify({ keyCommands: { staging: { command: './show-key' } }, urls: { staging: shop.service.url } }),
+    );
+    const byHand = await shop.run('inventory get 4');
+    expect(byHand).toMatchObject({ code: 4, requests: [] });
+    expect(byHand.stderr).toContain('names its program by a relative path');
+  });
+
+  test.each(['', '.', './bin', 'bin'])('relative entries of PATH do not count (%j)', async (entry) => {
+    const shop = await keyShop();
+    const name = 'petstock-test-show-key';
+    const here = path.resolve(name);
+    writeFileSync(here, '#!/bin/sh\necho psk_of_this_folder\n', { mode: 0o755 });
+    onTestFinished(() => rmSync(here));
+    await shop.run(store(name));
+    const env = { PATH: `${entry}:/usr/bin:/bin` };
+    const answer = await shop.run('inventory get 4', { env });
+    expect(answer).toMatchObject({ code: 4, requests: [] });
+    expect(answer.stderr).toContain('names a program that does not exist');
+    await shop.run(store(`${name} | cat`, '--shell'));
+    expect(await shop.run('inventory get 4', { env })).toMatchObject({ code: 4, requests: [] });
   });
 
   test('one that hangs is ended', async () => {

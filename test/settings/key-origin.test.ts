@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { configFile, readConfig } from '../../src/settings/config-file.ts';
 import { makePrivateFolder } from '../../src/shared/private-folder.ts';
@@ -110,6 +110,19 @@ test('a key in a file without origins belongs to the URL beside it', async () =>
   expect(await shop.run(`config set-url ${elsewhere}`, { env: stored })).toMatchObject({ code: 4 });
 });
 
+test('an address that is edited by hand does not get the stored key', async () => {
+  const shop = await shopWithKey();
+  const file = configFile(shop.folders.config);
+  const text = readFileSync(file, 'utf8').replace(`"staging": "${shop.service.url}"`, `"staging": "${elsewhere}"`);
+  writeFileSync(file, text, { mode: 0o600 });
+  expect(readConfig(shop.folders.config).config.urls.staging).toBe(elsewhere);
+  for (const command of ['inventory list', 'inventory set 1 5', 'status', 'api GET /inventory']) {
+    const result = await shop.run(command, { env: stored });
+    expect(result, command).toMatchObject({ code: 4, requests: [] });
+    expect(result.stderr).toContain('the stored URL names');
+  }
+});
+
 test('an origin that is none names the file', async () => {
   const shop = await openShop();
   const { config: folder } = shop.folders;
@@ -140,6 +153,23 @@ describe('set-key --check', () => {
     expect(result.stderr).not.toContain(key);
     const { config } = readConfig(shop.folders.config);
     expect(config).toMatchObject({ keys: {}, urls: { staging: shop.service.url } });
+  });
+
+  test('says where a refused key came from, and hints the same command again', async () => {
+    const shop = await openShop();
+    const check = `config set-key -e production --url ${shop.service.url} --check`;
+    const piped = await shop.run(check, { env: stored, stdin: 'psk_not_the_key_1' });
+    expect(piped).toMatchObject({ code: 4 });
+    expect(piped.stderr).toContain('The key came from: stdin.\n');
+    expect(piped.stderr).toContain(
+      `Hint: petstock config set-key --env production --url ${shop.service.url} --check\n`,
+    );
+    const typed = await shop.run(check, {
+      env: stored,
+      terminal: 300,
+      prompts: { password: async () => 'psk_not_the_key_1' },
+    });
+    expect(typed.stderr).toContain('The key came from: what was typed.');
   });
 
   test('without an address, or beside a variable, stores nothing', async () => {

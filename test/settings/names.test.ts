@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type SettingName, settingDefinitions, settingName } from '../../src/settings/names.ts';
+import { type SettingName, settingDefinitions, settingName } from '../../src/settings/settings.ts';
 import { UsageError } from '../../src/shared/errors.ts';
 
 describe('values', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { StoredConfig } from '../../src/settings/config-file.ts';
 import { describeShadows, resolveBaseUrl, resolveEnvironment, resolveKey } from '../../src/settings/resolve.ts';
-import type { StoredConfig } from '../../src/settings/settings.ts';
 import { UsageError } from '../../src/shared/errors.ts';
 
 const empty: StoredConfig = { settings: {}, keys: {}, urls: {} };

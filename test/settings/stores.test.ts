@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { startService } from '../../src/service/index.ts';
-import { readConfig } from '../../src/settings/config-file.ts';
-import { configOf } from '../../src/settings/stores.ts';
+import { configOf, readConfig } from '../../src/settings/config-file.ts';
 import { whereName, whereOptions } from '../../src/shared/where.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { openShop, type Shop } from '../support/shop.ts';

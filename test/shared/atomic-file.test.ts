@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import {
   chmod,
   type FileHandle,
@@ -8,11 +9,13 @@ import {
   readdir,
   readFile,
   realpath,
+  rename,
   rm,
   stat,
   symlink,
   writeFile,
 } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -100,7 +103,7 @@ describe('writeFileAtomically', () => {
 });
 
 /** Syncs nothing; notes what there was to sync, and what was in the folder then, in order. */
-function watchedSync(seen: unknown[]): DiskSync {
+function watchedSync(seen: unknown[]): Partial<DiskSync> {
   const contents = async () => {
     const names = (await readdir(folder)).map((name) => name.replace(/^\.petstock-.+\.tmp$/, 'TEMPORARY')).sort();
     return names.join(' ');
@@ -122,7 +125,7 @@ describe('what is on the disk, and when', () => {
     await writeFile(path, 'old');
     await chmod(path, 0o640);
     const seen: unknown[] = [];
-    await writeFileAtomically(path, pieces('12345', '67890'), watchedSync(seen));
+    await writeFileAtomically(path, pieces('12345', '67890'), { sync: watchedSync(seen) });
     expect(seen).toEqual([
       { file: 10, mode: 0o640, beside: 'TEMPORARY a' },
       { folder, beside: 'a' },
@@ -134,7 +137,7 @@ describe('what is on the disk, and when', () => {
     await writeFile(join(folder, 'b', 'real'), 'old');
     await symlink(join('b', 'real'), join(folder, 'a'));
     const seen: unknown[] = [];
-    await writeFileAtomically(join(folder, 'a'), ['1'], watchedSync(seen));
+    await writeFileAtomically(join(folder, 'a'), ['1'], { sync: watchedSync(seen) });
     expect(seen.at(-1)).toEqual({ folder: join(await realpath(folder), 'b'), beside: 'a b' });
   });
 
@@ -149,14 +152,60 @@ describe('what is on the disk, and when', () => {
 
   it('a file that is not on the disk does not take its name', async () => {
     await writeFile(join(folder, 'a'), 'old');
-    const sync: DiskSync = {
+    const sync: Partial<DiskSync> = {
       file: () => Promise.reject(Object.assign(new Error('EIO'), { code: 'EIO' })),
       folder: async () => {},
     };
-    await expect(writeFileAtomically(join(folder, 'a'), ['new'], sync)).rejects.toBeInstanceOf(FailureError);
+    await expect(writeFileAtomically(join(folder, 'a'), ['new'], { sync })).rejects.toBeInstanceOf(FailureError);
     expect(await readFile(join(folder, 'a'), 'utf8')).toBe('old');
     expect(await readdir(folder)).toEqual(['a']);
   });
+});
+
+it('waits until another program has closed the file, as on Windows', async () => {
+  const path = join(folder, 'a');
+  await writeFile(path, 'old');
+  const paused: number[] = [];
+  const open = (times: number): Partial<DiskSync> => {
+    let tries = 0;
+    return {
+      isWindows: true,
+      rename: async (from, to) => {
+        tries += 1;
+        if (tries <= times) throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
+        await rename(from, to);
+      },
+      pause: async (ms) => void paused.push(ms),
+    };
+  };
+  await writeFileAtomically(path, ['new'], { sync: open(3) });
+  expect([await readFile(path, 'utf8'), paused]).toEqual(['new', [50, 100, 200]]);
+  await expect(writeFileAtomically(path, ['newer'], { sync: open(99) })).rejects.toThrow(
+    'close it there and try again',
+  );
+  await expect(writeFileAtomically(path, ['newer'], { sync: { ...open(1), isWindows: false } })).rejects.toThrow(
+    'permission',
+  );
+  expect([await readFile(path, 'utf8'), await readdir(folder)]).toEqual(['new', ['a']]);
+});
+
+it('syncs the new file and its folder by itself', async () => {
+  const synced: string[] = [];
+  const { fsync } = fs;
+  fs.fsync = ((descriptor: number, done: fs.NoParamCallback) => {
+    synced.push(fs.readlinkSync(`/proc/self/fd/${descriptor}`).replace(/\/\.petstock-.*$/, '/TEMPORARY'));
+    fsync(descriptor, done);
+  }) as typeof fs.fsync;
+  syncBuiltinESMExports();
+  try {
+    await writeFileAtomically(join(folder, 'a'), ['new']);
+    await createFileAtomically(join(folder, 'b'), 'new');
+  } finally {
+    fs.fsync = fsync;
+    syncBuiltinESMExports();
+  }
+  const place = await realpath(folder);
+  expect(synced).toEqual([`${place}/TEMPORARY`, place, `${place}/TEMPORARY`, place]);
 });
 
 describe("file handles that can not sync, as those of Plug'n'Play", () => {
@@ -195,7 +244,7 @@ describe('createFileAtomically', () => {
 });
 
 describe('where the new file is gone before it has its name', () => {
-  const vanishing: DiskSync = {
+  const vanishing: Partial<DiskSync> = {
     file: async () => {
       for (const name of await readdir(folder)) await rm(join(folder, name));
     },
@@ -203,7 +252,7 @@ describe('where the new file is gone before it has its name', () => {
   };
 
   it.each([
-    ['replaced', () => writeFileAtomically(join(folder, 'a'), ['x'], vanishing)],
+    ['replaced', () => writeFileAtomically(join(folder, 'a'), ['x'], { sync: vanishing })],
     ['created', () => createFileAtomically(join(folder, 'a'), 'x', vanishing)],
   ])('nothing is %s, and it says so', async (_what, write) => {
     await expect(write()).rejects.toThrow(`${join(folder, 'a')} can't be written: there is no such folder`);

@@ -186,7 +186,7 @@ function hinted(error: PetstockError, { where }: Invocation, report: StatusRepor
   if (!verbose) return error.with({ hint: `petstock status --verbose ${options}` });
   const isStored = report.urlSource === 'config file';
   return error.with({
-    hint: isStored ? `petstock config set-url https://<your-store>/v1 ${options}` : 'petstock config list',
+    hint: isStored ? `petstock config set-url 'https://<your-store>/v1' ${options}` : 'petstock config list',
   });
 }
 

@@ -1,25 +1,28 @@
 import { type Client, createClient } from '../../api/client.ts';
 import type { Transport, TransportOptions } from '../../api/transport.ts';
+import { wrap } from '../../output/text-width.ts';
 import { createGovernor } from '../../rate-limit/admission.ts';
 import type { Governor } from '../../rate-limit/governor.ts';
 import { scopeOf } from '../../rate-limit/scope.ts';
-import { requireKeyOfOrigin } from '../../settings/key-origin.ts';
+import type { ConfigFile, StoredConfig } from '../../settings/config-file.ts';
 import { maskKey } from '../../settings/keys.ts';
-import { type PrintedKey, type Resolved, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
-import type {
-  ConfigFile,
-  EnvironmentName,
-  RemoteEnvironmentName,
-  Sourced,
-  StoredConfig,
-} from '../../settings/settings.ts';
-import { requireKnownStore } from '../../settings/stores.ts';
+import {
+  type PrintedKey,
+  type Resolved,
+  requireKeyOfOrigin,
+  requireKnownStore,
+  resolveBaseUrl,
+  resolveKey,
+} from '../../settings/resolve.ts';
+import type { EnvironmentName, RemoteEnvironmentName } from '../../settings/settings.ts';
+import type { Sourced } from '../../settings/variables.ts';
 import { AuthError, UsageError } from '../../shared/errors.ts';
 import { version } from '../../shared/version.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import { serviceOf } from '../../state/service-of.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
+import { looksLikeKey } from '../typed-keys.ts';
 import { type SeenHead, watchAnswers } from './answer-watch.ts';
 import type { Messages, Retry } from './messages.ts';
 import { networkFor } from './network.ts';
@@ -168,7 +171,7 @@ async function remoteTarget(environment: RemoteEnvironmentName, options: Connect
   if (url === undefined) {
     if (store !== undefined) requireKnownStore(store, context.env, options.configFile);
     throw new UsageError(`No address is known for ${whereName(where)}`, {
-      hint: `petstock config set-url https://<your-store>/v1 ${whereOptions(where)}`,
+      hint: `petstock config set-url 'https://<your-store>/v1' ${whereOptions(where)}`,
     });
   }
   const found = resolveKey(environment, context.env, config);
@@ -180,16 +183,30 @@ async function remoteTarget(environment: RemoteEnvironmentName, options: Connect
   requireKeyOfOrigin(environment, found, url, config);
   const service = serviceOf(url.value);
   const network = await networkFor(url.value, { context, settings: config.settings, messages, writes });
-  const key = await keyOf(found, context, `petstock config set-key ${whereOptions(where)}`);
+  const key = await keyOf(found, options, `petstock config set-key ${whereOptions(where)}`);
   const { origin } = new URL(service);
   return { baseUrl: url.value, key, service, origin, network, close: async () => {} };
 }
 
+/** What a key helper says, visibly its own words, without anything that may be a key. */
+function helperLines(line: string, width: number): string[] {
+  const words = line.split(' ').map((word) => (looksLikeKey(word) ? '[not shown]' : word));
+  const text = words.join(' ');
+  const lines = width === Number.POSITIVE_INFINITY ? [text] : wrap(text, Math.max(1, width - 2));
+  return lines.map((part) => `│ ${part}`);
+}
+
 /** The key itself. A command that prints it is run once a command, since a connection is made once. */
-async function keyOf(key: Resolved | PrintedKey, context: Context, hint: string): Promise<string> {
+async function keyOf(key: Resolved | PrintedKey, { context, messages }: ConnectOptions, hint: string): Promise<string> {
   if (!('command' in key)) return key.value;
   // Late: few keys come from a command.
   const { runKeyCommand } = await import('../../settings/run-key-command.ts');
   const { env, clock, interrupted } = context;
-  return runKeyCommand(key.command, { env, clock, interrupted, hint });
+  return runKeyCommand(key.command, {
+    env,
+    clock,
+    interrupted,
+    hint,
+    onMessage: (line) => void messages.show((_paint, width) => helperLines(line, width), { always: true }),
+  });
 }

@@ -1,6 +1,6 @@
 import { type ColorChoice, isColorChoice } from '../../output/paint.ts';
 import { type Format, formats, isFormat } from '../../output/view.ts';
-import type { StoredConfig } from '../../settings/settings.ts';
+import type { StoredConfig } from '../../settings/config-file.ts';
 import { UsageError } from '../../shared/errors.ts';
 
 /** The global options as Commander parsed them; not yet validated against settings. */

@@ -1,4 +1,6 @@
-import type { ConfigFile, EnvironmentName, Sourced, StoredConfig } from '../../settings/settings.ts';
+import type { ConfigFile, StoredConfig } from '../../settings/config-file.ts';
+import type { EnvironmentName } from '../../settings/settings.ts';
+import type { Sourced } from '../../settings/variables.ts';
 import type { Where } from '../../shared/where.ts';
 import type { Context } from '../context.ts';
 import type { GlobalOptions } from './globals.ts';

@@ -33,7 +33,7 @@ async function authorities(caFile: string, env: Context['env']): Promise<readonl
 async function requireCertificateCheck({ context, messages, writes }: NetworkUse): Promise<void> {
   if (context.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
   const fact = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of certificates';
-  const instead = 'petstock config set ca-file <file>';
+  const instead = "petstock config set ca-file '<file>'";
   if (writes) {
     throw new UsageError(`${fact}: nothing is written with it, and nothing was sent. Unset it`, { hint: instead });
   }

@@ -1,5 +1,7 @@
 import { createPaint, type Paint, wantsColor } from '../../output/paint.ts';
-import { readConfig } from '../../settings/config-file.ts';
+import { emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
+import { sentence } from '../../settings/settings.ts';
+import { PetstockError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import type { Context, Output } from '../context.ts';
 import type { ConnectionUse } from './connect.ts';
@@ -19,6 +21,20 @@ export interface OpenInvocation extends Invocation {
   readonly service: OpenServiceAccess;
 }
 
+/** Commands that can do their work without knowing what is configured. */
+const unconfigured = /^(config path|completion|licenses|state|sandbox|history (list|show|export))( |$)/;
+
+/** Returns the configuration; a damaged one stops no command that can do without. @throws as `readConfig` */
+function readConfigFor(command: string, folder: string): ReadConfig {
+  try {
+    return readConfig(folder);
+  } catch (error) {
+    if (!(error instanceof PetstockError) || !unconfigured.test(command)) throw error;
+    const lost = /^(state|history)/.test(command) ? ', and a shared state that it may name is not looked at' : '';
+    return { config: emptyConfig, warnings: [`${sentence(error.message)} It has no effect on this command${lost}`] };
+  }
+}
+
 /**
  * Reads the configuration and the global options for one run of a command.
  *
@@ -32,7 +48,7 @@ export async function openInvocation(
 ): Promise<OpenInvocation> {
   const { stdout, stderr } = context;
   refuseSudoInHome(context.folders, context.env);
-  const found = readConfig(context.folders.config);
+  const found = readConfigFor(command, context.folders.config);
   const chosen = resolvePlace(context, globals, found.config);
   const { store, config, environment } = chosen;
   const format = resolveFormat(globals, config, stdout.isTerminal, command);
@@ -56,7 +72,7 @@ export async function openInvocation(
   });
   if (results.wantsJson) context.endInJson?.();
   const questions = createQuestions(context, globals);
-  if (found.warning !== undefined) await messages.warn(found.warning);
+  for (const warning of found.warnings) await messages.warn(warning);
 
   const open = async ({ bulk = false, writes = false }: ConnectionUse, place: Place) => {
     // Late, since it brings the HTTP layer, which help and configuration do without.

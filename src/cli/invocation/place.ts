@@ -1,6 +1,7 @@
-import { resolveEnvironment } from '../../settings/resolve.ts';
-import type { ConfigFile, EnvironmentName, Sourced, StoredConfig } from '../../settings/settings.ts';
-import { configOf, resolveStore } from '../../settings/stores.ts';
+import { type ConfigFile, configOf, type StoredConfig } from '../../settings/config-file.ts';
+import { resolveEnvironment, resolveStore } from '../../settings/resolve.ts';
+import type { EnvironmentName } from '../../settings/settings.ts';
+import type { Sourced } from '../../settings/variables.ts';
 import { UsageError } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import type { GlobalOptions } from './globals.ts';

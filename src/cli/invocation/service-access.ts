@@ -1,6 +1,7 @@
 import type { Paint } from '../../output/paint.ts';
 import { rateLimitLine } from '../../output/rate-limit-text.ts';
-import type { EnvironmentName, StoredConfig } from '../../settings/settings.ts';
+import type { StoredConfig } from '../../settings/config-file.ts';
+import type { EnvironmentName } from '../../settings/settings.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { whereName } from '../../shared/where.ts';
 import type { Context } from '../context.ts';

@@ -1,5 +1,6 @@
-import { resolveStateUrl } from '../../settings/resolve.ts';
-import type { EnvironmentName, Sourced, StoredConfig } from '../../settings/settings.ts';
+import type { StoredConfig } from '../../settings/config-file.ts';
+import { type EnvironmentName, resolveSetting } from '../../settings/settings.ts';
+import type { Sourced } from '../../settings/variables.ts';
 import { runtimeFolder } from '../../shared/runtime-folder.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
 import type { State } from '../../state/state.ts';
@@ -64,7 +65,7 @@ export function sharedStateOf({
   config,
   environment,
 }: Pick<StateUse, 'context' | 'config' | 'environment'>): Sourced<string> | undefined {
-  return environment.value === 'sandbox' ? undefined : resolveStateUrl(context.env, config.settings);
+  return environment.value === 'sandbox' ? undefined : resolveSetting('state-url', context.env, config.settings);
 }
 
 function stateOptions(use: StateUse): OpenStateOptions {

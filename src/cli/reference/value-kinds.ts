@@ -3,8 +3,13 @@ import { changeFileEndings, changeFormats } from '../../change-files/format.ts';
 import { petStatuses } from '../../inventory/items.ts';
 import { sortKeys } from '../../inventory/sort.ts';
 import { inventoryFields } from '../../output/inventory-view.ts';
-import { settingDefinitions, settingNames } from '../../settings/names.ts';
-import { environmentNames, remoteEnvironmentNames } from '../../settings/settings.ts';
+import {
+  definitionOf,
+  environmentNames,
+  remoteEnvironmentNames,
+  settingDefinitions,
+  settingNames,
+} from '../../settings/settings.ts';
 import { methods } from '../commands/api.ts';
 import { topicNames } from '../commands/help/topic-names.ts';
 import { runStates } from '../commands/history/list.ts';
@@ -97,7 +102,7 @@ function files(endings: readonly string[] = []): ValueKind {
 }
 
 function settingWords(): readonly Word[] {
-  return settingNames.map((name) => [name, settingDefinitions[name].meaning]);
+  return settingNames.map((name) => [name, definitionOf(name).meaning]);
 }
 
 function remoteWords(what: 'url' | 'key'): readonly Word[] {
@@ -106,8 +111,8 @@ function remoteWords(what: 'url' | 'key'): readonly Word[] {
 
 function settingValues(): ValueKind {
   const values = settingNames.map((name): [string, ValueKind] => {
-    const { values: typed } = settingDefinitions[name];
-    if (name === 'default-store') return [name, { kind: 'stores' }];
+    const { values: typed } = definitionOf(name);
+    if (typed === '<store>') return [name, { kind: 'stores' }];
     if (typed === '<file>') return [name, files()];
     return [name, typed.startsWith('<') ? { kind: 'free' } : words(typed.split('|'))];
   });

@@ -7,7 +7,7 @@ test('config get of a value that is not set is exit 1', async () => {
   const unset = await shop.run('config get url', { env });
   expect(unset).toMatchObject({ code: 1, stdout: '' });
   expect(unset.stderr).toContain('Error: url.staging is not set.\n');
-  expect(unset.stderr).toContain('Hint: petstock config set-url https://<your-store>/v1 --env staging\n');
+  expect(unset.stderr).toContain("Hint: petstock config set-url 'https://<your-store>/v1' --env staging\n");
   const json = await shop.run('config get key --env production --json', { env });
   expect(json.code).toBe(1);
   expect(JSON.parse(json.stdout)).toMatchObject({ name: 'key.production', value: null });

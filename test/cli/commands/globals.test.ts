@@ -79,7 +79,7 @@ describe('the environment', () => {
 
 describe('without an address or a key', () => {
   test.each([
-    [{ PETSTOCK_URL_STAGING: undefined }, 2, 'Hint: petstock config set-url https://<your-store>/v1 --env staging\n'],
+    [{ PETSTOCK_URL_STAGING: undefined }, 2, "Hint: petstock config set-url 'https://<your-store>/v1' --env staging\n"],
     [{ PETSTOCK_API_KEY_STAGING: undefined }, 4, 'Hint: petstock config set-key --env staging\n'],
     [{ PETSTOCK_URL_STAGING: 'http://store.example/v1' }, 2, 'PETSTOCK_URL_STAGING'],
     [{ PETSTOCK_URL_STAGING: 'https://store.example/' }, 2, '/v1'],

@@ -58,7 +58,7 @@ test('of a service that can not be reached, or fails, the hint is petstock statu
   await shop.run(['config', 'set-url', shop.service.url]);
   const env = { PETSTOCK_URL_STAGING: undefined };
   const stored = await shop.run('status --verbose', { around: refuse, env });
-  expect(stored.stderr).toContain('Hint: petstock config set-url https://<your-store>/v1 --env staging\n');
+  expect(stored.stderr).toContain("Hint: petstock config set-url 'https://<your-store>/v1' --env staging\n");
   const service = await scriptedService();
   service.always('GET', ({ answer }) => answer(503, ''));
   const failing = await shop.run('inventory list', { env: service.env });

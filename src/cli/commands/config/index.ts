@@ -15,17 +15,17 @@ export const configOutline: NounOutline = {
     {
       usage: 'set-key',
       summary: 'store the key of one environment',
-      load: async () => (await import('./set-key.ts')).defineSetKey,
+      load: async () => (await import('./keys.ts')).defineSetKey,
     },
     {
       usage: 'unset-key',
       summary: 'forget the key of one environment',
-      load: async () => (await import('./unset-key.ts')).defineUnsetKey,
+      load: async () => (await import('./keys.ts')).defineUnsetKey,
     },
     {
       usage: 'set-url <url>',
       summary: 'store the base URL of one environment',
-      load: async () => (await import('./set-url.ts')).defineSetUrl,
+      load: async () => (await import('./set.ts')).defineSetUrl,
     },
     {
       usage: 'set <name> [value]',
@@ -35,22 +35,22 @@ export const configOutline: NounOutline = {
     {
       usage: 'get <name>',
       summary: 'print one value',
-      load: async () => (await import('./get.ts')).defineGet,
+      load: async () => (await import('./show.ts')).defineGet,
     },
     {
       usage: 'unset <name>',
       summary: 'remove a setting or URL',
-      load: async () => (await import('./unset.ts')).defineUnset,
+      load: async () => (await import('./set.ts')).defineUnset,
     },
     {
       usage: 'list',
       summary: 'show everything that is set, and where it comes from',
-      load: async () => (await import('./list.ts')).defineList,
+      load: async () => (await import('./show.ts')).defineList,
     },
     {
       usage: 'path',
       summary: 'print where the configuration file is',
-      load: async () => (await import('./path.ts')).definePath,
+      load: async () => (await import('./show.ts')).definePath,
     },
   ],
 };

@@ -1,109 +1,190 @@
 import type { Command } from 'commander';
-import { configFile } from '../../../settings/config-file.ts';
-import { type SettingName, type SettingValue, settingDefinitions, settingName } from '../../../settings/names.ts';
-import { isKnownStore, unnamedStore } from '../../../settings/stores.ts';
-import { variable } from '../../../settings/variables.ts';
-import { type ConfigPlace, setSetting } from '../../../settings/write-config.ts';
-import { maskDatabaseUrl, parseDatabaseUrl } from '../../../shared/database-url.ts';
+import { parseBaseUrl } from '../../../settings/base-url.ts';
+import { configFile, emptyStore } from '../../../settings/config-file.ts';
+import { describeShadow, isKnownStore } from '../../../settings/resolve.ts';
+import {
+  definitionOf,
+  type RemoteEnvironmentName,
+  type SettingName,
+  type SettingValue,
+  sentence,
+  settingName,
+  settingNames,
+  unnamedStore,
+} from '../../../settings/settings.ts';
+import { urlVariable, variable } from '../../../settings/variables.ts';
+import { type RemotePlace, setSetting, setUrl, unsetUrl } from '../../../settings/write-config.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
+import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { readKeyText } from './read-key.ts';
-import { settingsPlace } from './remote.ts';
-import { settingsHelp } from './settings-help.ts';
+import { entryName, environmentOf, isSetting, readSecret, remotePlace, settingsPlace } from './names.ts';
+import { shownSetting } from './show.ts';
 
-const shown = examples([
-  ['petstock config set default-env production'],
-  ['petstock config set confirm always'],
-  ['petstock config set max-zero 10'],
-  ['petstock config set state-url < url.txt', 'a password on the command line stays in the history of the shell'],
-]);
-
-const help = `${shown}
-
-Keys and URLs have commands of their own: petstock config set-key, petstock config set-url.`;
-
-/** One state and one default are for all stores. */
-const forAllStores: ReadonlySet<SettingName> = new Set(['default-store', 'state-url']);
-
-/** Variables that go before a setting. */
-const shadows: Readonly<Partial<Record<SettingName, string>>> = {
-  'default-env': 'PETSTOCK_ENV',
-  'default-store': 'PETSTOCK_STORE',
-  'state-url': 'PETSTOCK_STATE_URL',
-};
+/** The settings and their values, for help. */
+function settingsHelp(): string {
+  const lines = settingNames.map((name) => {
+    const { values, meaning, defaultValue } = definitionOf(name);
+    const fallback = defaultValue === undefined ? '' : ` (default: ${defaultValue})`;
+    return `  ${name.padEnd(14)}  ${values}\n${' '.repeat(18)}${meaning}${fallback}`;
+  });
+  return `\nSettings:\n${lines.join('\n')}\n`;
+}
 
 export function defineSet(command: Command, run: Run): void {
+  const shown = examples([
+    ['petstock config set default-env production'],
+    ['petstock config set confirm always'],
+    ['petstock config set max-zero 10'],
+    ['petstock config set state-url < url.txt', 'a password on the command line stays in the history of the shell'],
+  ]);
   command
     .argument('<name>', 'the setting')
     .argument(
       '[value]',
-      'its value; of state-url, which may hold a password, asked for or read from stdin where it is missing',
+      'its value; state-url, which may hold a password, is asked for or read from stdin if it is missing',
     )
     .description('Changes a setting of petstock on this machine; with --store, for that store alone.')
-    .addHelpText('after', `${settingsHelp()}${help}`)
+    .addHelpText(
+      'after',
+      `${settingsHelp()}${shown}\n\nKeys and URLs have commands of their own: petstock config set-key, petstock config set-url.`,
+    )
     .action(run((invocation, _options, name, value) => storeSetting(invocation, name, value)));
 }
 
-async function storeSetting(invocation: Invocation, name: string, given: string | undefined): Promise<void> {
-  const { context, environment } = invocation;
-  const known = settingName(name, environment.value);
-  const { isSecret = false } = settingDefinitions[known];
+async function storeSetting(invocation: Invocation, text: string, given: string | undefined): Promise<void> {
+  const { context, where } = invocation;
+  const name = settingName(text, where);
+  const { isSecret = false, isForAllStores = false, values, variable: source } = definitionOf(name);
   if (given === undefined && !isSecret) {
-    throw new UsageError(`Missing value: ${known} takes ${settingDefinitions[known].values}`, {
-      hint: 'petstock help config set',
-    });
+    throw new UsageError(`Missing value: ${name} takes ${values}`, { hint: 'petstock help config set' });
   }
   const place = settingsPlace(invocation);
-  const text = given ?? (await readKeyText(context, `URL for ${known}`));
-  if (forAllStores.has(known) && place.store !== undefined) {
-    throw new UsageError(`${known} is a setting of all stores; leave out --store`, {
-      hint: isSecret ? `petstock config set ${known}` : `petstock config set ${known} ${shellWord(text)}`,
+  const typed = given ?? (await readSecret(context, `URL for ${name}`));
+  if (isForAllStores && place.store !== undefined) {
+    throw new UsageError(`${name} is a setting of all stores; leave out --store`, {
+      hint: `petstock config set ${name}${isSecret ? '' : ` ${shellWord(typed)}`}`,
     });
   }
-  const value = await store(place, known, text);
-  const shownValue = isSecret ? maskDatabaseUrl(String(value)) : value;
+  const value = await parsed(name, typed);
+  await setSetting(place, name, value);
   const whose = place.store === undefined ? '' : ` for the store ${place.store}`;
-  await invocation.messages.note(`Set ${known} to ${shownValue}${whose} in ${configFile(place.folder)}`);
-  if (known === 'default-store') await warnOfUnknownStore(invocation, String(value));
-  const shadow = shadows[known];
-  if (shadow !== undefined && variable(context.env, shadow) !== undefined) {
-    await invocation.messages.warn(`${shadow} is set, so ${known} is not used`);
+  await invocation.messages.note(`Set ${name} to ${shownSetting(name, value)}${whose} in ${configFile(place.folder)}`);
+  if (name === 'default-store') await warnOfUnknownStore(invocation, String(value));
+  if (source !== undefined && variable(context.env, source) !== undefined) {
+    await invocation.messages.warn(`${source} is set, so ${name} is not used`);
   }
 }
 
-/** A typing error here would make every later command fail. */
+/** @throws UsageError for a value that can't be used: it would make every later command fail */
+async function parsed(name: SettingName, text: string): Promise<SettingValue> {
+  const { parse, check } = definitionOf(name);
+  const value = parse(text);
+  if (!value.ok) throw new UsageError(`${name} was not changed: ${sentence(value.fault)}`);
+  await check?.(value.value);
+  return value.value;
+}
+
 async function warnOfUnknownStore({ context, configFile: file, messages }: Invocation, name: string): Promise<void> {
   if (name === unnamedStore || isKnownStore(name, context.env, file)) return;
   const near = didYouMean(name, Object.keys(file.stores));
   await messages.warn(
     `nothing is stored for a store ${name} yet.${near} To store its address: ` +
-      `petstock config set-url https://<your-store>/v1 --store ${shellWord(name)}`,
+      `petstock config set-url 'https://<your-store>/v1' --store ${shellWord(name)}`,
   );
 }
 
-async function store<Name extends SettingName>(
-  place: ConfigPlace,
-  name: Name,
-  text: string,
-): Promise<SettingValue<Name>> {
-  const parsed = settingDefinitions[name].parse(text);
-  if (!parsed.ok) throw new UsageError(`${name} was not changed: ${parsed.fault}`);
-  // A file that can't be used would make every later command fail.
-  if (name === 'ca-file') await requireAuthorities(String(parsed.value));
-  if (name === 'state-url') requireDatabaseUrl(String(parsed.value));
-  await setSetting(place, name, parsed.value);
-  return parsed.value;
+export function defineUnset(command: Command, run: Run): void {
+  const shown = examples([['petstock config unset max-zero'], ['petstock config unset url --env staging']]);
+  command
+    .argument('<name>', 'the setting, or url')
+    .description('Removes a setting, or the URL of an environment, from the configuration file.')
+    .addHelpText(
+      'after',
+      `${settingsHelp()}  url             the stored URL of the chosen environment; also url.staging, url.production\n${shown}\n\nKeys have a command of their own: petstock config unset-key.`,
+    )
+    .action(run((invocation, _options, name) => forget(invocation, name)));
 }
 
-function requireDatabaseUrl(text: string): void {
-  const parsed = parseDatabaseUrl(text);
-  if (!parsed.ok) throw new UsageError(`state-url was not changed: ${parsed.fault}.`);
+async function forget(invocation: Invocation, text: string): Promise<void> {
+  const { value } = invocation.environment;
+  const name = entryName(text, value);
+  if (isSetting(name)) return forgetSetting(invocation, name);
+  if (name.startsWith('url.')) return forgetUrl(invocation, environmentOf(name));
+  const where = whereOptions({ store: invocation.store?.value, env: environmentOf(name) });
+  throw new UsageError('Keys have a command of their own.', { hint: `petstock config unset-key ${where}` });
 }
 
-async function requireAuthorities(file: string): Promise<void> {
-  const { readAuthorities } = await import('../../../settings/authorities.ts');
-  readAuthorities(file);
+async function forgetSetting(invocation: Invocation, name: SettingName): Promise<void> {
+  const place = settingsPlace(invocation);
+  const file = configFile(place.folder);
+  const { [place.store ?? '']: own } = invocation.configFile.stores;
+  const { settings } = place.store === undefined ? invocation.configFile : (own ?? emptyStore);
+  const whose = place.store === undefined ? '' : ` for the store ${place.store}`;
+  if (settings[name] === undefined) return invocation.messages.note(`${name} is not set${whose} in ${file}`);
+  await setSetting(place, name, undefined);
+  const value = place.store === undefined ? definitionOf(name).defaultValue : undefined;
+  const now = value === undefined ? '' : `; the default is ${value}`;
+  await invocation.messages.note(`Removed ${name}${whose} from ${file}${now}`);
+}
+
+async function forgetUrl(invocation: Invocation, environment: RemoteEnvironmentName): Promise<void> {
+  const { config, context, messages } = invocation;
+  const store = invocation.store?.value;
+  const place = { folder: context.folders.config, store, environment };
+  const [file, where] = [configFile(place.folder), whereName({ store, env: environment })];
+  if (config.urls[environment] === undefined) {
+    await messages.note(`No URL of ${where} is stored in ${file}`);
+  } else {
+    await unsetUrl(place);
+    await messages.note(`Removed the URL of ${where} from ${file}`);
+  }
+  const source = urlVariable(environment, store);
+  if (variable(context.env, source) !== undefined) {
+    await messages.warn(`${source} is set, so ${where} still has a URL`);
+  }
+}
+
+export function defineSetUrl(command: Command, run: Run): void {
+  command
+    .argument('<url>', 'the address of the service, up to and including /v1')
+    .description(
+      'Stores where the service of one environment is. Nothing is sent there yet: petstock status tries it. ' +
+        'A stored key belongs to the origin that it was stored for: another origin takes set-key --url.',
+    )
+    .addHelpText(
+      'after',
+      examples([
+        ['petstock config set-url https://stock.example.com/v1 --env production'],
+        ['petstock config set-url http://127.0.0.1:4010/v1 --env staging', 'http: on this machine only'],
+        [
+          'petstock config set-url https://north.example.com/v1 --store north -e production',
+          'of one of several stores',
+        ],
+        ['petstock config unset url --env staging', 'removes it'],
+      ]),
+    )
+    .action(run((invocation, _options, url) => storeUrl(invocation, url)));
+}
+
+async function storeUrl(invocation: Invocation, text: string): Promise<void> {
+  const place = remotePlace(invocation, 'URL');
+  const { folder, store, environment } = place;
+  const url = requireBaseUrl(text, place);
+  await setUrl(place, url);
+  const where = whereName({ store, env: environment });
+  await invocation.messages.note(`Stored the URL ${url} of ${where} in ${configFile(folder)}`);
+  const shadow = describeShadow('URL', environment, invocation.context.env, store);
+  if (shadow !== undefined) await invocation.messages.warn(shadow);
+}
+
+/** @throws UsageError for a URL that can't be the base URL of a service; the text is not repeated */
+export function requireBaseUrl(text: string, { store, environment }: RemotePlace): string {
+  const url = parseBaseUrl(text);
+  if (url.ok) return url.value;
+  throw new UsageError(`This URL cannot be used: ${url.fault}.`, {
+    hint: `petstock config set-url https://host/v1 ${whereOptions({ store, env: environment })}`,
+  });
 }

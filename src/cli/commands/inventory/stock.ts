@@ -3,7 +3,7 @@ import type { PetNames } from '../../../inventory/bar-codes.ts';
 import type { ItemFilter } from '../../../inventory/filter.ts';
 import type { ItemColumns } from '../../../inventory/item-columns.ts';
 import { type InventoryItem, isPetStatus } from '../../../inventory/items.ts';
-import { settingDefinitions } from '../../../settings/names.ts';
+import { settingDefinitions } from '../../../settings/settings.ts';
 import { NotFoundError, type PetstockError } from '../../../shared/errors.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';

@@ -182,7 +182,7 @@ test('a key that is refused is that of the side, and nothing is on stdout', asyn
   expect(result.stderr).toContain('The key came from: PETSTOCK_API_KEY_PRODUCTION.');
   const without = await shop.run('inventory diff staging production', { env: { PETSTOCK_URL_PRODUCTION: undefined } });
   expect(without).toMatchObject({ code: 2, stdout: '' });
-  expect(without.stderr).toContain('config set-url https://<your-store>/v1 --env production');
+  expect(without.stderr).toContain("config set-url 'https://<your-store>/v1' --env production");
 });
 
 describe('exit 2, with nothing sent', () => {

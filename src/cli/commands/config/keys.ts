@@ -1,18 +1,17 @@
 import type { Command } from 'commander';
-import { parseCommandLine } from '../../../settings/command-line.ts';
-import { configFile } from '../../../settings/config-file.ts';
+import { absoluteCommand } from '../../../settings/command-line.ts';
+import { configFile, type StoredConfig } from '../../../settings/config-file.ts';
 import { maskKey, parseKey } from '../../../settings/keys.ts';
-import { describeKeyShadow, describeUrlShadow, keySource, resolveBaseUrl } from '../../../settings/resolve.ts';
-import type { StoredConfig } from '../../../settings/settings.ts';
-import { type Credential, type RemotePlace, setKey, setKeyAndUrl } from '../../../settings/write-config.ts';
+import { describeShadow, keySource, resolveBaseUrl } from '../../../settings/resolve.ts';
+import { type Credential, type RemotePlace, setKey, unsetKey } from '../../../settings/write-config.ts';
 import { PetstockError, UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { readKeyText } from './read-key.ts';
-import { remotePlace, requireBaseUrl } from './remote.ts';
+import { readSecret, remotePlace } from './names.ts';
+import { requireBaseUrl } from './set.ts';
 
 interface SetKeyOptions {
   readonly url?: string;
@@ -71,19 +70,19 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise
   const place = remotePlace(invocation, 'key');
   const { store, environment } = place;
   const address = options.url === undefined ? undefined : requireBaseUrl(options.url, place);
-  const credential = commandOf(options) ?? (await typedKey(invocation, place));
+  const credential = commandOf(options) ?? (await typedKey(context, place, options));
   const inForce = address ?? resolveBaseUrl(environment, context.env, config)?.value;
-  if (options.check) await requireAcceptance(invocation, place, { credential, address: inForce });
-  if (address === undefined) await setKey(place, credential, inForce);
-  else await setKeyAndUrl(place, credential, address);
+  if (options.check) await requireAcceptance(invocation, place, { credential, address: inForce }, options);
+  await setKey(place, credential, inForce, address !== undefined);
   const what = typeof credential === 'string' ? `the key ${maskKey(credential)}` : 'the key command';
   const whose = inForce === undefined ? '' : `, for ${new URL(inForce).origin}`;
   const where = whereName({ store, env: environment });
   await messages.note(`Stored ${what} of ${where} in ${configFile(place.folder)}${whose}`);
-  const urlShadow = address === undefined ? undefined : describeUrlShadow(environment, context.env, store);
-  if (urlShadow !== undefined) await messages.warn(urlShadow);
-  const shadow = describeKeyShadow(environment, context.env, store);
-  if (shadow !== undefined) await messages.warn(shadow);
+  const shadows = [
+    address === undefined ? undefined : describeShadow('URL', environment, context.env, store),
+    describeShadow('key', environment, context.env, store),
+  ];
+  for (const shadow of shadows) if (shadow !== undefined) await messages.warn(shadow);
 }
 
 interface Candidate {
@@ -92,12 +91,17 @@ interface Candidate {
   readonly address: string | undefined;
 }
 
-/** One request with a key that is not stored yet. @throws the error of the request, which says that nothing was stored */
+/**
+ * Sends one request with a key that is not stored yet.
+ * @throws the error of the request, which says that nothing was stored and where the key came from
+ */
 async function requireAcceptance(
   { context, config, service }: Invocation,
-  { store, environment }: RemotePlace,
+  place: RemotePlace,
   { credential, address }: Candidate,
+  options: SetKeyOptions,
 ): Promise<void> {
+  const { store, environment } = place;
   const variable = keySource(environment, context.env, store);
   if (variable !== undefined) {
     throw new UsageError(`${variable} is set, and its key would be checked instead: unset it. Nothing was stored`);
@@ -116,40 +120,88 @@ async function requireAcceptance(
     await client.probe();
   } catch (error) {
     if (!(error instanceof PetstockError)) throw error;
-    throw error.with({ message: `${error.message.replace(/\.$/, '')}. The key was not stored` });
+    const isTyped = context.stdin.isTerminal && context.stderr.isTerminal;
+    throw error.with({
+      message: `${error.message.replace(/\.$/, '')}. The key was not stored`,
+      keySource: isKey ? (isTyped ? 'what was typed' : 'stdin') : 'the command given with --command',
+      hint: error.status === 401 ? setKeyCommand(place, options) : error.hint,
+    });
   }
 }
 
-/** @throws UsageError for a command that can't be run as it stands; undefined where none was given */
+/** The command that is to be tried again. */
+function setKeyCommand({ store, environment }: RemotePlace, { url, command, shell, check }: SetKeyOptions): string {
+  const words = [
+    'petstock config set-key',
+    whereOptions({ store, env: environment }),
+    url !== undefined && `--url ${shellWord(url)}`,
+    command !== undefined && `--command ${shellWord(command)}`,
+    shell && '--shell',
+    check && '--check',
+  ];
+  return words.filter((word) => typeof word === 'string').join(' ');
+}
+
+/** @throws UsageError for a command that can't be run as it is; undefined if none was given */
 function commandOf({ command, shell = false }: SetKeyOptions): Credential | undefined {
   if (command === undefined) {
     if (shell) throw new UsageError('--shell says how --command is run: give both. Nothing was stored');
     return undefined;
   }
-  const words = shell ? undefined : parseCommandLine(command);
-  if (words?.ok !== false && command.trim() !== '') return { command, shell };
-  const fault = words?.ok === false ? words.fault : 'it is empty';
-  throw new UsageError(`This command cannot be stored: ${fault}. Nothing was stored`, {
-    hint: 'petstock config set-key --help',
-  });
+  const absolute = shell ? { ok: true as const, value: command } : absoluteCommand(command);
+  if (absolute.ok && command.trim() !== '') return { command: absolute.value, shell };
+  throw new UsageError(
+    `This command cannot be stored: ${absolute.ok ? 'it is empty' : absolute.fault}. Nothing was stored`,
+    { hint: 'petstock config set-key --help' },
+  );
 }
 
-async function typedKey({ context }: Invocation, { store, environment }: RemotePlace): Promise<string> {
-  const where = { store, env: environment };
-  const parsed = parseKey(await readKeyText(context, `API key for ${whereName(where)}`));
+async function typedKey(context: Invocation['context'], place: RemotePlace, options: SetKeyOptions): Promise<string> {
+  const { store, environment } = place;
+  const parsed = parseKey(await readSecret(context, `API key for ${whereName({ store, env: environment })}`));
   if (parsed.ok) return parsed.value;
-  throw new UsageError(`Nothing was stored: ${parsed.fault}.`, {
-    hint: `petstock config set-key ${whereOptions(where)}`,
-  });
+  throw new UsageError(`Nothing was stored: ${parsed.fault}.`, { hint: setKeyCommand(place, options) });
 }
 
 function keyAsArgument(command: Command): UsageError {
-  const { env, store } = command.optsWithGlobals<GlobalOptions>();
-  const stores = store === undefined ? '' : ` --store ${shellWord(store)}`;
-  const environments = env === undefined ? '' : ` --env ${shellWord(env)}`;
+  const { env, store, url, check } = command.optsWithGlobals<GlobalOptions & SetKeyOptions>();
+  const words = [
+    'petstock config set-key',
+    store !== undefined && `--store ${shellWord(store)}`,
+    env !== undefined && `--env ${shellWord(env)}`,
+    url !== undefined && `--url ${shellWord(url)}`,
+    check && '--check',
+  ];
   return new UsageError(
     'config set-key takes no key as an argument: a key on the command line stays in the history of the ' +
       'shell. Nothing was stored. If that was a real key, remove it there.',
-    { hint: `petstock config set-key${stores}${environments}` },
+    { hint: words.filter((word) => typeof word === 'string').join(' ') },
   );
+}
+
+export function defineUnsetKey(command: Command, run: Run): void {
+  command
+    .description(
+      'Removes the stored API key of one environment from this machine. The key itself stays valid at the service.',
+    )
+    .addHelpText('after', examples([['petstock config unset-key --env production']]))
+    .action(run(forgetKey));
+}
+
+async function forgetKey(invocation: Invocation): Promise<void> {
+  const { context, config, messages } = invocation;
+  const place = remotePlace(invocation, 'key');
+  const { store, environment } = place;
+  const where = whereName({ store, env: environment });
+  const [key, command] = [config.keys[environment], config.keyCommands?.[environment]];
+  const file = configFile(place.folder);
+  if (key === undefined && command === undefined) {
+    await messages.note(`No key of ${where} is stored in ${file}`);
+  } else {
+    await unsetKey(place);
+    const what = command === undefined ? `the key ${maskKey(key ?? '')}` : 'the key command';
+    await messages.note(`Removed ${what} of ${where} from ${file}`);
+  }
+  const source = keySource(environment, context.env, store);
+  if (source !== undefined) await messages.warn(`${source} is set, so ${where} still has a key`);
 }
