@@ -37,12 +37,12 @@ test('the words of the service are cut, its code too', () => {
   expect(message.length).toBeLessThan(1100);
 });
 
-describe.each(classes)('%i', (status, type, exit, plain) => {
+describe.each(classes)('%i', (status, type, kind, plain) => {
   test('with an Error body it says what the service says', () => {
     const error = errorOfAnswer(status, body(status));
     expect(error).toBeInstanceOf(type);
     expect(error).toMatchObject({
-      exit,
+      kind,
       status,
       message: status < 500 ? 'Some words.' : `Some words. (${status})`,
       service: { code: 'some_code', message: 'Some words.', status },
@@ -65,7 +65,7 @@ describe.each(classes)('%i', (status, type, exit, plain) => {
   ])('with %s it says the status', (_what, text) => {
     const error = errorOfAnswer(status, text);
     expect(error).toBeInstanceOf(type);
-    expect(error).toMatchObject({ exit, status, message: plain });
+    expect(error).toMatchObject({ kind, status, message: plain });
     expect(error.service).toBeUndefined();
   });
 });

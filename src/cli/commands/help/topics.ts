@@ -33,8 +33,8 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
       'error is one JSON object on the last line of stderr:',
     {
       lines: [
-        '  {"error":{"code":"not_found","kind":"not-found","message":"…","status":404,',
-        '    "exitCode":9,"hint":"…"}}',
+        '  {"error":{"code":"not_found","kind":"not-found",',
+        '    "message":"…","status":404,"exitCode":9,"hint":"…"}}',
       ],
     },
     'stdout then stays empty, except for the report of a bulk run and for the beginning of a long list that breaks off: ' +

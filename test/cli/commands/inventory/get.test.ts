@@ -32,6 +32,7 @@ test('with --json the error is all that stderr has', async () => {
   expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
   expect(errorJson(stderr)).toEqual({
     error: {
+      kind: 'not-found',
       code: 'not_found',
       message: 'There is no pet 4242 in staging.',
       exitCode: 9,
