@@ -1,31 +1,51 @@
+import type { PetNames } from '../inventory/bar-codes.ts';
 import { grouped } from '../inventory/grouped.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { whereName } from '../shared/where.ts';
 import { batchesOf } from './batches.ts';
+import { counted } from './change-rows.ts';
 import { runCounts, runIdentity, runJson } from './run-json.ts';
-import { localMinute } from './time.ts';
-import type { Column, Row, View } from './view.ts';
+import { shortTime } from './time.ts';
+import type { Column, Page, Row, View } from './view.ts';
+
+export interface HistoryListOptions {
+  /** Returns the first row of a run, for a table. */
+  firstRow(run: string): Promise<RecordedRow | undefined>;
+  /** Returns all pets of a run; absent: the first 20 that its record has. */
+  allPets?(run: string): Promise<readonly bigint[]>;
+  /** Several people and machines have written the runs: a table says who. */
+  readonly isShared?: boolean;
+  readonly names?: PetNames | undefined;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  readonly page?: Page;
+}
 
 /**
- * Runs for `history list`, in the order given; read once, and never held whole. JSON has all of a run, null where a field is
+ * Runs for `history list`, in the order given; read once, and never held whole. JSON has all of a run, null if a field is
  * absent; CSV and TSV have the same, flat.
- *
- * @param onlyRow gives the row of a run that has no other, for a table
- * @param isShared several people and machines have written them: a table says who
  */
-export function historyListView(
-  runs: () => AsyncIterable<RunRecord>,
-  onlyRow: (run: string) => Promise<RecordedRow | undefined>,
-  isShared = false,
-): View {
+export function historyListView(runs: () => AsyncIterable<RunRecord>, options: HistoryListOptions): View {
+  const complete = () => withAllPets(runs(), options);
   return {
     shape: 'list',
     isWordy: true,
     columns: listColumns,
-    rows: batchesOf(runs, toListRow),
-    document: { head: undefined, rows: batchesOf(runs, runJson) },
-    table: { columns: isShared ? sharedTableColumns : listTableColumns, rows: listTableRows(runs, onlyRow) },
+    rows: batchesOf(complete, toListRow),
+    document: { head: undefined, rows: batchesOf(complete, runJson) },
+    table: ({ width = Number.POSITIVE_INFINITY }) => ({
+      columns: options.isShared ? [...tableColumns, byColumn, reasonColumn] : [...tableColumns, reasonColumn],
+      rows: tableRows(runs, options, width < roomForPets),
+    }),
+    ...(options.page && { page: options.page }),
   };
+}
+
+async function* withAllPets(runs: AsyncIterable<RunRecord>, { allPets }: HistoryListOptions) {
+  for await (const run of runs) {
+    const isWhole = allPets === undefined || run.changes <= run.pets.length;
+    yield isWhole ? run : { ...run, pets: await allPets(run.run) };
+  }
 }
 
 function toListRow(facts: RunRecord): Row {
@@ -34,58 +54,56 @@ function toListRow(facts: RunRecord): Row {
   return { ...runIdentity(facts), undoneBy, changes, units, pets, ...runCounts(facts), state };
 }
 
-const listColumns: readonly Column[] = [
+/** The fields of a run in CSV and TSV. */
+export const runFields = [
   ...['run', 'at', 'env', 'store', 'baseUrl', 'command', 'user', 'host', 'file', 'reason', 'undoes', 'undoneBy'],
   ...['changes', 'units', 'pets'],
-  ...[
-    'applied',
-    'unchanged',
-    'failed',
-    'conflict',
-    'notAttempted',
-    'unknown',
-    'differs',
-    'skipped',
-    'notEdited',
-    'pending',
-    'state',
-  ],
-].map((field) => ({ field, title: field }));
+  ...['applied', 'unchanged', 'failed', 'conflict', 'notAttempted', 'unknown', 'differs', 'skipped', 'notEdited'],
+  ...['pending', 'state'],
+];
+const listColumns: readonly Column[] = runFields.map((field) => ({ field, title: field }));
 
 /** Of a run id: every command takes so many of its last characters. */
 const shownOfRun = 4;
+/** In columns of a terminal: below that a run of several pets is not told by their ids. */
+const roomForPets = 76;
 
-/** Narrow enough for 80 characters. */
-const listTableColumns: readonly Column[] = [
-  { field: 'run', title: 'Run', whole: true, cell: (value, _row, paint) => paint.cyan(`${value}`) },
-  { field: 'at', title: 'At' },
-  { field: 'env', title: 'Env', whole: true },
+/** What matters most goes first; the last are cut first. */
+const tableColumns: readonly Column[] = [
+  { field: 'at', title: 'At', whole: true },
   { field: 'change', title: 'Change' },
+  { field: 'command', title: 'Command' },
   {
     field: 'result',
     title: 'Result',
     cell: (value, row, paint) => (row.whole === true ? `${value}` : paint.yellow(`${value}`)),
   },
+  { field: 'run', title: 'Run', whole: true, cell: (value, _row, paint) => paint.cyan(`${value}`) },
+  { field: 'env', title: 'Env', yields: 1 },
 ];
+const byColumn: Column = { field: 'by', title: 'By', yields: 2 };
+const reasonColumn: Column = { field: 'reason', title: 'Reason', foreign: true, yields: 3 };
 
-const sharedTableColumns: readonly Column[] = listTableColumns.toSpliced(2, 0, { field: 'by', title: 'By' });
-
-async function* listTableRows(
+async function* tableRows(
   runs: () => AsyncIterable<RunRecord>,
-  onlyRow: (run: string) => Promise<RecordedRow | undefined>,
+  { firstRow, now, names }: HistoryListOptions,
+  isNarrow: boolean,
 ): AsyncGenerator<readonly Row[]> {
   for await (const facts of runs()) {
-    const { run, at, env, store } = facts;
-    const row = facts.changes === 1 ? await onlyRow(run) : undefined;
-    const where = whereName({ store, env });
-    const shown = {
-      run: run.slice(-shownOfRun),
-      at: localMinute(at),
-      by: byText(facts),
-      env: where,
-      change: changeText(facts, row),
-    };
-    yield [{ ...shown, ...resultOf(facts) }];
+    const { run, at, env, store, command, reason = null } = facts;
+    const row = facts.changes === 1 ? await firstRow(run) : undefined;
+    const change = row === undefined ? petsText(facts, isNarrow) : changeText(row, names);
+    const shown = { at: shortTime(at, now), change, command: command.replace(/^inventory /, '') };
+    yield [
+      {
+        ...shown,
+        ...resultOf(facts),
+        run: run.slice(-shownOfRun),
+        env: whereName({ store, env }),
+        by: byText(facts),
+        reason,
+      },
+    ];
   }
 }
 
@@ -94,43 +112,54 @@ function byText({ user, host }: RunRecord): string {
   return user === undefined ? host : `${user}@${host}`;
 }
 
-/** Which change it was: `set pet 22: 2 → 3`; `apply pets 4, 5, 8 and 17 more: 120 units`; each with its reason. */
-function changeText(facts: RunRecord, row: RecordedRow | undefined): string {
-  const verb = facts.command.replace(/^inventory /, '');
-  const why = facts.reason === undefined ? '' : ` (${facts.reason})`;
-  if (row !== undefined) {
-    const before = row.before === undefined ? '?' : grouped(row.before);
-    return `${verb} pet ${row.petId}: ${before} → ${grouped(row.after)}${why}`;
-  }
-  return `${verb} ${petsText(facts)}: ${unitsText(facts)}${why}`;
+/** `22: 2 → 3`; with a name `22 Rex: 2 → 3` */
+function changeText({ petId, before, after, result, quantity }: RecordedRow, names: PetNames | undefined): string {
+  const name = names?.get(petId);
+  const written = result === 'differs' && quantity !== undefined ? quantity : after;
+  const pet = name === undefined ? `${petId}` : `${petId} ${name}`;
+  return `${pet}: ${before === undefined ? '?' : grouped(before)} → ${grouped(written)}`;
 }
 
-/** A run of four names all of them rather than `1 more`. */
-export function petsText({ pets, changes }: Pick<RunRecord, 'pets' | 'changes'>): string {
+/** `4, 5, 8 and 17 more: 120 units`; `20 pets: 120 units`. Units are of what was written, so of a whole run alone. */
+function petsText(facts: RunRecord, isNarrow: boolean): string {
+  const { pets, changes } = facts;
+  const units = writtenRows(facts) === changes && changes > 0 ? `: ${unitsText(facts)}` : '';
+  if (isNarrow) return `${counted(changes, 'pet')}${units}`;
+  // A run of four names all of them rather than `1 more`.
   const shown = pets.slice(0, changes <= 4 ? 4 : 3);
   const rest = changes - shown.length;
-  return `pet${changes === 1 ? '' : 's'} ${shown.join(', ')}${rest > 0 ? ` and ${grouped(rest)} more` : ''}`;
+  return `${shown.join(', ')}${rest > 0 ? ` and ${grouped(rest)} more` : ''}${units}`;
 }
 
 export function unitsText({ units }: Pick<RunRecord, 'units'>): string {
   return `${grouped(units)} ${units === 1n ? 'unit' : 'units'}`;
 }
 
+/** Returns how many rows have changed a stock. */
+export function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
+  return counts.applied + counts.differs;
+}
+
 /** What became of a run in words, and whether it went as it should. */
-function resultOf({ counts, changes, undone, state }: RunRecord): { readonly result: string; readonly whole: boolean } {
+function resultOf(facts: RunRecord): { readonly result: string; readonly whole: boolean } {
+  const { counts, changes, undone, state } = facts;
   const { applied, unknown, pending, failed, conflict, differs } = counts;
   if (state !== 'running' && changes > 0 && pending === changes) return { result: 'nothing sent', whole: false };
+  if (undone > 0 && undone >= applied + differs + unknown) return { result: 'undone', whole: false };
   const some = (count: number, words: string) =>
     count === 0 ? [] : [changes === 1 ? words : `${grouped(count)} ${words}`];
   const faults = [
     ...(state === 'done' ? [] : [state]),
-    ...(undone > 0 && undone >= applied + differs + unknown ? ['undone'] : some(undone, 'undone')),
+    ...some(undone, 'undone'),
     ...some(unknown, 'unknown'),
     ...some(differs, differs === 1 ? 'differs' : 'differ'),
     ...some(pending, 'pending'),
     ...some(failed, 'failed'),
     ...some(conflict, conflict === 1 ? 'conflict' : 'conflicts'),
   ];
-  const result = [...faults, ...some(applied, 'applied')].join(', ') || 'unchanged';
-  return { result, whole: faults.length === 0 };
+  const done =
+    faults.length > 0 && changes > 1
+      ? [`${grouped(applied)} of ${grouped(changes)} applied`]
+      : some(applied, 'applied');
+  return { result: [...faults, ...done].join(', ') || 'unchanged', whole: faults.length === 0 };
 }

@@ -1,11 +1,12 @@
+import { grouped } from '../inventory/grouped.ts';
 import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { type InventoryItem, type ItemBatches, isLow, isPetStatus, type PetStatus } from '../inventory/items.ts';
-import { fault, type Parsed, parsed, quoted } from '../inventory/parsed.ts';
 import type { Summary, Tally } from '../inventory/summary.ts';
 import { countColumn, numberText } from './change-rows.ts';
 import type { Paint } from './paint.ts';
 import { type ShareColumn, withShare } from './share-column.ts';
-import { type Column, gridOf, type Row, type View } from './view.ts';
+import { localMinute } from './time.ts';
+import { type Column, gridOf, type Page, type Row, type View } from './view.ts';
 
 /** The fields of an item, in the order in which they are shown. */
 export const inventoryFields = ['petId', 'quantity', 'status'] as const;
@@ -16,26 +17,26 @@ export interface InventoryViewOptions {
   readonly lowStock: number;
   /** The columns and their order; absent: all of them. */
   readonly fields?: readonly InventoryField[] | undefined;
+  /** For `-o html`. */
+  readonly page?: Page;
 }
 
-/** Reads the value of `--fields`: names from `inventoryFields` with commas between them, each at most once. */
-export function parseFields(text: string): Parsed<readonly InventoryField[]> {
-  const list = `the fields are ${inventoryFields.join(', ')}`;
-  const chosen: InventoryField[] = [];
-  for (const name of text.split(',').map((part) => part.trim())) {
-    const field = inventoryFields.find((known) => known === name);
-    if (field === undefined)
-      return fault(name === '' ? `a field is empty: ${list}` : `${quoted(name)} is not a field: ${list}`);
-    if (chosen.includes(field)) return fault(`${quoted(name)} is named twice: ${list}`);
-    chosen.push(field);
-  }
-  return parsed(chosen);
+/** The frame of a list of stock to print. @param now milliseconds since the Unix epoch */
+export function stockPage(where: string, lowStock: number, now: number): Page {
+  return {
+    title: `Stock of ${where}`,
+    facts: [`Printed ${localMinute(now)}. Low: available, and ${grouped(lowStock)} or less.`],
+    mark: (row) => {
+      const mark = stockMark(row, lowStock);
+      return mark && (mark.color === 'red' ? 'bad' : 'low');
+    },
+  };
 }
 
 /** Stock levels as a list. */
 export function inventoryListView(
   batches: ItemBatches,
-  { lowStock, fields = inventoryFields }: InventoryViewOptions,
+  { lowStock, fields = inventoryFields, page }: InventoryViewOptions,
 ): View {
   const known = inventoryColumns(lowStock);
   const short = { ...known.quantity, title: 'Qty' };
@@ -43,6 +44,7 @@ export function inventoryListView(
     shape: 'list',
     columns: fields.map((field) => known[field]),
     rows: batches,
+    ...(page && { page }),
     table: ({ width = Number.POSITIVE_INFINITY }) => {
       const isNarrow = width < roomForLongWords;
       const remark = remarkColumn(lowStock, isNarrow ? shortWords : longWords);

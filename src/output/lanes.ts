@@ -66,8 +66,8 @@ export function measure(
 }
 
 /**
- * Fits columns into a width. Columns that yield are cut first and then left out, the last of them before the others; then
- * text is cut, the widest before the others, and the gaps are narrowed. Numbers are never cut: if even that is not
+ * Fits columns into a width. Wide text is cut, then columns that yield are cut and left out one by one; then all text is
+ * cut, the widest before the others, and the gaps are narrowed. Numbers are never cut: if even that is not
  * enough, lines are longer than the width.
  */
 export function layOut(needs: readonly Need[], width: number | undefined): Layout {
@@ -75,25 +75,29 @@ export function layOut(needs: readonly Need[], width: number | undefined): Layou
   if (width === undefined || total(whole) <= width) {
     return { ...whole, fits: true, overflows: false, cuts: width !== undefined };
   }
-  const gone = new Set<number>();
-  const levels = [...new Set(needs.map(({ yields }) => yields))].sort((left, right) => right - left);
-  for (const level of levels) {
-    const gaps = level === 0 ? [2, 1] : [2];
-    for (let cap = width; cap >= narrowest; cap -= 1) {
-      for (const gap of gaps) {
-        const layout = arrange(needs, ({ yields }) => capOf(yields, level, cap, gone), gap);
-        if (total(layout) <= width) return { ...layout, fits: false, overflows: false, cuts: true };
-      }
-    }
-    if (level > 0) gone.add(level);
+  for (const { caps, gap } of steps(needs, width)) {
+    const layout = arrange(needs, ({ yields }) => caps.get(yields) ?? Number.POSITIVE_INFINITY, gap);
+    if (total(layout) <= width) return { ...layout, fits: false, overflows: false, cuts: true };
   }
-  const least = arrange(needs, ({ yields }) => capOf(yields, 0, narrowest, gone), 1);
+  const least = arrange(needs, ({ yields }) => (yields === 0 ? narrowest : 0), 1);
   return { ...least, fits: false, overflows: true, cuts: true };
 }
 
-function capOf(yields: number, level: number, cap: number, gone: ReadonlySet<number>): number {
-  if (gone.has(yields)) return 0;
-  return yields === level ? cap : Number.POSITIVE_INFINITY;
+/** Text of more columns than this is cut before any column is left out. */
+const wideText = 30;
+
+/** What gives way, step by step: how wide columns may be by how soon they yield. */
+function* steps(needs: readonly Need[], width: number) {
+  const levels = [...new Set(needs.map(({ yields }) => yields))].filter((level) => level > 0).sort((a, b) => b - a);
+  const caps = new Map<number, number>();
+  for (let cap = width; levels.length > 0 && cap >= wideText; cap -= 1) yield { caps: caps.set(0, cap), gap: 2 };
+  for (const level of levels) {
+    for (let cap = width; cap >= narrowest; cap -= 1) yield { caps: caps.set(level, cap), gap: 2 };
+    caps.set(level, 0);
+  }
+  for (let cap = Math.min(width, caps.get(0) ?? width); cap >= narrowest; cap -= 1) {
+    for (const gap of [2, 1]) yield { caps: caps.set(0, cap), gap };
+  }
 }
 
 /** Text that is cut to fewer columns than this says nothing. */

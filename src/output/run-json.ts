@@ -1,10 +1,11 @@
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { errorJsonOf } from './change-rows.ts';
+import { isoTime } from './time.ts';
 
 /** Where a run wrote, and by whom; null if a field is absent. */
 export function runIdentity({ run, at, env, baseUrl, command, host, ...facts }: RunRecord) {
   const { store = null, user = null, file = null, reason = null, undoes = null } = facts;
-  return { run, at: exactTime(at), env, store, baseUrl, command, user, host, file, reason, undoes };
+  return { run, at: isoTime(at), env, store, baseUrl, command, user, host, file, reason, undoes };
 }
 
 export function runCounts({ counts }: RunRecord) {
@@ -28,11 +29,6 @@ export function exportIdentity(run: RunRecord) {
 /** A row in JSON; an error only where there is one. */
 export function rowJson(facts: RecordedRow) {
   const { row, line, petId, before = null, after, result, quantity = null, error, reason = null, ref = null } = facts;
-  const at = facts.at === undefined ? null : exactTime(facts.at);
+  const at = facts.at === undefined ? null : isoTime(facts.at);
   return { row, line, petId, before, after, result, quantity, error: errorJsonOf(error), reason, ref, at };
-}
-
-/** ISO 8601, UTC, to the millisecond. */
-function exactTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -105,8 +105,11 @@ const widestDrawn = 2000;
 
 /** What fits is drawn by cli-table3; what does not is laid out in lanes, or as records. */
 async function wholeTable(view: View, rows: readonly Row[], options: RenderOptions): Promise<string> {
-  const { columns, shape, isWordy = false, isFacts = false } = view;
+  const { shape, isWordy = false, isFacts = false } = view;
   const { paint, width, header = true } = options;
+  const columns = view.columns.filter(
+    ({ yields, field }) => yields === undefined || rows.some((row) => (row[field] ?? '') !== ''),
+  );
   const cells = rows.map((row) => tableCells(columns, row, options));
   const needs = measure(columns, cells, header, width);
   const layout = layOut(needs, width);

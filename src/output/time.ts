@@ -17,9 +17,19 @@ function localDateTime(ms: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
 }
 
-/** A moment for programs: `2026-01-01T00:00:00Z`. */
+/** Returns a moment in few columns: `22 Nov 01:56`; of another year `22 Nov 2025`. */
+export function shortTime(ms: number, now: number): string {
+  const date = new Date(ms);
+  const day = `${date.getDate()}`.padStart(2);
+  const isThisYear = date.getFullYear() === new Date(now).getFullYear();
+  return `${day} ${months[date.getMonth()]} ${isThisYear ? localMinute(ms).slice(-5) : `${date.getFullYear()}`}`;
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Returns a moment for programs, in UTC and to the millisecond: `2026-01-01T00:00:00.000Z`. */
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
+  return new Date(ms).toISOString();
 }
 
 const units = [

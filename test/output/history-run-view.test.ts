@@ -51,13 +51,13 @@ describe('one run', () => {
 
   it('is a table with the columns that say something', async () => {
     expect(await show('table', largeRun, rows, { width: 160 })).toMatchInlineSnapshot(`
-      "Row  Line            Pet ID  Before  After  Result    Found  Error                                                    Reason  Ref
-        1     2                42       7     12  applied      12                                                           count
-        2     3  9007199254740993             12  failed           no such pet
-        3     5                42       7     12  conflict      0                                                                   D-17
-        4     6                42       7     12  unknown          not known whether it was written: no answer within 30 s
-        5     7                42       7     12  pending
-        6     8                42       7     12  differs     100  taken back by 20260115T130000Z-aaaa
+      "Row  Line            Pet ID  Before  After  Wanted  Result    Found  Error                                                    Undone by  Reason  Ref
+        1     2                42       7     12          applied                                                                              count
+        2     3  9007199254740993                     12  failed           no such pet
+        3     5                42       7             12  conflict      0                                                                              D-17
+        4     6                42       7             12  unknown          not known whether it was written: no answer within 30 s
+        5     7                42       7             12  pending
+        6     8                42       7    100      12  differs                                                                   aaaa
       "
     `);
     expect(await show('table', runOf(), [rowOf(1)], { width: 80 })).toMatchInlineSnapshot(`
@@ -72,21 +72,21 @@ describe('one run', () => {
     expect(historyRunLines(largeRun)).toEqual([
       'Run 20260115T120020Z-k3x9: inventory apply, from stock.csv',
       '2026-01-15 07:00 by anna on till-1, north/production (https://shop.example/v1)',
-      '1,203 changes, 4,000 units: stock-take',
-      '1,195 of 1,198 rows taken back by run 20260115T130000Z-aaaa, 20260115T140000Z-bbbb',
+      '1,196 of 1,203 changes written',
+      '1,195 of 1,198 rows undone by run 20260115T130000Z-aaaa, 20260115T140000Z-bbbb',
     ]);
     expect(historyRunLines(runOf({ command: 'undo', undoes: 'r1', host: 'a\x1b[2Jb' }))).toEqual([
       'Run 20260114T140000Z-0001: undo',
       '2026-01-14 09:00 by ab, staging (https://shop.example/v1)',
       '1 change, 1 unit',
-      'Takes back run r1',
+      'Undoes run r1',
     ]);
     expect(historyRunLines(runOf({ file: '-' }))[0]).toMatch(/, from stdin$/);
   });
 
-  it('says how to go on, and how to take it back', () => {
+  it('says how to go on, and how to undo it', () => {
     const resume = 'To resume: petstock inventory apply --resume 20260114T140000Z-0001 --env staging';
-    const undo = 'To take it back: petstock undo 20260114T140000Z-0001 --env staging';
+    const undo = 'To undo: petstock undo 20260114T140000Z-0001 --env staging';
     const hints = (changes: Parameters<typeof runOf>[0]) => historyRunHints(runOf(changes));
     expect(hints({})).toEqual([undo]);
     expect(hints({ counts: { pending: 1, applied: 1 }, state: 'incomplete' })).toEqual([resume, undo]);

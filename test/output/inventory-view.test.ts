@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { summarize } from '../../src/inventory/summary.ts';
-import { inventoryItemView, inventoryListView, parseFields, summaryView } from '../../src/output/inventory-view.ts';
+import { parseFields } from '../../src/output/chosen-fields.ts';
+import { inventoryFields, inventoryItemView, inventoryListView, summaryView } from '../../src/output/inventory-view.ts';
 import { batchesOf } from '../inventory/columns.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { render, visible } from './render.ts';
@@ -10,7 +11,7 @@ describe('parseFields', () => {
     ['petId', ['petId']],
     ['status,petId', ['status', 'petId']],
     [' status , quantity ', ['status', 'quantity']],
-  ])('%j', (text, value) => expect(parseFields(text)).toEqual({ ok: true, value }));
+  ])('%j', (text, value) => expect(parseFields([text], inventoryFields)).toEqual({ ok: true, value }));
 
   test.each([
     ['name', `"name" is not a field: the fields are petId, quantity, status`],
@@ -19,12 +20,17 @@ describe('parseFields', () => {
     ['', 'a field is empty: the fields are petId, quantity, status'],
     ['petId,', 'a field is empty: the fields are petId, quantity, status'],
     ['\x1b[2J', `"\ufffd[2J" is not a field: the fields are petId, quantity, status`],
-  ])('refuses %j', (text, fault) => expect(parseFields(text)).toEqual({ ok: false, fault }));
+  ])('refuses %j', (text, fault) => expect(parseFields([text], inventoryFields)).toEqual({ ok: false, fault }));
 });
 
 test.each(['table', 'csv', 'tsv'] as const)('a view without columns prints nothing as %s', async (format) => {
   expect(await render(format, { shape: 'list', columns: [], rows: [[]] })).toBe('');
   expect(await render(format, { shape: 'one', columns: [], rows: [[{}]] })).toBe('');
+});
+
+test('--fields given twice adds up', () => {
+  const values = ['petId', 'status,petId'];
+  expect(parseFields(values, inventoryFields)).toEqual({ ok: true, value: ['petId', 'status'] });
 });
 
 describe('the list', () => {

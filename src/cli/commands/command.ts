@@ -1,6 +1,7 @@
 import { Command, type HelpContext } from 'commander';
 import { UsageError } from '../../shared/errors.ts';
 import { type Outline, outlineName } from './outline.ts';
+import { collect } from './values.ts';
 
 /**
  * Commander's command with two habits of ours: what it can't parse is a UsageError like any other, and `help` is a
@@ -60,6 +61,9 @@ export function commandPath(command: Command): string {
   const parents = command.parent ? `${commandPath(command.parent)} ` : '';
   return parents + command.name();
 }
+
+/** An option of every command that prints a list: `results.print` applies it. */
+export const fieldsOption = ['--fields <f,…>', 'only these columns, in this order', collect] as const;
 
 /** The examples under a command's help. Each is a command line and, where it needs one, what it does above it. */
 export function examples(lines: readonly (readonly [command: string, does?: string])[]): string {

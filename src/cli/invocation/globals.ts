@@ -20,6 +20,8 @@ export interface GlobalOptions {
   readonly retries?: string;
   /** CSV: text that looks like a formula stays as it is. */
   readonly raw?: boolean;
+  /** Of a command that has `--fields`. */
+  readonly fields?: readonly string[];
   readonly color?: string;
   readonly timeout?: string;
   readonly maxWait?: string;

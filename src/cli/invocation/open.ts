@@ -65,6 +65,7 @@ export async function openInvocation(
     header: globals.header,
     stringIds: globals.stringIds === true,
     raw: globals.raw === true,
+    fields: globals.fields,
     messages,
     paint: () => paintFor(stdout),
     pages: globals.pager !== false && globals.quiet !== true,

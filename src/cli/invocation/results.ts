@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Paint } from '../../output/paint.ts';
 import { loadRenderer } from '../../output/renderers.ts';
 import type { Format, View } from '../../output/view.ts';
+import { UsageError } from '../../shared/errors.ts';
 import { stripControlsFromBody } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
 import type { Messages } from './messages.ts';
@@ -10,6 +11,8 @@ import type { Messages } from './messages.ts';
 export interface Results {
   /** True where a program reads it: `json` and `ndjson`. */
   readonly wantsJson: boolean;
+  /** The chosen one. */
+  readonly format: Format;
   /**
    * Writes a view in the chosen format, piece by piece.
    * @throws the reason of an interruption, and what writing to stdout throws
@@ -39,6 +42,8 @@ export interface ResultsOptions {
   /** Its signal ends it between two pieces. */
   readonly context: Context;
   readonly messages: Messages;
+  /** The values of `--fields`; undefined: all fields. */
+  readonly fields: readonly string[] | undefined;
   /** A table that is longer than the terminal goes through a pager. */
   readonly pages: boolean;
   paint(): Promise<Paint>;
@@ -92,12 +97,23 @@ export function createResults(options: ResultsOptions): Results {
 
   return {
     wantsJson: format === 'json' || format === 'ndjson',
+    format,
     // What comes from outside has no colours on a terminal.
     write: (chunk) => write(stdout.isTerminal && typeof chunk === 'string' ? stripControlsFromBody(chunk) : chunk),
     show: async (lines) => write(`${lines(await paint()).join('\n')}\n`),
-    print: async (view, { inSpiteOfInterruption = false, sayWhenEmpty = true, format = options.format } = {}) => {
+    print: async (whole, { inSpiteOfInterruption = false, sayWhenEmpty = true, format = options.format } = {}) => {
+      const view = options.fields === undefined ? whole : await withFields(whole, options.fields);
       const isEmpty = await writePieces(view, format, inSpiteOfInterruption ? undefined : context.interrupted);
       if (isEmpty && sayWhenEmpty && format === 'table') await messages.note('Nothing to show.');
     },
   };
+}
+
+/** The fields of items in columns were chosen by their command. @throws UsageError for a field that the view does not have */
+async function withFields(view: View, values: readonly string[]): Promise<View> {
+  if (view.items !== undefined) return view;
+  const { chosenFields } = await import('../../output/chosen-fields.ts');
+  const chosen = chosenFields(view, values);
+  if (chosen.ok) return chosen.value;
+  throw new UsageError(`--fields: ${chosen.fault}.`);
 }

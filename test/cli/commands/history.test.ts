@@ -68,10 +68,10 @@ describe('history list', () => {
       { reason: 'sale' },
     );
     const { stdout } = await shop.run('history list --color never', { terminal: 120 });
-    expect(stdout.split('\n').map((line) => line.split(/ {2,}/).slice(3))).toEqual([
-      ['Change', 'Result'],
-      ['apply pets 1, 2, 3 and 17 more: 120 units (sale)', '20 applied'],
-      ['set pet 22: 2 → 3', 'applied'],
+    expect(stdout.split('\n').map((line) => line.split(/ {2,}/).slice(1, 4))).toEqual([
+      ['Change', 'Command', 'Result'],
+      ['1, 2, 3 and 17 more: 120 units', 'apply', '20 applied'],
+      ['22: 2 → 3', 'set', 'applied'],
       [],
     ]);
   });

@@ -1,21 +1,25 @@
 import type { Command } from 'commander';
 import { historyListView } from '../../../output/history-list-view.ts';
+import { localMinute } from '../../../output/time.ts';
 import type { History, RecordedRow, RunFilter, RunRecord } from '../../../state/history.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state.ts';
 import { userOf } from '../../invocation/user.ts';
-import { examples } from '../command.ts';
+import { examples, fieldsOption } from '../command.ts';
 import { oneOf, petIdOf, wholeNumberOf } from '../values.ts';
-import { chosenPlace } from './chosen-place.ts';
+import { chosenPlace, chosenPlaceText } from './chosen-place.ts';
 import { parseDate } from './parse-date.ts';
+import { shopNames } from './shop-names.ts';
 
 interface ListOptions {
   readonly pet?: string;
+  readonly user?: string;
   readonly since?: string;
   readonly until?: string;
   readonly state?: string;
   readonly mine?: boolean;
   readonly limit?: string;
+  readonly pets?: string;
 }
 
 /** As many runs as a person looks through. */
@@ -31,10 +35,13 @@ export function defineHistoryList(command: Command, run: Run): void {
     )
     .option('--limit <n>', `at most this many (default: ${shownOnTerminal} on a terminal, else all)`)
     .option('--pet <id>', 'only runs that changed this pet')
+    .option('--user <name>', 'only runs of this user')
+    .option('--mine', 'only runs of the user who asks, from any machine')
     .option('--since <date>', 'only runs from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
     .option('--until <date>', 'only runs up to this time')
     .option('--state <state>', `only runs that are ${runStates.join(', ')}`)
-    .option('--mine', 'only runs of the user who asks, from any machine')
+    .option('--pets <which>', 'all: all pets of a run in JSON, CSV and TSV, instead of the first 20')
+    .option(...fieldsOption)
     .addHelpText(
       'after',
       examples([
@@ -43,24 +50,38 @@ export function defineHistoryList(command: Command, run: Run): void {
         ['petstock history list --state incomplete', 'which ones can be resumed?'],
         ['petstock history list --mine --since 7d', 'what have I written this week?'],
         ['petstock history list --env production --json'],
+        ['petstock history list --since 7d -o html > week.html', 'a page to print'],
       ]),
     )
     .action(run<ListOptions>(list));
 }
 
 async function list(invocation: Invocation, options: ListOptions): Promise<void> {
+  const { context, messages, results } = invocation;
   const filter = filterOf(invocation, options);
+  const showsAll = options.pets !== undefined && oneOf('--pets', options.pets, ['all']) === 'all';
   const chosen = wholeNumberOf('--limit', options.limit);
-  const limit = chosen ?? (invocation.context.stdout.isTerminal ? shownOnTerminal : undefined);
+  const limit = chosen ?? (context.stdout.isTerminal ? shownOnTerminal : undefined);
   await withExistingState(invocation, 'history list', async (state) => {
     const history = state?.history;
     const shown = upTo(history, filter, limit);
-    const isShared = sharedStateOf(invocation) !== undefined;
-    await invocation.results.print(historyListView(shown.runs, (id) => firstRow(history, id), isShared));
+    const now = context.clock.now();
+    const view = historyListView(shown.runs, {
+      now,
+      firstRow: (id) => firstRow(history, id),
+      ...(showsAll && history !== undefined && { allPets: (id: string) => petsOf(history, id) }),
+      isShared: sharedStateOf(invocation) !== undefined,
+      names: await shopNames(invocation),
+      page: { title: `History${chosenPlaceText(invocation)}`, facts: [`Printed ${localMinute(now)}`] },
+    });
+    await results.print(view);
     if (chosen === undefined && shown.hasMore()) {
-      await invocation.messages.note(
+      await messages.note(
         `These are the latest ${shownOnTerminal} runs. To see more: petstock history list --limit 100`,
       );
+    }
+    if (results.format !== 'table' && results.format !== 'html' && !showsAll && shown.hasMorePets()) {
+      await messages.note('pets has the first 20 of each run. To see all of them: petstock history list --pets all');
     }
   });
 }
@@ -73,7 +94,7 @@ function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
     since: parseDate('--since', options.since, now, 'start'),
     until: parseDate('--until', options.until, now, 'end'),
     state: options.state === undefined ? undefined : oneOf('--state', options.state, runStates),
-    by: options.mine === true ? callerOf(invocation.context) : undefined,
+    by: options.user !== undefined ? { user: options.user } : options.mine ? callerOf(invocation.context) : undefined,
   };
 }
 
@@ -83,9 +104,10 @@ function callerOf({ env, processes }: Invocation['context']): RunFilter['by'] {
   return user === undefined ? { host: processes.self.host } : { user };
 }
 
-/** At most `limit` runs, and, once they are read, whether there are more. */
+/** At most `limit` runs, and, once they are read, whether there are more, and whether one has more pets than its record. */
 function upTo(history: History | undefined, filter: RunFilter, limit: number | undefined) {
   let more = false;
+  let morePets = false;
   async function* runs(): AsyncGenerator<RunRecord> {
     if (history === undefined || limit === 0) return;
     let count = 0;
@@ -93,14 +115,21 @@ function upTo(history: History | undefined, filter: RunFilter, limit: number | u
       count += 1;
       more = limit !== undefined && count > limit;
       if (more) return;
+      morePets ||= record.changes > record.pets.length;
       yield record;
     }
   }
-  return { runs, hasMore: () => more };
+  return { runs, hasMore: () => more, hasMorePets: () => morePets };
 }
 
 async function firstRow(history: History | undefined, run: string): Promise<RecordedRow | undefined> {
   if (history === undefined) return undefined;
   for await (const row of history.rows(run)) return row;
   return undefined;
+}
+
+async function petsOf(history: History, run: string): Promise<readonly bigint[]> {
+  const pets: bigint[] = [];
+  for await (const { petId } of history.rows(run)) pets.push(petId);
+  return pets;
 }

@@ -4,8 +4,9 @@ import { NotFoundError } from '../../../shared/errors.ts';
 import type { RecordedResult } from '../../../state/history.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
-import { examples } from '../command.ts';
+import { examples, fieldsOption } from '../command.ts';
 import { collect, oneOf } from '../values.ts';
+import { shopNames } from './shop-names.ts';
 
 interface ShowOptions {
   readonly state?: readonly string[];
@@ -17,14 +18,16 @@ export const rowResults = ['pending', 'applied', 'unchanged', 'failed', 'conflic
 export function defineHistoryShow(command: Command, run: Run): void {
   command
     .argument('<run>', 'the run, as history list shows it')
-    .description('Shows each row of a run: what it wanted, and what became of it. Sends nothing.')
+    .description('Shows each row of a run: the stock before and after it, and its result. Sends nothing.')
     .option('--state <result,…>', `only rows that are ${rowResults.join(', ')}`, collect)
+    .option(...fieldsOption)
     .addHelpText(
       'after',
       examples([
         ['petstock history show <run>'],
         ['petstock history show <run> --state failed,unknown', 'the last four characters of its id are enough'],
         ['petstock history show <run> -o csv'],
+        ['petstock history show <run> -o html > run.html', 'a page to print'],
       ]),
     )
     .action(run<ShowOptions>(show));
@@ -40,8 +43,14 @@ async function show(invocation: Invocation, options: ShowOptions, text = ''): Pr
     }
     const { history } = state;
     const record = await history.run(await history.find(text));
-    for (const line of historyRunLines(record)) await invocation.messages.note(line);
-    await invocation.results.print(historyRunView(record, () => history.rows(record.run, chosen)));
-    for (const hint of historyRunHints(record)) await invocation.messages.note(hint);
+    const { messages, results, context } = invocation;
+    const isPage = results.format === 'html';
+    if (!isPage) {
+      for (const line of historyRunLines(record)) await messages.note(line);
+      if (record.reason !== undefined) await messages.quote(record.reason);
+    }
+    const options = { names: await shopNames(invocation), now: context.clock.now() };
+    await results.print(historyRunView(record, () => history.rows(record.run, chosen), options));
+    if (!isPage) for (const hint of historyRunHints(record)) await messages.note(hint);
   });
 }

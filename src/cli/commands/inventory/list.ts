@@ -5,8 +5,16 @@ import { isPetStatus, petStatuses } from '../../../inventory/items.ts';
 import { isSortKey, type SortOptions, sortItems, sortKeys } from '../../../inventory/sort.ts';
 import { summarize } from '../../../inventory/summary.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../../inventory/values.ts';
-import { type InventoryField, inventoryColumnsView, parseFields, summaryView } from '../../../output/inventory-view.ts';
+import { parseFields } from '../../../output/chosen-fields.ts';
+import {
+  type InventoryField,
+  inventoryColumnsView,
+  inventoryFields,
+  stockPage,
+  summaryView,
+} from '../../../output/inventory-view.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { whereName } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { collect, listOf, quantityOf, required } from '../values.ts';
@@ -22,7 +30,7 @@ interface ListOptions {
   readonly sort?: string;
   readonly desc?: boolean;
   readonly limit?: string;
-  readonly fields?: string;
+  readonly fields?: readonly string[];
   readonly summary?: boolean;
   readonly low?: boolean;
 }
@@ -38,7 +46,7 @@ export function defineList(command: Command, run: Run): void {
     .option('--sort <field>', sortKeys.join(', '))
     .option('--desc', 'sort from the highest to the lowest')
     .option('--limit <n>', 'at most n pets')
-    .option('--fields <f,…>', 'only these columns, in this order: petId, quantity, status')
+    .option('--fields <f,…>', 'only these columns, in this order: petId, quantity, status', collect)
     .option('--summary', 'count pets and units by status, and in all')
     .addHelpText(
       'after',
@@ -61,7 +69,9 @@ export function defineList(command: Command, run: Run): void {
           await invocation.results.print(summaryView(await summarize(found)));
         } else {
           const { fields } = selection;
-          const view = inventoryColumnsView(arrange(found, selection), { lowStock: lowStockOf(invocation), fields });
+          const lowStock = lowStockOf(invocation);
+          const page = stockPage(whereName(invocation.where), lowStock, invocation.context.clock.now());
+          const view = inventoryColumnsView(arrange(found, selection), { lowStock, fields, page });
           await invocation.results.print(view);
         }
         const error = unreadable.error(invocation.where, (item) => criteria.every((each) => mayMeet(each, item)));
@@ -105,7 +115,8 @@ function parseSelection(options: ListOptions): Selection {
   }
   const order = sort !== undefined || desc ? { key: sort ?? 'petId', descending: desc } : undefined;
   const limit = options.limit === undefined ? undefined : required(parseLimit(options.limit));
-  const fields = options.fields === undefined ? undefined : required(parseFields(options.fields), '--fields');
+  const fields =
+    options.fields === undefined ? undefined : required(parseFields(options.fields, inventoryFields), '--fields');
   return { criteria, petIds, sort: order, limit, fields };
 }
 
