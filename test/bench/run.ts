@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { writeToDocument } from './support/document.ts';
+import { writeGoals } from './support/document.ts';
 import { load } from './support/machine.ts';
 import type { Report } from './support/report.ts';
 import { table } from './support/table.ts';
@@ -8,7 +8,7 @@ import { table } from './support/table.ts';
 /**
  * `npm run bench -- [<name>] [options]`. Each benchmark is a folder beside this file, whose `main.ts` exports `run`; without a
  * name they run one after the other. `all` is those that `docs/performance.md` has tables of, in less than 25 minutes.
- * `--write` puts what a benchmark reports there.
+ * `--write` puts the goals of a benchmark there.
  */
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -64,7 +64,7 @@ async function runOne(name: string, args: readonly string[]): Promise<void> {
   const report = await run(args);
   if (!isReport(report)) return;
   process.stdout.write(report.goals.length > 0 ? `${report.text}\n${goalTable(report)}` : report.text);
-  if (options.includes('--write')) writeToDocument(name, report);
+  if (options.includes('--write')) writeGoals(report.goals);
 }
 
 /** Those that write their table themselves return nothing. */

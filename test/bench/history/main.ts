@@ -94,9 +94,9 @@ function reportOf(args: readonly string[], lengths: readonly number[], results: 
   const head = ['', 'ms', 'CPU ms', `of ${least} runs, CPU`, 'peak MB'];
   const goal = goalOf(
     '`history list`, `history show`, `undo` with 10,000 runs',
-    'at most 1.5 x those with 10, CPU',
+    'at most 1.1 x those with 10, CPU',
     commands.flatMap((command) => [
-      [atMost(ratio(command, most), 1.5), `\`${command}\``] as const,
+      [atMost(ratio(command, most), 1.1), `\`${command}\``] as const,
       ...faultsOf(lengths.map((runs) => of(command, runs))),
     ]),
   );

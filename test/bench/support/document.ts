@@ -1,19 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Goal, Report } from './report.ts';
+import type { Goal } from './report.ts';
 import { markdownCells } from './table.ts';
 
 const file = fileURLToPath(new URL('../../../docs/performance.md', import.meta.url));
 
 /**
- * Puts what a benchmark has found into `docs/performance.md`: its tables between its two marks, and each of its goals into
- * the row that begins with the same words.
+ * Writes the goals of a benchmark into `docs/performance.md`, each into the row that begins with the same words.
  *
- * @throws when the document has no such marks, or no such row
+ * @throws Error if the document has no such row
  */
-export function writeToDocument(name: string, { text, goals }: Report): void {
-  const block = `<!-- ${name} -->\n\n${text.trim()}\n\n<!-- /${name} -->`;
-  let document = replaced(readFileSync(file, 'utf8'), new RegExp(`<!-- ${name} -->.*<!-- /${name} -->`, 's'), block);
+export function writeGoals(goals: readonly Goal[]): void {
+  let document = readFileSync(file, 'utf8');
   for (const goal of goals) document = replaced(document, rowOf(goal), goalRow(goal));
   writeFileSync(file, document);
 }
