@@ -14,9 +14,11 @@ export type ExportBatches = AsyncIterable<readonly ExportRow[]> | Iterable<reado
 
 export interface ExportOptions {
   /** For a spreadsheet: ids as formulas that give a text, a byte order mark, and no text that would run as a formula. */
-  readonly spreadsheet: boolean;
+  readonly spreadsheet?: boolean;
   /** With a column for deltas. */
   readonly deltas?: boolean;
+  /** Between two cells; default: a comma. */
+  readonly delimiter?: string;
 }
 
 const pieceLength = 65_536;
@@ -27,35 +29,58 @@ const formula = /^'*[=+\-@\t\r＝＋－＠]/;
 const alreadyGuarded = /^'+[=+\-@\t\r＝＋－＠]/;
 
 /**
- * A change file, as text in pieces: CSV after RFC 4180 with LF line ends. Read again by `readChanges`, it gives the
- * same rows, whether for a spreadsheet or not.
+ * Returns a change file as text in pieces: CSV after RFC 4180 with LF line ends. Read again by `readChanges`, it gives the same rows,
+ * whether for a spreadsheet or not.
  */
-export async function* changeFileText(batches: ExportBatches, options: ExportOptions): AsyncGenerator<string> {
-  const { spreadsheet, deltas } = options;
-  let text = `${spreadsheet ? '\ufeff' : ''}petId,status,expected,quantity,${deltas ? 'delta,' : ''}reason,ref\n`;
+export function changeFileText(batches: ExportBatches, options: ExportOptions = {}): AsyncGenerator<string> {
+  const { spreadsheet = false, deltas = false, delimiter = ',' } = options;
+  const names = ['petId', 'status', 'expected', 'quantity', ...(deltas ? ['delta'] : []), 'reason', 'ref'];
+  const guard = spreadsheet ? formula : alreadyGuarded;
+  // Blanks at the ends are kept by those readers that trim what isn't quoted.
+  const needsQuotes = new RegExp(String.raw`["\r\n${delimiter}]|^\s|\s$`);
+  const cell = (text: string | undefined): string => {
+    if (text === undefined) return '';
+    // The apostrophe makes a text of a formula; `readChanges` takes one off again.
+    const guarded = guard.test(text) ? `'${text}` : text;
+    return needsQuotes.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+  };
+  return inPieces(batches, `${spreadsheet ? '\ufeff' : ''}${names.join(delimiter)}\n`, (row) => {
+    const id = spreadsheet ? `"=""${row.petId}"""` : `${row.petId}`;
+    const numbers = [row.expected ?? '', row.quantity ?? '', ...(deltas ? [row.delta ?? ''] : [])];
+    return `${[id, cell(row.status), ...numbers, cell(row.reason), cell(row.ref)].join(delimiter)}\n`;
+  });
+}
+
+/** Returns the same as JSON, an object a line: an array of them, or `lines` alone. @param stringIds ids are strings */
+export async function* changeFileJson(
+  batches: ExportBatches,
+  { lines, stringIds }: { readonly lines: boolean; readonly stringIds: boolean },
+): AsyncGenerator<string> {
+  let before = lines ? '' : '[\n';
+  yield* inPieces(batches, '', ({ petId, status, expected, quantity, reason, ref }) => {
+    const id = stringIds ? `"${petId}"` : `${petId}`;
+    const texts = { status: status ?? null, expected: expected ?? null, quantity: quantity ?? null };
+    const rest = JSON.stringify({ ...texts, reason: reason ?? null, ref: ref ?? null });
+    const row = `${before}{"petId":${id},${rest.slice(1)}${lines ? '\n' : ''}`;
+    before = lines ? '' : ',\n';
+    return row;
+  });
+  if (!lines) yield before === '[\n' ? '[]\n' : '\n]\n';
+}
+
+async function* inPieces(
+  batches: ExportBatches,
+  head: string,
+  textOf: (row: ExportRow) => string,
+): AsyncGenerator<string> {
+  let text = head;
   for await (const batch of batches) {
     for (const row of batch) {
-      text += rowText(row, options);
+      text += textOf(row);
       if (text.length < pieceLength) continue;
       yield text;
       text = '';
     }
   }
   if (text !== '') yield text;
-}
-
-function rowText(row: ExportRow, { spreadsheet, deltas }: ExportOptions): string {
-  const { petId, status, expected, quantity, delta, reason, ref } = row;
-  const id = spreadsheet ? `"=""${petId}"""` : petId;
-  const guard = spreadsheet ? formula : alreadyGuarded;
-  const texts = `${deltas ? `${delta ?? ''},` : ''}${cell(reason, guard)},${cell(ref, guard)}`;
-  return `${id},${cell(status, guard)},${expected ?? ''},${quantity ?? ''},${texts}\n`;
-}
-
-/** The apostrophe makes a text of a formula; `readChanges` takes one off again. */
-function cell(text: string | undefined, guard: RegExp): string {
-  if (text === undefined) return '';
-  const guarded = guard.test(text) ? `'${text}` : text;
-  // Blanks at the ends are kept by those readers that trim what isn't quoted.
-  return /[",\r\n]|^\s|\s$/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
 }

@@ -24,6 +24,11 @@ export class PetIdSet implements PetIds {
   /** @returns the place of the id, from 0, in the order in which they came */
   add(petId: bigint): number {
     const { head, tail } = splitPetId(petId);
+    return this.addParts(head, tail);
+  }
+
+  /** The same by the parts of an id. */
+  addParts(head: number, tail: number): number {
     const slot = this.#slotOf(head, tail);
     const found = this.#slots[slot] ?? 0;
     if (found > 0) return found - 1;

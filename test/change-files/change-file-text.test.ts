@@ -51,7 +51,7 @@ describe('changeFileText', () => {
       }
     };
     let text = '';
-    for await (const piece of changeFileText(batches(), { spreadsheet: false })) {
+    for await (const piece of changeFileText(batches())) {
       if (text === '') expect(taken).toBeLessThan(100);
       expect(piece.length).toBeLessThan(70_000);
       text += piece;

@@ -58,15 +58,19 @@ export async function rememberWritten({ context }: Invocation, file: string): Pr
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) await new WrittenFiles(context.folders.state).remember(file);
 }
 
-/** Writes a file that was asked for by its name, and says so. @throws what `confirmReplacing` does, before `text` is read */
+/**
+ * Writes a file that was asked for by its name, and says so.
+ * @param done returns what is said; default: where it was written
+ * @throws what `confirmReplacing` does, before `text` is read
+ */
 export async function exportTo(
   invocation: Invocation,
   file: string,
   text: AsyncIterable<string>,
-  options: ReplacingOptions,
+  { done, ...options }: ReplacingOptions & { done?(): string },
 ): Promise<void> {
   await confirmReplacing(invocation, file, options);
   await writeFileAtomically(file, text);
   await rememberWritten(invocation, file);
-  await invocation.messages.note(`Written to ${file}.`);
+  await invocation.messages.note(done?.() ?? `Written to ${file}.`);
 }

@@ -134,7 +134,7 @@ async function printChanges({ results }: Invocation, batches: Iterable<readonly 
   const rows = function* (): Generator<readonly ExportRow[]> {
     for (const batch of batches) yield batch.flatMap(changeOf);
   };
-  for await (const piece of changeFileText(rows(), { spreadsheet: false })) await results.write(piece);
+  for await (const piece of changeFileText(rows())) await results.write(piece);
 }
 
 /** The row that gives a pet of left the quantity that it has on the right. */

@@ -1,15 +1,22 @@
 import type { Command } from 'commander';
-import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
-import type { ItemBatches } from '../../../inventory/items.ts';
-import type { Run } from '../../invocation/invocation.ts';
+import { changeFileJson, changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
+import { type ChangeFormat, changeFormats, formatOfName } from '../../../change-files/format.ts';
+import { grouped } from '../../../inventory/grouped.ts';
+import type { ColumnBatches } from '../../../inventory/item-columns.ts';
+import { withoutRepeated } from '../../../inventory/seen-pets.ts';
+import { UsageError } from '../../../shared/errors.ts';
+import { fileWord } from '../../../shared/shell-word.ts';
+import { whereOptions } from '../../../shared/where.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
-import { requireCsvName } from './csv-name.ts';
-import { readStock } from './stock.ts';
+import { requireFileName } from '../values.ts';
+import { scanStock } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
 
-interface ExportOptions {
+interface ExportFlags {
   readonly spreadsheet?: boolean;
+  readonly delimiter?: string;
   readonly force?: boolean;
 }
 
@@ -19,9 +26,10 @@ export function defineExport(command: Command, run: Run): void {
     .description(
       'Writes all stock levels as a CSV to edit and hand back to `petstock inventory apply`: petId, status, expected, ' +
         'quantity, reason, ref. Change the quantities; leave `expected` as it is, so that a row whose stock has changed ' +
-        'meanwhile becomes a conflict and is not overwritten. Takes one request.',
+        'meanwhile becomes a conflict and is not overwritten. With -o json, ndjson or tsv it is in that format. Takes one request.',
     )
-    .option('--spreadsheet', 'write ids as ="…", so that a spreadsheet keeps every digit')
+    .option('--spreadsheet', 'for a spreadsheet in the language of this system: it keeps every digit of ids')
+    .option('--delimiter <d>', 'what stands between two cells: , ; | or tab')
     .option(...forceOption)
     .addHelpText(
       'after',
@@ -30,25 +38,98 @@ export function defineExport(command: Command, run: Run): void {
         ['petstock inventory apply stock.csv'],
       ]),
     )
-    .action(
-      run<ExportOptions>(async (invocation, { spreadsheet = false, force = false }, file?: string) => {
-        if (file !== undefined) requireCsvName(file, 'export');
-        const { client } = await invocation.service.connect();
-        const unreadable = new UnreadablePets();
-        const text = changeFileText(exportRows(readStock(invocation, client, unreadable)), { spreadsheet });
-        if (file === undefined || file === '-') {
-          for await (const piece of text) await invocation.results.write(piece);
-        } else {
-          await exportTo(invocation, file, text, { force });
-        }
-        const error = unreadable.error(invocation.where);
-        if (error) throw error;
-      }),
-    );
+    .action(run<ExportFlags>(exportStock));
 }
 
-async function* exportRows(batches: ItemBatches): AsyncGenerator<readonly ExportRow[]> {
-  for await (const batch of batches) {
-    yield batch.map(({ petId, status, quantity }) => ({ petId, status, expected: quantity, quantity }));
+async function exportStock(invocation: Invocation, flags: ExportFlags, file = '-'): Promise<void> {
+  const format = formatFor(invocation, file);
+  const delimiter = delimiterOf(invocation, flags, format);
+  const { client } = await invocation.service.connect();
+  const unreadable = new UnreadablePets();
+  const stock = withoutRepeated(scanStock(invocation, client, { unreadable }), unreadable.repeat);
+  const counts = { pets: 0 };
+  const rows = exportRows(stock, counts);
+  const { spreadsheet = false, force = false } = flags;
+  const stringIds = invocation.globals.stringIds === true;
+  const text =
+    format === 'json' || format === 'ndjson'
+      ? changeFileJson(rows, { lines: format === 'ndjson', stringIds })
+      : changeFileText(rows, { spreadsheet, delimiter });
+  const next = `Edit quantity, then: petstock inventory apply ${file === '-' ? "'<file>'" : fileWord(file)}`;
+  const done = () =>
+    `${counted(counts.pets)} written to ${file === '-' ? 'stdout' : file}. ${next}${placeOf(invocation)}`;
+  if (file === '-') {
+    for await (const piece of text) await invocation.results.write(piece);
+    await invocation.messages.note(done());
+  } else {
+    await exportTo(invocation, file, text, { force, done });
   }
+  const error = unreadable.error(invocation.where);
+  if (error) throw error;
+}
+
+async function* exportRows(batches: ColumnBatches, counts: { pets: number }): AsyncGenerator<readonly ExportRow[]> {
+  for await (const batch of batches) {
+    counts.pets += batch.length;
+    yield batch.items().map(({ petId, status, quantity }) => ({ petId, status, expected: quantity, quantity }));
+  }
+}
+
+/** Returns the format that was asked for, else that of the file's name. @throws UsageError if `apply` would take the file for another */
+function formatFor({ globals }: Invocation, file: string): ChangeFormat {
+  requireFileName(file, 'export');
+  const asked = globals.json ? 'json' : globals.output;
+  const format = changeFormats.find((known) => known === asked);
+  if (asked !== undefined && format === undefined) {
+    throw new UsageError(`export writes ${changeFormats.join(', ')}; not ${asked}`);
+  }
+  const [workbook] = /\.(?:xlsx?|ods)$/i.exec(file) ?? [];
+  const named = formatOfName(file);
+  const isTable = (one: ChangeFormat | undefined) => one === 'csv' || one === 'tsv';
+  if (workbook !== undefined) {
+    throw new UsageError(`export writes text, and ${file} would be taken for a workbook: name it .csv, and open that`);
+  }
+  if (format !== undefined && named !== undefined && format !== named && !(isTable(format) && isTable(named))) {
+    throw new UsageError(`export writes ${format} here, and ${file} would be taken for ${named}: name it .${format}`);
+  }
+  return format ?? named ?? 'csv';
+}
+
+function delimiterOf({ context }: Invocation, flags: ExportFlags, format: ChangeFormat): string {
+  const { spreadsheet = false, delimiter } = flags;
+  if (format === 'json' || format === 'ndjson') {
+    if (!spreadsheet && delimiter === undefined) return '';
+    throw new UsageError(`--spreadsheet and --delimiter go with CSV: leave them out, or -o ${format}`);
+  }
+  if (delimiter !== undefined) {
+    const known = [',', ';', '|', '\t'].find(
+      (one) => one === delimiter || (one === '\t' && /^(?:tab|\\t)$/i.test(delimiter)),
+    );
+    if (known === undefined) throw new UsageError(`--delimiter takes , ; | or tab; not "${delimiter}"`);
+    return known;
+  }
+  if (format === 'tsv') return '\t';
+  return spreadsheet && decimalOf(context.env) === ',' ? ';' : ',';
+}
+
+/** Returns what separates decimals in the language of this system; a spreadsheet takes a comma in cells for that then. */
+function decimalOf({ LC_ALL, LC_NUMERIC, LANG }: Readonly<Record<string, string | undefined>>): string | undefined {
+  const [name = ''] = [LC_ALL, LC_NUMERIC, LANG].filter((value) => value !== undefined && value !== '');
+  if (/^(?:C|POSIX)(?:\.|$)/.test(name)) return '.';
+  const language = name.replace(/[.@].*$/, '').replaceAll('_', '-');
+  try {
+    const format = new Intl.NumberFormat(language === '' ? undefined : language);
+    return format.formatToParts(1.5).find(({ type }) => type === 'decimal')?.value;
+  } catch {
+    // The name of a locale may be anything.
+    return undefined;
+  }
+}
+
+function placeOf({ globals, where }: Invocation): string {
+  return globals.env === undefined && globals.store === undefined ? '' : ` ${whereOptions(where)}`;
+}
+
+function counted(pets: number): string {
+  return `${grouped(pets)} ${pets === 1 ? 'pet' : 'pets'}`;
 }

@@ -30,7 +30,7 @@ export async function failedRowsWriter(
   await confirmReplacing(invocation, file, replacing);
   return async (rows) => {
     const deltas = countWhere(rows, ({ delta }) => delta !== undefined) > 0;
-    await writeFileAtomically(file, changeFileText(batchesOfArray(rows, exportRow), { spreadsheet: false, deltas }));
+    await writeFileAtomically(file, changeFileText(batchesOfArray(rows, exportRow), { deltas }));
     await rememberWritten(invocation, file);
   };
 }

@@ -1,31 +1,40 @@
 import type { Command } from 'commander';
 import { inventoryItemView, inventoryListView } from '../../../output/inventory-view.ts';
-import type { Run } from '../../invocation/invocation.ts';
+import { UsageError } from '../../../shared/errors.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { petIdOf } from '../values.ts';
-import { findItems, lowStockOf, requireWhole } from './stock.ts';
+import { collect, petIdOf } from '../values.ts';
+import { findItems, requireWhole, stockViewOptions } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
+
+interface GetOptions {
+  readonly code?: readonly string[];
+}
 
 export function defineGet(command: Command, run: Run): void {
   command
-    .argument('<petId...>', 'the pets, by their ids')
+    .argument('[petId...]', 'the pets, by their ids')
     .description(
-      'Shows the stock level of one pet, or of several in the order asked. Takes one request. Exit 9 where one of them is not ' +
+      'Shows the stock level of one pet, or of several in the order asked. Takes one request. Exit 9 if one of them is not ' +
         'in the list, after the others. JSON is an object for one pet, and an array for several.',
     )
+    .option('--code <bar code>', 'a pet by its bar code (setting codes)', collect)
     .addHelpText(
       'after',
       examples([['petstock inventory get 4'], ['petstock inventory get 4 5 8'], ['petstock inventory get 4 --json']]),
     )
     .action(
-      run(async (invocation, _options, ...texts) => {
-        const petIds = texts.map(petIdOf);
+      run<GetOptions>(async (invocation, { code = [] }, ...texts) => {
+        const petIds = [...texts.map(petIdOf), ...(await petIdsOfCodes(invocation, code))];
+        if (petIds.length === 0) {
+          throw new UsageError('Name a pet, by its id or its --code', { hint: 'petstock inventory get 4' });
+        }
         const { client } = await invocation.service.connect();
         const asked = new Set(petIds);
         const unreadable = new UnreadablePets();
         const items = await findItems(invocation, client, asked, unreadable);
         const found = petIds.flatMap((petId) => items.get(petId) ?? []);
-        const options = { lowStock: lowStockOf(invocation) };
+        const options = await stockViewOptions(invocation);
         const [first] = found;
         if (petIds.length > 1) {
           await invocation.results.print(inventoryListView([found], options), { sayWhenEmpty: false });
@@ -37,4 +46,12 @@ export function defineGet(command: Command, run: Run): void {
         requireWhole(invocation, error, missing);
       }),
     );
+}
+
+async function petIdsOfCodes(invocation: Invocation, codes: readonly string[]): Promise<bigint[]> {
+  if (codes.length === 0) return [];
+  const { petIdOfBarCode } = await import('../../shop-codes.ts');
+  const petIds: bigint[] = [];
+  for (const code of codes) petIds.push(await petIdOfBarCode(invocation, code));
+  return petIds;
 }

@@ -11,7 +11,7 @@ export const inventoryOutline: NounOutline = {
       load: async () => (await import('./list.ts')).defineList,
     },
     {
-      usage: 'get <petId...>',
+      usage: 'get [petId...]',
       summary: 'show the stock level of one pet or several',
       load: async () => (await import('./get.ts')).defineGet,
     },

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { createFilter, type FilterCriteria, type ItemFilter, mayMeet } from '../../../inventory/filter.ts';
 import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns.ts';
-import { isPetStatus, petStatuses } from '../../../inventory/items.ts';
+import { parsePetStatus, petStatuses } from '../../../inventory/items.ts';
+import { withoutRepeated } from '../../../inventory/seen-pets.ts';
 import { isSortKey, type SortOptions, sortItems, sortKeys } from '../../../inventory/sort.ts';
 import { summarize } from '../../../inventory/summary.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../../inventory/values.ts';
@@ -19,7 +20,7 @@ import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { collect, listOf, quantityOf, required } from '../values.ts';
 import { watchMissing } from './missing-pets.ts';
-import { lowStockOf, requireWhole, scanStock } from './stock.ts';
+import { lowStockOf, requireWhole, scanStock, stockViewOptions } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
 
 interface ListOptions {
@@ -33,13 +34,15 @@ interface ListOptions {
   readonly fields?: readonly string[];
   readonly summary?: boolean;
   readonly low?: boolean;
+  readonly name?: string;
 }
 
 export function defineList(command: Command, run: Run): void {
   command
     .description('Lists the stock levels of all pets, in the order of the service unless sorted. Takes one request.')
     .option('--status <s,…>', `only these: ${petStatuses.join(', ')}`, collect)
-    .option('--pet <id,…>', 'only these pets; exit 9 where one of them is not in the list', collect)
+    .option('--pet <id,…>', 'only these pets; exit 9 if one of them is not in the list', collect)
+    .option('--name <text>', 'only pets with this in their name (setting codes)')
     .option('--min-quantity <n>', 'only a stock of n or more')
     .option('--max-quantity <n>', 'only a stock of n or less')
     .option('--low', 'only what is running out: available, and at or below the setting low-stock')
@@ -62,16 +65,21 @@ export function defineList(command: Command, run: Run): void {
         const selection = parseSelection(options);
         const { client } = await invocation.service.connect();
         const unreadable = new UnreadablePets();
-        const missing = watchMissing(scanStock(invocation, client, { unreadable }), selection.petIds);
-        const criteria = options.low ? [selection.criteria, lowCriteria(invocation)] : [selection.criteria];
+        const scanned = withoutRepeated(scanStock(invocation, client, { unreadable }), unreadable.repeat);
+        const missing = watchMissing(scanned, selection.petIds);
+        const criteria = [
+          selection.criteria,
+          ...(options.low ? [lowCriteria(invocation)] : []),
+          ...(options.name === undefined ? [] : [await nameCriteria(invocation, options.name)]),
+        ];
         const found = filtered(missing, criteria.map(createFilter));
         if (options.summary) {
           await invocation.results.print(summaryView(await summarize(found)));
         } else {
           const { fields } = selection;
-          const lowStock = lowStockOf(invocation);
-          const page = stockPage(whereName(invocation.where), lowStock, invocation.context.clock.now());
-          const view = inventoryColumnsView(arrange(found, selection), { lowStock, fields, page });
+          const viewOptions = { ...(await stockViewOptions(invocation)), fields };
+          const page = stockPage(whereName(invocation.where), viewOptions.lowStock, invocation.context.clock.now());
+          const view = inventoryColumnsView(arrange(found, selection), { ...viewOptions, page });
           await invocation.results.print(view);
         }
         const error = unreadable.error(invocation.where, (item) => criteria.every((each) => mayMeet(each, item)));
@@ -82,7 +90,16 @@ export function defineList(command: Command, run: Run): void {
     );
 }
 
-/** What has to be ordered: what can be sold, and is nearly gone. */
+/** Returns a filter for pets with `text` in their name, in any case. @throws UsageError if the shop has no names */
+async function nameCriteria(invocation: Invocation, text: string): Promise<FilterCriteria> {
+  const { requireShopCodes } = await import('../../shop-codes.ts');
+  const { names } = await requireShopCodes(invocation, '--name');
+  const wanted = text.toLocaleLowerCase();
+  const found = [...names].filter(([, name]) => name.toLocaleLowerCase().includes(wanted));
+  return { petIds: new Set(found.map(([petId]) => petId)) };
+}
+
+/** Returns a filter for what has to be ordered: what can be sold, and is nearly gone. */
 function lowCriteria(invocation: Invocation): FilterCriteria {
   return { statuses: new Set(['available']), maxQuantity: lowStockOf(invocation) };
 }
@@ -99,7 +116,7 @@ interface Selection {
 function parseSelection(options: ListOptions): Selection {
   const petIds = listOf(options.pet, '--pet', parsePetId);
   const criteria = {
-    statuses: listOf(options.status, '--status', parseStatus),
+    statuses: listOf(options.status, '--status', parsePetStatus),
     petIds,
     minQuantity: quantityOf(options.minQuantity, '--min-quantity'),
     maxQuantity: quantityOf(options.maxQuantity, '--max-quantity'),
@@ -118,11 +135,6 @@ function parseSelection(options: ListOptions): Selection {
   const fields =
     options.fields === undefined ? undefined : required(parseFields(options.fields, inventoryFields), '--fields');
   return { criteria, petIds, sort: order, limit, fields };
-}
-
-function parseStatus(text: string): Parsed<string> {
-  if (isPetStatus(text)) return { ok: true, value: text };
-  return { ok: false, fault: `"${text}" is not a status; valid are ${petStatuses.join(', ')}` };
 }
 
 function parseLimit(text: string): Parsed<number> {

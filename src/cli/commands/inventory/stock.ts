@@ -33,15 +33,6 @@ export async function* scanStock(
   }
 }
 
-/** The same with an object for each item. */
-export async function* readStock(
-  invocation: Invocation,
-  client: Client,
-  unreadable: UnreadablePets,
-): AsyncGenerator<readonly InventoryItem[]> {
-  for await (const batch of scanStock(invocation, client, { unreadable })) yield batch.items();
-}
-
 function itemOfUnknownStatus(batch: ItemColumns): InventoryItem | undefined {
   const { statuses, statusCodes, length } = batch;
   const isKnown = Array.from({ length: statuses.size }, (_, code) => isPetStatus(statuses.textOf(code)));
@@ -119,6 +110,12 @@ export function requireWhole(
 
 /** At most this many ids are named in one message. */
 const mostNamed = 20;
+
+/** Returns what views of the stock are given. */
+export async function stockViewOptions(invocation: Invocation) {
+  const names = await petNamesOf(invocation);
+  return { lowStock: lowStockOf(invocation), names: names && ((petId: bigint) => names.get(petId)) };
+}
 
 /** Returns the shop's names of pets; undefined if the setting `codes` is not set. */
 export async function petNamesOf(invocation: Invocation): Promise<PetNames | undefined> {

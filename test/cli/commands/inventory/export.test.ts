@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sent } from '../../../support/requests.ts';
+import { scriptedService } from '../../../support/scripted-service.ts';
 import { openShop, type Shop } from '../../../support/shop.ts';
 
 const fileIn = (shop: Shop) => join(shop.folders.state, '..', 'stock.csv');
@@ -24,7 +25,9 @@ describe('to a file', () => {
     const file = fileIn(shop);
     const result = await shop.run(['inventory', 'export', file]);
     expect(result).toMatchObject({ code: 0, stdout: '' });
-    expect(result.stderr).toContain(`Written to ${file}.`);
+    expect(result.stderr).toContain(
+      `24 pets written to ${file}. Edit quantity, then: petstock inventory apply ${file}\n`,
+    );
     expect(readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
   });
 
@@ -107,4 +110,71 @@ test('for a spreadsheet ids are formulas of text, which apply reads', async () =
   expect(stdout).toContain('"=""9007199254740993""",sold,0,0,,\n');
   const applied = await shop.run('inventory apply - --json --yes', { stdin: stdout });
   expect(JSON.parse(applied.stdout).counts).toMatchObject({ unchanged: 24, applied: 0 });
+});
+
+describe('in every format that apply takes', () => {
+  test.each([
+    ['json', '{"petId":4,"status":"available","expected":39,"quantity":39,"reason":null,"ref":null}'],
+    ['ndjson', '{"petId":4,"status":"available","expected":39,"quantity":39,"reason":null,"ref":null}\n'],
+    ['tsv', '\n4\tavailable\t39\t39\t\t\n'],
+    ['csv', '\n4,available,39,39,,\n'],
+  ])('%s', async (format, row) => {
+    const shop = await openShop();
+    const { stdout } = await shop.run(`inventory export -o ${format}`);
+    expect(stdout).toContain(row);
+    const file = `${fileIn(shop).slice(0, -3)}${format}`;
+    expect(await shop.run(['inventory', 'export', file])).toMatchObject({ code: 0, stdout: '' });
+    expect(readFileSync(file, 'utf8')).toBe(stdout);
+    const applied = await shop.run(['inventory', 'apply', file, '--json', '--yes']);
+    expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 0, failed: 0, conflict: 0 });
+    expect(applied.code).toBe(0);
+  });
+
+  test.each([
+    ['stock.json -o csv', 'would be taken for json'],
+    ['stock.csv -o ndjson', 'would be taken for csv'],
+    ['stock.xlsx', 'workbook'],
+    ['-o table', 'export writes csv, tsv, json, ndjson'],
+    ['-o json --spreadsheet', 'go with CSV'],
+    ['--delimiter :', '--delimiter takes'],
+  ])('%s is refused, and nothing is sent', async (words, why) => {
+    const shop = await openShop();
+    const result = await shop.run(`inventory export ${words}`);
+    expect(result).toMatchObject({ code: 2, requests: [], stdout: '' });
+    expect(result.stderr).toContain(why);
+  });
+});
+
+test.each([
+  [{ LANG: 'de_DE.UTF-8' }, '', ';'],
+  [{ LANG: 'en_GB.UTF-8' }, '', ','],
+  [{ LC_ALL: 'C', LANG: 'de_DE.UTF-8' }, '', ','],
+  [{ LANG: 'de_DE.UTF-8' }, '--delimiter |', '|'],
+])('--spreadsheet is for Excel as %j has it %s', async (env, options, delimiter) => {
+  const shop = await openShop();
+  const words = ['inventory', 'export', '--spreadsheet', ...options.split(' ').filter(Boolean)];
+  const { stdout } = await shop.run(words, { env });
+  expect(stdout.startsWith(`\ufeffpetId${delimiter}status${delimiter}`)).toBe(true);
+  const applied = await shop.run('inventory apply - --json --yes', { stdin: stdout });
+  expect(applied.code).toBe(0);
+});
+
+describe('a pet that stands twice in an answer', () => {
+  const body =
+    '[{"petId":1,"quantity":3,"status":"available"},{"petId":2,"quantity":4,"status":"sold"},' +
+    '{"petId":1,"quantity":9,"status":"sold"}]';
+
+  test.each([
+    ['list -o tsv', '1\t3\tavailable\n2\t4\tsold\n'],
+    ['list -o tsv --sort quantity --desc', '2\t4\tsold\n1\t3\tavailable\n'],
+    ['list --summary -o tsv', 'available\t1\t3\npending\t0\t0\nsold\t1\t4\ntotal\t2\t7\n'],
+    ['export', 'petId,status,expected,quantity,reason,ref\n1,available,3,3,,\n2,sold,4,4,,\n'],
+  ])('%s counts it once, and says so: exit 1', async (command, stdout) => {
+    const shop = await openShop();
+    const service = await scriptedService();
+    service.next('GET', ({ answer }) => answer(200, body));
+    const result = await shop.run(`inventory ${command}`, { env: service.env });
+    expect(result).toMatchObject({ code: 1, stdout });
+    expect(result.stderr).toContain('Error: Pet 1 is in the answer more than once: only the first counts here');
+  });
 });

@@ -173,7 +173,6 @@ export async function changeFileWriter(
   if (dryRun) throw new UsageError('--to and --dry-run cannot be used together: --to writes no stock');
   const texts = (rows: BulkRows, deltas: boolean) =>
     changeFileText(batchesOfArray<BulkRow, ExportRow>(rows, deltas ? deltaRow : exportRow), {
-      spreadsheet: false,
       deltas,
     });
   if (to === '-') {

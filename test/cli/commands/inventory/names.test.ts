@@ -1,0 +1,53 @@
+import { renameSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { changeFile } from '../../../support/changes.ts';
+import { sent } from '../../../support/requests.ts';
+import { openShop } from '../../../support/shop.ts';
+
+async function namedShop() {
+  const shop = await openShop();
+  const codes = changeFile(shop, 'code,petId,name\n4006381333931,4,Rex\n55,5,"Lady, the T-Rex"\n66,7,\n', 'codes.csv');
+  expect((await shop.run(['config', 'set', 'codes', codes])).code).toBe(0);
+  return { ...shop, codes };
+}
+
+test('list --name finds pets by a part of their name, in any case, with one request', async () => {
+  const shop = await namedShop();
+  const result = await shop.run('inventory list --name REX --status Available,SOLD,pending -o json');
+  expect(JSON.parse(result.stdout).map(({ petId }: { petId: number }) => petId)).toEqual([4, 5]);
+  expect(sent(result)).toEqual(['GET /v1/inventory']);
+  expect(await shop.run('inventory list --name nobody -o json')).toMatchObject({ code: 0, stdout: '[]\n' });
+});
+
+test('get --code finds a pet by its bar code; an unknown one is exit 9, and nothing is sent', async () => {
+  const shop = await namedShop();
+  expect(JSON.parse((await shop.run('inventory get --code 4006381333931 --json')).stdout).petId).toBe(4);
+  expect(JSON.parse((await shop.run('inventory get 5 --code ]E066 --json')).stdout)).toHaveLength(2);
+  expect(await shop.run('inventory get --code 1')).toMatchObject({ code: 9, requests: [] });
+  expect(await shop.run('inventory get')).toMatchObject({ code: 2, requests: [] });
+});
+
+test('without the setting codes, --name and --code say what they need', async () => {
+  const shop = await openShop();
+  for (const words of ['list --name Rex', 'get --code 55']) {
+    const result = await shop.run(`inventory ${words}`);
+    expect(result).toMatchObject({ code: 2, requests: [] });
+    expect(result.stderr).toContain("Hint: petstock config set codes '<file.csv>'\n");
+  }
+});
+
+test('a file that has moved is said, and its content still counts; a changed one is read again', async () => {
+  const shop = await namedShop();
+  expect((await shop.run('inventory list --name rex')).stderr).not.toContain('Warning');
+  renameSync(shop.codes, `${shop.codes}.old`);
+  const moved = await shop.run('inventory get --code 55 -o tsv');
+  expect(moved.code).toBe(0);
+  expect(moved.stdout).toMatch(/^5\t/);
+  expect(moved.stderr).toMatch(/Warning: setting codes: There is no file .*codes\.csv; bar codes and names are those/);
+  changeFile(shop, 'code,petId\n55,7\n', 'codes.csv');
+  expect((await shop.run('inventory get --code 55 -o tsv')).stdout).toMatch(/^7\t/);
+  changeFile(shop, 'code,petId\n4.00638E+12,7\n', 'codes.csv');
+  const faulty = await shop.run('inventory get --code 55 -o tsv');
+  expect(faulty.stdout).toMatch(/^7\t/);
+  expect(faulty.stderr).toContain('has a fault; bar codes and names are those that it had before');
+});
