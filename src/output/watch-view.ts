@@ -22,19 +22,12 @@ export interface SeenOptions {
 
 /**
  * Returns changes as they are seen, a row each: `{"at","petId","before","after","status","change"}`, with `statusBefore` if the status has
- * changed and `name` if there is one. A quantity is null for a pet that was or is not there. Each look is a batch of its own.
- * @param source can be read once
+ * changed and `name` if there is one. A quantity is null for a pet that was or is not there.
  */
-export function seenChangesView(source: AsyncIterable<SeenFacts>, { names }: SeenOptions): View {
-  const rows = rowsOf(source, names);
+export function seenChangesView({ at, changes, isPresent }: SeenFacts, { names }: SeenOptions): View {
+  const rows = [changes.map((change) => toRow(at, change, isPresent, names?.get(change.petId)))];
   const all = names === undefined ? columns : [...columns, nameColumn];
   return { shape: 'list', columns: all, rows, document: { head: undefined, rows } };
-}
-
-async function* rowsOf(source: AsyncIterable<SeenFacts>, names: PetNames | undefined): AsyncGenerator<readonly Row[]> {
-  for await (const { at, changes, isPresent } of source) {
-    yield changes.map((change) => toRow(at, change, isPresent, names?.get(change.petId)));
-  }
 }
 
 function toRow(at: number, { petId, change, left, right }: Difference, isPresent: boolean, name?: string): Row {

@@ -29,6 +29,8 @@ export interface PrintOptions {
   readonly inSpiteOfInterruption?: boolean;
   /** Instead of the chosen one. */
   readonly format?: Format;
+  /** Instead of the chosen one: for what is printed after something else. */
+  readonly header?: boolean | undefined;
   /** Whether an empty table is said to be one; default: yes. */
   readonly sayWhenEmpty?: boolean;
 }
@@ -50,7 +52,7 @@ export interface ResultsOptions {
 }
 
 export function createResults(options: ResultsOptions): Results {
-  const { format, header, stringIds, raw, context, messages, paint } = options;
+  const { format, stringIds, raw, context, messages, paint } = options;
   const { stdout } = context;
   // A terminal of unknown width is still a terminal: nothing harmful may reach it.
   const width = () => (stdout.isTerminal ? (stdout.columns ?? 80) : undefined);
@@ -59,7 +61,11 @@ export function createResults(options: ResultsOptions): Results {
     await stdout.write(chunk);
   };
 
-  const writePieces = async (view: View, format: Format, interrupted: AbortSignal | undefined): Promise<boolean> => {
+  const writePieces = async (
+    view: View,
+    { format = options.format, header = options.header, inSpiteOfInterruption = false }: PrintOptions,
+  ): Promise<boolean> => {
+    const interrupted = inSpiteOfInterruption ? undefined : context.interrupted;
     const paged = interrupted !== undefined && format === 'table' ? await openPaged() : undefined;
     const render = await loadRenderer(format);
     const redact = stdout.isTerminal ? stdout.redact : undefined;
@@ -101,9 +107,10 @@ export function createResults(options: ResultsOptions): Results {
     // What comes from outside has no colours on a terminal.
     write: (chunk) => write(stdout.isTerminal && typeof chunk === 'string' ? stripControlsFromBody(chunk) : chunk),
     show: async (lines) => write(`${lines(await paint()).join('\n')}\n`),
-    print: async (whole, { inSpiteOfInterruption = false, sayWhenEmpty = true, format = options.format } = {}) => {
+    print: async (whole, printing = {}) => {
+      const { sayWhenEmpty = true, format = options.format } = printing;
       const view = options.fields === undefined ? whole : await withFields(whole, options.fields);
-      const isEmpty = await writePieces(view, format, inSpiteOfInterruption ? undefined : context.interrupted);
+      const isEmpty = await writePieces(view, printing);
       if (isEmpty && sayWhenEmpty && format === 'table') await messages.note('Nothing to show.');
     },
   };

@@ -1,4 +1,3 @@
-import type { PetNames } from '../../../inventory/bar-codes.ts';
 import { type Difference, ordered } from '../../../inventory/differences.ts';
 import { createFilter } from '../../../inventory/filter.ts';
 import { gatherItems } from '../../../inventory/gather-items.ts';
@@ -7,9 +6,10 @@ import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns
 import { isLow, unreadableText } from '../../../inventory/items.ts';
 import type { Look } from '../../../inventory/known-stock.ts';
 import { repeatedId } from '../../../inventory/order-by-id.ts';
+import type { Paint } from '../../../output/paint.ts';
 import { formatDuration } from '../../../output/time.ts';
 import type { Format } from '../../../output/view.ts';
-import { type SeenFacts, seenChangesLines, seenChangesView, watchHeading } from '../../../output/watch-view.ts';
+import { seenChangesLines, seenChangesView, watchHeading } from '../../../output/watch-view.ts';
 import { ChangesFound, FailureError } from '../../../shared/errors.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Connection } from '../../invocation/connect.ts';
@@ -36,37 +36,27 @@ export async function runWatch(invocation: Invocation, options: RunWatchOptions)
   const connection = await invocation.service.connect({ bulk: true });
   const names = await petNamesOf(invocation);
   const lowStock = lowStockOf(invocation);
-  const seen = { changes: 0 };
-  const source = counted(watchChanges(watchOptions(invocation, connection, options)), seen);
+  const { format } = options;
+  let [changes, isFirst] = [0, true];
   try {
-    if (options.format === 'table') await showLines(invocation, source, { names, lowStock });
-    else await results.print(seenChangesView(source, { names }), { format: options.format });
+    for await (const facts of watchChanges(watchOptions(invocation, connection, options))) {
+      if (!facts.isPresent) changes += facts.changes.length;
+      // Each look is written whole before the next: should stdout have no reader any more, that shows itself at once.
+      if (format === 'table') {
+        const heading = isFirst ? [watchHeading] : [];
+        const lines = (paint: Paint) => seenChangesLines(facts, { names, lowStock }, paint);
+        await results.show((paint) => [...heading.map(paint.dim), ...lines(paint)]);
+      } else {
+        await results.print(seenChangesView(facts, { names }), { format, ...(!isFirst && { header: false }) });
+      }
+      isFirst = false;
+    }
   } catch (error) {
     // Ctrl-C is how it ends.
     if (!context.interrupted.aborted) throw error;
     return;
   }
-  if (options.first && seen.changes === 0) throw new ChangesFound('Nothing has changed');
-}
-
-async function showLines(
-  { results }: Invocation,
-  source: AsyncIterable<SeenFacts>,
-  options: { readonly names: PetNames | undefined; readonly lowStock: number },
-): Promise<void> {
-  let isFirst = true;
-  for await (const facts of source) {
-    const heading = isFirst ? [watchHeading] : [];
-    isFirst = false;
-    await results.show((paint) => [...heading.map(paint.dim), ...seenChangesLines(facts, options, paint)]);
-  }
-}
-
-async function* counted(source: AsyncIterable<SeenFacts>, seen: { changes: number }): AsyncGenerator<SeenFacts> {
-  for await (const facts of source) {
-    if (!facts.isPresent) seen.changes += facts.changes.length;
-    yield facts;
-  }
+  if (options.first && changes === 0) throw new ChangesFound('Nothing has changed');
 }
 
 function watchOptions(invocation: Invocation, connection: Connection, options: RunWatchOptions): WatchOptions {

@@ -34,7 +34,6 @@ test('with --json the error is all that stderr has', async () => {
     error: {
       kind: 'not-found',
       code: 'not_found',
-      kind: 'not-found',
       message: 'There is no pet 4242 in staging.',
       exitCode: 9,
       hint: 'petstock inventory list --env staging',
