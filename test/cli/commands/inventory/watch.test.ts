@@ -44,9 +44,9 @@ test('prints a line a change, as NDJSON off a terminal; a look every 15 s', asyn
   const result = await watch('--for 35', sells);
   expect(result.code).toBe(0);
   expect(result.stdout).toBe(
-    '{"at":"2026-01-15T12:00:35Z","petId":1,"before":10,"after":9,"status":"available","change":"changed"}\n' +
-      '{"at":"2026-01-15T12:00:50Z","petId":1,"before":9,"after":8,"status":"available","change":"changed"}\n' +
-      '{"at":"2026-01-15T12:00:55Z","petId":1,"before":8,"after":7,"status":"available","change":"changed"}\n',
+    '{"at":"2026-01-15T12:00:35.000Z","petId":1,"before":10,"after":9,"status":"available","change":"changed"}\n' +
+      '{"at":"2026-01-15T12:00:50.000Z","petId":1,"before":9,"after":8,"status":"available","change":"changed"}\n' +
+      '{"at":"2026-01-15T12:00:55.000Z","petId":1,"before":8,"after":7,"status":"available","change":"changed"}\n',
   );
   expect(result.times).toEqual([0, 15, 30, 35]);
   expect(result.stderr).toContain('Watching 3 pets of staging, every 15 s. Ctrl-C ends it.\n');
@@ -58,11 +58,11 @@ test('on a terminal a line for a person, with the time', async () => {
 });
 
 test.each([
-  ['-o csv', 'at,petId,before,after,status,change,statusBefore\n2026-01-15T12:00:35Z,1,10,9,available,changed,\n'],
-  ['-o tsv', '2026-01-15T12:00:35Z\t1\t10\t9\tavailable\tchanged\t\n'],
+  ['-o csv', 'at,petId,before,after,status,change,statusBefore\n2026-01-15T12:00:35.000Z,1,10,9,available,changed,\n'],
+  ['-o tsv', '2026-01-15T12:00:35.000Z\t1\t10\t9\tavailable\tchanged\t\n'],
   [
     '--json --string-ids',
-    '{"at":"2026-01-15T12:00:35Z","petId":"1","before":10,"after":9,"status":"available","change":"changed"}\n',
+    '{"at":"2026-01-15T12:00:35.000Z","petId":"1","before":10,"after":9,"status":"available","change":"changed"}\n',
   ],
 ])('%s', async (format, expected) => {
   expect((await watch(`--for 15 ${format}`, sells)).stdout).toBe(expected);
