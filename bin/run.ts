@@ -56,7 +56,10 @@ export async function run(): Promise<number> {
     licences: async () => (await import('./licences.ts')).readLicences(),
   };
   const code = await main(context);
-  if (interrupted.aborted) endWithTerminal();
+  if (interrupted.aborted) {
+    endWithTerminal();
+    setTimeout(endBlocked, 500).unref();
+  }
   return code;
 }
 
@@ -68,6 +71,12 @@ function endWithTerminal(): void {
   if (![process.stdin, process.stdout, process.stderr].some(isGone)) return;
   process.removeAllListeners('SIGHUP');
   process.kill(process.pid, 'SIGHUP');
+}
+
+/** Ends an interrupted process that the system keeps in a call, such as the opening of a pipe without a writer: Node would wait for it. */
+function endBlocked(): void {
+  process.removeAllListeners('SIGINT');
+  process.kill(process.pid, 'SIGINT');
 }
 
 /** Whether a stream was that of a terminal, and it was closed. */

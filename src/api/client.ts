@@ -105,7 +105,7 @@ export interface Client {
    * @param give is waited for; meanwhile the time-out stands still
    */
   stream(
-    request: Pick<Call, 'method' | 'path' | 'body'>,
+    request: Pick<Call, 'method' | 'path' | 'body' | 'headers'>,
     give: (chunk: Uint8Array, head: Pick<AnswerHead, 'status' | 'headers'>) => Promise<void>,
   ): Promise<AnswerHead>;
 }
@@ -118,6 +118,8 @@ export interface Call {
   /** Below the base URL, with its leading slash. */
   readonly path: string;
   readonly body?: string | Uint8Array | undefined;
+  /** Further headers, by their names in lower case. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly permit?: Permit | undefined;
   readonly once?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -137,12 +139,12 @@ export function createClient(options: ClientOptions): Client {
       throw redactError(error, redact);
     });
   const sendCall = <T>(
-    { method, path, body, permit, once, signal }: Call,
+    { method, path, body, headers: own, permit, once, signal }: Call,
     use: (answer: Answer) => Promise<T>,
   ): Promise<T> => {
     const url = options.baseUrl + path;
     const repeatable = repeatableMethods.has(method);
-    const sent = body === undefined ? headers : headersOfBody;
+    const sent = { ...(body === undefined ? headers : headersOfBody), ...own };
     if (permit !== undefined && !repeatable) {
       const ended = signal === undefined ? unending : { ...unending, interrupted: signal };
       return sendOnce({ method, url, headers: sent, body, repeatable, permit }, ended, use);

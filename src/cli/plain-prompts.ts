@@ -25,12 +25,12 @@ export function createPlainPrompts(streams: PromptStreams): Prompts {
   return {
     password: async (question) => {
       // The terminal would show what is typed.
-      input.setRawMode?.(true);
+      setRawMode(input, true);
       show(question);
       try {
         return await answered(streams, hiddenLine);
       } finally {
-        input.setRawMode?.(false);
+        setRawMode(input, false);
         output.write('\n');
       }
     },
@@ -43,6 +43,15 @@ export function createPlainPrompts(streams: PromptStreams): Prompts {
       return answered(streams, firstLine);
     },
   };
+}
+
+/** Sets the mode of a terminal. One that was closed takes none: Node would end with a core dump of it. */
+export function setRawMode(input: PromptStreams['input'], mode: boolean): void {
+  try {
+    input.setRawMode?.(mode);
+  } catch {
+    // EIO, thrown by the stream since nothing listens for its errors.
+  }
 }
 
 export function isYes(answer: string): boolean {

@@ -1,6 +1,6 @@
 import { type Readable, Transform, type Writable } from 'node:stream';
 import type { Prompts } from './context.ts';
-import { interruptedQuestion, isYes, type PromptStreams } from './plain-prompts.ts';
+import { interruptedQuestion, isYes, type PromptStreams, setRawMode } from './plain-prompts.ts';
 
 /** Questions on a terminal. Loads the library that draws them with the first question. */
 export function createPrompts(streams: PromptStreams): Prompts {
@@ -66,7 +66,7 @@ async function ask<Answer>(
  * Ctrl-Z does nothing at a question. readline would stop the process itself and come back deaf: what is typed next, such
  * as a key, would go to the shell in clear.
  */
-function withoutSuspend(input: Readable & { isTTY?: boolean; setRawMode?(mode: boolean): unknown }): Transform {
+function withoutSuspend(input: PromptStreams['input'] & { isTTY?: boolean }): Transform {
   const suspend = 0x1a;
   const keys = new Transform({
     transform: (chunk: Buffer, _encoding, done) =>
@@ -75,8 +75,9 @@ function withoutSuspend(input: Readable & { isTTY?: boolean; setRawMode?(mode: b
         Buffer.from(chunk).filter((byte) => byte !== suspend),
       ),
   });
-  const setRawMode = (mode: boolean) => input.setRawMode?.(mode);
-  return input.pipe(Object.assign(keys, { isTTY: input.isTTY, setRawMode }));
+  return input.pipe(
+    Object.assign(keys, { isTTY: input.isTTY, setRawMode: (mode: boolean) => setRawMode(input, mode) }),
+  );
 }
 
 /** A terminal whose size was never set says 0 by 0 (`docker run -t`, `expect`); clack would draw one letter a line. */

@@ -53,6 +53,8 @@ function textOf(file: string): string {
     const stats = statSync(file);
     // A pipe would be waited for, where no Ctrl-C helps, and a device may have no end.
     if (!stats.isFile()) throw unusable(file, stats.isDirectory() ? 'it is a folder, not a file' : 'it is not a file');
+    // A file of the system's own, such as /proc/kmsg, has no size and may be waited for.
+    if (stats.size === 0) return '';
     if (stats.size > mostBytes) throw unusable(file, 'it is too large to be a file of certificates');
     return readFileSync(file, 'latin1');
   } catch (error) {

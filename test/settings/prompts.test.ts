@@ -33,6 +33,20 @@ test('a password is given back and never drawn', async () => {
   expect(drawn()).not.toContain('s3cret');
 });
 
+test.each([createPrompts, createPlainPrompts])(
+  'a terminal that is closed at a question ends it, and nothing else',
+  async (create) => {
+    const { prompts, input, asked } = terminal(undefined, create);
+    // As a stream that nothing listens to, once its terminal takes no mode any more.
+    const setRawMode = (mode: boolean) => {
+      if (!mode) throw Object.assign(new Error('setRawMode EIO'), { code: 'EIO' });
+    };
+    Object.assign(input, { setRawMode, isTTY: true });
+    void asked.then(() => input.end());
+    await expect(prompts.password('Key?')).rejects.toThrow(InterruptedError);
+  },
+);
+
 test('Ctrl-Z is no key', async () => {
   const { prompts, type } = terminal();
   void type('psk_\u001as3cret\r');

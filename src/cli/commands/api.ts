@@ -1,15 +1,15 @@
-import { readFile } from 'node:fs/promises';
 import { STATUS_CODES } from 'node:http';
 import type { Command } from 'commander';
 import { HeldBytes } from '../../api/body.ts';
 import type { AnswerHead } from '../../api/client.ts';
-import { FailureError, NotFoundError, type PetstockError, UsageError } from '../../shared/errors.ts';
-import { readErrorReason } from '../../shared/file-error.ts';
+import { FailureError, NotFoundError, PetstockError, UsageError } from '../../shared/errors.ts';
+import { readErrorReason, systemCode } from '../../shared/file-error.ts';
+import { readInput } from '../../shared/read-input.ts';
 import { singleLine } from '../../shared/sanitize.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
 import { examples } from './command.ts';
 import { readAll } from './stdin.ts';
-import { requireFileName } from './values.ts';
+import { collect, requireFileName } from './values.ts';
 
 /** What a request may be. */
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -18,6 +18,7 @@ const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 interface ApiOptions {
   readonly data?: string;
   readonly include?: boolean;
+  readonly header?: readonly string[];
 }
 
 type AnswerFacts = Pick<AnswerHead, 'status' | 'headers'>;
@@ -31,6 +32,7 @@ export function defineApi(command: Command, run: Run): void {
         'Takes one request.',
     )
     .option('--data <json>', 'the body; @file reads it from a file, - from stdin')
+    .option('-H, --header <header>', "one more header, 'name: value'; may be given several times", collect)
     .option('-i, --include', 'show the status and the headers of the answer before its body')
     .addHelpText(
       'after',
@@ -38,12 +40,14 @@ export function defineApi(command: Command, run: Run): void {
         ['petstock api GET /inventory'],
         [`petstock api PATCH /inventory/7 --data '{"quantity":3}'`],
         ['petstock api GET /inventory -i', 'with status and headers'],
+        ["petstock api GET /inventory -H 'accept: text/csv'"],
       ]),
     )
     .action(
-      run<ApiOptions>(async (invocation, { data, include }, methodText, pathText) => {
+      run<ApiOptions>(async (invocation, { data, include, header = [] }, methodText, pathText) => {
         const method = methodOf(methodText);
         const path = pathOf(pathText);
+        const headers = headersOf(header);
         if (data !== undefined && readingMethods.has(method)) {
           throw new UsageError(`A ${method} has no body: leave --data out`);
         }
@@ -59,7 +63,7 @@ export function defineApi(command: Command, run: Run): void {
           if (!isHeadShown) await printHead(invocation, head);
           isHeadShown = true;
         };
-        const head = await client.stream({ method, path, body }, async (chunk, facts) => {
+        const head = await client.stream({ method, path, body, headers }, async (chunk, facts) => {
           if (!isShown(facts.status)) return;
           await showHead(facts);
           await printer.print(chunk);
@@ -92,11 +96,32 @@ async function bodyOf({ context }: Invocation, data: string): Promise<string | U
   if (!data.startsWith('@')) return data;
   const file = data.slice(1);
   requireFileName(file, '--data @');
-  return readFile(file).catch((cause: NodeJS.ErrnoException) => {
-    const reason =
-      cause.code === 'ENOENT' ? `There is no file ${file}` : `${file} can't be read: ${readErrorReason(cause)}`;
+  try {
+    return await readAll({ chunks: readInput(file, context.interrupted) });
+  } catch (cause) {
+    if (cause instanceof PetstockError) throw cause;
+    const isMissing = systemCode(cause) === 'ENOENT';
+    const reason = isMissing ? `There is no file ${file}` : `${file} can't be read: ${readErrorReason(cause)}`;
     throw new UsageError(`${reason}; nothing was sent`, { cause });
-  });
+  }
+}
+
+/** The key is petstock's, so that a limit is kept; the others say how long the body is and whose connection it is. */
+const ownHeaders =
+  /^(authorization|proxy-authorization|host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive)$/;
+
+/** @throws UsageError for a header that can't be sent, or that petstock sends itself */
+function headersOf(lines: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const [, name = '', value = ''] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\t\x20-\x7e]*)$/.exec(line) ?? [];
+    const key = name.toLowerCase();
+    // What was typed is not repeated: it may be a key.
+    if (key === '') throw new UsageError("-H takes a header as 'name: value' in ASCII; nothing was sent");
+    if (ownHeaders.test(key)) throw new UsageError(`petstock sends the header ${key} itself; nothing was sent`);
+    headers[key] = key in headers ? `${headers[key]}, ${value.trim()}` : value.trim();
+  }
+  return headers;
 }
 
 /** Only a path: with a whole URL the key could be sent anywhere. */

@@ -1,4 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { InterruptedError } from '../../../src/shared/errors.ts';
 import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';
 import { scriptedService } from '../../support/scripted-service.ts';
@@ -26,6 +30,47 @@ test('--data - reads stdin', async () => {
   const shop = await openShop();
   const result = await shop.run('api PATCH /inventory/4 --data -', { stdin: '{"quantity":8}' });
   expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity":8}']);
+});
+
+test('-H adds headers, several of one name as a list', async () => {
+  const shop = await openShop();
+  const result = await shop.run([
+    'api',
+    'GET',
+    '/inventory',
+    '-H',
+    'X-Trace: a',
+    '-H',
+    'x-trace:b',
+    '-H',
+    'Accept: text/csv',
+  ]);
+  expect(result.requests[0]?.headers).toMatchObject({ 'x-trace': 'a, b', accept: 'text/csv' });
+});
+
+test.each(['Authorization: Bearer psk_other', 'content-length: 3', 'no colon', ': empty', 'a: b\r\nc: d', 'ä: b'])(
+  '-H %j is refused, not repeated, and nothing is sent',
+  async (header) => {
+    const shop = await openShop();
+    const result = await shop.run(['api', 'GET', '/inventory', '-H', header]);
+    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(result.stderr).not.toContain('psk_other');
+  },
+);
+
+test('Ctrl-C ends the reading of a pipe that nobody writes to', async () => {
+  const shop = await openShop();
+  const pipe = join(shop.folders.state, '..', 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  onTestFinished(() => closeSync(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)));
+  const controller = new AbortController();
+  const running = [
+    `api PATCH /inventory/4 --data @${pipe}`,
+    `inventory apply ${pipe} --yes`,
+    `inventory diff ${pipe} staging`,
+  ].map((command) => shop.run(command, { interrupted: controller.signal }));
+  setImmediate(() => controller.abort(new InterruptedError('Interrupted')));
+  for (const result of await Promise.all(running)) expect(result).toMatchObject({ code: 130, requests: [] });
 });
 
 test('a million bytes on stdin are sent once', async () => {

@@ -18,8 +18,8 @@ describe('limits', () => {
         env: 'staging',
         limit: 2,
         remaining: 1,
-        resetAt: '2026-01-15T12:01:00Z',
-        asOf: '2026-01-15T12:00:20Z',
+        resetAt: '2026-01-15T12:01:00.000Z',
+        asOf: '2026-01-15T12:00:20.000Z',
         key: `…${shop.service.key.slice(-4)}`,
       },
     ]);

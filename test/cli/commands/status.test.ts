@@ -24,7 +24,7 @@ test('tells environment, address, key, and that the service accepts it', async (
     proxySource: null,
     reachable: true,
     keyAccepted: true,
-    rateLimit: { limit: 1000, remaining: 999, resetAt: '2026-01-15T12:01:00Z' },
+    rateLimit: { limit: 1000, remaining: 999, resetAt: '2026-01-15T12:01:00.000Z' },
   });
 });
 
@@ -41,7 +41,7 @@ test('--offline shows what the service last told of this key', async () => {
   await shop.run('inventory get 1');
   const { stdout, requests } = await shop.run('status --offline -o tsv');
   expect(requests).toEqual([]);
-  expect(stdout).toContain('rate limit\t999 of 1000 left, resets at 2026-01-15T12:01:00Z');
+  expect(stdout).toContain('rate limit\t999 of 1000 left, resets at 2026-01-15T12:01:00.000Z');
 });
 
 test('a wrong key is a finding, and exit 4', async () => {
@@ -222,5 +222,5 @@ test('on a terminal the time is that of the clock on the wall, elsewhere it is f
   const shown = await shop.run('status --offline', { terminal: 100 });
   expect(shown.stdout).toMatch(/999 of 1,000 left, resets at 07:01:00\b/);
   const piped = await shop.run('status --offline');
-  expect(piped.stdout).toContain('999 of 1000 left, resets at 2026-01-15T12:01:00Z');
+  expect(piped.stdout).toContain('999 of 1000 left, resets at 2026-01-15T12:01:00.000Z');
 });

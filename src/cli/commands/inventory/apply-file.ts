@@ -1,5 +1,4 @@
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import type { RowField } from '../../../change-files/fields.ts';
 import {
   type ChangeFormat,
@@ -12,6 +11,7 @@ import { ChangeColumns, type Changes } from '../../../inventory/change-columns.t
 import { PetIdSet } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { readInput } from '../../../shared/read-input.ts';
 import { fileWord, shellWord } from '../../../shared/shell-word.ts';
 import { type Where, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -125,8 +125,7 @@ function formatOf(text: string | undefined): ChangeFormat | undefined {
 async function read({ context, where }: Invocation, file: string, options: FileOptions): Promise<FileContent> {
   const { format, columns, ignoreColumns } = options;
   const { stdin, interrupted } = context;
-  const chunks =
-    file === '-' ? stdin.chunks : createReadStream(file, { highWaterMark: 256 * 1024, signal: interrupted });
+  const chunks = file === '-' ? stdin.chunks : readInput(file, interrupted);
   const hash = createHash('sha256');
   const name = file === '-' ? undefined : file;
   const result = await readChanges(hashed(chunks, hash), {

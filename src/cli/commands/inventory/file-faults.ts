@@ -5,9 +5,8 @@ import { fileErrorReason } from '../../../shared/file-error.ts';
 
 /** Why a file can't even be read, in words. Other errors are handed back as they are. */
 export function unreadableFile(file: string, error: NodeJS.ErrnoException): unknown {
+  if (error instanceof InterruptedError) return new InterruptedError('Interrupted; nothing was sent');
   switch (error.code) {
-    case 'ABORT_ERR':
-      return new InterruptedError('Interrupted; nothing was sent');
     case 'ENOENT':
       return new UsageError(file === '' ? 'The name of the file is empty' : `There is no file ${file}`, {
         cause: error,

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { readStockList } from '../../../change-files/read-stock-list.ts';
 import { type OrderedItems, ordered } from '../../../inventory/differences.ts';
 import { gatherItems } from '../../../inventory/gather-items.ts';
@@ -6,6 +5,7 @@ import { repeatedId } from '../../../inventory/order-by-id.ts';
 import { environmentNames } from '../../../settings/settings.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
+import { readInput } from '../../../shared/read-input.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
 import { scanJsonFile } from './scan-json-file.ts';
@@ -48,7 +48,7 @@ async function readFile({ context }: Invocation, file: string): Promise<OrderedI
     // Only the other reader knows on which line a pet is there twice.
     if (list !== undefined && repeatedId(list.items, list.order) === undefined) return list;
   }
-  const chunks = isStdin ? stdin.chunks : createReadStream(file, { highWaterMark: 256 * 1024, signal: interrupted });
+  const chunks = isStdin ? stdin.chunks : readInput(file, interrupted);
   const name = isStdin ? undefined : file;
   const result = await readStockList(chunks, { name, format: undefined }).catch((error) => {
     throw unreadableSide(file, error);
