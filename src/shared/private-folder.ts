@@ -91,7 +91,7 @@ export function foreignLink(path: string): string | undefined {
   const names = resolve(path).split(sep);
   for (let links = 0; names.length > 0 && links < mostLinks; ) {
     const place = resolve(folder, names.shift() ?? '');
-    const stats = linkOf(place);
+    const stats = lstatSync(place, { throwIfNoEntry: false });
     if (stats === undefined) return undefined;
     if (stats.isSymbolicLink()) {
       const { uid, mode } = statSync(folder);
@@ -107,16 +107,6 @@ export function foreignLink(path: string): string | undefined {
 
 /** A path that leads in a circle is a fault that the system finds. */
 const mostLinks = 40;
-
-function linkOf(place: string): Stats | undefined {
-  try {
-    return lstatSync(place, { throwIfNoEntry: false });
-  } catch (error) {
-    // A part of the path is a file, or is closed to this user: opening it says so.
-    if (['ENOTDIR', 'EACCES'].includes(systemCode(error) ?? '')) return undefined;
-    throw error;
-  }
-}
 
 function isOursOrRoots(owner: number): boolean {
   const user = effectiveUser();

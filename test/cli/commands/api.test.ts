@@ -127,8 +127,8 @@ test('control characters do not reach a terminal', async () => {
 });
 
 test.each([
-  ['{"code":"bad","message":"No","status":400}', '\nError: No.\n'],
-  ['{"code":"bad","message":"No","status":400}\n', 'Error: No.\n'],
+  ['{"code":"bad","message":"No","status":400}', '\nError: The service answered 400.\n│ No\n'],
+  ['{"code":"bad","message":"No","status":400}\n', 'Error: The service answered 400.\n│ No\n'],
 ])('where stdout and stderr go to one place an error has a line of its own: %j', async (body, expected) => {
   const shop = await openShop();
   const service = await scriptedService();
@@ -136,5 +136,5 @@ test.each([
   const both = await shop.run('api GET /x -q', { env: service.env, sharesOutput: true });
   expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
   const apart = await shop.run('api GET /x -q', { env: service.env });
-  expect(apart).toMatchObject({ stdout: body, stderr: 'Error: No.\n' });
+  expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service answered 400.\n│ No\n' });
 });
