@@ -17,6 +17,7 @@ const mayImport = {
   state: ['inventory/', 'rate-limit/', 'shared/'],
   api: ['inventory/', 'rate-limit/', 'shared/'],
   writes: ['inventory/', 'api/', 'rate-limit/', 'state/', 'shared/'],
+  runs: ['inventory/', 'api/', 'rate-limit/', 'state/', 'writes/', 'shared/'],
 };
 
 const folders = Object.entries(mayImport).map(([folder, others]) => ({
@@ -140,7 +141,10 @@ export default {
       from: { path: '^src/library/' },
       to: {
         path: '^src/',
-        pathNot: ['^src/(library|api|rate-limit|state|writes|inventory|settings|shared)/', '^src/service/index\\.ts$'],
+        pathNot: [
+          '^src/(library|api|rate-limit|state|writes|runs|inventory|settings|shared)/',
+          '^src/service/index\\.ts$',
+        ],
       },
     },
     {

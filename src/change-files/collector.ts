@@ -1,4 +1,4 @@
-import { ChangeColumns, type Changes } from '../inventory/change-columns.ts';
+import type { Change } from '../inventory/change.ts';
 import type { Parsed } from '../inventory/parsed.ts';
 import { bareNumber, readDelta, readPetId, readQuantity } from './cell-values.ts';
 import { FaultList, type FileFault, type PlaceUnit, type Remedy } from './fault.ts';
@@ -18,7 +18,7 @@ export interface RawRow {
 
 /** What a change file holds: its changes in the order of lines, or what is wrong with it. */
 export type ChangeFile =
-  | { readonly ok: true; readonly changes: Changes; readonly unit: PlaceUnit }
+  | { readonly ok: true; readonly changes: readonly Change[]; readonly unit: PlaceUnit }
   | {
       readonly ok: false;
       /** What `line` means in the faults. */
@@ -36,7 +36,7 @@ const longestText = 1000;
 /** Makes changes of rows, and notes every fault of each. */
 export class ChangeCollector {
   readonly faults = new FaultList();
-  readonly #changes = new ChangeColumns();
+  readonly #changes: Change[] = [];
   readonly #seen = new SeenIds();
   #lastReason = '';
   #lastRef = '';

@@ -25,11 +25,15 @@ export interface RowError {
 /**
  * - `unknown`: it was sent, and whether it was written is not known
  * - `differs`: the service wrote another quantity than was asked for
+ * - `skipped`: the service has no such pet, and such rows are left out
+ * - `notEdited`: the quantity is the one that is expected, so nobody has edited it; programs see it as unchanged
  */
 export const rowResults = [
   'planned',
   'applied',
   'unchanged',
+  'notEdited',
+  'skipped',
   'failed',
   'conflict',
   'notAttempted',
@@ -38,20 +42,20 @@ export const rowResults = [
 ] as const;
 export type RowResult = (typeof rowResults)[number];
 
-/** What is to become, or has become, of one row of a bulk change. */
+/** One row of a bulk change: what is to become of it, or what has. */
 export interface BulkRow {
   readonly line: number;
   readonly petId: bigint;
-  /** The stock as it was read; undefined for a pet that the service does not have. */
+  /** The stock as it was read; undefined for a pet that the service does not have, and for a plain set. */
   readonly before: number | undefined;
-  /** The stock that is wanted; undefined where it is not known. */
+  /** The stock that is wanted; undefined if it is not known. */
   readonly after: number | undefined;
-  /** What was to be added, where no stock is known that it could be added to. */
+  /** What is to be added. Without `expected` it is owed whatever the stock is, and `after` is the sum with the last that was read. */
   readonly delta?: number | undefined;
-  /** What the file relied on, where it said so. */
+  /** What the file relied on, if it said so. */
   readonly expected?: number | undefined;
   readonly result: RowResult;
-  /** What the service wrote, where that is not what was asked for. */
+  /** What the service wrote if that is not what was asked for. */
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
   readonly reason: string | undefined;
@@ -59,71 +63,51 @@ export interface BulkRow {
 }
 
 /** Rows by result, except for those that are only planned. */
-export interface BulkCounts {
-  readonly applied: number;
-  readonly unchanged: number;
-  readonly failed: number;
-  readonly conflict: number;
-  readonly notAttempted: number;
-  readonly unknown: number;
-  readonly differs: number;
-}
+export type BulkCounts = Readonly<Record<Exclude<RowResult, 'planned'>, number>>;
 
 /** What a bulk command has to tell in the end. */
 export interface BulkReport {
-  /** The run in the history; null where nothing was to be written. */
+  /** The run in the history; null if nothing was to be written. */
   readonly run: string | null;
   readonly env: string;
   readonly dryRun: boolean;
-  readonly rows: BulkRows;
-  /** Of a run that was resumed: rows that needed no change when it was planned. The history counts them, and keeps no more. */
-  readonly unchanged?: number | undefined;
+  readonly rows: readonly BulkRow[];
+  /** Of a run that was resumed: rows that the history counts and does not keep. */
+  readonly uncounted?: Partial<BulkCounts> | undefined;
 }
 
-/** Rows in their order, which may be made when they are looked at: of many, no more are kept than are needed. An array is one. */
-export interface BulkRows extends Iterable<BulkRow> {
-  readonly length: number;
+/** Returns the increment that is owed, whatever the stock is; undefined for a row that relies on a stock. */
+export function owedDelta({ delta, expected }: Pick<BulkRow, 'delta' | 'expected'>): number | undefined {
+  return expected === undefined ? delta : undefined;
 }
 
-export function countRows(rows: BulkRows): BulkCounts {
-  const counts = { applied: 0, unchanged: 0, failed: 0, conflict: 0, notAttempted: 0, unknown: 0, differs: 0 };
-  for (const { result } of rows) {
-    if (result !== 'planned') counts[result] += 1;
-  }
+/** Reports whether a row needs nothing: it is in no table, and in no count of what is to be written. */
+export function isIdle({ result }: Pick<BulkRow, 'result'>): boolean {
+  return result === 'unchanged' || result === 'notEdited' || result === 'skipped';
+}
+
+/** Reports whether a row has not become what was asked for. */
+export function isWrong(row: Pick<BulkRow, 'result'>): boolean {
+  return row.result !== 'applied' && row.result !== 'planned' && !isIdle(row);
+}
+
+export function countRows(rows: Iterable<Pick<BulkRow, 'result'>>): BulkCounts {
+  const counts = {
+    ...{ applied: 0, unchanged: 0, failed: 0, conflict: 0, notAttempted: 0 },
+    ...{ unknown: 0, differs: 0, skipped: 0, notEdited: 0 },
+  };
+  for (const { result } of rows) if (result !== 'planned') counts[result] += 1;
   return counts;
 }
 
 /** The rows of the whole run by result. */
-export function countReport({ rows, unchanged = 0 }: Pick<BulkReport, 'rows' | 'unchanged'>): BulkCounts {
+export function countReport({ rows, uncounted = {} }: Pick<BulkReport, 'rows' | 'uncounted'>): BulkCounts {
+  const { unchanged = 0, skipped = 0, notEdited = 0 } = uncounted;
   const counts = countRows(rows);
-  return { ...counts, unchanged: counts.unchanged + unchanged };
-}
-
-type Test = (row: BulkRow) => boolean;
-
-export function countWhere(rows: BulkRows, test: Test): number {
-  let count = 0;
-  for (const row of rows) if (test(row)) count += 1;
-  return count;
-}
-
-/** The rows that pass, looked for each time that they are asked for: they are not held. */
-export function rowsWhere(rows: BulkRows, test: Test): BulkRows {
-  const length = countWhere(rows, test);
   return {
-    length,
-    *[Symbol.iterator]() {
-      for (const row of rows) if (test(row)) yield row;
-    },
+    ...counts,
+    unchanged: counts.unchanged + unchanged,
+    skipped: counts.skipped + skipped,
+    notEdited: counts.notEdited + notEdited,
   };
-}
-
-/** The first rows, at most so many. */
-export function firstRows(rows: BulkRows, most: number): BulkRow[] {
-  const first: BulkRow[] = [];
-  for (const row of rows) {
-    if (first.length === most) break;
-    first.push(row);
-  }
-  return first;
 }

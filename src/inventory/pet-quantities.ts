@@ -1,46 +1,33 @@
 import { type UnreadableItem, unreadableText } from './items.ts';
-import type { PetIdSet } from './pet-id-set.ts';
 
-/** The stock of some pets; one that is missing is not there, or can't be read. A Map is one. */
-export type Quantities = Pick<ReadonlyMap<bigint, number>, 'get' | 'has'> & {
-  keys(): Iterable<bigint>;
+/** The stock of some pets; one that is missing is not there, or can't be relied on. A Map is one. */
+export type Quantities = Pick<ReadonlyMap<bigint, number>, 'get' | 'has' | 'keys'> & {
   readonly unreadable?: ReadonlyMap<bigint, UnreadableItem>;
+  /** Pets that the service answered with an older stock than the one that was written last. */
+  readonly outdated?: ReadonlyMap<bigint, OutdatedStock>;
 };
 
-/** Why a pet that had a stock is without one: a clause without a trailing period. */
-export function absenceText({ unreadable }: Quantities, petId: bigint): string {
-  const item = unreadable?.get(petId);
-  return item === undefined ? `there is no pet ${petId} any more` : unreadableText(item);
+/** A stock that was answered though a later one had been written. */
+export interface OutdatedStock {
+  readonly found: number;
+  readonly written: number;
 }
 
-/** The stock of wanted pets, 8 bytes each beside the set of their ids. */
-export class PetQuantities implements Quantities {
-  readonly #petIds: PetIdSet;
+/** The stock of pets, with those that have none that can be relied on. */
+export class PetQuantities extends Map<bigint, number> implements Quantities {
   readonly unreadable = new Map<bigint, UnreadableItem>();
-  /** By the place of the id; NaN where there is no such pet. */
-  readonly #values: Float64Array;
+  readonly outdated = new Map<bigint, OutdatedStock>();
+}
 
-  /** @param petIds all that are wanted: none is added any more */
-  constructor(petIds: PetIdSet) {
-    this.#petIds = petIds;
-    this.#values = new Float64Array(petIds.size).fill(Number.NaN);
-  }
+/** Returns why such a stock is not relied on: a clause without a trailing period. */
+export function outdatedText({ found, written }: OutdatedStock): string {
+  return `the service answered with an older stock: ${found}, though ${written} was written a moment ago`;
+}
 
-  /** Of a wanted pet. */
-  set(petId: bigint, quantity: number): void {
-    this.#values[this.#petIds.placeOf(petId)] = quantity;
-  }
-
-  get(petId: bigint): number | undefined {
-    const value = this.#values[this.#petIds.placeOf(petId)];
-    return value === undefined || Number.isNaN(value) ? undefined : value;
-  }
-
-  has(petId: bigint): boolean {
-    return this.get(petId) !== undefined;
-  }
-
-  *keys(): Generator<bigint, void, undefined> {
-    for (const petId of this.#petIds) if (this.has(petId)) yield petId;
-  }
+/** Returns why a pet that had a stock is without one: a clause without a trailing period. */
+export function absenceText({ unreadable, outdated }: Quantities, petId: bigint): string {
+  const older = outdated?.get(petId);
+  if (older !== undefined) return outdatedText(older);
+  const item = unreadable?.get(petId);
+  return item === undefined ? `there is no pet ${petId} any more` : unreadableText(item);
 }

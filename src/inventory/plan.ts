@@ -2,8 +2,7 @@ import type { BulkRow, Change, RowError, RowResult } from './change.ts';
 import { grouped } from './grouped.ts';
 import { unreadableText } from './items.ts';
 import type { Parsed } from './parsed.ts';
-import type { Quantities } from './pet-quantities.ts';
-import { RowColumns } from './row-columns.ts';
+import { outdatedText, type Quantities } from './pet-quantities.ts';
 import { addDelta } from './values.ts';
 
 /** A row for which the whole file is refused. */
@@ -18,35 +17,34 @@ export const unreadableStock = 'unreadable_stock';
 
 /** What is to become of each change. Each is either a row or a fault. */
 export interface Plan {
-  /** In the order of the changes; `planned`, `unchanged`, `conflict` or `failed`. */
-  readonly rows: RowColumns;
+  /** In the order of the changes. */
+  readonly rows: BulkRow[];
   readonly faults: readonly PlanFault[];
 }
 
 export interface PlanOptions {
-  /** A pet that the service does not have fails alone; otherwise it is a fault. */
-  readonly skipUnknown: boolean;
+  /** A pet that the service does not have is left out; otherwise it is a fault. */
+  readonly skipUnknown?: boolean;
   /** The environment, for messages. */
   readonly env: string;
 }
 
+type Stock = Pick<Quantities, 'get' | 'unreadable' | 'outdated'>;
+
 /**
- * Says what is to become of each change, given the stock as it was read. Deltas become targets here, once; what the
- * plan says is what is sent, however often it is sent.
+ * Says what is to become of each change, given the stock as it was read. Increments are added to it; they are owed, and added
+ * again to the stock of their turn.
  *
- * - a stock that can't be read: `failed`, whatever is wanted
- * - a pet without stock: a fault, or `failed`, even where the row is blank: an id with a typo is a typo
+ * - the quantity is the one that is expected: `notEdited`, whatever the stock is
+ * - a stock that can't be read, or is older than what we wrote: `failed` or `conflict`, whatever is wanted
+ * - a pet without stock: a fault, or `skipped`, even if the row is blank: an id with a typo is a typo
  * - blank: `unchanged`, whatever it expects, since nothing would be written
- * - `expected` is not the stock: `conflict`, even where the stock is what is wanted already
+ * - `expected` is not the stock: `conflict`, even if the stock is what is wanted already
  * - a sum that no quantity can hold: a fault
  * - the target is the stock: `unchanged`
  */
-export function planChanges(
-  changes: Iterable<Change>,
-  stock: Pick<Quantities, 'get' | 'unreadable'>,
-  options: PlanOptions,
-): Plan {
-  const rows = new RowColumns();
+export function planChanges(changes: Iterable<Change>, stock: Stock, options: PlanOptions): Plan {
+  const rows: BulkRow[] = [];
   const faults: PlanFault[] = [];
   for (const change of changes) {
     const planned = planChange(change, stock, options);
@@ -56,23 +54,24 @@ export function planChanges(
   return { rows, faults };
 }
 
-/** @returns the row, or why the file is refused */
-function planChange(
-  change: Change,
-  quantities: Pick<Quantities, 'get' | 'unreadable'>,
-  options: PlanOptions,
-): BulkRow | string {
+/** Returns the row, or why the file is refused. */
+function planChange(change: Change, quantities: Stock, options: PlanOptions): BulkRow | string {
   const { petId, quantity, delta, expected } = change;
+  const stock = quantities.get(petId);
+  if (quantity !== undefined && quantity === expected) return rowOf(change, stock, stock, 'notEdited');
   const unreadable = quantities.unreadable?.get(petId);
   if (unreadable !== undefined) {
     const error = { code: unreadableStock, message: unreadableText(unreadable) };
-    return rowOf(change, undefined, quantity, 'failed', error, delta);
+    return rowOf(change, undefined, quantity, 'failed', error);
   }
-  const stock = quantities.get(petId);
+  const outdated = quantities.outdated?.get(petId);
+  if (outdated !== undefined) {
+    return rowOf(change, undefined, quantity, 'conflict', { code: 'conflict', message: outdatedText(outdated) });
+  }
   if (stock === undefined) {
-    const message = `there is no pet ${petId} in ${options.env}`;
-    if (!options.skipUnknown) return message;
-    return rowOf(change, undefined, quantity, 'failed', { code: 'pet_not_found', message }, delta);
+    return options.skipUnknown
+      ? rowOf(change, undefined, quantity, 'skipped')
+      : `there is no pet ${petId} in ${options.env}`;
   }
   if (quantity === undefined && delta === undefined) return rowOf(change, stock, stock, 'unchanged');
   if (expected !== undefined && expected !== stock) {
@@ -88,12 +87,11 @@ function planChange(
 
 /** One literal for all rows, so that they share their shape in memory. */
 function rowOf(
-  { line, petId, expected, reason, ref }: Change,
+  { line, petId, delta, expected, reason, ref }: Change,
   before: number | undefined,
   after: number | undefined,
   result: RowResult,
   error?: RowError,
-  delta?: number,
 ): BulkRow {
   return { line, petId, before, after, delta, expected, result, quantity: undefined, error, reason, ref };
 }

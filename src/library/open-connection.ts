@@ -28,6 +28,8 @@ export interface LibraryConnection {
   readonly name: string;
   readonly service: string;
   readonly scope: string;
+  /** The state with the history; undefined without one. @throws FailureError if it can't be used */
+  findState(): Promise<State | undefined>;
   /** The state with the history. @throws UsageError without a state folder, FailureError where it can't be used */
   requireState(): Promise<State>;
   close(): Promise<void>;
@@ -88,6 +90,7 @@ export function openConnection(
     name,
     service,
     scope,
+    findState: async () => (await late.open()).state,
     requireState: async () => {
       const { state } = await late.open();
       if (state !== undefined) return state;

@@ -18,7 +18,16 @@ import { Calls } from './calls.ts';
 import { openConnection } from './open-connection.ts';
 import type { PetstoreClientOptions } from './options.ts';
 import type { ChangeInput } from './read-changes.ts';
-import { type ApplyOptions, applyChanges, type RunReport, undoRun } from './runs.ts';
+import {
+  type ApplyOptions,
+  adjustStock,
+  applyChanges,
+  type RunReport,
+  resumeRun,
+  setStock,
+  undoRun,
+  type WrittenItem,
+} from './runs.ts';
 
 export interface CallOptions {
   /** Ends this call: it rejects with the reason of the signal. A write that has left may still be carried out. */
@@ -30,10 +39,17 @@ export interface PetstoreClient {
   /** In batches, in the order of the service, as the answer comes in. Who stops early drops the connection. */
   listInventory(options?: CallOptions): AsyncIterable<readonly InventoryItem[]>;
   /**
-   * Sets the stock of one pet. Never sent again after an unknown outcome.
+   * Sets the stock of one pet. With a state it is a run of its own, as `petstock inventory set`: other commands take turns with
+   * it, and it can be undone. Without one it is never sent again after an unknown outcome.
    * @returns the item as the service answered it
    */
-  updateInventory(petId: PetIdInput, quantity: QuantityInput, options?: CallOptions): Promise<InventoryItem>;
+  updateInventory(petId: PetIdInput, quantity: QuantityInput, options?: CallOptions): Promise<WrittenItem>;
+  /**
+   * Adds to the stock of one pet, as `petstock inventory adjust`: from any number of calls, processes and machines with one state
+   * all of it counts.
+   * @returns the item as the service answered it
+   */
+  adjust(petId: PetIdInput, delta: QuantityInput, options?: CallOptions): Promise<WrittenItem>;
   /**
    * Writes several changes as one run, as `petstock inventory apply` does: read, plan, write each row, and record all of it in
    * the state folder, so that the run can be undone.
@@ -46,6 +62,11 @@ export interface PetstoreClient {
    * @param run its id, or the last four characters of it
    */
   undo(run: string, options?: ApplyOptions): Promise<RunReport>;
+  /**
+   * Goes on with a run that was interrupted, or whose process has exited. A row that has its answer is never sent again.
+   * @param run its id, or the last four characters of it
+   */
+  resume(run: string, options?: ApplyOptions): Promise<RunReport>;
   /** Deprecated by the service. */
   getPet(petId: PetIdInput, options?: CallOptions): Promise<Payload>;
   listOrders(options?: CallOptions): Promise<Payload>;
@@ -88,7 +109,15 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
     },
     updateInventory: async (petId, quantity, given) => {
       const [id, target] = [petIdOf(petId), quantityOf(quantity)];
-      return call(given, (client) => client.updateInventory(id, target));
+      return call(given, (client, signal) => setStock({ connection, client, signal }, id, target));
+    },
+    adjust: async (petId, delta, given) => {
+      const [id, change] = [petIdOf(petId), quantityOf(delta, 'delta')];
+      return call(given, (client, signal) => adjustStock({ connection, client, signal }, id, change));
+    },
+    resume: async (run, given = {}) => {
+      const id = textOf(run, 'run') ?? '';
+      return call(given, (client, signal) => resumeRun({ connection, client, signal }, id, given));
     },
     apply: async (changes, given = {}) =>
       call(given, (client, signal) => applyChanges({ connection, client, signal }, changes, given)),

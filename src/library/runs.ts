@@ -1,15 +1,25 @@
 import type { Client } from '../api/client.ts';
-import { type BulkCounts, type BulkRow, type Change, countRows } from '../inventory/change.ts';
-import { guardFaults, planChanges } from '../inventory/plan.ts';
-import { ConflictError, InterruptedError, type PetstockError, UsageError } from '../shared/errors.ts';
-import type { RunHead } from '../state/history.ts';
+import { type BulkCounts, type BulkRow, countReport } from '../inventory/change.ts';
+import { type InventoryItem, unreadableText } from '../inventory/items.ts';
+import { outdatedText, type Quantities } from '../inventory/pet-quantities.ts';
+import { planChanges } from '../inventory/plan.ts';
+import { addDelta } from '../inventory/values.ts';
+import { execute, type RunEnd, type RunOptions, type RunPlan } from '../runs/execute.ts';
+import { executeInTurn } from '../runs/in-turn.ts';
+import { planResume } from '../runs/plan-resume.ts';
+import { nothingToUndo, planUndo, undoablePets } from '../runs/plan-undo.ts';
+import type { RunSite } from '../runs/site.ts';
+import { StockReader } from '../runs/stock-reader.ts';
+import {
+  ConflictError,
+  FailureError,
+  InterruptedError,
+  NotFoundError,
+  type PetstockError,
+  UsageError,
+} from '../shared/errors.ts';
+import type { RunRecord } from '../state/history.ts';
 import type { State } from '../state/state.ts';
-import { planUndo, undoablePets } from '../writes/plan-undo.ts';
-import { commonReason, numberRows, plannedRows } from '../writes/planned-rows.ts';
-import { rowAfter, rowWrites } from '../writes/rows-after.ts';
-import { runErrorOf } from '../writes/run-error.ts';
-import { createStockReader, type PlanStock, type StockReader } from '../writes/stock-reader.ts';
-import { writeRows } from '../writes/write-rows.ts';
 import { countOf } from './arguments.ts';
 import type { LibraryConnection } from './open-connection.ts';
 import { type ChangeInput, readChanges } from './read-changes.ts';
@@ -18,7 +28,7 @@ import { userName } from './user-name.ts';
 export interface ApplyOptions {
   /** Plans and writes nothing. */
   readonly dryRun?: boolean | undefined;
-  /** Refuse the whole plan where it writes more rows, or sets more to 0 or below. */
+  /** Refuse the whole plan if it writes more rows, or sets more to 0 or below. */
   readonly maxChanges?: number | undefined;
   readonly maxZero?: number | undefined;
   /** Begin no row after one that was not applied. */
@@ -29,116 +39,152 @@ export interface ApplyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What became of a run. */
+/** The outcome of a run. */
 export interface RunReport {
-  /** Its id in the history; undefined where nothing was to be written. */
+  /** Its id in the history; undefined if nothing was to be written. */
   readonly run: string | undefined;
   readonly dryRun: boolean;
   /** `line` counts the changes from 1; of an undo it is the row of the run. */
   readonly rows: readonly BulkRow[];
   readonly counts: BulkCounts;
-  /** Why not every row is as it should be; undefined where all is well. */
+  /** Why not every row is as it should be; undefined if all is well. Its `run` goes on with `client.resume(run)`. */
   readonly error: PetstockError | undefined;
 }
 
-/** What a run works with. */
+/** One pet that was written. */
+export interface WrittenItem extends InventoryItem {
+  /** The run in the history; undefined without a state. */
+  readonly run?: string | undefined;
+  /** The stock before, if it was read. */
+  readonly before?: number | undefined;
+}
+
+/** What a call works with. */
 export interface RunContext {
   readonly connection: LibraryConnection;
   readonly client: Client;
   readonly signal: AbortSignal;
 }
 
-/** A plan that is written. */
-interface PlannedRun {
-  readonly rows: readonly BulkRow[];
-  readonly stock: PlanStock;
-  readonly reader: StockReader;
-  readonly state: State;
-  readonly subject: Pick<RunHead, 'command' | 'undoes' | 'hasDeltas'>;
-}
-
-const staleAfter = 5000;
+const one: RunOptions = {
+  ...{ dryRun: false, failFast: false, concurrency: 1 },
+  guards: { maxChanges: undefined, maxZero: undefined },
+};
 
 export async function applyChanges(
   context: RunContext,
   inputs: Iterable<ChangeInput>,
   options: ApplyOptions,
 ): Promise<RunReport> {
-  const changes: readonly Change[] = readChanges(inputs);
-  requireOptions(options);
-  const state = await context.connection.requireState();
-  const reader = readerOf(context, state);
-  const stock = await reader.readSettledStock(new Set(changes.map(({ petId }) => petId)));
-  const env = context.connection.name;
-  const plan = planChanges(changes, stock.quantities, { skipUnknown: false, env });
-  const { faults } = plan;
+  const changes = readChanges(inputs);
+  const given = runOptions(options);
+  const site = await siteOf(context);
+  const stock = await new StockReader(site).readSettled(new Set(changes.map(({ petId }) => petId)));
+  const { rows, faults } = planChanges(changes, stock.quantities, { env: site.where.env });
   if (faults.length > 0) {
     const lines = faults.map(({ line, message }) => `change ${line}: ${message}`);
     throw new UsageError(`The changes are refused, and nothing was written: ${lines[0]}`, { lines });
   }
-  const subject = { command: 'inventory apply', hasDeltas: changes.some(({ delta }) => delta !== undefined) };
-  return perform(context, { rows: [...plan.rows], stock, reader, state, subject }, options);
+  const hasDeltas = changes.some(({ delta }) => delta !== undefined);
+  return reported(await execute(site, { subject: { command: 'inventory apply', hasDeltas }, rows, stock }, given));
 }
 
-/** @throws UsageError where there is nothing to take back, NotFoundError, ConflictError while the run is still going on */
+/** @throws UsageError if there is nothing to undo, NotFoundError, ConflictError while the run is still going on */
 export async function undoRun(context: RunContext, text: string, options: ApplyOptions): Promise<RunReport> {
-  requireOptions(options);
-  const { connection } = context;
-  const state = await connection.requireState();
-  const { history } = state;
-  const run = await history.run(await history.find(text));
+  const given = runOptions(options);
+  const site = await siteOf(context);
+  const { history } = site.state;
+  const run = await requireRun(site, text);
   if (run.state === 'running') throw new ConflictError(`Run ${run.run} is still going on; nothing was sent`);
-  if (run.service !== connection.service) {
-    throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, not at this service; nothing was sent`);
-  }
-  const petIds = await undoablePets(history, run);
-  const reader = readerOf(context, state);
-  const stock = await reader.readSettledStock(petIds);
-  const rows = [...(await planUndo(history, run, stock.quantities))];
-  return perform(context, { rows, stock, reader, state, subject: { command: 'undo', undoes: run.run } }, options);
+  const { petIds, isBlind } = await undoablePets(history, run);
+  if (petIds.size === 0) throw nothingToUndo(run, isBlind).with({ hint: undefined });
+  const stock = await new StockReader(site).readSettled(petIds);
+  const rows = await planUndo(history, run, stock.quantities);
+  return reported(await execute(site, { subject: { command: 'undo', undoes: run.run }, rows, stock }, given));
 }
 
-async function perform(context: RunContext, plan: PlannedRun, options: ApplyOptions): Promise<RunReport> {
-  const { rows, state } = plan;
-  const env = context.connection.name;
-  const faults = guardFaults({ rows }, { maxChanges: options.maxChanges, maxZero: options.maxZero });
-  if (faults.length > 0) throw new UsageError(`The plan is refused, and nothing was written: ${faults.join('; ')}`);
-  const dryRun = options.dryRun ?? false;
-  if (dryRun || !rows.some(({ result }) => result === 'planned')) {
-    const report = { run: null, env, dryRun, rows };
-    return reportOf(report, runErrorOf({ report, progression: undefined, cause: undefined, where: { env } }));
+/** @throws NotFoundError, ConflictError while another process has the run */
+export async function resumeRun(context: RunContext, text: string, options: ApplyOptions): Promise<RunReport> {
+  const given = runOptions(options);
+  const site = await siteOf(context);
+  const run = await requireRun(site, text);
+  const log = given.dryRun ? undefined : await site.state.history.resume(run.run);
+  try {
+    return reported(await execute(site, await planResume(site, run, log), given));
+  } finally {
+    // What went wrong with it is in the error of the run.
+    await log?.end().catch(() => {});
   }
-  const numbers = numberRows(rows);
-  const log = await state.history.begin(headOf(context, plan), plannedRows(rows, numbers));
-  const writes = rowWrites(rows, numbers);
-  const progression = await writeRows(writes, { ...engineOptions(context, plan, options), log });
-  const unclosed = await log.end().catch((error: unknown) => ({ error }));
-  const report = {
-    run: log.run,
-    env,
-    dryRun,
-    rows: rows.map((row, index) => rowAfter(row, numbers[index], progression)),
+}
+
+/** Sets one pet, whatever its stock is. Without a state nothing of it is recorded. */
+export async function setStock(context: RunContext, petId: bigint, quantity: number): Promise<WrittenItem> {
+  if ((await context.connection.findState()) === undefined) return context.client.updateInventory(petId, quantity);
+  const site = await siteOf(context);
+  const rows = [rowOf(petId, undefined, quantity)];
+  const plan: RunPlan = { subject: { command: 'inventory set' }, rows, stock: undefined, single: {} };
+  return writtenItem(petId, (seen) => execute(site, plan, one, { seen }));
+}
+
+/** Adds to the stock of one pet. */
+export async function adjustStock(context: RunContext, petId: bigint, delta: number): Promise<WrittenItem> {
+  const site = await siteOf(context);
+  const planOf = ({ quantities }: { readonly quantities: Quantities }) => {
+    const before = stockOf(quantities, petId);
+    const sum = addDelta(before, delta);
+    if (!sum.ok) throw new UsageError(`${sum.fault}; nothing was written`);
+    return { subject: { command: 'inventory adjust' }, rows: [{ ...rowOf(petId, before, sum.value), delta }] };
   };
-  const cause = progression.stoppedBy ?? unclosed?.error;
-  return reportOf(report, runErrorOf({ report, progression, cause, where: { env } }));
+  return writtenItem(petId, async (seen) => {
+    const end = await executeInTurn(site, petId, planOf, one, { seen });
+    if (end === undefined) throw new Error('an increment was not carried out');
+    return end;
+  });
 }
 
-function engineOptions({ connection, client, signal }: RunContext, plan: PlannedRun, options: ApplyOptions) {
-  const { clock, governor, sending } = connection;
+function stockOf(quantities: Quantities, petId: bigint): number {
+  const unreadable = quantities.unreadable?.get(petId);
+  if (unreadable !== undefined) throw new FailureError(`${unreadableText(unreadable)}; nothing was written`);
+  const outdated = quantities.outdated?.get(petId);
+  if (outdated !== undefined) throw new ConflictError(`Nothing was written: pet ${petId}: ${outdatedText(outdated)}`);
+  const found = quantities.get(petId);
+  if (found === undefined) throw new NotFoundError(`There is no pet ${petId}; nothing was written`);
+  return found;
+}
+
+function rowOf(petId: bigint, before: number | undefined, after: number): BulkRow {
+  return { line: 1, petId, before, after, result: 'planned', reason: undefined, ref: undefined };
+}
+
+async function writtenItem(
+  petId: bigint,
+  write: (seen: (item: InventoryItem) => void) => Promise<RunEnd>,
+): Promise<WrittenItem> {
+  let item: InventoryItem | undefined;
+  const { report, error } = await write((seen) => {
+    if (seen.petId === petId) item = seen;
+  });
+  if (error !== undefined) throw withoutCommand(error);
+  const [row] = report.rows;
+  if (item === undefined || row === undefined) throw new FailureError(`Pet ${petId} was written, but was not answered`);
+  return { ...item, run: report.run ?? undefined, ...(row.before !== undefined && { before: row.before }) };
+}
+
+async function requireRun({ state, service }: RunSite, text: string): Promise<RunRecord> {
+  const run = await state.history.run(await state.history.find(text));
+  if (run.service === service) return run;
+  throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, not at this service; nothing was sent`);
+}
+
+async function siteOf({ connection, client, signal }: RunContext): Promise<RunSite> {
+  const state: State = await connection.requireState();
+  const { clock, governor, sending, service, scope, name } = connection;
+  const { baseUrl, timeout, random } = sending;
   return {
-    client,
-    governor,
-    presence: plan.state.presence,
-    readStock: plan.reader.readStock,
-    clock,
-    random: sending.random,
-    mark: plan.stock.mark,
-    timeout: sending.timeout,
-    staleAfter,
-    concurrency: options.concurrency ?? 4,
-    failFast: options.failFast ?? false,
+    ...{ client, governor, state, clock, baseUrl, service, scope, timeout, random },
+    where: { env: name },
+    user: userName(),
     interrupted: interruption(signal),
-    onSettled: () => {},
     onDelay: () => {},
   };
 }
@@ -152,38 +198,20 @@ function interruption(signal: AbortSignal): AbortSignal {
   return ending.signal;
 }
 
-function headOf({ connection }: RunContext, { rows, subject }: PlannedRun): RunHead {
-  const { name: env, service, scope, sending } = connection;
-  const unchanged = rows.filter(({ result }) => result === 'unchanged').length;
-  const reason = commonReason(rows);
-  return {
-    ...subject,
-    env,
-    store: undefined,
-    baseUrl: sending.baseUrl,
-    service,
-    scope,
-    user: userName(),
-    reason,
-    unchanged,
-  };
+function reported({ report, error }: RunEnd): RunReport {
+  const { run, dryRun, rows } = report;
+  return { run: run ?? undefined, dryRun, rows, counts: countReport(report), error: error && withoutCommand(error) };
 }
 
-function readerOf({ connection, client, signal }: RunContext, { pets }: State): StockReader {
-  const { clock, service } = connection;
-  return createStockReader({ client, pets, service, clock, interrupted: signal, onDelay: () => {} });
+/** Hints are commands of the command line, which a program does not run: a run that can go on is resumed by a call. */
+function withoutCommand(error: PetstockError): PetstockError {
+  const isResumable = error.hint?.includes('--resume') === true && error.run !== undefined;
+  return error.with({ hint: isResumable ? `client.resume('${error.run}')` : undefined });
 }
 
-function reportOf(
-  { run, dryRun, rows }: { readonly run: string | null; readonly dryRun: boolean; readonly rows: readonly BulkRow[] },
-  error: PetstockError | undefined,
-): RunReport {
-  // Hints are commands of the command line, which a program does not run.
-  return { run: run ?? undefined, dryRun, rows, counts: countRows(rows), error: error?.with({ hint: undefined }) };
-}
-
-function requireOptions({ maxChanges, maxZero, concurrency }: ApplyOptions): void {
-  countOf(maxChanges, 'maxChanges');
-  countOf(maxZero, 'maxZero');
-  countOf(concurrency, 'concurrency', 1);
+function runOptions({ dryRun = false, failFast = false, ...options }: ApplyOptions): RunOptions {
+  const maxChanges = countOf(options.maxChanges, 'maxChanges');
+  const maxZero = countOf(options.maxZero, 'maxZero');
+  const concurrency = countOf(options.concurrency, 'concurrency', 1) ?? 4;
+  return { dryRun, failFast, concurrency, guards: { maxChanges, maxZero } };
 }

@@ -1,4 +1,4 @@
-import { type BulkRow, type RowError, type RowResult, rowResults } from '../inventory/change.ts';
+import { type BulkCounts, type BulkRow, type RowError, type RowResult, rowResults } from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
 import type { Paint } from './paint.ts';
 import type { Column, Row, Scalar } from './view.ts';
@@ -12,6 +12,8 @@ const countedWords: Readonly<Record<RowResult, (count: number) => string>> = {
   planned: (count) => (count === 1 ? 'change' : 'changes'),
   applied: () => 'applied',
   unchanged: () => 'unchanged',
+  notEdited: () => 'not edited',
+  skipped: () => 'skipped',
   failed: () => 'failed',
   conflict: (count) => (count === 1 ? 'conflict' : 'conflicts'),
   notAttempted: () => 'not attempted',
@@ -23,10 +25,10 @@ const noRows = 'no rows';
 
 /**
  * Rows by result, without a trailing period: `1,195 applied, 3 unchanged, 2 failed`. Only results that occur.
- * @param unchanged those that are not among the rows
+ * @param uncounted those that are not among the rows
  */
-export function countsText(rows: Iterable<Pick<BulkRow, 'result'>>, unchanged = 0): string {
-  const counts = new Map<RowResult, number>(unchanged === 0 ? [] : [['unchanged', unchanged]]);
+export function countsText(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted: Partial<BulkCounts> = {}): string {
+  const counts = new Map(Object.entries(uncounted).filter(([, count]) => count > 0));
   for (const { result } of rows) counts.set(result, (counts.get(result) ?? 0) + 1);
   const parts = rowResults.flatMap((result) => {
     const count = counts.get(result);
@@ -36,8 +38,8 @@ export function countsText(rows: Iterable<Pick<BulkRow, 'result'>>, unchanged = 
 }
 
 /** As `countsText`, as a sentence. */
-export function countsSentence(rows: Iterable<Pick<BulkRow, 'result'>>, unchanged = 0): string {
-  const text = countsText(rows, unchanged);
+export function countsSentence(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted?: Partial<BulkCounts>): string {
+  const text = countsText(rows, uncounted);
   return text === noRows ? 'No rows.' : `${text}.`;
 }
 
@@ -52,6 +54,8 @@ const looks: Readonly<Record<RowResult | 'pending', Look>> = {
   planned: { color: 'cyan' },
   applied: { color: 'green' },
   unchanged: { color: 'dim' },
+  notEdited: { color: 'dim', word: 'not edited' },
+  skipped: { color: 'dim' },
   failed: { color: 'red' },
   conflict: { color: 'yellow' },
   notAttempted: { color: 'dim', word: 'not attempted' },

@@ -79,22 +79,32 @@ export function itemFields({ columns }: View): InventoryField[] {
   return columns.flatMap(({ field }) => inventoryFields.find((known) => known === field) ?? []);
 }
 
-/** One item; with `before`, the stock that an adjustment found goes last. */
+/** One item; with `before`, the stock that was found, and `run`, the run that wrote it, these go last. */
 export function inventoryItemView(
   item: InventoryItem,
-  { lowStock, fields, before }: InventoryViewOptions & { readonly before?: number | undefined },
+  { lowStock, fields, before, run }: InventoryViewOptions & WrittenItem,
 ): View {
   const list = inventoryListView([], { lowStock, fields });
-  if (before === undefined) return { ...list, shape: 'one', rows: [[item]] };
+  if (run === undefined && before === undefined) return { ...list, shape: 'one', rows: [[item]] };
+  const runColumn = run === undefined ? [] : [{ field: 'run', title: 'Run' }];
+  const written = { ...(before !== undefined && { before }), ...(run !== undefined && { run }) };
   return {
     shape: 'one',
-    columns: [...list.columns, beforeColumn],
-    rows: [[{ ...item, before }]],
+    columns: [...list.columns, beforeColumn, ...runColumn],
+    rows: [[{ ...item, before: before ?? null, run: run ?? null }]],
+    json: { ...item, ...written },
+    // A person is told how to undo it, with the end of the run's id.
     table: async (options) => {
       const { columns = [] } = (await gridOf(list, options)) ?? {};
-      return { columns: [...columns, beforeColumn] };
+      return { columns: before === undefined ? columns : [...columns, beforeColumn] };
     },
   };
+}
+
+/** What is known of a write. */
+interface WrittenItem {
+  readonly before?: number | undefined;
+  readonly run?: string | undefined;
 }
 
 const beforeColumn = countColumn('before', 'Before');

@@ -30,7 +30,7 @@ export async function* json(view: View, { stringIds = false }: RenderOptions): A
 export async function* ndjson(view: View, { stringIds = false }: RenderOptions): AsyncIterable<string | Uint8Array> {
   if (view.document !== undefined) {
     const write = jsonWriter(stringIds);
-    yield* chunksOf(view.document.rows, (row) => `${write(row)}\n`);
+    yield* chunksOf(view.document.lines ?? view.document.rows, (row) => `${write(row)}\n`);
   } else if (view.items !== undefined) {
     const { itemPieces } = await import('./item-lines.ts');
     yield* itemPieces(view.items, jsonItemLine(view, '\n', stringIds));

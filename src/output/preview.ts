@@ -1,5 +1,4 @@
-import type { BulkRow, BulkRows } from '../inventory/change.ts';
-import { rowsWhere } from '../inventory/change.ts';
+import { type BulkRow, isIdle } from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
 import { singleLine } from '../shared/sanitize.ts';
@@ -23,26 +22,28 @@ const mostNotable = 10;
 /**
  * A plan for a person who is about to say yes, line by line: `42   7 → 12  (+5)` for each row that is written, conflicts
  * and failures with their reason; then how many, units, rows that go to 0 and below, requests and time. Rows that need no change are
- * only counted. Of a long plan some rows are shown, in their order, first of all some that deserve a look.
+ * only counted, and of a single row there is nothing to count. Of a long plan some rows are shown, in their order, first of all some that deserve a look.
  *
  * Where a line is wider than the terminal its reason is cut; numbers never are.
  */
-export function previewLines(rows: BulkRows, { paint, width, estimate }: PreviewOptions): string[] {
-  const changing = rowsWhere(rows, ({ result }) => result !== 'unchanged');
+export function previewLines(rows: readonly BulkRow[], { paint, width, estimate }: PreviewOptions): string[] {
+  const changing = rows.filter((row) => !isIdle(row));
   const shown = chosen(changing);
   const rest = changing.length - shown.length;
   const lines = rowLines(shown, paint, width);
   if (rest > 0) lines.push(paint.dim(`… and ${grouped(rest)} more`));
   const totals = planTotals(rows);
-  const facts = [countsSentence(rows), ...unitsLine(totals)].flatMap((line) => wrap(line, width));
   const zero = zeroLine(totals).flatMap((line) => wrap(line, width).map((part) => paint.bold(paint.yellow(part))));
+  // One row has nothing to count.
+  if (rows.length === 1 && changing.length === 1) return [...lines, ...zero];
+  const facts = [countsSentence(rows), ...unitsLine(totals)].flatMap((line) => wrap(line, width));
   const cost = estimate === undefined ? [] : wrap(`${singleLine(estimate)}.`, width);
   return [...lines, ...facts, ...zero, ...cost];
 }
 
 /** What deserves a look goes first, but leaves room for ordinary rows; what was chosen stands in the order of the plan. */
-function chosen(rows: BulkRows): readonly BulkRow[] {
-  if (rows.length <= previewedRows) return [...rows];
+function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
+  if (rows.length <= previewedRows) return rows;
   const notable: PlacedRow[] = [];
   const ordinary: PlacedRow[] = [];
   let place = 0;

@@ -1,11 +1,4 @@
-import {
-  type BulkReport,
-  type BulkRow,
-  type BulkRows,
-  countReport,
-  countWhere,
-  rowsWhere,
-} from '../inventory/change.ts';
+import { type BulkReport, type BulkRow, countReport, isIdle, isWrong } from '../inventory/change.ts';
 import { batchesOfArray } from './batches.ts';
 import {
   countColumn,
@@ -19,37 +12,52 @@ import {
 import type { Column, Grid, Row, View } from './view.ts';
 
 /**
- * What became of each row of a bulk change. JSON is
+ * The outcome of each row of a bulk change. JSON is
  * `{"run","env","dryRun","counts":{…},"rows":[{"line","petId","before","after","result","quantity","error"}]}`; a row has
- * `quantity` only where the service wrote another one than `after`, and an `error` with `code`, `message` and, after an
- * answer, `status` only where it went wrong. CSV and TSV have the same fields as columns, of the error its message. A table
- * leaves out what is unchanged.
+ * `quantity` only if the service wrote another one than `after`, and an `error` with `code`, `message` and, after an
+ * answer, `status` only if it went wrong. NDJSON has `run` in each row. CSV and TSV have the same fields as columns, of the error its
+ * message. A table leaves out what needs nothing.
+ *
+ * @param options `changedOnly`: the others leave that out, too
  */
-export function bulkReportView(report: BulkReport): View {
-  const { run, env, dryRun, rows } = report;
+export function bulkReportView(
+  report: BulkReport,
+  { changedOnly = false }: { readonly changedOnly?: boolean } = {},
+): View {
+  const { run, env, dryRun } = report;
+  const rows = changedOnly ? report.rows.filter((row) => !isIdle(row)) : report.rows;
   return {
     shape: 'list',
     isWordy: true,
     columns,
     rows: batchesOfArray(rows, toRow),
-    document: { head: { run, env, dryRun, counts: countReport(report) }, rows: batchesOfArray(rows, rowJson) },
+    document: {
+      head: { run, env, dryRun, counts: countReport(report) },
+      rows: batchesOfArray(rows, rowJson),
+      lines: batchesOfArray(rows, (row) => ({ run, ...rowJson(row) })),
+    },
     table: async () => tableOf(rows),
   };
 }
 
-/** A report in one line: `1,195 applied, 3 unchanged, 2 failed.` */
-export function reportSummary({ dryRun, rows, unchanged }: Omit<BulkReport, 'run' | 'env'>): string {
-  return dryRun ? `Dry run: ${countsText(rows, unchanged)}; nothing was written.` : countsSentence(rows, unchanged);
+/** Returns a report in one line: `1,195 applied, 3 unchanged, 2 failed.` */
+export function reportSummary({ dryRun, rows, uncounted }: Omit<BulkReport, 'run' | 'env'>): string {
+  return dryRun ? `Dry run: ${countsText(rows, uncounted)}; nothing was written.` : countsSentence(rows, uncounted);
 }
 
 function rowJson(row: BulkRow): object {
-  const { line, petId, before = null, after = null, result, quantity, error } = row;
-  return { line, petId, before, after, result, quantity, error: errorJsonOf(error) };
+  const { line, petId, before = null, after = null, quantity, error } = row;
+  return { line, petId, before, after, result: resultOf(row), quantity, error: errorJsonOf(error) };
 }
 
 function toRow(row: BulkRow): Row {
-  const { line, petId, before = null, after = null, result, quantity = null, error } = row;
-  return { line, petId, before, after, result, error: error?.message ?? null, quantity };
+  const { line, petId, before = null, after = null, quantity = null, error } = row;
+  return { line, petId, before, after, result: resultOf(row), error: error?.message ?? null, quantity };
+}
+
+/** A row that nobody edited is one of its own in the counts alone. */
+function resultOf({ result }: BulkRow): string {
+  return result === 'notEdited' ? 'unchanged' : result;
 }
 
 const error: Column = { field: 'error', title: 'Error' };
@@ -63,9 +71,21 @@ const shownColumns: readonly Column[] = [
 /** `quantity` is the last, so that the others keep their places in TSV. */
 const columns: readonly Column[] = [...shownColumns, error, countColumn('quantity', 'Written')];
 
-function tableOf(rows: BulkRows): Grid {
-  const changed = rowsWhere(rows, ({ result }) => result !== 'unchanged');
-  const hasFaults = countWhere(changed, (row) => faultText(row) !== undefined) > 0;
-  const toTableRow = (row: BulkRow): Row => ({ ...toRow(row), error: faultText(row) ?? null });
-  return { columns: hasFaults ? [...shownColumns, error] : shownColumns, rows: batchesOfArray(changed, toTableRow) };
+/** The stock after a row is the one that was written. What a row wanted that was not written stands apart. */
+function tableOf(rows: readonly BulkRow[]): Grid {
+  const shown = rows.filter((row) => !isIdle(row));
+  const [line, petId, before, after, result] = shownColumns as [Column, Column, Column, Column, Column];
+  const wanted = shown.some(isWrong) ? [countColumn('wanted', 'Wanted')] : [];
+  const isWritten = shown.some((row) => !isWrong(row)) || wanted.length === 0;
+  const faults = shown.some((row) => faultText(row) !== undefined) ? [error] : [];
+  const toTableRow = (row: BulkRow): Row => {
+    const { after: target = null, quantity = null } = row;
+    const wrong = isWrong(row);
+    const stock = { after: wrong ? quantity : target, wanted: wrong ? target : null };
+    return { ...toRow(row), ...stock, error: faultText(row) ?? null };
+  };
+  return {
+    columns: [line, petId, before, ...(isWritten ? [after] : []), ...wanted, result, ...faults],
+    rows: batchesOfArray(shown, toTableRow),
+  };
 }

@@ -68,6 +68,8 @@ export interface JsonDocument {
   readonly head: Readonly<Record<string, unknown>> | undefined;
   /** Each row as it is written. May hold bigint. */
   readonly rows: Batches<object>;
+  /** The rows of NDJSON if they say more than those of JSON, which has that in its head. */
+  readonly lines?: Batches<object>;
 }
 
 export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;

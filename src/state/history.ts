@@ -46,8 +46,9 @@ export interface History {
   /**
    * The writes at a service that were settled, or begun, since a moment, the oldest first.
    * @param since milliseconds since the Unix epoch, by the clock of this machine
+   * @param petIds only of these pets; undefined: of all
    */
-  recentWrites(service: string, since: number): Promise<readonly RecentWrite[]>;
+  recentWrites(service: string, since: number, petIds?: readonly bigint[]): Promise<readonly RecentWrite[]>;
   /** The runs of a change file with this content at a service, the newest first. */
   runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]>;
   /**
@@ -180,4 +181,6 @@ export interface RecentWrite {
   readonly result: PetWrite['result'];
   readonly before: number | undefined;
   readonly quantity: number;
+  /** When it was settled, or begun, in the order of all writes. */
+  readonly sequence: number;
 }

@@ -25,8 +25,8 @@ export interface Failure {
   readonly mayStillArrive: boolean;
 }
 
-/** A time-out reported by the service, which may still carry the request out. */
-const requestTimeout = 408;
+/** The service, or a proxy before it, gave up on the request and does not know what became of it: 408, and 499 of nginx. */
+const undecided: ReadonlySet<number> = new Set([408, 499]);
 
 /**
  * The only place that says what a failure of a write means. It speaks of the one request that failed: what an earlier
@@ -47,12 +47,12 @@ export function classifyFailure(error: unknown): Failure {
   // What redirects may have carried it out first. It would redirect the next one too.
   const isRedirect = status !== undefined && status >= 300 && status <= 399;
   const stop = isRedirect || error instanceof InterruptedError;
-  return failure('unknown', { stop, isReadable: isRedirect, mayStillArrive });
+  return failure('unknown', { stop, isReadable: isRedirect, mayStillArrive: mayStillArrive || status === 499 });
 }
 
 /** The service has judged the request: it will answer the same one the same. */
 export function isRefusal(status: number | undefined): boolean {
-  return status !== undefined && status >= 400 && status <= 499 && status !== requestTimeout;
+  return status !== undefined && status >= 400 && status <= 499 && !undecided.has(status);
 }
 
 function failure(

@@ -6,7 +6,7 @@ import { GroupSize } from './group-size.ts';
 import type { Outcomes } from './outcomes.ts';
 import { PreparedPermit } from './prepared-permit.ts';
 import type { RowQueue } from './row-queue.ts';
-import type { QueuedRow, WriteOptions } from './row-write.ts';
+import { isRelying, mustLook, outdated, type QueuedRow, type WriteOptions } from './row-write.ts';
 
 /** A row with its admission, its lease and its intent on disk. */
 interface PreparedRow {
@@ -18,10 +18,12 @@ interface PreparedRow {
 
 /** What is left when all that could be sent was sent, besides what is still in the queue. */
 export interface DispatchResult {
-  /** Rows that were taken from the queue and not sent, for certain; in their order. */
+  /** Rows that were taken from the queue and definitely not sent, in their order. */
   readonly unsent: readonly QueuedRow[];
-  /** Rows whose pet another command is at. `until`: when it is free at the latest, where that is known. */
+  /** Rows whose pet another command is writing. `until`: when it will be free at the latest, if known. */
   readonly busy: readonly BusyRow[];
+  /** Increments whose pet another run has written since their stock was read. */
+  readonly overtaken: readonly QueuedRow[];
 }
 
 export interface BusyRow {
@@ -32,6 +34,9 @@ export interface BusyRow {
 
 /** How long a prepared row may wait for its turn, in milliseconds: its intent counts that in. `alone`: with no row before it. */
 const longestHold = { alone: 1000, inGroup: 5000 };
+/** An increment is added to a stock that is at most as old, in milliseconds, and was read with no longer wait for the limit since. */
+const maxAge = 1000;
+const maxWaitOfIncrement = 100;
 
 /**
  * Sends each row of a queue at most once, some at a time. Rows are admitted, leased and written down in groups, right before
@@ -56,6 +61,7 @@ export class Dispatch {
   #exhausted: { readonly cause: unknown } | undefined;
   readonly #unsent: QueuedRow[] = [];
   readonly #busy: BusyRow[] = [];
+  readonly #overtaken: QueuedRow[] = [];
 
   constructor(queue: RowQueue, options: WriteOptions, outcomes: Outcomes, reserved: WriteOptions['reserved']) {
     this.#queue = queue;
@@ -74,7 +80,7 @@ export class Dispatch {
     if (this.#exhausted !== undefined) this.#fail(this.#exhausted.cause);
     for (const { queued, permit } of this.#prepared) await this.#giveBack(queued, permit);
     await this.#reserved?.permit.unsent();
-    return { unsent: this.#unsent, busy: this.#busy };
+    return { unsent: this.#unsent, busy: this.#busy, overtaken: this.#overtaken };
   }
 
   async #work(): Promise<void> {
@@ -121,13 +127,24 @@ export class Dispatch {
     }
   }
 
-  /** As many permits as there are, for at most so many rows; after a long wait the stock is read with the first of them. */
+  /** Returns as many permits as there are, at most `most`. If the stock is too old by then, it is read with the first of them. */
   async #admit(most: number): Promise<Permit[]> {
     if (this.#reserved !== undefined) return [this.#reserved.permit];
     const { governor, clock, staleAfter } = this.#options;
     const began = clock.monotonic();
-    const permits = [...(await governor.admitSeveral({ least: 1, most }, this.#outcomes.ending))];
-    const isStale = this.#isOld || clock.monotonic() - began > staleAfter;
+    const next = this.#queue.peek(most);
+    const looks = next.some(({ write, readAt }) => {
+      return isRelying(write) && (readAt === mustLook || (write.delta !== undefined && readAt < began - maxAge));
+    });
+    // The stock and what relies on it are admitted together: no wait lies between them.
+    const want = looks ? { least: 2 as const, most: most + 1 } : { least: 1 as const, most };
+    const permits = [...(await governor.admitSeveral(want, this.#outcomes.ending))];
+    const waited = clock.monotonic() - began;
+    const isStale =
+      looks ||
+      this.#isOld ||
+      waited > staleAfter ||
+      (waited > maxWaitOfIncrement && next.some(({ write }) => write.delta !== undefined));
     // A limit of one request a window has no room for both: one row leaves on the old look, and the rest after another.
     this.#isOld = isStale && this.#hasLooked;
     if (this.#isOld) for (const permit of permits.splice(1)) await permit.unsent();
@@ -136,9 +153,9 @@ export class Dispatch {
     return permits;
   }
 
-  /** Rows whose stock has moved during the wait are conflicts; the others rely on what was read now. */
+  /** Reads the stock of all rows that rely on one, with the first permit. */
   async #readAgain(permits: Permit[]): Promise<void> {
-    const relying = this.#queue.rest().filter(({ write }) => write.before !== undefined);
+    const relying = this.#queue.rest().filter(({ write }) => isRelying(write));
     const permit = permits.shift();
     if (relying.length === 0 || permit === undefined) {
       if (permit !== undefined) permits.push(permit);
@@ -149,8 +166,8 @@ export class Dispatch {
       for (const unused of permits.splice(0)) await unused.unsent();
       throw error;
     });
-    const plain = this.#queue.rest().filter(({ write }) => write.before === undefined);
-    this.#queue.replace([...plain, ...this.#outcomes.unmoved(relying, stock)]);
+    const plain = this.#queue.rest().filter(({ write }) => !isRelying(write));
+    this.#queue.replace([...plain, ...this.#outcomes.relook(relying, stock)]);
     this.#isGroup = this.#queue.length > this.#options.concurrency;
   }
 
@@ -159,7 +176,10 @@ export class Dispatch {
     const hold = this.#isGroup ? longestHold.inGroup : longestHold.alone;
     const leaveBy = clock.monotonic() + hold;
     const expires = leaveBy + timeout;
-    const intents = rows.map(({ write }) => ({ row: write.row, petId: write.petId, expires }));
+    const intents = rows.map(({ write: { row, petId, before, after }, isRebased }) => {
+      const rebased = isRebased && before !== undefined ? { before, after } : undefined;
+      return { row, petId, expires, rebased };
+    });
     const grants = await log.intend(intents, rows[0]?.mark, place).catch(async (error) => {
       for (const permit of permits) await permit.unsent();
       this.#unsent.push(...rows);
@@ -178,6 +198,7 @@ export class Dispatch {
 
   #refuse(queued: QueuedRow, grant: Exclude<Grant, { kind: 'granted' }>): void {
     if (grant.kind === 'busy') this.#busy.push({ queued, run: grant.run, until: grant.until });
+    else if (queued.write.delta !== undefined) this.#overtaken.push(outdated(queued));
     else {
       const message = `run ${grant.run} (${grant.command}) has written it since its stock was read, or may have`;
       this.#outcomes.conflict(queued.write, message);

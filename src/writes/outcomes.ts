@@ -4,15 +4,15 @@ import type { RowError } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { FailureError, InterruptedError, PetstockError, RateLimitedError } from '../shared/errors.ts';
 import { classifyFailure, rowErrorOf } from './classify-failure.ts';
+import { rebase, type ZeroAllowance } from './rebase.ts';
 import type { Progression, QueuedRow, RowWrite, Settlement, Stock, UnknownRow, WriteOptions } from './row-write.ts';
-import { SettledRows } from './settled-rows.ts';
-import { stockMovedMessage } from './stock-moved.ts';
+import { stockMovedMessage } from './verdict.ts';
 
 const applied: Settlement = { result: 'applied' };
 
 /** Notes what becomes of rows, in memory and in the log of the run, and ends the run where no other row would fare better. */
 export class Outcomes implements Progression {
-  readonly settled = new SettledRows();
+  readonly settled = new Map<number, Settlement>();
   readonly unknown = new Map<number, UnknownRow>();
   readonly unwritten = new Map<number, RowError>();
   readonly exposed = new Set<number>();
@@ -29,11 +29,13 @@ export class Outcomes implements Progression {
   /** What ended the run leaves the stock to be read. */
   isReadable = false;
   readonly #options: WriteOptions;
+  readonly #zeros: ZeroAllowance;
   /** Aborted when the run ends: ends the waits of rows that have not left. */
   readonly #ending = new AbortController();
 
   constructor(options: WriteOptions) {
     this.#options = options;
+    this.#zeros = { left: options.maxMoreZeros ?? Number.POSITIVE_INFINITY };
     setMaxListeners(0, this.#ending.signal);
     const { interrupted } = options;
     if (interrupted.aborted) this.stop(interrupted.reason);
@@ -69,12 +71,14 @@ export class Outcomes implements Progression {
     this.faultsInARow = 0;
     this.#refusal = undefined;
     if (quantity === write.after) {
-      this.settle(write, applied, quantity);
+      this.applied(write, quantity);
       return;
     }
     const message = `the service set the stock to ${quantity}, not to ${write.after}`;
     this.firstFailure ??= new FailureError(`Pet ${petId}: ${message}`);
-    this.settle(write, { result: 'differs', quantity, error: { code: 'unexpected_quantity', message } }, quantity);
+    const error = { code: 'unexpected_quantity', message };
+    const rebased = write.delta === undefined ? undefined : write;
+    this.settle(write, { result: 'differs', quantity, error, rebased }, quantity);
   }
 
   /**
@@ -135,17 +139,30 @@ export class Outcomes implements Progression {
     if (this.#options.failFast && result !== 'applied' && result !== 'unchanged') this.#end();
   }
 
+  applied(write: RowWrite, quantity: number | undefined): void {
+    // Most rows share one object: a hundred thousand of them are held.
+    this.settle(write, write.delta === undefined ? applied : { ...applied, rebased: write }, quantity);
+  }
+
   /** Another run or command has written the pet: the row is not sent. */
   conflict(write: RowWrite, message: string, found?: number): void {
     this.settle(write, { result: 'conflict', error: { code: 'conflict', message } }, found);
   }
 
-  /** Rows that may be sent on the stock that was just read. The others are settled by it. */
-  unmoved(rows: readonly QueuedRow[], { quantities, mark }: Stock): readonly QueuedRow[] {
-    return rows.flatMap(({ write }) => {
+  /**
+   * Returns the rows that may be sent on the stock that was just read. An increment is added to that. Of the others those whose
+   * stock has moved are settled by it.
+   */
+  relook(rows: readonly QueuedRow[], { quantities, mark, readAt }: Stock): readonly QueuedRow[] {
+    return rows.flatMap((queued): readonly QueuedRow[] => {
+      const { write } = queued;
       const found = quantities.get(write.petId);
-      if (found === write.before) return [{ write, mark }];
-      if (found === write.after) this.settle(write, { result: 'unchanged' }, found);
+      if (write.delta !== undefined && found !== undefined) {
+        const rebased = rebase(write, found, this.#zeros);
+        if (typeof rebased !== 'string') return [{ write: rebased, mark, readAt, isRebased: true }];
+        this.conflict(write, rebased, found);
+      } else if (found === write.before) return [{ ...queued, mark, readAt }];
+      else if (found === write.after) this.settle(write, { result: 'unchanged' }, found);
       else this.conflict(write, stockMovedMessage(write, quantities), found);
       return [];
     });

@@ -17,56 +17,75 @@ export interface RowWrite {
   /** The stock that it relies on; undefined for a plain set, which relies on none. */
   readonly before: number | undefined;
   readonly after: number;
+  /** An increment that is owed: `before` and `after` are those of the last look. Undefined: `after` is what is wanted. */
+  readonly delta?: number | undefined;
 }
 
-/** The writes of a run in their order, which may be made when they are looked at. An array is one. */
-export interface RowWrites extends Iterable<RowWrite> {
-  readonly length: number;
-}
-
-/** A row that is to be sent, and the moment of the stock that it relies on. */
+/** A row that is to be sent, and the stock that it relies on. */
 export interface QueuedRow {
   readonly write: RowWrite;
+  /** The moment before that stock was read, in the order of all writes; undefined for a plain set. */
   readonly mark: Mark | undefined;
+  /** When it was read, in milliseconds of the monotonic clock; `mustLook`: it has to be read again before the row is sent. */
+  readonly readAt: number;
+  /** The stock has moved since the increment was written down. */
+  readonly isRebased?: boolean;
 }
 
-/** What is known of the stock of some pets. */
+/** `readAt` of a row whose stock has to be read again. */
+export const mustLook = Number.NEGATIVE_INFINITY;
+
+/** Returns the row so that its stock is read before it is sent. */
+export function outdated(queued: QueuedRow): QueuedRow {
+  return { ...queued, readAt: mustLook };
+}
+
+/** Reports whether a row relies on a stock that was read. */
+export function isRelying({ before, delta }: RowWrite): boolean {
+  return before !== undefined || delta !== undefined;
+}
+
+/** The stock of some pets. */
 export interface Stock {
   /** A pet that the service does not have is missing. */
   readonly quantities: Quantities;
   /** The moment before it was read, in the order of all writes of this state. */
   readonly mark: Mark;
+  /** When it was read: milliseconds of the monotonic clock. */
+  readonly readAt: number;
 }
 
 export type ReadStock = (petIds: PetIds, permit?: Permit) => Promise<Stock>;
 
-/** What has become of a row, for good. */
+/** The final outcome of a row. */
 export interface Settlement {
   readonly result: 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs';
-  /** What the service wrote, where that is not what was asked for. */
+  /** What the service wrote if that is not what was asked for. */
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
+  /** The row as it was sent, if its stock had moved since the plan. */
+  readonly rebased?: RowWrite | undefined;
 }
 
 /** A row that was sent, and of which it is not known whether it was written. */
 export interface UnknownRow {
   readonly write: RowWrite;
-  /** By the monotonic clock: until then its request may still arrive; 0 where it can't any more. */
+  /** By the monotonic clock: until then its request may still arrive; 0 if it can't any more. */
   readonly arrivesUntil: number;
   readonly error: RowError;
 }
 
 /** What has become of the rows so far, by their number. */
 export interface Progression {
-  readonly settled: Pick<ReadonlyMap<number, Settlement>, 'get' | 'has' | 'size'>;
+  readonly settled: ReadonlyMap<number, Settlement>;
   readonly unknown: ReadonlyMap<number, UnknownRow>;
-  /** Rows that were sent and certainly not written, by what their last request has failed with: they are pending as before. */
+  /** Rows that were sent and definitely not written, by what their last request has failed with: they are pending as before. */
   readonly unwritten: ReadonlyMap<number, RowError>;
   /** Rows that may have been written by a request before the one that decided: "nothing was written" is not certain. */
   readonly exposed: ReadonlySet<number>;
   /** The first failure of a row, for the exit code. */
   readonly firstFailure: PetstockError | undefined;
-  /** Why it ended before all rows were settled, where a failure ended it. */
+  /** Why it ended before all rows were settled, if a failure ended it. */
   readonly stoppedBy: unknown;
 }
 
@@ -78,16 +97,18 @@ export interface WriteOptions {
   readonly readStock: ReadStock;
   readonly clock: Clock;
   random(): number;
-  /** Taken before the stock that the rows rely on was read; undefined: they rely on none. */
-  readonly mark: Mark | undefined;
-  /** For one request, in milliseconds. */
+  /** The stock that the rows rely on; undefined: they rely on none. */
+  readonly stock: Pick<Stock, 'mark' | 'readAt'> | undefined;
+  /** Of one request, in milliseconds. */
   readonly timeout: number;
-  /** After a wait for the limit that was longer, in milliseconds, the stock is read again. */
+  /** After a longer wait for the limit, in milliseconds, the stock is read again. */
   readonly staleAfter: number;
   /** Requests in flight at once. */
   readonly concurrency: number;
   /** Begin no row after one that was not applied. */
   readonly failFast: boolean;
+  /** How many increments may come to 0 though the plan had them above; undefined: any number. */
+  readonly maxMoreZeros?: number | undefined;
   readonly interrupted: AbortSignal;
   /** For a single write that has read the stock under its own admission and lease. */
   readonly reserved?: { readonly permit: Permit; readonly place: Place } | undefined;

@@ -3,7 +3,7 @@ import { failureText } from '../shared/failure-text.ts';
 import { type BusyRow, Dispatch } from './dispatch.ts';
 import { Outcomes } from './outcomes.ts';
 import { RowQueue } from './row-queue.ts';
-import type { Progression, QueuedRow, RowWrites, WriteOptions } from './row-write.ts';
+import { outdated, type Progression, type QueuedRow, type RowWrite, type WriteOptions } from './row-write.ts';
 import { settleUnknown } from './settle-unknown.ts';
 
 /** How long a row waits for another command that is at its pet, and how often it looks; in milliseconds. */
@@ -16,7 +16,7 @@ const busyWait = { longest: 90_000, poll: 100 };
  *
  * Throws nothing: `stoppedBy` says what went wrong, and the rows say where they stand.
  */
-export async function writeRows(rows: RowWrites, options: WriteOptions): Promise<Progression> {
+export async function writeRows(rows: readonly RowWrite[], options: WriteOptions): Promise<Progression> {
   const outcomes = new Outcomes(options);
   try {
     await writeInRounds(rows, options, outcomes);
@@ -29,19 +29,22 @@ export async function writeRows(rows: RowWrites, options: WriteOptions): Promise
   return outcomes;
 }
 
-async function writeInRounds(rows: RowWrites, options: WriteOptions, outcomes: Outcomes): Promise<void> {
-  const queue = new RowQueue(rows, options.mark);
+async function writeInRounds(rows: readonly RowWrite[], options: WriteOptions, outcomes: Outcomes): Promise<void> {
+  const { mark, readAt = 0 } = options.stock ?? {};
+  const queue = new RowQueue(rows.map((write) => ({ write, mark, readAt })));
   let reserved = options.reserved;
   let fruitless = 0;
   let busySince: number | undefined;
   for (;;) {
     const settledBefore = outcomes.settled.size;
     outcomes.beginRound();
-    const { unsent, busy } = await new Dispatch(queue, options, outcomes, reserved).run();
+    const { unsent, busy, overtaken } = await new Dispatch(queue, options, outcomes, reserved).run();
     reserved = undefined;
     if (outcomes.ended) return settleStopped(rows.length, options, outcomes);
     busySince = busy.length === 0 ? undefined : (busySince ?? options.clock.monotonic());
-    queue.putBack(unsent);
+    // An increment is never sent on the stock of a try that failed.
+    queue.putBack(unsent.map((queued) => (queued.write.delta === undefined ? queued : outdated(queued))));
+    queue.append(overtaken);
     queue.append(await waitForOthers(busy, busySince, options, outcomes));
     if (queue.length === 0 && outcomes.unknown.size === 0) return;
     const isFruitless = outcomes.settled.size === settledBefore && outcomes.faults > 0;
@@ -114,11 +117,11 @@ function petsOf({ unknown }: Outcomes): ReadonlySet<bigint> {
   return new Set([...unknown.values()].map(({ write }) => write.petId));
 }
 
-/** Waits a moment for the commands that are at some pets. @returns the rows that are to be tried again */
+/** Waits a moment for the commands that are writing some pets. Returns the rows that are to be tried again. */
 async function waitForOthers(
   busy: readonly BusyRow[],
   since: number | undefined,
-  { clock, interrupted, onDelay, readStock }: WriteOptions,
+  { clock, interrupted, onDelay }: WriteOptions,
   outcomes: Outcomes,
 ): Promise<readonly QueuedRow[]> {
   const [first] = busy;
@@ -138,22 +141,6 @@ async function waitForOthers(
     onDelay(`A request of ${by}, which was stopped, may still arrive; continuing in ${seconds} s`);
   }
   await clock.sleep(Math.max(busyWait.poll, known - at), interrupted);
-  const [free, still] = [
-    busy.filter(({ until }) => until !== undefined),
-    busy.filter(({ until }) => until === undefined),
-  ];
-  return [...still.map(({ queued }) => queued), ...(await lookAgain(free, readStock, outcomes))];
-}
-
-/** A request that could have arrived meanwhile has no outcome that a mark would tell: the stock tells. */
-async function lookAgain(
-  rows: readonly BusyRow[],
-  readStock: WriteOptions['readStock'],
-  outcomes: Outcomes,
-): Promise<readonly QueuedRow[]> {
-  const plain = rows.flatMap(({ queued }) => (queued.write.before === undefined ? [queued] : []));
-  const relying = rows.flatMap(({ queued }) => (queued.write.before === undefined ? [] : [queued]));
-  if (relying.length === 0) return plain;
-  const stock = await readStock(new Set(relying.map(({ write }) => write.petId)));
-  return [...plain, ...outcomes.unmoved(relying, stock)];
+  // A request that could have arrived meanwhile has no outcome that a mark would tell: the stock tells.
+  return busy.map(({ queued, until }) => (until === undefined ? queued : outdated(queued)));
 }

@@ -87,13 +87,20 @@ describe('a pet that is not there', () => {
     expect(plan({ petId: 8n, ...change })).toEqual({ rows: [], faults: [{ line: 7, message }] });
   });
 
-  it('fails alone where it is to be skipped', () => {
+  it('is skipped if that is asked for', () => {
     const { rows, faults } = plan({ petId: 8n, quantity: 3 }, { skipUnknown: true });
     expect(faults).toEqual([]);
     expect(rows).toEqual([
       {
-        ...{ line: 7, petId: 8n, before: undefined, after: 3, result: 'failed', reason: undefined, ref: undefined },
-        error: { code: 'pet_not_found', message },
+        ...{ line: 7, petId: 8n, before: undefined, after: 3, result: 'skipped' },
+        ...{
+          delta: undefined,
+          expected: undefined,
+          quantity: undefined,
+          error: undefined,
+          reason: undefined,
+          ref: undefined,
+        },
       },
     ]);
   });
@@ -163,7 +170,7 @@ describe('any changes on any stock', () => {
           const level = levels[`${petId}`];
           const wish = wished(all[line - 2] ?? blank, level);
           expect([before, result]).toEqual([level, typeof wish === 'bigint' ? resultOf(wish, level) : wish]);
-          expect(error !== undefined).toBe(result === 'failed' || result === 'conflict');
+          expect(error !== undefined).toBe(result === 'conflict');
           if (typeof wish === 'bigint') expect(BigInt(after ?? Number.NaN)).toBe(wish);
         }
         for (const { line } of faults) {
@@ -177,8 +184,12 @@ describe('any changes on any stock', () => {
 });
 
 /** What a change wants the stock to be, or why it gets nothing. */
-function wished({ quantity, delta, expected }: Change, level: number | undefined): bigint | 'failed' | 'conflict' {
-  if (level === undefined) return 'failed';
+function wished(
+  { quantity, delta, expected }: Change,
+  level: number | undefined,
+): bigint | 'skipped' | 'notEdited' | 'conflict' {
+  if (quantity !== undefined && quantity === expected) return 'notEdited';
+  if (level === undefined) return 'skipped';
   if (quantity === undefined && delta === undefined) return BigInt(level);
   if (expected !== undefined && expected !== level) return 'conflict';
   return quantity === undefined ? BigInt(level) + BigInt(delta ?? 0) : BigInt(quantity);

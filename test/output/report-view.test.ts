@@ -24,7 +24,7 @@ describe('the report', () => {
   it('is one object in JSON, as the contract has it', async () => {
     expect(await render('json', bulkReportView(report))).toBe(
       [
-        '{"run":"20260115T120020Z-k3x9","env":"staging","dryRun":false,"counts":{"applied":1,"unchanged":1,"failed":1,"conflict":1,"notAttempted":1,"unknown":1,"differs":1},"rows":[',
+        '{"run":"20260115T120020Z-k3x9","env":"staging","dryRun":false,"counts":{"applied":1,"unchanged":1,"failed":1,"conflict":1,"notAttempted":1,"unknown":1,"differs":1,"skipped":0,"notEdited":0},"rows":[',
         '{"line":2,"petId":1,"before":5,"after":8,"result":"applied"},',
         '{"line":3,"petId":9223372036854775807,"before":5,"after":5,"result":"unchanged"},',
         '{"line":4,"petId":3,"before":0,"after":-1,"result":"failed","error":{"code":"INVALID_QUANTITY","message":"too many, by \\"far\\"","status":400}},',
@@ -40,7 +40,7 @@ describe('the report', () => {
   it('of a dry run has no run', async () => {
     const planned = { ...report, run: null, dryRun: true, rows: [bulkRow(1n, 5, 8)] };
     expect(await render('json', bulkReportView(planned))).toBe(
-      '{"run":null,"env":"staging","dryRun":true,"counts":{"applied":0,"unchanged":0,"failed":0,"conflict":0,"notAttempted":0,"unknown":0,"differs":0},"rows":[\n' +
+      '{"run":null,"env":"staging","dryRun":true,"counts":{"applied":0,"unchanged":0,"failed":0,"conflict":0,"notAttempted":0,"unknown":0,"differs":0,"skipped":0,"notEdited":0},"rows":[\n' +
         '{"line":2,"petId":1,"before":5,"after":8,"result":"planned"}\n]}\n',
     );
   });
@@ -55,7 +55,7 @@ describe('the report', () => {
   it('is one row a line in NDJSON', async () => {
     const lines = (await render('json', bulkReportView(report))).split('\n').slice(1, -2);
     expect(await render('ndjson', bulkReportView(report))).toBe(
-      `${lines.map((line) => line.replace(/,$/, '')).join('\n')}\n`,
+      `${lines.map((line) => line.replace(/,$/, '').replace('{', `{"run":"${report.run}",`)).join('\n')}\n`,
     );
   });
 
@@ -77,13 +77,13 @@ describe('the report', () => {
 
   it('leaves out of a table what is unchanged', async () => {
     expect(await render('table', bulkReportView(report), { width: 120 })).toMatchInlineSnapshot(`
-      "Line  Pet ID  Before  After  Result         Error
-         2       1       5      8  applied
-         4       3       0     -1  failed         too many, by "far"
-         5       4       9         conflict       the stock is 9, not 7
-         6       5       2      3  not attempted
-         7       6       1      2  unknown        not known whether it was written: no answer within 30 s
-         8       7       1    500  differs        the service wrote 100
+      "Line  Pet ID  Before  After  Wanted  Result         Error
+         2       1       5      8          applied
+         4       3       0             -1  failed         too many, by "far"
+         5       4       9                 conflict       the stock is 9, not 7
+         6       5       2              3  not attempted
+         7       6       1              2  unknown        not known whether it was written: no answer within 30 s
+         8       7       1    100     500  differs        the service wrote 100
       "
     `);
     expect(await render('table', bulkReportView({ ...report, rows: rows.slice(0, 2) }))).toMatchInlineSnapshot(`
@@ -94,12 +94,12 @@ describe('the report', () => {
     expect(
       visible(await render('table', bulkReportView(report), { color: true, header: false })),
     ).toMatchInlineSnapshot(`
-      "2  1  5    8  ␛[32mapplied␛[39m
-      4  3  0   -1  ␛[31mfailed␛[39m         too many, by "far"
-      5  4  9       ␛[33mconflict␛[39m       the stock is 9, not 7
-      6  5  2    3  ␛[2mnot attempted␛[22m
-      7  6  1    2  ␛[33munknown␛[39m        not known whether it was written: no answer within 30 s
-      8  7  1  500  ␛[33mdiffers␛[39m        the service wrote 100
+      "2  1  5    8       ␛[32mapplied␛[39m
+      4  3  0        -1  ␛[31mfailed␛[39m         too many, by "far"
+      5  4  9            ␛[33mconflict␛[39m       the stock is 9, not 7
+      6  5  2         3  ␛[2mnot attempted␛[22m
+      7  6  1         2  ␛[33munknown␛[39m        not known whether it was written: no answer within 30 s
+      8  7  1  100  500  ␛[33mdiffers␛[39m        the service wrote 100
       "
     `);
   });
@@ -141,7 +141,9 @@ describe('the report', () => {
         const read = parse(text, null, BigInt) as { rows: unknown[] };
         expect(read.rows).toEqual(some.map(expected));
         const lines = (await render('ndjson', bulkReportView({ ...report, rows: some }))).split('\n').slice(0, -1);
-        expect(lines.map((line) => parse(line, null, BigInt))).toEqual(read.rows);
+        const { run } = report;
+        const withRun = (read.rows as object[]).map((one) => ({ run, ...one }));
+        expect(lines.map((line) => parse(line, null, BigInt))).toEqual(withRun);
       }),
     );
   });
@@ -149,7 +151,8 @@ describe('the report', () => {
 
 function expected({ line, petId, before, after, result, quantity, error }: BulkRow): object {
   const big = (value: number | undefined) => (value === undefined ? null : BigInt(value));
-  const plain = { line: BigInt(line), petId, before: big(before), after: big(after), result };
+  const shown = result === 'notEdited' ? 'unchanged' : result;
+  const plain = { line: BigInt(line), petId, before: big(before), after: big(after), result: shown };
   const row = quantity === undefined ? plain : { ...plain, quantity: BigInt(quantity) };
   if (error === undefined) return row;
   const { code, message, status } = error;

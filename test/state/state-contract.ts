@@ -508,10 +508,13 @@ export function testState(name: string, newStore: () => Driver): void {
         const since = clock.now() - 10;
         await write(theirs, 8n, { result: 'differs', quantity: 4 });
         await write(ours, largest, { quantity: 6 });
+        const sequence = expect.any(Number);
+        const last = { petId: largest, result: 'applied', before: 5, quantity: 6, sequence };
         expect(await ours.history.recentWrites(service, since)).toEqual([
-          { petId: 8n, result: 'differs', before: 5, quantity: 4 },
-          { petId: largest, result: 'applied', before: 5, quantity: 6 },
+          { petId: 8n, result: 'differs', before: 5, quantity: 4, sequence },
+          last,
         ]);
+        expect(await ours.history.recentWrites(service, since, [7n, largest])).toEqual([last]);
         expect(await ours.history.recentWrites('https://other.example/v1', 0)).toEqual([]);
       });
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { resumeRow } from '../../src/runs/plan-resume.ts';
+import { undoRow } from '../../src/runs/plan-undo.ts';
 import type { PetWrite, RecordedRow } from '../../src/state/history.ts';
-import { resumeRow } from '../../src/writes/resume-rows.ts';
-import { undoRow } from '../../src/writes/undo-rows.ts';
+import { verdictOn } from '../../src/writes/verdict.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import fc from '../support/seeded-fast-check.ts';
 
@@ -46,7 +47,7 @@ test('a row is sent again only where no later run has written the pet', () => {
       (before, after, ours, later) => {
         const { known, stock } = carryOut(ours === 'committed' ? after : before, later);
         const recorded = rowOf({ before, after, result: ours === 'never sent' ? 'pending' : 'unknown' });
-        const { row } = resumeRow(recorded, { stock, laterWrites: known });
+        const { row } = resumeRow(recorded, { stock: new Map([[7n, stock]]), laterWrites: known });
         if (row.result === 'planned') expect(later.filter(({ isCommitted }) => isCommitted)).toEqual([]);
       },
     ),
@@ -66,8 +67,56 @@ test('a row is taken back only where no later run has written the pet', () => {
         fc.pre(isCommitted || !isKnown);
         const { known, stock } = carryOut(isCommitted ? after : before, later);
         const recorded = rowOf({ before, after, result: isKnown ? 'applied' : 'unknown' });
-        const row = undoRow('ours', recorded, { stock, laterWrites: known, lastKnown: before });
-        if (row?.result === 'planned') expect(later.filter(({ isCommitted }) => isCommitted)).toEqual([]);
+        const row = undoRow('ours', recorded, { stock: new Map([[7n, stock]]), laterWrites: known, target: before });
+        if (row.result === 'planned') expect(later.filter(({ isCommitted }) => isCommitted)).toEqual([]);
+      },
+    ),
+    propertyRuns(5000),
+  );
+});
+
+/** What happens to a pet after an increment of ours was begun. Strangers change it by amounts that no sum of ours makes. */
+const event = fc.oneof(
+  fc.record({ kind: fc.constant('adjust' as const), delta: fc.integer({ min: -3, max: 3 }), isLost: fc.boolean() }),
+  fc.record({ kind: fc.constant('set' as const), delta: fc.integer({ min: 50, max: 53 }), isLost: fc.constant(false) }),
+  fc.record({ kind: fc.constant('stranger' as const), delta: fc.constantFrom(1000, 2000), isLost: fc.constant(false) }),
+);
+
+type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** What the history knows of all that, and where it leaves the stock. */
+function happen(start: number, events: readonly Event[]) {
+  let stock = start;
+  const known: PetWrite[] = [];
+  for (const [index, { kind, delta, isLost }] of events.entries()) {
+    const target = kind === 'set' ? delta : stock + delta;
+    const write = { run: `run-${index}`, command: 'inventory', result: isLost ? 'unknown' : 'applied' } as const;
+    if (kind !== 'stranger') known.push({ ...write, quantity: target, before: kind === 'set' ? undefined : stock });
+    stock = target;
+  }
+  return { known, stock };
+}
+
+test('an increment counts once: it is applied only if it was carried out, and owed only if it was not', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 3 }),
+      fc.constantFrom('never sent', 'lost', 'committed'),
+      fc.array(event, { maxLength: 4 }),
+      (delta, ours, events) => {
+        const [before, after] = [10, 10 + delta];
+        const { known, stock } = happen(ours === 'committed' ? after : before, events);
+        const wasSent = ours !== 'never sent';
+        const { kind } = verdictOn({
+          write: { petId: 7n, before, after, delta },
+          ...{ wasSent, isResumed: true, stock: new Map([[7n, stock]]), laterWrites: known },
+        });
+        expect(kind).not.toBe('unchanged');
+        if (!wasSent) expect(kind).toBe('open');
+        if (kind === 'applied') expect(ours).toBe('committed');
+        if (kind === 'open') expect(ours).not.toBe('committed');
+        // Where nobody else has changed the stock before it was read, it is always known.
+        if (events[0]?.kind === 'adjust' || events.length === 0) expect(kind).not.toBe('conflict');
       },
     ),
     propertyRuns(5000),

@@ -133,7 +133,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
       flush: async () => {},
       writesSince: async (unsettled) => unsettled.map(() => []),
     },
-    mark: { sequence: 0, at: 0 },
+    stock: { mark: { sequence: 0, at: 0 }, readAt: clock.monotonic() },
     readStock: async (petIds) => {
       clock.advance(1);
       arrive();
@@ -141,6 +141,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
       return {
         quantities: new Map([...stock].filter(([petId]) => petIds.has(petId))),
         mark: { sequence: reads, at: 0 },
+        readAt: clock.monotonic(),
       };
     },
     clock,

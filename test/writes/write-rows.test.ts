@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { BulkRow } from '../../src/inventory/change.ts';
+import { runErrorOf } from '../../src/runs/run-error.ts';
 import {
   AuthError,
   FailureError,
@@ -9,7 +10,6 @@ import {
   UnavailableError,
 } from '../../src/shared/errors.ts';
 import type { Progression, RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
-import { runErrorOf } from '../../src/writes/run-error.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { behaviours, isFinal, rowsOf, simulatedShop } from './simulated-shop.ts';

@@ -1,24 +1,45 @@
-import type { ReadStock } from '../../writes/row-write.ts';
-import { createStockReader, type StockReader } from '../../writes/stock-reader.ts';
-import type { Connection } from '../invocation/connect.ts';
+import type { RunSite } from '../../runs/site.ts';
+import { InterruptedError } from '../../shared/errors.ts';
+import type { Connection, ConnectionUse } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
+import { userOf } from '../invocation/user.ts';
 
-/** A connection for one run, and what reads the stock for it. */
+/** A connection for one run, and where that writes. */
 export interface Session {
   readonly invocation: Invocation;
   readonly connection: Connection;
-  readonly readStock: ReadStock;
-  readonly readSettledStock: StockReader['readSettledStock'];
+  readonly site: RunSite;
 }
 
-export async function openSession(invocation: Invocation): Promise<Session> {
-  const connection = await invocation.service.connect({ bulk: true, writes: true });
-  const { client, service, state } = connection;
-  const { clock, interrupted } = invocation.context;
-  const onDelay = (sentence: string) => invocation.messages.note(`${sentence}.`);
-  return {
-    invocation,
-    connection,
-    ...createStockReader({ client, pets: state.pets, service, clock, interrupted, onDelay }),
+export async function openSession(
+  invocation: Invocation,
+  use: ConnectionUse = { bulk: true, writes: true },
+): Promise<Session> {
+  const connection = await invocation.service.connect(use);
+  const { context, where, messages } = invocation;
+  const { clock, interrupted } = context;
+  const { client, governor, state, baseUrl, service, scope, timeout } = connection;
+  const site: RunSite = {
+    ...{ client, governor, state, baseUrl, service, scope, timeout, clock, interrupted },
+    where: { env: where.env, store: connection.store },
+    user: userOf(context.env),
+    random: () => context.random(),
+    onDelay: (sentence) => messages.note(`${sentence}.`),
   };
+  return { invocation, connection, site };
+}
+
+/**
+ * Interrupted before anything was sent, a run says so, and which command starts it again. Once it has sent something its own
+ * error says how it is resumed.
+ *
+ * @param command that does what this one was to do
+ */
+export async function withWayOn<T>(command: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof InterruptedError) || error.hint !== undefined) throw error;
+    throw error.with({ message: 'Interrupted; nothing was written', hint: command });
+  }
 }

@@ -78,18 +78,21 @@ export async function recentWrites(
   connection: PostgresConnection,
   service: string,
   since: number,
+  petIds?: readonly bigint[],
 ): Promise<RecentWrite[]> {
   const rows = await connection.read(
-    `SELECT pet_id::text AS pet, result, before::float8, after::float8, quantity::float8 FROM petstock.rows
+    `SELECT pet_id::text AS pet, result, before::float8, after::float8, quantity::float8, touched::float8 FROM petstock.rows
      WHERE service = (SELECT id FROM petstock.services WHERE name = $1) AND result IN ${possibleWrites} AND at >= $2
-     ORDER BY touched`,
+       AND ($3::bigint[] IS NULL OR pet_id = ANY ($3)) ORDER BY touched`,
     service,
     since,
+    petIds?.map(String) ?? null,
   );
-  return rows.map(({ pet, result, before, after, quantity }) => ({
+  return rows.map(({ pet, result, before, after, quantity, touched }) => ({
     petId: BigInt(String(pet)),
     result: result as RecentWrite['result'],
     before: before === null ? undefined : Number(before),
     quantity: Number(result === 'unknown' ? after : (quantity ?? after)),
+    sequence: Number(touched),
   }));
 }

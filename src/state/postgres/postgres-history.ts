@@ -123,11 +123,11 @@ export class PostgresHistory implements History {
     return pets.length === 0 ? [] : lastKnownQuantities(this.#shared.connection, service, pets);
   }
 
-  async recentWrites(service: string, since: number) {
+  async recentWrites(service: string, since: number, petIds?: readonly bigint[]) {
     const { connection, clock } = this.#shared;
     await connection.align();
     const ago = Math.max(0, clock.now() - since);
-    return recentWrites(connection, service, connection.time.earliest(clock.monotonic() - ago));
+    return recentWrites(connection, service, connection.time.earliest(clock.monotonic() - ago), petIds);
   }
 
   async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {

@@ -67,19 +67,26 @@ export function lastKnownQuantity(
 }
 
 /** The writes since a moment, the oldest first. See `History.recentWrites`. */
-export function recentWrites(connection: Connection, service: string, since: number): RecentWrite[] {
+export function recentWrites(
+  connection: Connection,
+  service: string,
+  since: number,
+  petIds?: readonly bigint[],
+): RecentWrite[] {
   const number = findService(connection, service);
   if (number === undefined) return [];
   const writes: RecentWrite[] = [];
   const page = 500;
+  const among = petIds === undefined ? '' : `AND pet_id IN (${petIds.map(() => '?').join()})`;
   for (let last = Number.MAX_SAFE_INTEGER; ; ) {
     const rows = connection.all(
       `SELECT CAST(pet_id AS TEXT) AS pet, result, before, after, quantity, at, touched FROM rows
-       WHERE service = ? AND touched < ? AND result IN ${possibleWrites} ORDER BY touched DESC LIMIT ${page}`,
+       WHERE service = ? AND touched < ? AND result IN ${possibleWrites} ${among} ORDER BY touched DESC LIMIT ${page}`,
       number,
       last,
+      ...(petIds ?? []),
     );
-    for (const { pet, result, before, after, quantity, at } of rows) {
+    for (const { pet, result, before, after, quantity, at, touched } of rows) {
       if (Number(at ?? 0) < since) return writes.toReversed();
       const written = Number(result === 'unknown' ? after : (quantity ?? after));
       writes.push({
@@ -87,6 +94,7 @@ export function recentWrites(connection: Connection, service: string, since: num
         result: result as RecentWrite['result'],
         before: before === null ? undefined : Number(before),
         quantity: written,
+        sequence: Number(touched),
       });
     }
     if (rows.length < page) return writes.toReversed();

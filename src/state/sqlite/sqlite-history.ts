@@ -119,8 +119,8 @@ export class SqliteHistory implements History {
     return pets.map(({ petId, before }) => lastKnownQuantity(connection, service, petId, before));
   }
 
-  async recentWrites(service: string, since: number) {
-    return recentWrites(this.#shared.connection, service, since);
+  async recentWrites(service: string, since: number, petIds?: readonly bigint[]) {
+    return recentWrites(this.#shared.connection, service, since, petIds);
   }
 
   async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {

@@ -30,7 +30,7 @@ describe('a confirmation of a single write shows before and after', () => {
     const { asked, prompts } = answers(true);
     const result = await shop.run(`inventory ${command}`, { terminal: 80, prompts });
     expect(result.code).toBe(0);
-    expect(asked).toEqual([expect.stringContaining(`pet 4: ${change}`)]);
+    expect(asked).toEqual([expect.stringContaining(`Pet 4 in staging: ${change}`)]);
   });
 
   test('no writes nothing', async () => {
@@ -60,8 +60,8 @@ test('a plain set shows the stock that the history knows', async () => {
   const shop = await carefulShop();
   await shop.run('inventory set 4 20 --yes');
   const { asked, prompts } = answers(true);
-  const result = await shop.run('inventory set 4 12', { terminal: 80, prompts });
-  expect(asked).toEqual(['Set the stock of pet 4: 20 → 12? (20 is from the history of this machine.)']);
+  const result = await shop.run('inventory set 4 12 --no-read-first', { terminal: 80, prompts });
+  expect(asked).toEqual(['Pet 4 in staging: 20 → 12 (-8), as the history of this machine knows it. Write it?']);
   expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
 });
 
@@ -80,7 +80,7 @@ test('a mistyped name is asked for once more', async () => {
   const right = await shop.run(command, { env, terminal: 80, prompts: typing('prodution', 'production') });
   expect(right.code).toBe(0);
   expect(asked).toEqual([
-    'Write 1 change to production? Type production to go on',
+    'Pet 4 in production: 39 → 12 (-27). Write it? Type production to go on',
     '"prodution" is not production. Type production to go on, or press Enter to stop',
   ]);
   const other = changeFile(shop, 'petId,quantity\n4,13\n', 'other.csv');

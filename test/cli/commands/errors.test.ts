@@ -53,7 +53,7 @@ describe('with --json an error is all that stderr has', () => {
   test('a success still says where it wrote and what is left', async () => {
     const shop = await openShop();
     const { stderr } = await shop.run('inventory set 4 1 --json');
-    expect(stderr).toMatch(/^▸ staging · .*\nRate limit: 999 of 1000 left/);
+    expect(stderr).toMatch(/^▸ staging · .*\nNot known what it was before.*\nRate limit: 999 of 1000 left/);
   });
 });
 

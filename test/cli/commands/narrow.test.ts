@@ -44,7 +44,7 @@ test('the report of a bulk change, and the history of a long one, are records', 
   );
   expect(short.code).toBe(10);
   expect(short.stdout).toMatch(
-    /^Line {4}5\nPet ID {2}4\nBefore {2}\d+\nAfter {3}9,998\nResult {2}failed\nError {3}\S/m,
+    /^Line {4}5\nPet ID {2}4\nBefore {2}\d+\nWanted {2}9,998\nResult {2}failed\nError {3}\S/m,
   );
   expectNarrow(short.stdout);
   const run = (await shop.run('history list -o tsv')).stdout.trim().split('\n').at(-1)?.split('\t')[0] ?? '';
@@ -76,7 +76,7 @@ test('an error and a note are broken between words; a hint stays whole', async (
     ['inventory', 'apply', changeFile(shop, 'petId,quantity\n4,12\n'), '--yes', '--env', 'staging'],
     options,
   );
-  expect(written.stderr).toMatch(/\nTake it back:\n {2}petstock undo \w{4} --env staging\n/);
+  expect(written.stderr).toMatch(/\nTo undo:\n {2}petstock undo \w{4} --env staging\n/);
   expect(written.stderr).toMatch(/\nRate limit: [\d,]+ of [\d,]+ left, resets in\n {2}\d+ \w+\n$/);
 });
 

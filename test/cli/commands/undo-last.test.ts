@@ -5,7 +5,7 @@ import { openShop } from '../../support/shop.ts';
 test('after an apply, stderr says how to take it back', async () => {
   const shop = await openShop();
   const { report, stderr } = await apply(shop, 'petId,quantity\n4,12\n');
-  expect(stderr).toContain(`Take it back: petstock undo ${report.run.slice(-4)}\n`);
+  expect(stderr).toContain(`To undo: petstock undo ${report.run.slice(-4)}\n`);
 });
 
 test('where nothing was written, or for another environment than the default, it says what fits', async () => {
@@ -13,7 +13,7 @@ test('where nothing was written, or for another environment than the default, it
   expect((await apply(shop, 'petId,quantity\n4,39\n')).stderr).not.toContain('Take it back');
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const { report, stderr } = await apply(shop, 'petId,quantity\n4,12\n', ['-e', 'production'], { env });
-  expect(stderr).toContain(`Take it back: petstock undo ${report.run.slice(-4)} --env production\n`);
+  expect(stderr).toContain(`To undo: petstock undo ${report.run.slice(-4)} --env production\n`);
   expect((await apply(shop, 'petId,quantity\n4,13\n', ['-q'])).stderr).toBe('');
 });
 
@@ -39,7 +39,7 @@ test('undo --last passes over undos, and over runs that were taken back', async 
   expect(again.stderr).toContain(`Run ${first.report.run}`);
   const third = await shop.run('undo --last --yes');
   expect(third).toMatchObject({ code: 2, requests: [] });
-  expect(third.stderr).toContain('There is nothing to take back in staging');
+  expect(third.stderr).toContain('There is nothing to undo in staging');
 });
 
 test('on a terminal the run is shown before the question, with --quiet too', async () => {

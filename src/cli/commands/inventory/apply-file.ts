@@ -1,4 +1,3 @@
-import { createHash, type Hash } from 'node:crypto';
 import type { RowField } from '../../../change-files/fields.ts';
 import {
   type ChangeFormat,
@@ -7,21 +6,21 @@ import {
   type Remedy,
   readChanges,
 } from '../../../change-files/read-changes.ts';
-import { ChangeColumns, type Changes } from '../../../inventory/change-columns.ts';
+import type { Change } from '../../../inventory/change.ts';
 import { PetIdSet } from '../../../inventory/pet-id-set.ts';
+import type { Quantities } from '../../../inventory/pet-quantities.ts';
 import { planChanges } from '../../../inventory/plan.ts';
+import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { readInput } from '../../../shared/read-input.ts';
 import { fileWord, shellWord } from '../../../shared/shell-word.ts';
 import { type Where, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { type PlanJob, type PlanOptions, performPlan } from '../../runs/perform-plan.ts';
-import { beginning } from '../../runs/run-log.ts';
-import { openSession, type Session } from '../../runs/session.ts';
-import { withWayOn } from '../../runs/way-on.ts';
-import { failedRowsWriter } from './failed-out.ts';
+import { type PlanJob, type PlanOptions, performPlan } from '../../runs/perform.ts';
+import { openSession, type Session, withWayOn } from '../../runs/session.ts';
+import { openFailedOut } from './failed-out.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
-import { repetitionGuard } from './repetition-guard.ts';
+import { contentHashOf, RepetitionGuard } from './repetition-guard.ts';
 
 export interface FileOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'> {
   readonly format: string | undefined;
@@ -35,29 +34,31 @@ export interface FileOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFai
   readonly failedOut: string | undefined;
   /** `failedOut` may replace a file that petstock did not write. */
   readonly force: boolean;
+  /** For rows that have none of their own. */
+  readonly reason: string | undefined;
+  readonly ref: string | undefined;
 }
 
 /** Reads a change file, plans it, and has it written. @throws UsageError with every fault that the file has */
 export async function runFile(invocation: Invocation, file: string, options: FileOptions): Promise<void> {
-  const keepFailed = await failedRowsWriter(invocation, options.failedOut, { force: options.force, inputs: [file] });
+  const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force, inputs: [file] });
   const command = commandOf(file, invocation.where, options);
   const stdinIsTaken = file === '-';
   const look = `${command} --dry-run`;
-  const content = await read(invocation, file, options);
+  // It may be the file that is read. Once that is read, whatever comes of it, last night's rows are gone.
+  const content = await read(invocation, file, options).finally(() => options.dryRun || failedOut?.empty());
   if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken, look });
   await withWayOn(command, async () => {
     const session = await openSession(invocation);
     const job = await planFile(session, { file, command, look, content }, options);
-    await performPlan(session, job, { ...options, keepFailed, stdinIsTaken });
+    await performPlan(session, job, { ...options, keepFailed: failedOut?.keep, stdinIsTaken });
   });
 }
 
 /** What a change file holds. */
 interface FileContent {
-  readonly contentHash: string;
+  readonly changes: readonly Change[];
   readonly unit: PlaceUnit;
-  /** Taken once: a plan of many rows is not held beside the changes that it was made of. */
-  takeChanges(): Changes;
 }
 
 interface AppliedFile {
@@ -74,45 +75,32 @@ async function planFile(
   { file, command, look, content }: AppliedFile,
   options: FileOptions,
 ): Promise<PlanJob> {
-  const { invocation } = session;
-  const { contentHash, unit } = content;
-  const changes = content.takeChanges();
-  const petIds = new PetIdSet();
-  let hasDeltas = false;
-  for (const { petId, delta } of changes) {
-    petIds.add(petId);
-    hasDeltas ||= delta !== undefined;
-  }
-  const refuseRepetition = repetitionGuard(session, { file, contentHash, hasDeltas }, options);
-  if (!options.dryRun) await refuseRepetition();
+  const { invocation, site } = session;
+  const { changes, unit } = content;
+  const petIds = new PetIdSet(changes.map(({ petId }) => petId));
+  const hasDeltas = changes.some(({ delta }) => delta !== undefined);
+  const contentHash = contentHashOf(changes);
+  const { again, skipUnknown, reason, ref } = options;
+  const guard = new RepetitionGuard(session, { file, contentHash, hasDeltas, again });
+  const earlier = options.dryRun ? undefined : await guard.check();
   await invocation.service.announce();
-  const { quantities, mark, readAt } = await session.readSettledStock(petIds);
-  const { skipUnknown } = options;
-  const env = whereName(invocation.where);
-  const { rows, faults } = planChanges(changes, quantities, { skipUnknown, env });
+  const stock = await new StockReader(site).readSettled(petIds);
+  const { quantities } = stock;
+  const noted = changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
+  const { rows, faults } = planChanges(noted, quantities, { skipUnknown, env: whereName(invocation.where) });
   if (faults.length > 0) {
-    let isUnknown = false;
-    for (const petId of petIds)
-      isUnknown ||= !skipUnknown && !quantities.has(petId) && !quantities.unreadable?.has(petId);
-    throw faultyFile(
-      file,
-      { faults, total: faults.length, unit },
-      {
-        nothing: 'nothing was written',
-        hint: isUnknown ? `${command} --skip-unknown` : undefined,
-      },
-    );
+    const isUnknown = !skipUnknown && changes.some(({ petId }) => isAbsent(quantities, petId));
+    const hint = isUnknown ? `${command} --skip-unknown` : undefined;
+    throw faultyFile(file, { faults, total: faults.length, unit }, { nothing: 'nothing was written', hint });
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
-  const begin = beginning(session, subject);
-  return {
-    ...{ rows, mark, readAt, verb: 'Write', look },
-    begin: async (...planned) => {
-      // Another process may have begun since, and may even have ended: the stock was read behind its writes then.
-      await refuseRepetition();
-      return begin(...planned);
-    },
-  };
+  // Another process may have begun since, and may even have ended: the stock was read after its writes then.
+  const mayBegin = async () => void (await guard.check());
+  return { subject, rows, stock, look, intention: { verb: 'Write', earlier }, mayBegin };
+}
+
+function isAbsent(quantities: Quantities, petId: bigint): boolean {
+  return !quantities.has(petId) && !quantities.unreadable?.has(petId) && !quantities.outdated?.has(petId);
 }
 
 function formatOf(text: string | undefined): ChangeFormat | undefined {
@@ -126,39 +114,17 @@ async function read({ context, where }: Invocation, file: string, options: FileO
   const { format, columns, ignoreColumns } = options;
   const { stdin, interrupted } = context;
   const chunks = file === '-' ? stdin.chunks : readInput(file, interrupted);
-  const hash = createHash('sha256');
   const name = file === '-' ? undefined : file;
-  const result = await readChanges(hashed(chunks, hash), {
-    name,
-    format: formatOf(format),
-    columns,
-    ignoreColumns,
-  }).catch((error) => {
-    throw unreadableFile(file, error);
-  });
-  if (!result.ok) {
-    throw faultyFile(file, result, {
-      nothing: 'nothing was sent',
-      hint: remedyHint(file, where, options, result.remedy),
-    });
-  }
-  let changes: Changes = result.changes;
-  return {
-    unit: result.unit,
-    contentHash: hash.digest('hex'),
-    takeChanges: () => {
-      const taken = changes;
-      changes = new ChangeColumns();
-      return taken;
+  const result = await readChanges(chunks, { name, format: formatOf(format), columns, ignoreColumns }).catch(
+    (error) => {
+      throw unreadableFile(file, error);
     },
-  };
-}
-
-async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    hash.update(chunk);
-    yield chunk;
-  }
+  );
+  if (result.ok) return { unit: result.unit, changes: [...result.changes] };
+  throw faultyFile(file, result, {
+    nothing: 'nothing was sent',
+    hint: remedyHint(file, where, options, result.remedy),
+  });
 }
 
 /** The command that reads the file; undefined where it would be the same that has just failed. */

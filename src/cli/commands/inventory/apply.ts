@@ -16,6 +16,8 @@ interface ApplyOptions extends BulkFlags {
   readonly force?: boolean;
   readonly resume?: string;
   readonly again?: boolean;
+  readonly reason?: string;
+  readonly ref?: string;
 }
 
 export function defineApply(command: Command, run: Run): void {
@@ -36,11 +38,16 @@ export function defineApply(command: Command, run: Run): void {
       collect,
     )
     .option('--ignore-columns', 'ignore unknown columns, except those that look like `expected`')
-    .option('--skip-unknown', 'leave out pets that the service does not have, rather than refuse the file')
+    .option('--skip-unknown', 'skip pets that the service does not have, instead of refusing the file')
     .option('--failed-out <file>', 'write the rows that were not written to a file that apply takes again')
     .option('--force', 'let --failed-out replace a file that petstock did not write, or that was changed since')
-    .option('--resume <run>', 'resume a run that was interrupted; takes no file')
-    .option('--again', 'apply a file with deltas once more, though a run of it has finished');
+    .option(
+      '--resume <run>',
+      'resume a run that was interrupted, or `latest`: the newest of this store and environment; takes no file',
+    )
+    .option('--again', 'apply a file with deltas once more, though a run of it has finished')
+    .option('--reason <text>', 'why, for the history: for rows without a reason of their own')
+    .option('--ref <text>', 'a number or name of your own, such as a delivery note: for rows without their own');
   bulkFlags(command)
     .addHelpText(
       'after',
@@ -69,11 +76,13 @@ export function defineApply(command: Command, run: Run): void {
 }
 
 async function applyFile(invocation: Invocation, file: string, options: ApplyOptions): Promise<void> {
-  const { format, ignoreColumns = false, skipUnknown = false, again = false, force = false, failedOut } = options;
+  const { format, ignoreColumns = false, skipUnknown = false, again = false, force = false } = options;
+  const { failedOut, reason, ref } = options;
   const columns = parseColumns(options.column);
   const bulk = parseBulkFlags(invocation, options);
   const { runFile } = await import('./apply-file.ts');
-  await runFile(invocation, file, { ...bulk, format, columns, ignoreColumns, skipUnknown, again, failedOut, force });
+  const read = { format, columns, ignoreColumns, skipUnknown };
+  await runFile(invocation, file, { ...bulk, ...read, again, failedOut, force, reason, ref });
 }
 
 async function resume(
@@ -82,18 +91,19 @@ async function resume(
   options: ApplyOptions,
   file: string | undefined,
 ): Promise<void> {
-  const { format, column, ignoreColumns, skipUnknown, again } = options;
-  if ([file, format, column, ignoreColumns, skipUnknown, again].some((given) => given !== undefined)) {
+  const { format, column, ignoreColumns, skipUnknown, again, reason, ref } = options;
+  if ([file, format, column, ignoreColumns, skipUnknown, again, reason, ref].some((given) => given !== undefined)) {
     throw new UsageError(
       '--resume takes the rows from the history: leave out the file and all that says how it is read',
       { hint: `petstock inventory apply --resume ${shellWord(run)}` },
     );
   }
   const bulk = parseBulkFlags(invocation, options);
-  const [{ resumeRun }, { failedRowsWriter }] = await Promise.all([
-    import('../../runs/resume-run.ts'),
+  const [{ resumeRun }, { openFailedOut }] = await Promise.all([
+    import('../../runs/resume.ts'),
     import('./failed-out.ts'),
   ]);
-  const keepFailed = await failedRowsWriter(invocation, options.failedOut, { force: options.force === true });
-  await resumeRun(invocation, run, { ...bulk, keepFailed, stdinIsTaken: false });
+  const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
+  const given = { ...bulk, keepFailed: failedOut?.keep, stdinIsTaken: false };
+  await resumeRun(invocation, run, given, async () => failedOut?.empty());
 }

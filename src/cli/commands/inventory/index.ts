@@ -21,7 +21,7 @@ export const inventoryOutline: NounOutline = {
       load: async () => (await import('./set.ts')).defineSet,
     },
     {
-      usage: 'adjust <petId> <delta>',
+      usage: 'adjust <petId> [delta...]',
       summary: 'add to the stock of one pet, or take from it',
       load: async () => (await import('./adjust.ts')).defineAdjust,
     },

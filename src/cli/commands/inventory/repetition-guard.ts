@@ -1,81 +1,94 @@
-import { UsageError } from '../../../shared/errors.ts';
+import { createHash } from 'node:crypto';
+import type { Change } from '../../../inventory/change.ts';
+import { localMinute } from '../../../output/time.ts';
+import { ConflictError, UsageError } from '../../../shared/errors.ts';
 import { whereOptions } from '../../../shared/where.ts';
 import type { RunRecord } from '../../../state/history.ts';
-import type { Invocation } from '../../invocation/invocation.ts';
 import type { Session } from '../../runs/session.ts';
+
+/**
+ * Returns what a change file is remembered by: a hash of its rows, by pet. Its format, separators, line ends and the order of its
+ * rows are no part of it, so that a file which a spreadsheet has saved again is the same file.
+ */
+export function contentHashOf(changes: readonly Change[]): string {
+  const sorted = changes.toSorted((left, right) => (left.petId < right.petId ? -1 : left.petId > right.petId ? 1 : 0));
+  const hash = createHash('sha256').update('rows 1\n');
+  for (const { petId, quantity, delta, expected, reason, ref } of sorted) {
+    hash.update(`${JSON.stringify([`${petId}`, quantity, delta, expected, reason, ref])}\n`);
+  }
+  return hash.digest('hex');
+}
 
 export interface RepeatedFile {
   readonly file: string;
   readonly contentHash: string;
   readonly hasDeltas: boolean;
+  /** That it has been applied before is meant. */
+  readonly again: boolean;
 }
 
-/**
- * Creates what is to be called before anything is read for a change file, and again right before its run is recorded. A file is
- * remembered by its content, so that a retry after a crash, or a second process, does not count twice.
- *
- * @param again that it has been applied before is meant
- * @returns throws UsageError where a run of it is not finished; or, off a terminal, where it has deltas and one has written them; or
- *   where one has since the first call
- */
-export function repetitionGuard(
-  { invocation, connection }: Session,
-  repeated: RepeatedFile,
-  { again }: { readonly again: boolean },
-): () => Promise<void> {
-  const { file, contentHash, hasDeltas } = repeated;
-  const name = file === '-' ? 'This input' : file;
-  let known: ReadonlySet<string> | undefined;
-  return async () => {
+/** Keeps a file from being applied twice by accident: by a retry after a crash, a second process, or somebody who forgot. */
+export class RepetitionGuard {
+  readonly #session: Session;
+  readonly #repeated: RepeatedFile;
+  #known: ReadonlySet<string> | undefined;
+
+  constructor(session: Session, repeated: RepeatedFile) {
+    this.#session = session;
+    this.#repeated = repeated;
+  }
+
+  /**
+   * To be called before anything is read for the file, and again right before its run is recorded.
+   * @returns what is unusual about the plan, for its question
+   * @throws ConflictError if a run of it is not finished; UsageError if it has deltas that were written before, and nobody can be
+   *   asked about that, or they were written since the first call
+   */
+  async check(): Promise<string | undefined> {
+    const { file, contentHash, hasDeltas, again } = this.#repeated;
+    const { invocation, connection } = this.#session;
     const runs = await connection.state.history.runsOfFile(connection.service, contentHash);
-    if (known === undefined && runs.length === 0 && hasDeltas && file !== '-') {
-      await warnOfSameName(invocation, connection, file);
-    }
+    const name = file === '-' ? 'This input' : file;
     refuseUnfinished(name, runs);
+    const known = this.#known;
+    this.#known = new Set(runs.map(({ run }) => run));
     const written = hasDeltas ? runs.find((run) => !known?.has(run.run) && hasWritten(run)) : undefined;
-    const isFirst = known === undefined;
-    known = new Set(runs.map(({ run }) => run));
-    if (written === undefined) return;
-    const what = `${name} was applied already, by run ${written.run}, and its deltas would be added once more`;
-    if (again || (isFirst && invocation.questions.willAsk(file === '-'))) await invocation.messages.alert(what);
-    else
-      throw new UsageError(`${what}; nothing was sent. Pass --again if that is meant`, {
-        hint: `petstock history show ${written.run}`,
-      });
-  };
+    if (written === undefined) return undefined;
+    const asks = invocation.questions.willAsk(file === '-');
+    const what = `${name} was applied at ${localMinute(written.at)} by run ${written.run}`;
+    if (!again && (known !== undefined || !asks)) {
+      throw new UsageError(
+        `${what}, and its deltas would be added once more. Nothing was sent. To apply it again anyway, add --again`,
+        { hint: `petstock history show ${written.run}` },
+      );
+    }
+    if (!asks) await invocation.messages.alert(`${what}, and its deltas are added once more`);
+    return what;
+  }
 }
 
-/** @throws UsageError */
+/** @throws ConflictError */
 function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {
   const running = runs.find(({ state }) => state === 'running');
   if (running !== undefined) {
-    throw new UsageError(`${name} is being applied by run ${running.run}; nothing was sent`, {
+    throw new ConflictError(`${name} is being applied by run ${running.run}; nothing was sent`, {
       hint: `petstock history show ${running.run}`,
+      run: running.run,
     });
   }
   const open = runs.find(({ state }) => state !== 'done');
   if (open !== undefined) {
-    throw new UsageError(`${name} was applied already, and run ${open.run} of it is not finished; nothing was sent`, {
-      hint: `petstock inventory apply --resume ${open.run} ${whereOptions(open)}`,
-    });
+    throw new ConflictError(
+      `${name} was applied already, and run ${open.run} of it is not finished; nothing was sent`,
+      {
+        hint: `petstock inventory apply --resume ${open.run} ${whereOptions(open)}`,
+        run: open.run,
+      },
+    );
   }
 }
 
-/** Anything that was not taken back. */
+/** Anything that was not undone. */
 function hasWritten({ counts, undone }: RunRecord): boolean {
   return counts.applied + counts.differs > undone;
-}
-
-/** petstock 0.1.0 kept the name of a file and not its content: a file of that name may be the same one, or another. */
-async function warnOfSameName(
-  { messages }: Invocation,
-  { state, service }: Session['connection'],
-  file: string,
-): Promise<void> {
-  const earlier = await state.history.runOfFileName(service, file);
-  if (earlier === undefined || earlier.counts.applied <= earlier.undone) return;
-  await messages.alert(
-    `A file named ${file} was applied by run ${earlier.run}. Its content was not kept, so it is not known whether its deltas would be ` +
-      `added once more (petstock history show ${earlier.run})`,
-  );
 }

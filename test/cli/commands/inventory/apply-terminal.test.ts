@@ -12,7 +12,7 @@ test('a large apply on a terminal shows what failed alone, and where the rest is
   expect(result.code).toBe(8);
   const lines = result.stdout.trimEnd().split('\n');
   expect(lines).toHaveLength(3);
-  expect(lines[0]).toMatch(/^Line +Pet ID +Before +After +Result +Error$/);
+  expect(lines[0]).toMatch(/^Line +Pet ID +Before +Wanted +Result +Error$/);
   expect(lines[1]).toMatch(/^ +5 .* failed +\S/);
   expect(lines[2]).toMatch(/^ +22 .* failed +\S/);
   expect(result.stderr).toMatch(/28 more rows: petstock history show [a-z0-9]{4}\n/);

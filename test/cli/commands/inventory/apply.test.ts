@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { serviceOf } from '../../../../src/state/service-of.ts';
 import { apply, changeFile, stockOf } from '../../../support/changes.ts';
 import { errorJson } from '../../../support/error-json.ts';
-import { recordRun } from '../../../support/recorded-runs.ts';
 import { sent } from '../../../support/requests.ts';
 import { openShop } from '../../../support/shop.ts';
 
@@ -24,7 +22,17 @@ test('sends one GET and one PATCH for each row that changes, and reports every r
   expect(rest).toEqual({
     env: 'staging',
     dryRun: false,
-    counts: { applied: 3, unchanged: 2, failed: 0, conflict: 0, notAttempted: 0, unknown: 0, differs: 0 },
+    counts: {
+      applied: 3,
+      unchanged: 2,
+      failed: 0,
+      conflict: 0,
+      notAttempted: 0,
+      unknown: 0,
+      differs: 0,
+      skipped: 0,
+      notEdited: 0,
+    },
   });
   expect(rows.slice(0, 4)).toEqual([
     { line: 2, petId: 4, before: 39, after: 12, result: 'applied' },
@@ -139,7 +147,8 @@ describe('the confirmation', () => {
     expect(await shop.run(['inventory', 'apply', file], { terminal: 80, prompts: { confirm } })).toMatchObject({
       code: 0,
     });
-    expect(questions).toEqual(['Write 2 changes to staging?', 'Write 2 changes to staging?']);
+    const question = 'Write 2 changes to staging? Units: 8 added, 38 removed.';
+    expect(questions).toEqual([question, question]);
   });
 
   test('for production is its name, typed out', async () => {
@@ -168,17 +177,17 @@ describe('rows that are not written', () => {
     expect(errorJson(mixed.stderr).error).toMatchObject({ code: 'partial', exitCode: 8 });
   });
 
-  test('--skip-unknown lets those fail: exit 8, or 9 where there is nothing else', async () => {
+  test('--skip-unknown leaves out pets that are not there: counted, no failure, and not in --failed-out', async () => {
     const shop = await openShop();
-    const mixed = await apply(shop, 'petId,quantity\n4,1\n4242,1\n', ['--skip-unknown']);
-    expect(mixed.code).toBe(8);
-    expect(mixed.report.rows[1]).toMatchObject({
-      line: 3,
-      before: null,
-      result: 'failed',
-      error: { code: 'pet_not_found' },
-    });
-    expect((await apply(shop, 'petId,quantity\n4242,1\n', ['--skip-unknown'])).code).toBe(9);
+    const failed = join(shop.folders.state, '..', 'failed.csv');
+    const csv = 'petId,quantity\n4,1\n4242,1\n';
+    const mixed = await apply(shop, csv, ['--skip-unknown', '--failed-out', failed]);
+    expect(mixed).toMatchObject({ code: 0, report: { counts: { applied: 1, skipped: 1, failed: 0 } } });
+    expect(mixed.report.rows[1]).toEqual({ line: 3, petId: 4242, before: null, after: 1, result: 'skipped' });
+    expect(readFileSync(failed, 'utf8')).toBe('petId,status,expected,quantity,reason,ref\n');
+    expect((await apply(shop, 'petId,quantity\n4242,1\n', ['--skip-unknown'])).code).toBe(0);
+    const [run] = JSON.parse((await shop.run('history list --json')).stdout);
+    expect(run.counts).toMatchObject({ applied: 1, skipped: 1 });
   });
 
   test('one that the service refuses leaves the others alone; --fail-fast stops', async () => {
@@ -187,9 +196,9 @@ describe('rows that are not written', () => {
     const stopped = await apply(shop, csv, ['--fail-fast', '--concurrency', '1']);
     expect(stopped.report.rows.map(({ result }) => result)).toEqual(['failed', 'notAttempted', 'notAttempted']);
     expect(stopped.code).toBe(10);
-    expect(await apply(shop, csv)).toMatchObject({ code: 2, requests: [] });
-    const all = await apply(shop, `${csv}\n`);
-    expect(all.report.rows.map(({ result }) => result)).toEqual(['failed', 'applied', 'applied']);
+    expect(await apply(shop, csv)).toMatchObject({ code: 7, requests: [] });
+    const all = await apply(shop, `${csv}1,12\n`);
+    expect(all.report.rows.map(({ result }) => result)).toEqual(['failed', 'applied', 'applied', 'unchanged']);
     expect(all.report.rows[0]?.error).toMatchObject({ status: 400 });
     expect(all.code).toBe(8);
   });
@@ -212,24 +221,12 @@ describe('rows that are not written', () => {
     const result = await apply(shop, csv, ['--failed-out', failed]);
     expect(result.code).toBe(8);
     expect(readFileSync(failed, 'utf8')).toBe(
-      'petId,status,expected,quantity,reason,ref\n4,,38,1,"a, b",R-1\n5,,1,7,new,\n',
+      'petId,status,expected,quantity,delta,reason,ref\n4,,38,1,,"a, b",R-1\n5,,,,6,new,\n',
     );
     const again = await shop.run(['inventory', 'apply', failed, '--yes', '--failed-out', failed]);
     expect(again.code).toBe(8);
     expect(readFileSync(failed, 'utf8').split('\n')).toHaveLength(3);
   });
-});
-
-test('a file with deltas of whose name a run is, but not the content, is applied with a warning', async () => {
-  const shop = await openShop();
-  const file = changeFile(shop, 'petId,delta\n4,+5\n');
-  const service = serviceOf(shop.service.url);
-  const run = await recordRun(shop, [{ petId: 4n, before: 34, after: 39, result: 'applied' }], { file, service });
-  const applied = await shop.run(['inventory', 'apply', file, '--yes', '--quiet']);
-  expect(applied.code).toBe(0);
-  expect(applied.stderr).toContain(`A file named ${file} was applied by run ${run}. Its content was not kept`);
-  const other = changeFile(shop, 'petId,delta\n5,+5\n', 'other.csv');
-  expect((await shop.run(['inventory', 'apply', other, '--yes', '--quiet'])).stderr).toBe('');
 });
 
 describe('--failed-out on a full disk', () => {
@@ -240,7 +237,9 @@ describe('--failed-out on a full disk', () => {
     const result = await apply(shop, 'petId,quantity\n4,1\n5,7\n', toFull);
     expect(result).toMatchObject({ code: 8, report: { counts: { applied: 1, failed: 1 } } });
     const { message, hint } = errorJson(result.stderr).error;
-    expect(message).toContain('1 of 2 changes was written; 1 failed. These rows could not be kept for --failed-out: ');
+    expect(message).toContain(
+      '1 of 2 changes was written; 1 failed. These rows could not be saved to the --failed-out file: ',
+    );
     expect(message).toContain('the disk is full');
     expect(message).toContain('line 3: pet 5, 1 → 7 (failed)');
     expect(hint).toContain('petstock history show');
@@ -286,14 +285,7 @@ test('each refusal says with a command that runs what to do', async () => {
   const dryRun = await hintOf('petId,quantity\n4,1\n');
   expect(await shop.run(dryRun.split(' ').slice(1))).toMatchObject({ code: 0 });
   const skip = await hintOf('petId,quantity\n4,1\n4242,1\n', '--yes');
-  expect(await shop.run([...skip.split(' ').slice(1), '--yes'])).toMatchObject({ code: 8 });
-});
-
-test('--failed-out keeps a delta of a pet that the service does not have', async () => {
-  const shop = await openShop();
-  const failed = join(shop.folders.state, '..', 'failed.csv');
-  await apply(shop, 'petId,delta\n4242,5\n4,1\n', ['--skip-unknown', '--failed-out', failed]);
-  expect(readFileSync(failed, 'utf8')).toBe('petId,status,expected,quantity,delta,reason,ref\n4242,,,,5,,\n');
+  expect(await shop.run([...skip.split(' ').slice(1), '--yes'])).toMatchObject({ code: 0 });
 });
 
 test('a JSON list on one line reports its faults by item', async () => {

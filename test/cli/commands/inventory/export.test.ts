@@ -109,7 +109,7 @@ test('for a spreadsheet ids are formulas of text, which apply reads', async () =
   expect(stdout.startsWith('\ufeffpetId,')).toBe(true);
   expect(stdout).toContain('"=""9007199254740993""",sold,0,0,,\n');
   const applied = await shop.run('inventory apply - --json --yes', { stdin: stdout });
-  expect(JSON.parse(applied.stdout).counts).toMatchObject({ unchanged: 24, applied: 0 });
+  expect(JSON.parse(applied.stdout).counts).toMatchObject({ notEdited: 24, applied: 0 });
 });
 
 describe('in every format that apply takes', () => {

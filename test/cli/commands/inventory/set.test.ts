@@ -7,9 +7,13 @@ import { openShop, type Shop } from '../../../support/shop.ts';
 test('sends one PATCH with the quantity alone, and shows what the service answered', async () => {
   const shop = await openShop();
   const written = await shop.run('inventory set 4 12 --json');
-  expect(written).toMatchObject({ code: 0, stdout: '{"petId":4,"quantity":12,"status":"available"}\n' });
+  expect(written.code).toBe(0);
+  const run = expect.stringMatching(/^\d{8}T\d{6}Z-\w{4}$/);
+  expect(JSON.parse(written.stdout)).toEqual({ petId: 4, quantity: 12, status: 'available', run });
   expect(sent(written)).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
-  expect(written.stderr).toBe(`▸ staging · ${shop.service.url}\nRate limit: 999 of 1000 left, resets in 40 s\n`);
+  expect(written.stderr).toBe(
+    `▸ staging · ${shop.service.url}\nNot known what it was before: this can't be taken back.\nRate limit: 999 of 1000 left, resets in 40 s\n`,
+  );
 });
 
 describe('ids beyond 2^53', () => {
@@ -29,7 +33,7 @@ test.each(['0', '-5', '9007199254740991', '-9007199254740991'])(
     const result = await shop.run(`inventory set 4 ${quantity}`);
     expect(result.code).toBe(0);
     expect(sent(result)).toEqual([`PATCH /v1/inventory/4 {"quantity":${quantity}}`]);
-    expect(result.stdout).toBe(`4\t${quantity}\tavailable\n`);
+    expect(result.stdout).toMatch(new RegExp(`^4\t${quantity}\tavailable\t\t\\S+-\\w{4}\n$`));
   },
 );
 
@@ -179,14 +183,16 @@ describe('confirm = always', () => {
     const confirm = async (question: string) => questions.push(question) > 0;
     const result = await shop.run('inventory set 4 12', { terminal: 80, prompts: { confirm } });
     expect(result.code).toBe(0);
-    expect(questions).toEqual(['Set the stock of pet 4 to 12?']);
+    expect(questions).toEqual(['Pet 4 in staging: 39 → 12 (-27). Write it?']);
+    expect(sent(result)).toEqual(['GET /v1/inventory', 'GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
   });
 
   test('is exit 2 on no, and off a terminal without --yes', async () => {
     const shop = await openShop();
     await shop.run('config set confirm always');
     const no = await shop.run('inventory set 4 12', { terminal: 80, prompts: { confirm: async () => false } });
-    expect(no).toMatchObject({ code: 2, requests: [] });
+    expect(no.code).toBe(2);
+    expect(sent(no)).toEqual(['GET /v1/inventory']);
     expect(await shop.run('inventory set 4 12')).toMatchObject({ code: 2, requests: [] });
     expect(await shop.run('inventory set 4 12 --yes')).toMatchObject({ code: 0 });
   });

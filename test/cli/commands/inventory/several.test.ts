@@ -66,7 +66,7 @@ test('set of several asks on a terminal, and elsewhere sends nothing without --y
       },
     },
   });
-  expect(questions).toEqual(['Write 2 changes to staging?']);
+  expect(questions).toEqual(['Write 2 changes to staging? Units: 8 added, 27 removed.']);
   expect(sent(refused)).toEqual(['GET /v1/inventory']);
   const piped = await shop.run('inventory set 4=12 5=9');
   expect(piped).toMatchObject({ code: 2, requests: [] });
@@ -86,10 +86,14 @@ test('set of several keeps to the guards and writes nothing in a dry run', async
   for (const result of [guarded, dry]) expect(sent(result)).toEqual(['GET /v1/inventory']);
 });
 
-test('one pet as petId=quantity is a plain set', async () => {
+test('one pet as petId=quantity is one request, and prints a run', async () => {
   const shop = await openShop();
   const result = await shop.run('inventory set 4=-2 --json');
-  expect(result).toMatchObject({ code: 0, stdout: '{"petId":4,"quantity":-2,"status":"available"}\n' });
+  expect(result.code).toBe(0);
+  expect(JSON.parse(result.stdout)).toMatchObject({
+    ...{ run: expect.stringMatching(/-\w{4}$/), env: 'staging', dryRun: false, counts: { applied: 1 } },
+    rows: [{ line: 1, petId: 4, before: null, after: -2, result: 'applied' }],
+  });
   expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity":-2}']);
 });
 

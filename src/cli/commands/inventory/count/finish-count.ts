@@ -4,21 +4,20 @@ import { dirname } from 'node:path';
 import { changeFileText, type ExportRow } from '../../../../change-files/change-file-text.ts';
 import type { OpenSession } from '../../../../counts/open-session.ts';
 import { shortOf } from '../../../../counts/sessions.ts';
-import type { BulkRow, BulkRows, Change } from '../../../../inventory/change.ts';
-import { countWhere } from '../../../../inventory/change.ts';
+import type { BulkRow, Change } from '../../../../inventory/change.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
-import type { RowColumns } from '../../../../inventory/row-columns.ts';
 import { batchesOfArray } from '../../../../output/batches.ts';
 import { counted } from '../../../../output/change-rows.ts';
+import { requireWithinGuards } from '../../../../runs/execute.ts';
+import { StockReader } from '../../../../runs/stock-reader.ts';
 import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
 import { UsageError } from '../../../../shared/errors.ts';
 import { fileWord } from '../../../../shared/shell-word.ts';
 import { whereName, whereOptions } from '../../../../shared/where.ts';
-import type { PlanStock } from '../../../../writes/stock-reader.ts';
+import type { Stock } from '../../../../writes/row-write.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { performPlan, requireWithinGuards } from '../../../runs/perform-plan.ts';
-import { beginRun } from '../../../runs/run-log.ts';
+import { performPlan } from '../../../runs/perform.ts';
 import type { Session } from '../../../runs/session.ts';
 import { confirmReplacing, rememberWritten } from '../../replace-file.ts';
 import { requireCsvName } from '../csv-name.ts';
@@ -27,7 +26,7 @@ import type { Counting } from './counting.ts';
 import { createUnknownFaults } from './unknown-faults.ts';
 
 /** Writes a change file. `deltas`: of what has come in or gone out. */
-type WriteFile = (rows: BulkRows, deltas: boolean) => Promise<void>;
+type WriteFile = (rows: readonly BulkRow[], deltas: boolean) => Promise<void>;
 
 export interface FinishOptions extends CountOptions {
   /** All pets of the service, when the count began; undefined: not known. */
@@ -41,8 +40,8 @@ export interface FinishOptions extends CountOptions {
 
 /** What was counted, beside the stock now. */
 interface CountPlan {
-  readonly rows: RowColumns;
-  readonly stock: PlanStock;
+  readonly rows: BulkRow[];
+  readonly stock: Stock;
   /** Units of what is no pet of the service, by what is said of it. */
   readonly unknowns: ReadonlyMap<string, number>;
 }
@@ -81,7 +80,7 @@ export async function finishCount(run: Session, counting: Counting, options: Fin
 async function noteUnscanned(
   { messages }: Invocation,
   { session }: Counting,
-  rows: BulkRows,
+  rows: readonly BulkRow[],
   { petIds, all }: FinishOptions,
 ): Promise<void> {
   const unscanned = (petIds?.size ?? 0) - rows.length;
@@ -95,7 +94,9 @@ async function planOf(run: Session, counting: Counting, options: FinishOptions):
   const { invocation } = run;
   const units = new Map(counting.tally.counts());
   await invocation.service.announce();
-  const stock = await run.readSettledStock(new Set([...units.keys(), ...((options.all && options.petIds) || [])]));
+  const stock = await new StockReader(run.site).readSettled(
+    new Set([...units.keys(), ...((options.all && options.petIds) || [])]),
+  );
   const unknowns = counting.unknowns();
   const there = new Set([...stock.quantities.keys(), ...(stock.quantities.unreadable?.keys() ?? [])]);
   for (const [petId, quantity] of units) {
@@ -113,7 +114,7 @@ async function planOf(run: Session, counting: Counting, options: FinishOptions):
     return { line: index + 1, petId, quantity, delta, expected: undefined, reason, ref };
   });
   const env = whereName(invocation.where);
-  const { rows } = planChanges(changes, stock.quantities, { skipUnknown: false, env });
+  const { rows } = planChanges(changes, stock.quantities, { env });
   return { rows, stock, unknowns };
 }
 
@@ -125,17 +126,17 @@ async function writeStock(
   { rows, stock }: CountPlan,
   options: FinishOptions,
 ): Promise<void> {
-  const { invocation, connection } = run;
-  const subject = { command: 'inventory count', contentHash: hashOf(session) };
   let begun: string | undefined;
-  const begin = async (plan: BulkRows, numbers: readonly (number | undefined)[]) => {
-    const runLog = await beginRun(invocation, connection, subject, { rows: plan, numbers });
-    begun = runLog.run;
-    return runLog;
+  const job = {
+    ...{ rows, stock, look: `${options.wayOn} --dry-run` },
+    subject: { command: 'inventory count', contentHash: hashOf(session) },
+    intention: { verb: 'Write' as const },
+    onBegun: (id: string) => {
+      begun = id;
+    },
   };
-  const job = { rows, mark: stock.mark, readAt: stock.readAt, verb: 'Write' as const, begin };
   try {
-    await performPlan(run, { ...job, look: `${options.wayOn} --dry-run` }, { ...options, stdinIsTaken: false });
+    await performPlan(run, job, { ...options, stdinIsTaken: false });
     if (!options.dryRun) session.end({ how: 'applied', run: begun ?? null });
   } catch (error) {
     if (begun !== undefined) session.end({ how: 'applied', run: begun });
@@ -171,7 +172,7 @@ export async function changeFileWriter(
 ): Promise<WriteFile | undefined> {
   if (to === undefined) return undefined;
   if (dryRun) throw new UsageError('--to and --dry-run cannot be used together: --to writes no stock');
-  const texts = (rows: BulkRows, deltas: boolean) =>
+  const texts = (rows: readonly BulkRow[], deltas: boolean) =>
     changeFileText(batchesOfArray<BulkRow, ExportRow>(rows, deltas ? deltaRow : exportRow), {
       deltas,
     });
@@ -200,9 +201,9 @@ function deltaRow({ petId, before = 0, after = 0, delta = after - before, reason
   return { petId, delta, reason, ref };
 }
 
-async function noteWritten({ messages, where }: Invocation, rows: BulkRows, to = '-'): Promise<void> {
+async function noteWritten({ messages, where }: Invocation, rows: readonly BulkRow[], to = '-'): Promise<void> {
   if (to === '-') return;
-  const differ = countWhere(rows, ({ before, after }) => before !== after);
+  const differ = rows.filter(({ before, after }) => before !== after).length;
   await messages.note(
     `Written to ${to}: ${counted(rows.length, 'pet')}, ${grouped(differ)} with another stock than now.`,
   );

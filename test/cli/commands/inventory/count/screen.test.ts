@@ -15,8 +15,7 @@ test('a person sees the sum, hears what is unknown, and is asked', async () => {
   expect(stderr).toContain('0 units, 0 pets > 4: 1\n1 unit, 1 pet > 4: 3 (+2)\n3 units, 1 pet > ');
   expect(stderr).toContain('\x07777777: 1 kept apart, there is no such pet\n3 units, 1 pet, 1 unknown > ');
   expect(stderr).toMatch(/777777: 0 \(taken back\)\n(3 units, 1 pet > )?3 units, 1 pet, 2 scans\n3 units, 1 pet > /);
-  expect(stderr).toContain('4   39 → 3  (-36)\n');
-  expect(questions).toEqual(['Write 1 change to staging?']);
+  expect(questions).toEqual(['Pet 4 in staging: 39 → 3 (-36). Write it?']);
   expect(result.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PATCH']);
 });
 

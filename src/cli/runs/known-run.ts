@@ -1,11 +1,27 @@
 import { urlVariable } from '../../settings/variables.ts';
-import { UsageError } from '../../shared/errors.ts';
+import { NotFoundError, UsageError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import { type Where, whereName, whereOptions } from '../../shared/where.ts';
 import type { RunRecord } from '../../state/history.ts';
 import type { Connection } from '../invocation/connect.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+import { withExistingState } from '../invocation/state.ts';
 
-/** To be called before anything else is asked of a place that may not even be set up. @throws UsageError */
+/**
+ * Returns the run that a person means, before anything is asked of its environment.
+ * @param text its id, or the last four characters of it
+ * @throws UsageError, NotFoundError
+ */
+export function requireRun(invocation: Invocation, command: string, text: string): Promise<RunRecord> {
+  return withExistingState(invocation, command, async (state) => {
+    if (state === undefined) {
+      throw new NotFoundError(`There is no run ${text} in the history`, { hint: 'petstock history list' });
+    }
+    return state.history.run(await state.history.find(text));
+  });
+}
+
+/** Throws UsageError if a run was made elsewhere. To be called before anything else is asked of a place that may not be set up. */
 export function requireSamePlace(run: RunRecord, where: Where, command: string): void {
   if (run.env === where.env && run.store === where.store) return;
   throw new UsageError(`Run ${run.run} was made in ${whereName(run)}, not in ${whereName(where)}; nothing was sent`, {
@@ -13,7 +29,7 @@ export function requireSamePlace(run: RunRecord, where: Where, command: string):
   });
 }
 
-/** @throws UsageError where a run was made at another service */
+/** @throws UsageError if a run was made at another service */
 export function requireSameService(
   run: RunRecord,
   { environment, store, ...connection }: Connection,

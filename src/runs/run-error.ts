@@ -1,12 +1,4 @@
-import {
-  type BulkReport,
-  type BulkRows,
-  countRows,
-  countWhere,
-  firstRows,
-  type RowError,
-  rowsWhere,
-} from '../inventory/change.ts';
+import { type BulkReport, type BulkRow, countRows, isIdle, type RowError } from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
 import {
   ConflictError,
@@ -19,15 +11,15 @@ import {
   UnavailableError,
 } from '../shared/errors.ts';
 import { type Where, whereOptions } from '../shared/where.ts';
-import { rowErrorOf } from './classify-failure.ts';
-import type { Progression } from './row-write.ts';
+import { rowErrorOf } from '../writes/classify-failure.ts';
+import type { Progression } from '../writes/row-write.ts';
 
 /** The report of a run and what is needed to word its failure. */
 export interface RunEnd {
   readonly report: BulkReport;
-  /** Undefined where nothing was sent. */
+  /** Undefined if nothing was sent. */
   readonly progression: Progression | undefined;
-  /** Why it ended before all rows were settled, where a failure ended it. */
+  /** Why it ended before all rows were settled, if a failure ended it. */
   readonly cause: unknown;
   /** For hints. */
   readonly where: Where;
@@ -36,12 +28,12 @@ export interface RunEnd {
 }
 
 /**
- * The failure that a run ends with; undefined where every row is as it should be.
+ * The failure that a run ends with; undefined if every row is as it should be.
  *
  * - interrupted: 130, whatever was written by then
- * - some rows written and some not, or it is not known, or the service wrote something else: 8; and where all were written, but
+ * - some rows written and some not, or it is not known, or the service wrote something else: 8; and if all were written, but
  *   the history may not know it
- * - certainly nothing written: what stopped the run, or the first row that failed, or 7 where there were conflicts alone
+ * - certainly nothing written: what stopped the run, or the first row that failed, or 7 if there were conflicts alone
  */
 export function runErrorOf(end: RunEnd): PetstockError | undefined {
   const { report, progression, cause } = end;
@@ -69,6 +61,17 @@ export function runErrorOf(end: RunEnd): PetstockError | undefined {
   return unsentError(report.rows, lackingText(report).join(), hint);
 }
 
+/** The failure that the run of this plan would end with, as far as that is known now. */
+export function dryRunErrorOf(end: RunEnd): PetstockError | undefined {
+  const { report, where } = end;
+  const planned = report.rows.filter(({ result }) => result === 'planned').length;
+  const error = runErrorOf(end);
+  if (error === undefined || planned === 0) return error;
+  const would = `${grouped(planned)} ${planned === 1 ? 'change' : 'changes'} would be written`;
+  const message = `${[would, ...lackingText(report)].join('; ')}. Nothing was written: this is a dry run`;
+  return new PartialError(message, { hint: `petstock inventory list ${whereOptions(where)}` });
+}
+
 /** The shared state went away before it had all outcomes: a resume writes them down. */
 function allWrittenError({ report, cause, where }: RunEnd, why: string): PetstockError {
   if (report.run === null || !(cause instanceof UnavailableError)) {
@@ -78,15 +81,12 @@ function allWrittenError({ report, cause, where }: RunEnd, why: string): Petstoc
   return new PartialError(`All changes were written, but the history may lack that${why}`, { hint, cause });
 }
 
-/** Where it is certain that nothing was sent, the rows alone say why. */
-function unsentError(rows: BulkRows, lacking: string, hint: string | undefined): PetstockError {
-  const failure = firstRows(
-    rowsWhere(rows, ({ result }) => result === 'failed'),
-    1,
-  )[0]?.error;
+/** If it is certain that nothing was sent, the rows alone say why. */
+function unsentError(rows: readonly BulkRow[], lacking: string, hint: string | undefined): PetstockError {
+  const failure = rows.find(({ result }) => result === 'failed')?.error;
   if (failure !== undefined) return recordedError(failure, `Nothing was written: ${failure.message}`, hint);
-  const conflicts = rowsWhere(rows, ({ result }) => result === 'conflict');
-  const [only] = firstRows(conflicts, 1);
+  const conflicts = rows.filter(({ result }) => result === 'conflict');
+  const [only] = conflicts;
   const detail =
     conflicts.length === 1 && only?.error !== undefined ? `pet ${only.petId}: ${only.error.message}` : undefined;
   return new ConflictError(`Nothing was written: ${detail ?? `${lacking}, since the stock is not what was expected`}`, {
@@ -102,8 +102,8 @@ function mayBeWritten({ report, progression }: RunEnd): boolean {
 
 /** `3 of 4 changes were written; it is not known whether 1 was written` */
 function writtenText({ report, progression }: RunEnd): string {
-  const { applied, unchanged, unknown, differs } = countRows(report.rows);
-  const total = report.rows.length - unchanged;
+  const { applied, unchanged, unknown, differs, skipped, notEdited } = countRows(report.rows);
+  const total = report.rows.length - unchanged - skipped - notEdited;
   const unsure = unknown + exposedConflicts(report.rows, progression);
   const parts: string[] = [];
   if (applied > 0 || unsure === 0) {
@@ -119,16 +119,16 @@ function writtenText({ report, progression }: RunEnd): string {
 }
 
 /** Rows that end as a conflict after a request without an answer. */
-function exposedConflicts(rows: BulkRows, progression: Progression | undefined): number {
+function exposedConflicts(rows: readonly BulkRow[], progression: Progression | undefined): number {
   if (progression === undefined) return 0;
-  const conflicts = countWhere(rows, ({ result }) => result === 'conflict');
+  const conflicts = countRows(rows).conflict;
   const settled = [...progression.exposed].filter((row) => progression.settled.get(row)?.result === 'conflict');
   return Math.min(conflicts, settled.length);
 }
 
 /** `the stock of pet 4 was not set` */
 function singleText({ report }: RunEnd): string {
-  const [only] = firstRows(report.rows, 1);
+  const [only] = report.rows;
   if (only === undefined) return 'nothing was written';
   const { petId, after, result } = only;
   if (result === 'applied') return `the stock of pet ${petId} was set to ${after}`;
@@ -138,8 +138,8 @@ function singleText({ report }: RunEnd): string {
 
 function partialText(end: RunEnd, why: string): string {
   const { cause } = end;
-  const changed = rowsWhere(end.report.rows, ({ result }) => result !== 'unchanged');
-  const [only] = firstRows(changed, 1);
+  const changed = end.report.rows.filter((row) => !isIdle(row));
+  const [only] = changed;
   if (only === undefined || changed.length > 1)
     return `${[writtenText(end), ...lackingText(end.report)].join('; ')}${why}`;
   const { petId, after, quantity, result, error } = only;
@@ -172,10 +172,10 @@ function hintOf({ report: { run, rows }, progression, where, isSingle }: RunEnd)
   const goesOn = notAttempted > 0 || unknown > 0 || (!isSingle && (progression?.unwritten.size ?? 0) > 0);
   if (isSingle && !goesOn && conflict + differs === 0) {
     const isExposed = failed > 0 && (progression?.exposed.size ?? 0) > 0;
-    return isExposed ? `petstock inventory get ${firstRows(rows, 1)[0]?.petId} ${options}` : undefined;
+    return isExposed ? `petstock inventory get ${rows[0]?.petId} ${options}` : undefined;
   }
   if (goesOn) return `petstock inventory apply --resume ${run} ${options}`;
-  return progression === undefined && countWhere(rows, ({ before }) => before !== undefined) === 0
+  return progression === undefined && rows.every(({ before }) => before === undefined)
     ? `petstock inventory list ${options}`
     : `petstock history show ${run}`;
 }

@@ -1,0 +1,158 @@
+import type { Change } from '../../../inventory/change.ts';
+import { planChanges } from '../../../inventory/plan.ts';
+import { type Parsed, parseDelta, parseQuantity } from '../../../inventory/values.ts';
+import { StockReader } from '../../../runs/stock-reader.ts';
+import { UsageError } from '../../../shared/errors.ts';
+import { whereName, whereOptions } from '../../../shared/where.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { openSession, withWayOn } from '../../runs/session.ts';
+import { type BulkFlags, isPlanned, parseBulkFlags } from '../bulk-flags.ts';
+import { petIdOf, quantityOf, required } from '../values.ts';
+import { lowStockOf, noSuchPets, warnOfStatus } from './stock.ts';
+
+/** What `set` and `adjust` have in common. */
+export interface WriteFlags extends BulkFlags {
+  readonly expect?: string;
+  readonly readFirst?: boolean;
+  readonly code?: string;
+  readonly reason?: string;
+  readonly ref?: string;
+}
+
+/** `set` takes the stock that is wanted, `adjust` what is added to it. */
+export type Verb = 'set' | 'adjust';
+
+interface Assignment {
+  readonly petId: bigint;
+  /** The stock, or what is added to it. */
+  readonly value: number;
+}
+
+const nouns = { set: 'stock', adjust: 'change' };
+const samples = { set: ['4=12', '4 12', '4=12 5=9'], adjust: ['4=+1', '4 +1', '4=+1 5=-2'] };
+
+/** Runs `set` or `adjust`: one pet as `4 12`, or one or several as `4=12 5=9`, which are a run. */
+export async function writePets(
+  invocation: Invocation,
+  verb: Verb,
+  options: WriteFlags,
+  operands: readonly string[],
+): Promise<void> {
+  const given = options.code === undefined ? operands : await withPetOf(invocation, verb, options.code, operands);
+  const assignments = parseAssignments(verb, given);
+  const [first, ...others] = assignments;
+  const expected = quantityOf(options.expect, '--expect');
+  if (expected !== undefined && others.length > 0) {
+    throw new UsageError('--expect is about one pet: leave it out, or name what is expected of each pet in a file', {
+      hint: 'petstock inventory apply --help',
+    });
+  }
+  const { reason, ref } = options;
+  const changes = assignments.map(({ petId, value }, index): Change => {
+    const [quantity, delta] = verb === 'set' ? [value, undefined] : [undefined, value];
+    return { line: index + 1, petId, quantity, delta, expected, reason, ref };
+  });
+  if (others.length > 0 || isPlanned(options)) return writeSeveral(invocation, verb, changes, options);
+  const { writeSingle } = await import('../../runs/single.ts');
+  const [quantity, delta] = verb === 'set' ? [first.value, undefined] : [undefined, first.value];
+  const write = { command: `inventory ${verb}`, petId: first.petId, quantity, delta, expected, reason, ref };
+  await writeSingle(invocation, write, {
+    readsFirst: readsFirst(invocation, options),
+    printsRun: given.some((operand) => operand.includes('=')),
+    lowStock: lowStockOf(invocation),
+    check: (item) => warnOfStatus(invocation, item),
+  });
+}
+
+/** At a terminal a person sees before and after, and can undo it. A script stays one request, unless it asks for more. */
+function readsFirst({ context, config }: Invocation, { readFirst }: WriteFlags): boolean {
+  const setting = config.settings['read-first'] ?? 'terminal';
+  const isTerminal = context.stdin.isTerminal && context.stderr.isTerminal;
+  return readFirst ?? (setting === 'always' || (setting === 'terminal' && isTerminal));
+}
+
+async function withPetOf(
+  invocation: Invocation,
+  verb: Verb,
+  code: string,
+  operands: readonly string[],
+): Promise<readonly string[]> {
+  const [value] = operands;
+  if (value === undefined || operands.length > 1 || value.includes('=')) {
+    throw new UsageError(`--code stands for the pet: name the ${nouns[verb]} alone`, {
+      hint: `petstock inventory ${verb} --help`,
+    });
+  }
+  const { petIdOfBarCode } = await import('../../shop-codes.ts');
+  return [`${await petIdOfBarCode(invocation, code)}`, value];
+}
+
+/** Returns at least one, and no pet twice. @throws UsageError */
+function parseAssignments(verb: Verb, operands: readonly string[]): readonly [Assignment, ...Assignment[]] {
+  const parse: (text: string) => Parsed<number> = verb === 'set' ? parseQuantity : parseDelta;
+  const hint = `petstock inventory ${verb} --help`;
+  const [one, , several] = samples[verb];
+  const [first = '', second, third] = operands;
+  if (!operands.some((operand) => operand.includes('='))) {
+    if (second === undefined) {
+      throw new UsageError(`Missing required argument "${verb === 'set' ? 'quantity' : 'delta'}"`, { hint });
+    }
+    if (third === undefined) return [{ petId: petIdOf(first), value: required(parse(second)) }];
+    throw new UsageError(`To ${verb} several pets, write a pet and its ${nouns[verb]} as one word: ${several}`, {
+      hint,
+    });
+  }
+  const seen = new Set<bigint>();
+  const assignments = operands.map((operand) => {
+    const at = operand.indexOf('=');
+    if (at < 0) {
+      throw new UsageError(
+        `"${operand}" has no ${nouns[verb]}: write ${one} for each pet, or ${samples[verb][1]} for one`,
+        { hint },
+      );
+    }
+    const petId = petIdOf(operand.slice(0, at));
+    if (seen.has(petId)) throw new UsageError(`Pet ${petId} is there twice: leave one out`);
+    seen.add(petId);
+    return { petId, value: required(parse(operand.slice(at + 1))) };
+  });
+  return assignments as [Assignment, ...Assignment[]];
+}
+
+/**
+ * Writes several pets as one run, as `apply` does: read, plan, preview, guards, question, write, report.
+ * @throws UsageError if a question can't be asked, NotFoundError if a pet is not in the list; nothing was written then
+ */
+async function writeSeveral(
+  invocation: Invocation,
+  verb: Verb,
+  changes: readonly Change[],
+  flags: WriteFlags,
+): Promise<void> {
+  const options = { ...parseBulkFlags(invocation, flags), stdinIsTaken: false };
+  const words = changes.map(
+    ({ petId, quantity, delta = 0 }) => `${petId}=${quantity ?? (delta < 0 ? delta : `+${delta}`)}`,
+  );
+  const command = `petstock inventory ${verb} ${words.join(' ')} ${whereOptions(invocation.where)}`;
+  const look = `${command} --dry-run`;
+  if (!options.dryRun) invocation.questions.requireAnswer({ look });
+  const { performPlan } = await import('../../runs/perform.ts');
+  await withWayOn(command, async () => {
+    const session = await openSession(invocation);
+    await invocation.service.announce();
+    const petIds = changes.map(({ petId }) => petId);
+    const stock = await new StockReader(session.site).readSettled(new Set(petIds));
+    const { quantities } = stock;
+    const absent = petIds.filter((petId) => {
+      return !quantities.has(petId) && !quantities.unreadable?.has(petId) && !quantities.outdated?.has(petId);
+    });
+    if (absent.length > 0) {
+      const error = noSuchPets(invocation, absent);
+      throw error.with({ message: `${error.message}; nothing was written` });
+    }
+    const { rows, faults } = planChanges(changes, quantities, { env: whereName(invocation.where) });
+    if (faults[0] !== undefined) throw new UsageError(`${faults[0].message}; nothing was written`);
+    const intention = { verb: 'Write' as const };
+    await performPlan(session, { subject: { command: `inventory ${verb}` }, rows, stock, look, intention }, options);
+  });
+}

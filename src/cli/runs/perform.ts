@@ -1,0 +1,163 @@
+import type { BulkReport, BulkRow } from '../../inventory/change.ts';
+import { isIdle, isWrong } from '../../inventory/change.ts';
+import { previewedRows, previewLines } from '../../output/preview.ts';
+import { estimateText } from '../../output/rate-limit-text.ts';
+import { reportSummary } from '../../output/report-view.ts';
+import { type Estimate, estimate } from '../../rate-limit/estimate.ts';
+import { knownLimits } from '../../rate-limit/known-limits.ts';
+import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../runs/execute.ts';
+import { ChangesFound, type PetstockError } from '../../shared/errors.ts';
+import { whereName, whereOptions } from '../../shared/where.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+import { noteUndo, printReport, printReportBefore } from './print-report.ts';
+import { type Intention, planQuestion } from './question.ts';
+import type { Session } from './session.ts';
+
+/** A plan of a bulk command. */
+export interface PlanJob extends RunPlan {
+  readonly intention: Intention;
+  /** A command that shows the plan alone. */
+  readonly look: string;
+  /** Is called once the run is recorded. */
+  onBegun?(run: string): void;
+}
+
+export interface PlanOptions extends RunOptions {
+  /** A dry run that finds changes ends with exit code 3. */
+  readonly exitCode: boolean;
+  /** The report leaves out rows that need nothing. */
+  readonly changedOnly: boolean;
+  readonly stdinIsTaken: boolean;
+  /** Is given every row that was not written, once it is known. */
+  readonly keepFailed?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
+}
+
+/**
+ * Shows a plan, asks, has it carried out, and reports.
+ * @returns the run that was begun; undefined if there was nothing to write
+ * @throws UsageError if a guard or the person refuses it, and whatever its rows end with
+ */
+export async function performPlan(session: Session, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
+  const { invocation, site } = session;
+  const audience = createAudience(session, job, options);
+  const { report, progression, error } = await execute(site, job, options, audience);
+  if (options.dryRun) {
+    if (!isSeen(invocation, report)) await printReport(invocation, report, options);
+    await refusedLater(job, report);
+    if (error !== undefined) throw error;
+    if (options.exitCode && report.rows.some(({ result }) => result === 'planned')) {
+      throw new ChangesFound('There are changes');
+    }
+    return undefined;
+  }
+  const summary = progression === undefined ? 'Nothing to write.' : reportSummary(report);
+  await invocation.messages.note(summary);
+  const fault = await errorAfterKeeping(error, report.rows.filter(isWrong), options.keepFailed);
+  await printReportBefore(fault, invocation, report, options);
+  await noteUndo(invocation, report);
+  if (fault) throw fault;
+  return report.run ?? undefined;
+}
+
+/** What would keep the run from beginning ends its dry run, too. */
+async function refusedLater({ mayBegin }: PlanJob, { rows }: BulkReport): Promise<void> {
+  if (rows.some(({ result }) => result === 'planned')) await mayBegin?.();
+}
+
+type Estimator = (requests: number) => Estimate & { readonly working: number | undefined };
+
+/** Returns how long so many requests take, by the limits that the service has stated and the round trip that was measured. */
+function createEstimator({ invocation, connection }: Session, concurrency: number): Estimator {
+  const { scope, state } = connection;
+  return (requests) => {
+    const known = state.limits.peek(scope);
+    const working = known.roundTrip > 0 ? (Math.ceil(requests / concurrency) * known.roundTrip) / 1000 : undefined;
+    return { ...estimate(requests, knownLimits([{ scope, state: known }]), invocation.context.clock.now()), working };
+  };
+}
+
+function createAudience(session: Session, job: PlanJob, options: PlanOptions): RunAudience {
+  const { invocation } = session;
+  const { messages, questions, where, context } = invocation;
+  const { stdinIsTaken, dryRun, concurrency } = options;
+  const estimator = createEstimator(session, concurrency);
+  const asks = !dryRun && questions.willAsk(stdinIsTaken);
+  let progress: Awaited<ReturnType<typeof messages.startProgress>> | undefined;
+  let [done, failed] = [0, 0];
+  let stopping = Promise.resolve();
+  let onInterrupt = () => {};
+  return {
+    show: (rows) => showPreview(invocation, rows, estimator, asks),
+    agree: async (rows) => {
+      const question = planQuestion(rows, where, job.intention);
+      const typed = where.env === 'production' ? whereName(where) : undefined;
+      await questions.confirmBulk({ question, typed, stdinIsTaken, look: job.look });
+    },
+    begun: async (run, count) => {
+      job.onBegun?.(run);
+      progress = await messages.startProgress(count, (requests) => estimator(requests).seconds);
+      onInterrupt = () => {
+        // At once, since a second Ctrl-C ends the process without another word.
+        const resume = `petstock inventory apply --resume ${run} ${whereOptions(where)}`;
+        stopping = messages.note(`Stopping after the requests in flight. To resume later: ${resume}`);
+      };
+      context.interrupted.addEventListener('abort', onInterrupt, { once: true });
+    },
+    settled: ({ result }) => {
+      done += 1;
+      if (result !== 'applied' && result !== 'unchanged') failed += 1;
+      progress?.update({ done, failed });
+    },
+    ended: async () => {
+      context.interrupted.removeEventListener('abort', onInterrupt);
+      // A wait ends at once: the line about the stop comes before that about its outcome.
+      await stopping;
+      await progress?.stop();
+    },
+  };
+}
+
+/**
+ * Shows on stderr what is about to be done, and how long that takes under the limits. Of one row whose question says all of it
+ * nothing is shown.
+ * @param asks a question follows: then it is shown with `--quiet` too
+ */
+async function showPreview(
+  invocation: Invocation,
+  rows: readonly BulkRow[],
+  estimator: Estimator,
+  asks: boolean,
+): Promise<void> {
+  const { messages, context, globals } = invocation;
+  const changes = rows.filter(({ result }) => result === 'planned').length;
+  const shown = rows.filter((row) => !isIdle(row));
+  if (asks && changes === 1 && shown.length === 1) return;
+  const taken = estimator(changes);
+  const text = changes === 0 ? undefined : estimateText(changes, taken, context.clock.now());
+  await messages.show((paint, width) => previewLines(rows, { paint, width, estimate: text }), { always: asks });
+  if ((taken.day?.waiting ?? 0) > 0 && globals.maxWait === undefined) {
+    await messages.note("It stops when the day's quota is spent, and can be resumed then; --max-wait <seconds> waits.");
+  }
+}
+
+/** If the file can't be written, that is said once the report is. Returns what the run ends with. */
+async function errorAfterKeeping(
+  error: PetstockError | undefined,
+  unwritten: readonly BulkRow[],
+  keepFailed: PlanOptions['keepFailed'],
+): Promise<PetstockError | undefined> {
+  try {
+    await keepFailed?.(unwritten);
+    return error;
+  } catch (reason) {
+    const { withUnsavedRows } = await import('./print-report.ts');
+    return withUnsavedRows(error, unwritten, reason);
+  }
+}
+
+/** On a terminal the preview is all that a person wants of a short dry run. */
+function isSeen({ context, globals }: Invocation, { rows }: BulkReport): boolean {
+  const isForPerson = context.stdout.isTerminal && context.stderr.isTerminal && !globals.quiet;
+  const isTable = globals.output === undefined && !globals.json;
+  return isForPerson && isTable && rows.filter((row) => !isIdle(row)).length <= previewedRows;
+}

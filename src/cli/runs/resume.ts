@@ -1,0 +1,67 @@
+import { grouped } from '../../inventory/grouped.ts';
+import { planResume } from '../../runs/plan-resume.ts';
+import { NotFoundError } from '../../shared/errors.ts';
+import { shellWord } from '../../shared/shell-word.ts';
+import { whereName, whereOptions } from '../../shared/where.ts';
+import type { RunRecord } from '../../state/history.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+import { withExistingState } from '../invocation/state.ts';
+import { requireRun, requireSamePlace, requireSameService } from './known-run.ts';
+import { type PlanOptions, performPlan } from './perform.ts';
+import { openSession, withWayOn } from './session.ts';
+
+/**
+ * Resumes a run.
+ * @param text its id, its last four characters, or `latest`
+ * @param onBegin is called once it is known which run it is, unless it is a dry run
+ */
+export async function resumeRun(
+  invocation: Invocation,
+  text: string,
+  options: PlanOptions,
+  onBegin: () => Promise<void>,
+): Promise<void> {
+  const { messages, questions, service, where } = invocation;
+  const run =
+    text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, 'inventory apply', text);
+  const command = `petstock inventory apply --resume ${shellWord(run.run)}`;
+  requireSamePlace(run, where, command);
+  const look = `${command} ${whereOptions(run)} --dry-run`;
+  if (!options.dryRun) {
+    questions.requireAnswer({ look });
+    await onBegin();
+  }
+  await withWayOn(`${command} ${whereOptions(run)}`, async () => {
+    const session = await openSession(invocation);
+    requireSameService(run, session.connection, command);
+    await service.announce();
+    const log = options.dryRun ? undefined : await session.connection.state.history.resume(run.run);
+    try {
+      const plan = await planResume(session.site, run, log);
+      const written = writtenText(run);
+      await messages.note(`Run ${run.run} (${run.command}): ${written}.`);
+      await performPlan(session, { ...plan, look, intention: { verb: 'Write', facts: [written] } }, options);
+    } finally {
+      // What went wrong with it is in the error of the run.
+      await log?.end().catch(() => {});
+    }
+  });
+}
+
+/** `14 of 29 written` */
+function writtenText({ counts, changes }: RunRecord): string {
+  return `${grouped(counts.applied + counts.differs)} of ${grouped(changes)} written`;
+}
+
+async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
+  const { where } = invocation;
+  const filter = { env: where.env, store: where.store ?? null, state: 'incomplete' as const, limit: 1 };
+  const latest = await withExistingState(invocation, 'inventory apply', async (state) => {
+    for await (const run of state?.history.runs(filter) ?? []) return run;
+    return undefined;
+  });
+  if (latest !== undefined) return latest;
+  throw new NotFoundError(`There is no unfinished run in ${whereName(where)}; nothing was sent`, {
+    hint: 'petstock history list',
+  });
+}

@@ -1,0 +1,106 @@
+import { historyRunLines } from '../../output/history-run-view.ts';
+import { nothingToUndo, notUndoable, planUndo, undoablePets } from '../../runs/plan-undo.ts';
+import { StockReader } from '../../runs/stock-reader.ts';
+import { ConflictError, UsageError } from '../../shared/errors.ts';
+import { shellWord } from '../../shared/shell-word.ts';
+import { whereName, whereOptions } from '../../shared/where.ts';
+import type { RunRecord } from '../../state/history.ts';
+import type { State } from '../../state/state.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+import { sharedStateOf, withExistingState } from '../invocation/state.ts';
+import { userOf } from '../invocation/user.ts';
+import { requireRun, requireSamePlace, requireSameService } from './known-run.ts';
+import { type PlanOptions, performPlan } from './perform.ts';
+import { openSession, type Session, withWayOn } from './session.ts';
+
+export interface UndoOptions extends PlanOptions {
+  /** For rows that have none of their own. */
+  readonly reason: string | undefined;
+  readonly ref: string | undefined;
+}
+
+/** So many runs that were passed over are named. */
+const mostNamed = 5;
+
+/**
+ * Undoes the latest run of the environment that can be undone, once it has been shown; with a shared state the latest of this
+ * user and machine.
+ * @throws UsageError if no run has written anything that is still there
+ */
+export async function undoLastRun(invocation: Invocation, options: UndoOptions): Promise<void> {
+  const { where, messages, questions } = invocation;
+  const { run, passed } = await withExistingState(invocation, 'undo', (state) => findLast(invocation, state));
+  if (run === undefined) {
+    throw new UsageError(`There is nothing to undo in ${whereName(where)}`, {
+      lines: passed,
+      hint: 'petstock history list',
+    });
+  }
+  for (const line of passed) await messages.note(line);
+  const always = !options.dryRun && questions.willAsk();
+  await messages.show(() => historyRunLines(run), { always });
+  await undoRun(invocation, run.run, options);
+}
+
+interface LastRun {
+  readonly run: RunRecord | undefined;
+  /** Why later runs were passed over, a sentence each. */
+  readonly passed: readonly string[];
+}
+
+/** A run that is still going on counts: it is the latest, and can't be undone yet. An undo is not undone. */
+async function findLast(invocation: Invocation, state: State | undefined): Promise<LastRun> {
+  const { where, context } = invocation;
+  // With a shared state the latest run of somebody else may not be what is meant.
+  const isShared = sharedStateOf(invocation) !== undefined;
+  const by = isShared ? { user: userOf(context.env), host: context.processes.self.host } : undefined;
+  const filter = { env: where.env, store: where.store ?? null, by };
+  const passed: string[] = [];
+  let more = 0;
+  for await (const run of state?.history.runs(filter) ?? []) {
+    if (run.undoes !== undefined) continue;
+    if (state === undefined || run.state === 'running') return { run, passed };
+    const { petIds, isBlind } = await undoablePets(state.history, run);
+    if (petIds.size > 0) {
+      const rest = more === 0 ? [] : [`And ${more} more.`];
+      return { run, passed: [...passed, ...rest] };
+    }
+    if (passed.length === mostNamed) more += 1;
+    else passed.push(`Passed over: run ${run.run} (${run.command}) ${notUndoable(run, isBlind)}.`);
+  }
+  return { run: undefined, passed };
+}
+
+/** Undoes what a run has written. @throws UsageError if there is nothing (more) to undo */
+export async function undoRun(invocation: Invocation, text: string, options: UndoOptions): Promise<void> {
+  const run = await requireRun(invocation, 'undo', text);
+  if (run.state === 'running') {
+    throw new ConflictError(`Run ${run.run} is still running; nothing was sent`, { hint: 'petstock history list' });
+  }
+  const command = `petstock undo ${shellWord(run.run)}`;
+  requireSamePlace(run, invocation.where, command);
+  await withWayOn(`${command} ${whereOptions(run)}`, async () => {
+    const session = await openSession(invocation);
+    requireSameService(run, session.connection, command);
+    await undo(session, run, options);
+  });
+}
+
+async function undo({ invocation, ...rest }: Session, run: RunRecord, options: UndoOptions): Promise<void> {
+  const session = { invocation, ...rest };
+  const { history } = session.site.state;
+  const look = `petstock undo ${run.run} ${whereOptions(run)} --dry-run`;
+  const { petIds, isBlind } = await undoablePets(history, run);
+  if (petIds.size === 0) throw nothingToUndo(run, isBlind);
+  if (!options.dryRun) invocation.questions.requireAnswer({ look });
+  await invocation.service.announce();
+  const stock = await new StockReader(session.site).readSettled(petIds);
+  const { reason, ref } = options;
+  const planned = await planUndo(history, run, stock.quantities);
+  const rows = planned.map((row) => ({ ...row, reason: reason ?? row.reason, ref: row.ref ?? ref }));
+  const facts = [
+    `as before ${run.command}${run.reason === undefined ? '' : ` (${run.reason})`}, run ${run.run.slice(-4)}`,
+  ];
+  const subject = { command: 'undo', undoes: run.run };
+  await performPlan(session, { subject, rows, stock, look, intention: { verb: 'Undo', facts } }, options);
+}

@@ -1,0 +1,242 @@
+import { type BulkReport, type BulkRow, countRows, owedDelta } from '../inventory/change.ts';
+import type { InventoryItem } from '../inventory/items.ts';
+import { type Guards, guardFaults, planTotals } from '../inventory/plan.ts';
+import type { RunHead } from '../inventory/run-records.ts';
+import { NotFoundError, type PetstockError, UsageError } from '../shared/errors.ts';
+import type { RunLog } from '../state/history.ts';
+import { rowErrorOf } from '../writes/classify-failure.ts';
+import { rebase } from '../writes/rebase.ts';
+import type { Progression, Settlement, Stock, WriteOptions } from '../writes/row-write.ts';
+import { stockMovedMessage } from '../writes/verdict.ts';
+import { writeRows } from '../writes/write-rows.ts';
+import { dryRunErrorOf, runErrorOf } from './run-error.ts';
+import { commonReason, numberRows, plannedRows, rowAfter, rowWrites } from './run-rows.ts';
+import type { RunSite } from './site.ts';
+import { StockReader } from './stock-reader.ts';
+
+/** What a new run is about, besides where it goes and who runs it. */
+export type RunSubject = Pick<RunHead, 'command' | 'file' | 'contentHash' | 'hasDeltas' | 'undoes'>;
+
+/** What a command wants done. */
+export interface RunPlan {
+  readonly subject: RunSubject;
+  /** `planned` rows are to be written; of the others it is known already what becomes of them. Each is replaced by its outcome. */
+  readonly rows: BulkRow[];
+  /** The stock that they rely on; undefined for a plain set. */
+  readonly stock: Pick<Stock, 'mark' | 'readAt'> | undefined;
+  /** A run that goes on. */
+  readonly resumed?: ResumedRun | undefined;
+  /** The write of one pet, which has its admission and its place; it is worded as such, and not resumed. */
+  readonly single?: { readonly reserved?: WriteOptions['reserved'] } | undefined;
+  /** Called right before the run is recorded. Throws if it may not begin. */
+  mayBegin?(): Promise<void>;
+}
+
+export interface ResumedRun {
+  readonly run: string;
+  /** Undefined in a dry run, which takes nothing over. */
+  readonly log: RunLog | undefined;
+  /** The number of each row in the run. */
+  readonly numbers: readonly number[];
+  readonly uncounted: BulkReport['uncounted'];
+}
+
+/** How it is to be done. */
+export interface RunOptions {
+  readonly dryRun: boolean;
+  readonly failFast: boolean;
+  /** Requests in flight at once. */
+  readonly concurrency: number;
+  readonly guards: Guards;
+}
+
+/** What somebody sees and says of a run on its way. */
+export interface RunAudience {
+  /** Is shown the plan, before anything else. */
+  show?(rows: readonly BulkRow[]): Promise<void>;
+  /** Throws if the plan is not agreed to. */
+  agree?(rows: readonly BulkRow[]): Promise<void>;
+  /** The run has begun, with so many rows to write. */
+  begun?(run: string, count: number): Promise<void>;
+  settled?(settlement: Settlement): void;
+  /** Is given each item that the service answers. */
+  seen?(item: InventoryItem): void;
+  /** Nothing more is written. */
+  ended?(): Promise<void>;
+}
+
+export interface RunEnd {
+  readonly report: BulkReport;
+  /** Undefined if nothing was to be written. */
+  readonly progression: Progression | undefined;
+  /** The failure that the run ends with; undefined if every row is as it should be. */
+  readonly error: PetstockError | undefined;
+}
+
+/** A plan that is older than this when it is agreed to, in milliseconds, is looked at once more. */
+const maxAge = 5000;
+/** A wait between reading one pet and writing it that is longer, in milliseconds, makes its stock too old. */
+const maxGap = 1000;
+
+/**
+ * Carries out a plan: shows it, checks the guards, asks, records the run, writes, and says what became of each row. The one way
+ * in which anything is written.
+ * @throws UsageError if a guard or the person refuses the plan
+ */
+export async function execute(
+  site: RunSite,
+  plan: RunPlan,
+  options: RunOptions,
+  audience: RunAudience = {},
+): Promise<RunEnd> {
+  const { rows, resumed } = plan;
+  await audience.show?.(rows);
+  requireWithinGuards(rows, options.guards);
+  const { where } = site;
+  const { dryRun } = options;
+  if (dryRun || !rows.some(({ result }) => result === 'planned')) {
+    const report = reportOf(site, plan, resumed?.run ?? null, dryRun);
+    const end = { report, progression: undefined, cause: undefined, where };
+    return { report, progression: undefined, error: dryRun ? dryRunErrorOf(end) : runErrorOf(end) };
+  }
+  await audience.agree?.(rows);
+  const stock = await freshStock(site, plan, options);
+  await plan.mayBegin?.();
+  return write(site, { ...plan, stock }, options, audience);
+}
+
+/** @throws UsageError if a plan is larger than `--max-changes` or `--max-zero` allow */
+export function requireWithinGuards(rows: readonly BulkRow[], guards: Guards): void {
+  const faults = guardFaults({ rows }, guards);
+  if (faults.length === 0) return;
+  throw new UsageError(`The plan is refused, and nothing was written: ${faults.join('; ')}`);
+}
+
+function reportOf({ where }: RunSite, { rows, resumed }: RunPlan, run: string | null, dryRun: boolean): BulkReport {
+  return { run, env: where.env, dryRun, rows, uncounted: resumed?.uncounted };
+}
+
+/** How many increments may come to 0 beside those of the plan. */
+function maxMoreZeros(rows: readonly BulkRow[], { maxZero }: Guards): number | undefined {
+  const { toZero, belowZero } = planTotals(rows);
+  return maxZero === undefined ? undefined : Math.max(0, maxZero - toZero - belowZero);
+}
+
+/** The plan may be older than the answer to a question: rows whose stock has moved meanwhile are conflicts, or added to that. */
+async function freshStock(site: RunSite, plan: RunPlan, { guards }: RunOptions): Promise<RunPlan['stock']> {
+  const { rows, stock, single } = plan;
+  if (stock === undefined || single !== undefined || site.clock.monotonic() - stock.readAt <= maxAge) return stock;
+  const petIds = new Set(rows.filter(({ result }) => result === 'planned').map(({ petId }) => petId));
+  const fresh = await new StockReader(site).read(petIds);
+  const zeros = { left: maxMoreZeros(rows, guards) ?? Number.POSITIVE_INFINITY };
+  for (const [index, row] of rows.entries()) {
+    const { petId, before, after, result } = row;
+    const found = fresh.quantities.get(petId);
+    if (result !== 'planned' || after === undefined || before === undefined || found === before) continue;
+    const delta = owedDelta(row);
+    const rebased =
+      delta === undefined || found === undefined ? undefined : rebase({ row: 0, ...row, after, delta }, found, zeros);
+    if (typeof rebased === 'object') rows[index] = { ...row, before: rebased.before, after: rebased.after };
+    else {
+      const message = rebased ?? stockMovedMessage({ petId, before, after }, fresh.quantities);
+      rows[index] = { ...row, result: 'conflict', error: { code: 'conflict', message } };
+    }
+  }
+  return fresh;
+}
+
+async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience: RunAudience): Promise<RunEnd> {
+  const { rows, resumed, single } = plan;
+  const numbers = resumed?.numbers ?? numberRows(rows);
+  const log = resumed?.log ?? (await begin(site, plan, numbers));
+  const writes = rowWrites(rows, numbers);
+  await audience.begun?.(log.run, writes.length);
+  const progression = await writeRows(writes, { ...engineOptions(site, plan, options, audience), log });
+  for (const [index, row] of rows.entries()) rows[index] = rowAfter(row, numbers[index], progression);
+  if (single !== undefined) await failUnwritten(rows, log, progression);
+  await audience.ended?.();
+  const unclosed = await log.end().catch((error: unknown) => ({ error }));
+  const cause = progression.stoppedBy ?? unclosed?.error;
+  const report = reportOf(site, plan, log.run, false);
+  const isSingle = single !== undefined;
+  const error = runErrorOf({ report, progression, cause, where: site.where, isSingle });
+  return { report, progression, error: error && (await withoutLostRun(site, error.with({ run: log.run }), log.run)) };
+}
+
+async function begin(site: RunSite, { rows, subject, single }: RunPlan, numbers: readonly (number | undefined)[]) {
+  const { where, baseUrl, service, scope, user, state } = site;
+  const { unchanged, skipped, notEdited } = countRows(rows);
+  const head: RunHead = {
+    ...subject,
+    env: where.env,
+    store: where.store,
+    baseUrl,
+    service,
+    scope,
+    user,
+    reason: commonReason(rows),
+    unchanged,
+    skipped,
+    notEdited,
+  };
+  try {
+    return await state.history.begin(head, { [Symbol.iterator]: () => plannedRows(rows, numbers) });
+  } catch (error) {
+    await single?.reserved?.permit.unsent();
+    throw error;
+  }
+}
+
+function engineOptions(
+  site: RunSite,
+  { rows, stock, single }: RunPlan,
+  { concurrency, failFast, guards }: RunOptions,
+  audience: RunAudience,
+): Omit<WriteOptions, 'log'> {
+  const { client, governor, state, clock, timeout, interrupted } = site;
+  const seen = (item: InventoryItem) => audience.seen?.(item);
+  return {
+    client: {
+      updateInventory: async (...args) => {
+        const item = await client.updateInventory(...args);
+        seen(item);
+        return item;
+      },
+    },
+    governor,
+    presence: state.presence,
+    readStock: new StockReader(site, seen).read,
+    clock,
+    random: () => site.random(),
+    stock,
+    reserved: single?.reserved,
+    timeout,
+    staleAfter: single === undefined ? maxAge : maxGap,
+    concurrency,
+    failFast,
+    maxMoreZeros: maxMoreZeros(rows, guards),
+    interrupted,
+    onSettled: (settlement) => audience.settled?.(settlement),
+    onDelay: (sentence) => void site.onDelay(sentence),
+  };
+}
+
+/** A single write is not resumed: what was certainly not sent has failed. */
+async function failUnwritten(rows: BulkRow[], log: RunLog, { stoppedBy }: Progression): Promise<void> {
+  const [row] = rows;
+  if (row === undefined || (row.result !== 'notAttempted' && row.result !== 'failed')) return;
+  const error = row.error ?? rowErrorOf(stoppedBy);
+  rows[0] = { ...row, result: 'failed', error };
+  // What ended the run is said by its error.
+  await log.settle([{ row: 1, petId: row.petId, result: 'failed', error }]).catch(() => {});
+}
+
+/** A run that is no longer in the history is not named in a hint. */
+async function withoutLostRun({ state }: RunSite, error: PetstockError, run: string): Promise<PetstockError> {
+  if (error.hint?.includes(run) !== true) return error;
+  const isLost = await state.history.run(run).then(
+    () => false,
+    (reason) => reason instanceof NotFoundError,
+  );
+  return isLost ? error.with({ hint: undefined }) : error;
+}

@@ -1,0 +1,98 @@
+import type { Permit } from '../rate-limit/governor.ts';
+import { ConflictError } from '../shared/errors.ts';
+import type { Place } from '../state/pets.ts';
+import type { Stock } from '../writes/row-write.ts';
+import { execute, type RunAudience, type RunEnd, type RunOptions, type RunPlan } from './execute.ts';
+import type { RunSite } from './site.ts';
+import { StockReader } from './stock-reader.ts';
+
+/** A stock that was read and may be written at once: the write is admitted, and the pet is ours. */
+interface HeldStock {
+  readonly stock: Stock;
+  readonly reserved: { readonly permit: Permit; readonly place: Place };
+}
+
+/** In milliseconds. A wait between reading and writing that is longer makes the stock too old. */
+const maxGap = 1000;
+/** How long another command may be writing the pet, and how often to look; in milliseconds. */
+const busyWait = { longest: 90_000, first: 10, most: 250 };
+
+/**
+ * Reads one pet and writes what depends on it: both requests are admitted before the first leaves, so that no wait for the rate
+ * limit lies between them, and commands that share the state take the pet one after the other, first come, first served.
+ *
+ * @param planOf is called with the pet held; undefined: nothing is written for now
+ * @throws ConflictError if another command does not come to its end
+ */
+export async function executeInTurn(
+  site: RunSite,
+  petId: bigint,
+  planOf: (stock: Stock) => Pick<RunPlan, 'subject' | 'rows'> | undefined,
+  options: RunOptions,
+  audience: RunAudience,
+): Promise<RunEnd | undefined> {
+  const place = await site.state.pets.line(site.service, petId);
+  try {
+    const { stock, reserved } = await readInTurn(site, petId, place, audience);
+    let plan: ReturnType<typeof planOf>;
+    try {
+      plan = planOf(stock);
+    } finally {
+      if (plan === undefined) await reserved.permit.unsent();
+    }
+    return plan && (await execute(site, { ...plan, stock, single: { reserved } }, options, audience));
+  } finally {
+    // What became of the pet matters more. If the state can't be reached, the place is over with the lease of this process.
+    await place.leave().catch(() => {});
+  }
+}
+
+async function readInTurn(site: RunSite, petId: bigint, place: Place, audience: RunAudience): Promise<HeldStock> {
+  const { governor, interrupted, clock } = site;
+  const reader = new StockReader(site, (item) => audience.seen?.(item));
+  let permits = await governor.admitSeveral({ least: 2, most: 2 }, interrupted);
+  if ((await place.enter()) !== undefined) {
+    // Nothing is reserved while another command is waited for.
+    for (const permit of permits) await permit.unsent();
+    await enterInTurn(site, petId, place);
+    permits = await governor.admitSeveral({ least: 2, most: 2 }, interrupted);
+  }
+  for (let isRepeated = false; ; isRepeated = true) {
+    const [forRead, forWrite] = permits;
+    const stock = await reader.read(new Set([petId]), forRead).catch(async (error) => {
+      await forWrite?.unsent();
+      throw error;
+    });
+    if (forWrite !== undefined) return { stock, reserved: { permit: forWrite, place } };
+    // Only a probe could go, as in a new window: now its answer says what is left.
+    const began = clock.monotonic();
+    const [permit] = await governor.admitSeveral({ least: 1, most: 1 }, interrupted);
+    const isFresh = clock.monotonic() - began <= maxGap;
+    // A limit of one request a window has no room for both: a second look would have to wait as well.
+    if (isFresh || isRepeated) return { stock, reserved: { permit, place } };
+    await permit.unsent();
+    permits = await governor.admitSeveral({ least: 2, most: 2 }, interrupted);
+  }
+}
+
+async function enterInTurn({ clock, interrupted, onDelay }: RunSite, petId: bigint, place: Place): Promise<void> {
+  const began = clock.monotonic();
+  let isSaid = false;
+  for (let pause = busyWait.first; ; pause = Math.min(pause * 2, busyWait.most)) {
+    const busy = await place.enter();
+    if (busy === undefined) return;
+    const at = clock.monotonic();
+    const by = busy.run === undefined ? 'another command' : `run ${busy.run}`;
+    if (at - began > busyWait.longest && (busy.until ?? 0) < at) {
+      throw new ConflictError(
+        `Nothing was written: ${by} has been writing pet ${petId} for ${busyWait.longest / 1000} s`,
+      );
+    }
+    if (at - began > 1000 && !isSaid) {
+      isSaid = true;
+      await onDelay(`Waiting for ${by}, which is writing pet ${petId}`);
+    }
+    const wait = busy.until === undefined ? pause : Math.max(pause, Math.min(busyWait.most, busy.until - at));
+    await clock.sleep(wait, interrupted);
+  }
+}

@@ -1,0 +1,133 @@
+import type { BulkRow } from '../inventory/change.ts';
+import type { Quantities } from '../inventory/pet-quantities.ts';
+import type { Outcome, PetWrite, RecordedRow, RunLog, RunRecord } from '../state/history.ts';
+import { rebase } from '../writes/rebase.ts';
+import type { Stock } from '../writes/row-write.ts';
+import { verdictOn } from '../writes/verdict.ts';
+import type { ResumedRun, RunPlan } from './execute.ts';
+import type { RunSite } from './site.ts';
+import { StockReader } from './stock-reader.ts';
+
+/** Rows that are asked about in one question. */
+const page = 500;
+
+/**
+ * Plans what is left of a run: rows with an answer stay, the stock of the others is read before they are sent.
+ * @param log undefined in a dry run, which takes nothing over
+ */
+export async function planResume(site: RunSite, run: RunRecord, log: RunLog | undefined): Promise<RunPlan> {
+  const stock = await readStock(site, run.run);
+  const { history } = site.state;
+  const rows: BulkRow[] = [];
+  const numbers: number[] = [];
+  const resume = async (recorded: readonly RecordedRow[]) => {
+    const open = recorded.filter(isUnanswered);
+    const answers = await history.writesAfter(run, open);
+    const later = new Map(open.map((row, index) => [row, answers[index]]));
+    for (const row of recorded) {
+      const resumed = resumeRow(row, { stock: stock.quantities, laterWrites: later.get(row) ?? [] });
+      if (resumed.outcome !== undefined) await log?.settle([resumed.outcome]);
+      rows.push(resumed.row);
+      numbers.push(row.row);
+    }
+  };
+  let waiting: RecordedRow[] = [];
+  for await (const row of history.rows(run.run)) {
+    if (waiting.push(row) < page) continue;
+    await resume(waiting);
+    waiting = [];
+  }
+  await resume(waiting);
+  const { unchanged, skipped, notEdited } = run;
+  const resumed: ResumedRun = {
+    run: run.run,
+    log,
+    numbers,
+    uncounted: { unchanged, skipped: skipped ?? 0, notEdited: notEdited ?? 0 },
+  };
+  return { subject: { command: run.command }, rows, stock, resumed };
+}
+
+/** Reads the stock of rows without an answer, once no request of them can be on its way any more if that matters. */
+async function readStock(site: RunSite, run: string): Promise<Stock> {
+  const { clock, interrupted, onDelay } = site;
+  const { history } = site.state;
+  const petIds = new Set<bigint>();
+  for await (const row of history.rows(run, ['pending', 'unknown'])) petIds.add(row.petId);
+  const reader = new StockReader(site);
+  for (;;) {
+    const stock = await reader.readSettled(petIds, run);
+    let wait = 0;
+    for await (const { petId, after, expires = 0 } of history.rows(run, ['unknown'])) {
+      if (stock.quantities.get(petId) !== after) wait = Math.max(wait, expires - stock.readAt);
+    }
+    if (wait <= 0) return stock;
+    const seconds = Math.ceil(wait / 1000);
+    await onDelay(`A request of this run may still arrive at the service; looking again in ${seconds} s`);
+    await clock.sleep(Math.ceil(wait), interrupted);
+  }
+}
+
+/** A row of a run that goes on. */
+export interface ResumedRow {
+  /** What is still to be written is `planned`. */
+  readonly row: BulkRow;
+  /** What the stock or the history say of a row without an answer: for the log of the run. */
+  readonly outcome: Outcome | undefined;
+}
+
+/** What is known of a row without an answer when its run goes on. */
+export interface ResumeFacts {
+  /** The stock now. */
+  readonly stock: Quantities;
+  /** What other runs have written of the pet since, the oldest first. */
+  readonly laterWrites: readonly PetWrite[];
+}
+
+/** Reports whether a row has no answer yet, so that the stock of its pet has to be read. */
+export function isUnanswered({ result }: RecordedRow): boolean {
+  return result === 'pending' || result === 'unknown';
+}
+
+/** Returns what is left of a row. One that has its answer is never written again. Of the others the verdict decides. */
+export function resumeRow(recorded: RecordedRow, { stock, laterWrites }: ResumeFacts): ResumedRow {
+  const { row, petId, result, after, delta } = recorded;
+  if (!isUnanswered(recorded)) return { row: bulkRow(recorded, result as BulkRow['result']), outcome: undefined };
+  const wasSent = result === 'unknown';
+  const verdict = verdictOn({ write: recorded, wasSent, isResumed: true, stock, laterWrites });
+  const found = stock.get(petId);
+  if (verdict.kind === 'open') return openRow(recorded, found);
+  const error = verdict.kind === 'conflict' ? { code: 'conflict', message: verdict.message } : undefined;
+  // Somebody may have changed the stock since: what an increment has written is its sum.
+  const quantity = verdict.kind === 'applied' && delta !== undefined ? after : found;
+  return {
+    row: bulkRow({ ...recorded, error }, verdict.kind),
+    outcome: { row, petId, result: verdict.kind, quantity, error },
+  };
+}
+
+/** What its last try has failed with is over. An increment is added to the stock as it is now. */
+function openRow(recorded: RecordedRow, found: number | undefined): ResumedRow {
+  const { row, petId, delta } = recorded;
+  if (delta === undefined || found === undefined) {
+    return { row: bulkRow({ ...recorded, error: undefined }, 'planned'), outcome: undefined };
+  }
+  // The preview shows it before it is agreed to, and the guards count it.
+  const rebased = rebase(recorded, found, { left: Number.POSITIVE_INFINITY });
+  if (typeof rebased !== 'string') {
+    const { before, after } = rebased;
+    return { row: bulkRow({ ...recorded, before, after, error: undefined }, 'planned'), outcome: undefined };
+  }
+  const error = { code: 'conflict', message: rebased };
+  return {
+    row: bulkRow({ ...recorded, error }, 'conflict'),
+    outcome: { row, petId, result: 'conflict', quantity: found, error },
+  };
+}
+
+/** One literal for all rows, so that they share their shape in memory. */
+function bulkRow(recorded: RecordedRow, result: BulkRow['result']): BulkRow {
+  const { line, petId, before, after, delta, quantity, error, reason, ref } = recorded;
+  const written = result === 'differs' ? quantity : undefined;
+  return { line, petId, before, after, delta, expected: undefined, result, quantity: written, error, reason, ref };
+}

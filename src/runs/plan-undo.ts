@@ -1,0 +1,122 @@
+import type { BulkRow } from '../inventory/change.ts';
+import { absenceText, type Quantities } from '../inventory/pet-quantities.ts';
+import { UsageError } from '../shared/errors.ts';
+import type { History, PetWrite, RecordedRow, RunRecord } from '../state/history.ts';
+import { laterWriteMessage, mayBeWritten } from '../writes/verdict.ts';
+
+type UndoHistory = Pick<History, 'rows' | 'lastKnownQuantities' | 'writesAfter'>;
+
+/** Rows that are asked about in one question. */
+const page = 500;
+
+/**
+ * Returns the pets of the rows that can be undone; none if there is no such row.
+ * @returns with `isBlind` whether some row can't be, since it is not known what the stock was before
+ */
+export async function undoablePets(
+  history: UndoHistory,
+  run: RunRecord,
+): Promise<{ readonly petIds: ReadonlySet<bigint>; readonly isBlind: boolean }> {
+  const petIds = new Set<bigint>();
+  let isBlind = false;
+  for await (const rows of undoableRows(history, run)) {
+    const targets = await targetsOf(history, run, rows);
+    for (const [index, { petId }] of rows.entries()) {
+      if (targets[index] === undefined) isBlind = true;
+      else petIds.add(petId);
+    }
+  }
+  return { petIds, isBlind };
+}
+
+/** Returns why a run can't be undone: a clause that begins with a verb. */
+export function notUndoable({ undoneBy }: RunRecord, isBlind: boolean): string {
+  if (isBlind)
+    return 'set a stock without reading it, so it is not known what it was (inventory set --read-first reads it first)';
+  return undoneBy.length > 0 ? `was undone already, by ${undoneBy.join(' and ')}` : 'has written nothing';
+}
+
+export function nothingToUndo(run: RunRecord, isBlind: boolean): UsageError {
+  const hint = `petstock history show ${run.run}`;
+  return new UsageError(`There is nothing to undo: run ${run.run} ${notUndoable(run, isBlind)}`, { hint });
+}
+
+/**
+ * Returns what undoes each row, given the stock now. A row of which it is not known what was there before is left out. The rows
+ * of the run are read once more, so that they need not be held while the stock is read.
+ */
+export async function planUndo(history: UndoHistory, run: RunRecord, stock: Quantities): Promise<BulkRow[]> {
+  const planned: BulkRow[] = [];
+  for await (const rows of undoableRows(history, run)) {
+    const later = await history.writesAfter(run, rows);
+    const targets = await targetsOf(history, run, rows);
+    for (const [index, recorded] of rows.entries()) {
+      const target = targets[index];
+      if (target !== undefined)
+        planned.push(undoRow(run.run, recorded, { stock, laterWrites: later[index] ?? [], target }));
+    }
+  }
+  return planned;
+}
+
+/** Yields the rows that have written something, or may have, and were not undone yet, a page at a time. */
+async function* undoableRows(history: UndoHistory, { run }: RunRecord): AsyncGenerator<readonly RecordedRow[], void> {
+  let rows: RecordedRow[] = [];
+  for await (const row of history.rows(run, ['applied', 'differs', 'unknown'])) {
+    if (row.undoneBy !== undefined) continue;
+    rows.push(row);
+    if (rows.length < page) continue;
+    yield rows;
+    rows = [];
+  }
+  if (rows.length > 0) yield rows;
+}
+
+/** Returns the stock before each row; of a plain set, the one that the history knew then. */
+async function targetsOf(
+  history: UndoHistory,
+  { service }: RunRecord,
+  rows: readonly RecordedRow[],
+): Promise<readonly (number | undefined)[]> {
+  const unread = rows.filter(({ before }) => before === undefined);
+  const asked = unread.map(({ petId, sequence }) => ({ petId, before: sequence }));
+  const known = await history.lastKnownQuantities(service, asked);
+  const remembered = new Map(unread.map((row, index) => [row, known[index]]));
+  return rows.map((row) => row.before ?? remembered.get(row));
+}
+
+/** What is known of a row that is to be undone. */
+export interface UndoFacts {
+  /** The stock now. */
+  readonly stock: Quantities;
+  /** What other runs have written of the pet since, except for pairs of a write and its undo. */
+  readonly laterWrites: readonly PetWrite[];
+  /** The stock before the row. */
+  readonly target: number;
+}
+
+/**
+ * Returns what undoes a row: only if the stock is still what the row wrote, and no other run has written the pet since. The
+ * `line` is the number of the row in the run.
+ */
+export function undoRow(run: string, recorded: RecordedRow, facts: UndoFacts): BulkRow {
+  const { row: line, petId, before, ref } = recorded;
+  const { target } = facts;
+  const stock = facts.stock.get(petId);
+  const message = conflictOf(recorded, facts);
+  const result = message !== undefined ? 'conflict' : stock === target ? 'unchanged' : 'planned';
+  const error = message === undefined ? undefined : { code: 'conflict', message };
+  const reason = before === undefined ? `undo of ${run}, to the last stock in the history` : `undo of ${run}`;
+  return { line, petId, before: stock, after: target, result, error, reason, ref };
+}
+
+function conflictOf(recorded: RecordedRow, { stock, laterWrites, target }: UndoFacts): string | undefined {
+  const { petId, after } = recorded;
+  const found = stock.get(petId);
+  if (found === undefined) return absenceText(stock, petId);
+  if (found === target) return undefined;
+  const written = recorded.quantity ?? after;
+  const later = laterWrites.findLast((write) => found !== written || mayBeWritten(write, found));
+  if (later !== undefined) return laterWriteMessage(later);
+  return found === written ? undefined : `the stock is ${found}, not ${written} as it was written`;
+}

@@ -1,0 +1,121 @@
+import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
+import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
+import { type OutdatedStock, PetQuantities } from '../inventory/pet-quantities.ts';
+import { eachPicked } from '../inventory/pick-items.ts';
+import type { Permit } from '../rate-limit/governor.ts';
+import type { RecentWrite } from '../state/history.ts';
+import type { Mark } from '../state/pets.ts';
+import type { Stock } from '../writes/row-write.ts';
+import type { RunSite } from './site.ts';
+
+/** A write is recent for so long, in milliseconds: a service with several replicas may not show it everywhere yet. */
+const recent = 15_000;
+/** Pauses before an older stock than the one written last is read again, in milliseconds. */
+const pauses = [500, 1000, 2000, 4000];
+/** Of more pets than this the recent writes are asked for without their ids. */
+const mostAsked = 50;
+
+/** Reads the stock for a run. */
+export class StockReader {
+  readonly #site: RunSite;
+  readonly #onItem: (item: InventoryItem) => void;
+
+  /** @param onItem is given each item of a pet that is asked for */
+  constructor(site: RunSite, onItem: (item: InventoryItem) => void = () => {}) {
+    this.#site = site;
+    this.#onItem = onItem;
+  }
+
+  /**
+   * One GET, unless no pet is asked for. What other commands write from here on is noticed before a row is written. A pet that
+   * is answered with an older stock than we wrote last is read again, and is `outdated` if that stays so.
+   */
+  readonly read = async (petIds: PetIds, permit?: Permit): Promise<Stock> => {
+    const { clock, interrupted, onDelay } = this.#site;
+    let stock = await this.#readOnce(petIds, permit);
+    for (const pause of pauses) {
+      const [pet] = stock.quantities.outdated.keys();
+      if (pet === undefined) return stock;
+      await onDelay(`The service answered with an older stock of pet ${pet} than the last write; looking again`);
+      await clock.sleep(pause, interrupted);
+      stock = await this.#readOnce(petIds, undefined);
+    }
+    for (const petId of stock.quantities.outdated.keys()) stock.quantities.delete(petId);
+    return stock;
+  };
+
+  /** The same for a plan: first waits until no request of a command that was stopped can still change what is read. */
+  async readSettled(petIds: PetIds, exceptRun?: string): Promise<Stock> {
+    const { clock, interrupted, onDelay, service, state } = this.#site;
+    for (;;) {
+      const now = clock.monotonic();
+      const until = await state.pets.arrivesUntil(service, petIds, exceptRun);
+      if (until === undefined || until <= now) return this.read(petIds);
+      const seconds = Math.ceil((until - now) / 1000);
+      await onDelay(
+        `A request of a command that was stopped may still arrive at the service; reading the stock in ${seconds} s`,
+      );
+      await clock.sleep(Math.ceil(until - now), interrupted);
+    }
+  }
+
+  async #readOnce(petIds: PetIds, permit: Permit | undefined): Promise<Stock & { readonly quantities: PetQuantities }> {
+    const { clock, state, service } = this.#site;
+    const mark = await state.pets.mark();
+    const readAt = clock.monotonic();
+    // A run that has nothing to look at spends no request.
+    if (petIds.size === 0) return { mark, readAt, quantities: new PetQuantities() };
+    const asked = petIds.size > mostAsked ? undefined : [...petIds];
+    const [quantities, writes] = await Promise.all([
+      this.#quantitiesOf(petIds, permit),
+      state.history.recentWrites(service, clock.now() - recent, asked),
+    ]);
+    for (const [petId, stock] of outdatedOf(quantities, writes, mark)) quantities.outdated.set(petId, stock);
+    return { mark, readAt, quantities };
+  }
+
+  /** Returns the stock of the pets; one that the service does not have is missing. */
+  async #quantitiesOf(petIds: PetIds, permit: Permit | undefined): Promise<PetQuantities> {
+    const wanted = petIds instanceof PetIdSet ? petIds : new PetIdSet(petIds);
+    const quantities = new PetQuantities();
+    const onUnreadable = (item: UnreadableItem) => {
+      if (wanted.has(item.petId)) quantities.unreadable.set(item.petId, item);
+    };
+    await eachPicked(this.#site.client.scanInventory({ permit, onUnreadable }), wanted, (item) => {
+      quantities.set(item.petId, item.quantity);
+      this.#onItem(item);
+    });
+    return quantities;
+  }
+}
+
+/**
+ * Returns the pets whose stock is one that was there before the last write of this state. A stock that never was has been
+ * written by somebody else since, and counts.
+ *
+ * @param writes the oldest first
+ * @param mark taken before the stock was read: what was written later may be missing in it
+ */
+export function outdatedOf(
+  quantities: ReadonlyMap<bigint, number>,
+  writes: readonly RecentWrite[],
+  mark: Mark,
+): ReadonlyMap<bigint, OutdatedStock> {
+  const lastWritten = new Map<bigint, number | undefined>();
+  const older = new Map<bigint, Set<number>>();
+  for (const { petId, result, before, quantity, sequence } of writes) {
+    if (sequence > mark.sequence) continue;
+    const known = older.get(petId) ?? new Set();
+    const last = lastWritten.get(petId);
+    for (const stock of [before, last]) if (stock !== undefined) known.add(stock);
+    older.set(petId, known);
+    lastWritten.set(petId, result === 'unknown' ? undefined : quantity);
+  }
+  const outdated = new Map<bigint, OutdatedStock>();
+  for (const [petId, written] of lastWritten) {
+    const found = quantities.get(petId);
+    if (written === undefined || found === undefined || found === written) continue;
+    if (older.get(petId)?.has(found)) outdated.set(petId, { found, written });
+  }
+  return outdated;
+}

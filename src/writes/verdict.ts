@@ -1,0 +1,96 @@
+import { absenceText, type Quantities } from '../inventory/pet-quantities.ts';
+import type { PetWrite } from '../state/history.ts';
+import type { RowWrite } from './row-write.ts';
+
+/** What is known of a row without an answer. */
+export interface OpenRow {
+  readonly write: Pick<RowWrite, 'petId' | 'before' | 'after' | 'delta'>;
+  /** A request of it has left, and no answer came. */
+  readonly wasSent: boolean;
+  /** The run goes on after its process has ended: somebody may have changed the stock on purpose since. */
+  readonly isResumed: boolean;
+  readonly stock: Quantities;
+  /** What other runs have written of the pet since, or may have, the oldest first. */
+  readonly laterWrites: readonly PetWrite[];
+}
+
+/** What that means. `open`: it was definitely not written, or a plain set may simply be written again. */
+export type Verdict =
+  | { readonly kind: 'applied' | 'unchanged' | 'open' }
+  | { readonly kind: 'conflict'; readonly message: string };
+
+const open: Verdict = { kind: 'open' };
+const applied: Verdict = { kind: 'applied' };
+
+/** Judges a row without an answer by the stock that was read since, and by the history. */
+export function verdictOn(row: OpenRow): Verdict {
+  const found = row.stock.get(row.write.petId);
+  return row.write.delta === undefined ? absolute(row, found) : increment(row, found);
+}
+
+/**
+ * A row that wants a certain stock:
+ *
+ * - the stock is that, and it was never sent: unchanged
+ * - another run has written the pet since, or may have: a conflict that names it, whatever the stock is
+ * - the stock is what is wanted: applied
+ * - as before: open; so is a plain set, which relies on no stock, unless it was sent and its run goes on only now
+ * - anything else: a conflict
+ */
+function absolute({ write, wasSent, isResumed, stock, laterWrites }: OpenRow, found: number | undefined): Verdict {
+  const { before, after } = write;
+  if (found === after && !wasSent) return { kind: 'unchanged' };
+  const isAsBefore = found !== undefined && found === before;
+  const later = laterWrites.findLast((one) => !isAsBefore || mayBeWritten(one, found));
+  if (later !== undefined) return { kind: 'conflict', message: laterWriteMessage(later) };
+  if (found === after) return applied;
+  if (found !== undefined && before === undefined) {
+    return wasSent && isResumed ? { kind: 'conflict', message: `the stock is ${found}, not ${after}` } : open;
+  }
+  if (isAsBefore) return open;
+  const message = stockMovedMessage(write, stock);
+  return { kind: 'conflict', message: wasSent ? `${message}; ${notKnown}` : message };
+}
+
+/**
+ * An increment that is owed. What was never sent is owed still, whatever the stock is now. Of what was sent, the first run
+ * that has read the pet since knows whether it had arrived: it read the sum, or the stock before. Without one the stock now
+ * says the same. Where neither is found, nobody can know.
+ */
+function increment({ write, wasSent, stock, laterWrites }: OpenRow, found: number | undefined): Verdict {
+  if (!wasSent) return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : open;
+  const [later] = laterWrites;
+  const seen = later === undefined ? found : later.before;
+  if (seen === write.after) return applied;
+  if (seen === write.before && seen !== undefined) {
+    return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : open;
+  }
+  const message = later === undefined ? stockMovedMessage(write, stock) : laterWriteMessage(later);
+  return { kind: 'conflict', message: `${message}; ${notKnown}` };
+}
+
+const notKnown = 'whether it was written before that is not known';
+
+/** Returns why a row can't be written: a clause without a trailing period. */
+export function stockMovedMessage(
+  { petId, before, after }: Pick<RowWrite, 'petId' | 'before' | 'after'>,
+  quantities: Quantities,
+): string {
+  const found = quantities.get(petId);
+  if (found === undefined) return absenceText(quantities, petId);
+  if (before === undefined) return `the stock is ${found}, not ${after} as wanted`;
+  return `the stock is ${found}, neither ${before} as before nor ${after} as wanted`;
+}
+
+/**
+ * Reports whether a later write counts, given that the stock is as it was before that. One of unknown outcome was not carried
+ * out if it would have left another stock. One that would have left this one may have brought the stock back to it.
+ */
+export function mayBeWritten({ result, quantity }: PetWrite, stock: number | undefined): boolean {
+  return result !== 'unknown' || quantity === stock;
+}
+
+/** Returns the same for a later write that the history knows of. */
+export function laterWriteMessage({ run, command, result }: PetWrite): string {
+  return `run ${run} (${command}) ${result === 'unknown' ? 'may have written' : 'has written'} it since`;
+}
