@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { RunningService, ServiceOptions, StoreOptions } from '../service/index.ts';
+import type { RunningService, ServiceOptions, Stock } from '../service/index.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
 import { urlPerHost } from '../shared/database-url.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
@@ -35,7 +35,8 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
       throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });
     }
     if (cause instanceof TlsError) throw new UsageError(cause.message, { cause });
-    throw listenError(cause, options) ?? (await storeError(cause, complete));
+    const isOwn = complete.database === undefined && complete.file === file;
+    throw listenError(cause, options) ?? (await storeError(cause, { ...complete, isOwn }));
   });
 }
 
@@ -50,10 +51,18 @@ function makeFolderOf(file: string): void {
   if (file !== ':memory:' && !existsSync(folder)) makePrivateFolder(folder);
 }
 
-/** What a failure of the store means to a user; any other error as it is. */
+interface FailedStore extends Pick<ServiceOptions, 'file' | 'database'> {
+  /** Whether it is that of `--env sandbox`. */
+  readonly isOwn?: boolean;
+}
+
+/**
+ * Returns what a failure of the store means to a user; any other error as it is. Only a sandbox that is damaged can be reset: another
+ * file is not ours, and one of a later version has a stock.
+ */
 export async function storeError(
   cause: unknown,
-  { file = '', database }: Pick<StoreOptions, 'file' | 'database'>,
+  { file = '', database, isOwn = false }: FailedStore,
 ): Promise<unknown> {
   const { StorageError } = await import('../service/index.ts');
   if (!(cause instanceof StorageError)) return cause;
@@ -61,7 +70,8 @@ export async function storeError(
     // The address may hold a password, which no message of the driver repeats.
     return new UsageError(`The database can't be used: ${cause.message}`, { cause });
   }
-  return new UsageError(`The sandbox can't use ${file}: ${cause.message}`, { cause, hint: 'petstock sandbox reset' });
+  const hint = isOwn && cause.isDamaged ? { hint: 'petstock sandbox reset' } : {};
+  return new UsageError(`The sandbox can't use ${file}: ${cause.message}`, { cause, ...hint });
 }
 
 /** Why the service can't listen, in words. The port is that of the system's own report: there may be two. */
@@ -77,7 +87,7 @@ function listenError(
     case 'EADDRINUSE':
       return new UsageError(`Port ${cause.port} on ${host} is taken by another program`, { cause, hint });
     case 'EACCES':
-      return new UsageError(`Port ${cause.port} on ${host} is not for every user`, { cause, hint });
+      return new UsageError(`You have no permission to use port ${cause.port} on ${host}`, { cause, hint });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
@@ -95,7 +105,17 @@ export async function openSandbox(stateFolder: string): Promise<Sandbox> {
   makePrivateFolder(stateFolder);
   const keyFile = keyFileIn(stateFolder);
   const key = readKey(keyFile) ?? (await makeKey(keyFile));
-  return { file: join(stateFolder, 'sandbox.db'), key };
+  return { file: sandboxFile(stateFolder), key };
+}
+
+/** Returns where the sandbox keeps its stock, whether there is one yet or not. */
+export function sandboxFile(stateFolder: string): string {
+  return join(stateFolder, 'sandbox.db');
+}
+
+/** Returns the key of the sandbox; undefined while it has none. */
+export function ownKey(stateFolder: string): string | undefined {
+  return readKey(keyFileIn(stateFolder));
 }
 
 /**
@@ -118,18 +138,27 @@ export async function requirePets(file: string | undefined, pets: number | undef
 }
 
 /**
- * A fresh stock, and the sandbox's key as new. Services that have the file open go on with it. A file that can't be
- * used at all is replaced.
+ * Replaces the stock, and makes the sandbox's key as new. Services that have the file open continue with it. A file that is damaged
+ * is replaced.
  */
-export async function resetSandbox(context: Context): Promise<void> {
-  const { openStore, seededStock, StorageError } = await import('../service/index.ts');
-  const { file } = await openSandbox(context.folders.state);
+export async function resetSandbox(context: Context, stock: Stock): Promise<void> {
+  const { adoptKey, openStore, StorageError } = await import('../service/index.ts');
+  const { file, key } = await openSandbox(context.folders.state);
+  const open = () => openStore({ file, clock: context.clock, stock });
   try {
-    const store = await openStore({ file, clock: context.clock });
-    await store.replace(seededStock(), { forgetsUsage: true }).finally(() => store.close());
+    const store = await open().catch((error: unknown) => {
+      if (!(error instanceof StorageError && error.isDamaged)) throw error;
+      for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+      return open();
+    });
+    try {
+      await store.replace(stock, { forgetsUsage: true });
+      await adoptKey(store, key, sandboxPlan, { keepsKnown: false });
+    } finally {
+      await store.close();
+    }
   } catch (error) {
-    if (!(error instanceof StorageError && error.isUnusable)) throw await storeError(error, { file });
-    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+    throw await storeError(error, { file });
   }
 }
 

@@ -54,6 +54,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     error instanceof FaultSpecError ? new UsageError(error.message, { cause: error }) : error;
   const service = await startService({
     file: ':memory:',
+    testControls: true,
     clock: createSystemClock(machineTime(process)),
     ...checked(options),
   }).catch((error) => {

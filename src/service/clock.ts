@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Where the service takes the time from: milliseconds since the Unix epoch. */
 export interface Clock {
   now(): number;
@@ -16,7 +18,20 @@ export class MovableClock implements Clock {
     return Math.floor(this.#source.now()) + this.#ahead;
   }
 
+  /** Milliseconds of the clock behind it: for durations. */
+  unmoved(): number {
+    return this.#source.now();
+  }
+
   advance(milliseconds: number): void {
     this.#ahead += milliseconds;
   }
+}
+
+/** Milliseconds. A store that takes longer to answer is of no use to clients, and what watches the service asks on. */
+const BOUND_MS = 2_000;
+
+/** Resolves with what comes of it in time, else with `late`. */
+export function within<Result>(promise: Promise<Result>, late: Result): Promise<Result> {
+  return Promise.race([promise, sleep(BOUND_MS, late, { ref: false })]);
 }

@@ -1,13 +1,12 @@
-export { isLoopback } from './admin/server.ts';
+export type { Controls, Snapshot } from './controls.ts';
 export { FaultSpecError } from './faults/grammar.ts';
 export type { LogEntry } from './http/log.ts';
 export { TlsError } from './http/tls.ts';
-export { generateKey } from './keys/key.ts';
-export { type Grant, type KeyRing, openKeyRing } from './keys/key-ring.ts';
-export { openStore, type StoreOptions } from './open-store.ts';
+export { generateKey, idOfKey } from './keys/key.ts';
 export { openApiDocument } from './openapi/document.ts';
+export { isLoopback, type RunningService, type ServiceOptions } from './options.ts';
 export { type PetStatus, type Seed, type Stock, type StockItem, seededStock } from './seed/stock.ts';
-export type { RunningService, ServiceOptions } from './start.ts';
 export { startService } from './start.ts';
+export { adoptKey, type Grant, issueKey, openStore, type StoreOptions } from './store/open-store.ts';
 export { backupDatabase, inspectDatabase } from './store/sqlite/copies.ts';
 export { type KeyRecord, StorageError, type Store } from './store/store.ts';

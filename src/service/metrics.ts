@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { within } from './bounded.ts';
+import { version } from '../shared/version.ts';
+import { type Clock, within } from './clock.ts';
 import type { Exchange } from './http/exchange.ts';
 import type { Admission } from './limits/admission.ts';
 import { DAY_MS, windowAt } from './limits/window.ts';
@@ -11,6 +12,10 @@ export interface Metrics {
   admitted(admission: Admission): void;
   /** After an answer, or the end of its connection. */
   over(exchange: Exchange, seconds: number): void;
+  /** After a request that the HTTP parser could not read. */
+  refused(status: number): void;
+  /** Measures how long the store takes for `work`. */
+  timed<Result>(operation: string, work: () => Promise<Result>): Promise<Result>;
   /** After a change of the stock by administration: `put`, `remove`, `reset`. */
   stockChanged(operation: string): void;
   /** Prometheus' text format. */
@@ -31,41 +36,68 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 /** Keys whose use is shown: those that were made first. */
 const KEYS_SHOWN = 200;
 
-/** Counts for Prometheus. Labels have few values, whatever clients send. @param minuteMs length of the minute window */
-export function createMetrics(store: Store, minuteMs: number): Metrics {
+interface Watched {
+  readonly store: Store;
+  isUsable(): Promise<boolean>;
+  /** For durations. */
+  readonly clock: Clock;
+  /** Length of the minute window. */
+  readonly minuteMs: number;
+}
+
+/** What prom-client calls `_total` although it is no counter. */
+const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
+
+/** Counts for Prometheus. Labels have few values, whatever clients send. */
+export function createMetrics(watched: Watched): Metrics {
+  const { clock } = watched;
   const register = new Registry();
   const counters = countersIn(register);
-  addKeyGauges(register, store, minuteMs);
+  addGauges(register, watched);
   let hasDefaults = false;
   return {
     contentType: register.contentType,
     admitted: (admission) => {
       if (admission.outcome === 'banned' && admission.begins) counters.bans.inc();
     },
+    refused: (status) => counters.requests.inc({ method: 'other', route: 'other', status }),
+    timed: async (operation, work) => {
+      const began = clock.now();
+      try {
+        return await work();
+      } finally {
+        counters.storeDuration.observe({ operation }, Math.max(0, clock.now() - began) / 1000);
+      }
+    },
     over: ({ method, route, code, entry: { status } }, seconds) => {
-      const labels = { method: METHODS.has(method) ? method : 'other', route: route ?? 'other' };
+      const labels = { method: METHODS.has(method) ? method : 'other', route: route?.path ?? 'other' };
       counters.requests.inc({ ...labels, status: status ?? 'none' });
       counters.duration.observe(labels, seconds);
       if (code !== null && REFUSALS.has(code)) counters.refusals.inc({ code });
-      const operation = OPERATIONS[`${method} ${route}`];
+      const operation = OPERATIONS[`${labels.method} ${labels.route}`];
       if (operation !== undefined && status === 200) counters.operations.inc({ operation });
     },
     stockChanged: (operation) => counters.operations.inc({ operation }),
     text: () => {
       // They watch the process, which costs a little: from the first look on.
-      if (!hasDefaults) collectDefaultMetrics({ register });
+      if (!hasDefaults) {
+        collectDefaultMetrics({ register });
+        for (const name of MISNAMED) register.removeSingleMetric(name);
+      }
       hasDefaults = true;
       return register.metrics();
     },
   };
 }
 
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
 function countersIn(register: Registry) {
   const registers = [register];
   return {
     requests: new Counter({
       name: 'petstock_http_requests_total',
-      help: 'Requests by method, route and status; status "none" where no answer was sent.',
+      help: 'Requests by method, route and status: none if no response was sent; other if the request could not be read.',
       labelNames: ['method', 'route', 'status'],
       registers,
     }),
@@ -73,7 +105,14 @@ function countersIn(register: Registry) {
       name: 'petstock_http_request_duration_seconds',
       help: 'Time from the headers of a request to the end of its answer.',
       labelNames: ['method', 'route'],
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      buckets: BUCKETS,
+      registers,
+    }),
+    storeDuration: new Histogram({
+      name: 'petstock_store_duration_seconds',
+      help: 'Time that the store took to admit requests, and to find and set single pets.',
+      labelNames: ['operation'],
+      buckets: BUCKETS,
       registers,
     }),
     refusals: new Counter({
@@ -93,7 +132,7 @@ function countersIn(register: Registry) {
 }
 
 /** The gauges of one look at the store: prom-client asks each by itself, and all at once. */
-function addKeyGauges(register: Registry, store: Store, minuteMs: number): void {
+function addGauges(register: Registry, { store, isUsable, minuteMs }: Watched): void {
   let looking: Promise<void> | null = null;
   const collect = () => {
     looking ??= look().finally(() => {
@@ -103,18 +142,24 @@ function addKeyGauges(register: Registry, store: Store, minuteMs: number): void 
   };
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Gauge({ name: `petstock_${name}`, help, labelNames, registers: [register], collect });
-  const up = gauge('store_up', '1 where the store can be used.');
+  const built = gauge('build_info', '1, with the version of petstock.', 'version');
+  built.set({ version }, 1);
+  const up = gauge('store_up', '1 if a change was committed in the last seconds, or one that was just tried.');
+  const connections = gauge('store_connections', 'Connections to the database.', 'state');
+  const waiting = gauge('store_waiting_requests', 'Requests that wait for a connection to the database.');
   const limits = gauge('key_limit', 'Requests that a key may make.', 'key', 'window');
-  const used = gauge('key_used', 'Requests that a key has made in the window that lasts.', 'key', 'window');
+  const used = gauge('key_used', 'Requests that a key has made in the current window.', 'key', 'window');
   const banned = gauge('key_banned', '1 while a key is banned.', 'key');
   const look = async () => {
-    const records = await within(
-      store.keys().catch(() => null),
-      null,
-    );
+    const none = store.keys().catch(() => null);
+    const [isUp, records] = await Promise.all([isUsable(), within(none, null)]);
     const now = store.now();
     for (const one of [limits, used, banned]) one.reset();
-    up.set(records === null ? 0 : 1);
+    up.set(isUp ? 1 : 0);
+    const { total, idle, waiting: asking } = store.pool ?? { total: 0, idle: 0, waiting: 0 };
+    connections.set({ state: 'idle' }, idle);
+    connections.set({ state: 'busy' }, total - idle);
+    waiting.set(asking);
     const valid = (records ?? []).filter(({ revokedAt }) => revokedAt === null);
     for (const { id: key, limits: most, usage } of valid.slice(0, KEYS_SHOWN)) {
       for (const [window, length] of [

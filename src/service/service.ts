@@ -1,7 +1,10 @@
-import type { Clock } from './clock.ts';
+import { type Clock, within } from './clock.ts';
+import type { Controls } from './controls.ts';
+import type { FaultSet } from './faults/fault-set.ts';
 import type { Cors } from './http/cors.ts';
 import type { Exchange } from './http/exchange.ts';
 import type { Log } from './http/log.ts';
+import type { Journal } from './journal.ts';
 import type { AddressBuckets } from './limits/addresses.ts';
 import type { LimitRules, ShownLimit } from './limits/admission.ts';
 import type { Metrics } from './metrics.ts';
@@ -10,6 +13,9 @@ import type { Store } from './store/store.ts';
 
 interface Parts {
   readonly store: Store;
+  readonly controls: Controls;
+  readonly faults: FaultSet;
+  readonly journal: Journal;
   /** For durations alone: the time of the service is the store's. */
   readonly clock: Clock;
   readonly rules: LimitRules;
@@ -18,52 +24,51 @@ interface Parts {
   readonly bounds: QuantityBounds;
   readonly log: Log | undefined;
   readonly metrics: Metrics | null;
+  /** Whether the store can be used, as `usabilityOf` says. */
+  isUsable(): Promise<boolean>;
 }
 
 /** All that the work on a request needs. */
-export class Service implements Parts {
-  readonly store: Store;
-  /** For durations alone: the time of the service is the store's. */
-  readonly clock: Clock;
-  readonly rules: LimitRules;
-  readonly addresses: AddressBuckets;
-  readonly cors: Cors;
-  readonly bounds: QuantityBounds;
-  readonly log: Log | undefined;
-  readonly metrics: Metrics | null;
+export interface Service extends Parts {
   /** True once the service is about to stop: it is not to be sent new clients. */
-  draining = false;
-  readonly #dates = new HttpDates();
-
-  constructor(parts: Parts) {
-    this.store = parts.store;
-    this.clock = parts.clock;
-    this.rules = parts.rules;
-    this.addresses = parts.addresses;
-    this.cors = parts.cors;
-    this.bounds = parts.bounds;
-    this.log = parts.log;
-    this.metrics = parts.metrics;
-  }
-
-  /** The headers that every answer to this exchange carries, as of now. */
-  headersOf(exchange: Exchange): Record<string, string> {
-    const shown = exchange.shown ?? this.addresses.peek(exchange.address, this.store.now());
-    return {
-      ...this.headers(exchange.id, shown),
-      ...exchange.pathHeaders,
-      ...this.cors.headers(exchange.request.headers),
-    };
-  }
-
+  draining: boolean;
+  /** Returns the headers that every response to this exchange carries, as of now. */
+  headersOf(exchange: Exchange): Record<string, string>;
   /** The same for what never became an exchange: it is charged to the address. */
-  headersOfAddress(address: string, requestId: string): Record<string, string> {
-    return this.headers(requestId, this.addresses.admit(address, this.store.now()).shown);
-  }
+  headersOfAddress(address: string, requestId: string): Record<string, string>;
+}
 
-  private headers(requestId: string, shown: ShownLimit): Record<string, string> {
-    return commonHeaders(this.#dates.at(this.store.now()), requestId, shown);
-  }
+export function createService(parts: Parts): Service {
+  const { store, addresses, cors } = parts;
+  const dates = new HttpDates();
+  const headers = (requestId: string, shown: ShownLimit) => commonHeaders(dates.at(store.now()), requestId, shown);
+  return {
+    ...parts,
+    draining: false,
+    headersOf: (exchange) => ({
+      ...headers(exchange.id, exchange.shown ?? addresses.peek(exchange.address, store.now())),
+      ...exchange.route?.headers,
+      ...cors.headers(exchange.request.headers),
+    }),
+    headersOfAddress: (address, requestId) => headers(requestId, addresses.admit(address, store.now()).shown),
+  };
+}
+
+/** Returns a check whether a store can be used: one for all who ask meanwhile, so that no number of them takes the connections from clients. */
+export function usabilityOf(store: Store): () => Promise<boolean> {
+  let looking: Promise<boolean> | null = null;
+  return () => {
+    looking ??= store
+      .check()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        looking = null;
+      });
+    return within(looking, false);
+  };
 }
 
 /**

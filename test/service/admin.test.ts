@@ -32,7 +32,7 @@ test('GET /journal has the requests seen, in order, without queries and keys as 
   await service.patch('/inventory/1', '{"quantity":1.5}');
   const expected = [
     { time: NOON, method: 'GET', path: '/v1/inventory', body: null, status: 200 },
-    { time: NOON, method: 'GET', path: '/v1/pets/psk_…', body: null, status: 400 },
+    { time: NOON, method: 'GET', path: '/v1/pets/{petId}', body: null, status: 400 },
     { time: NOON + 5, method: 'PATCH', path: '/v1/inventory/1', body: '{"quantity":1.5}', status: 400 },
   ];
   expect((await ask(service, 'GET', '/journal')).json).toEqual(expected);

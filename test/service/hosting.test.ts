@@ -55,9 +55,42 @@ describe('probes need no token', () => {
     await server.restart();
     expect((await admin(service, '/readyz')).status).toBe(200);
   });
+});
 
-  test('metrics do', async () => {
-    expect((await admin(await start({ adminPort: 0 }), '/metrics')).status).toBe(401);
+describe('metrics', () => {
+  const ask = async (service: TestService, token: string | null) => {
+    const headers = token === null ? {} : { Authorization: `Bearer ${token}` };
+    return (await fetch(`${service.adminUrl}/metrics`, { headers })).status;
+  };
+
+  test('need no token on loopback', async () => {
+    expect(await ask(await start({ adminPort: 0 }), null)).toBe(200);
+  });
+
+  test('take one that opens nothing else', async () => {
+    const service = await start({ adminPort: 0, metricsToken: 'a-token-for-metrics' });
+    expect([await ask(service, null), await ask(service, 'a-token-for-metrics')]).toEqual([401, 200]);
+    const headers = { Authorization: 'Bearer a-token-for-metrics', 'Content-Type': 'application/json' };
+    const reset = await fetch(`${service.adminUrl}/reset`, { method: 'POST', headers, body: '{}' });
+    expect(reset.status).toBe(401);
+  });
+
+  test('have each key, the store and the build, and what the parser refused', async () => {
+    const service = await start({ adminPort: 0 });
+    await service.get('/pets/1');
+    await service.raw('hello\r\n\r\n');
+    const { text } = await admin(service, '/metrics');
+    for (const line of [
+      'petstock_http_requests_total{method="other",route="other",status="400"} 1',
+      'petstock_store_duration_seconds_count{operation="admit"} 1',
+      'petstock_store_duration_seconds_count{operation="find"} 1',
+      'petstock_store_connections{state="busy"} 0',
+    ]) {
+      expect(text.split('\n')).toContain(line);
+    }
+    expect(text).toMatch(/petstock_build_info\{version="\d/);
+    // `promtool check metrics` takes a gauge of that name for a mistake.
+    expect(text).not.toMatch(/^# TYPE \w+_total gauge/m);
   });
 });
 

@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Grant, openKeyRing } from '../../src/service/index.ts';
+import { type Grant, issueKey, openStore } from '../../src/service/index.ts';
 import { idOfKey } from '../../src/service/keys/key.ts';
 import { UNUSED } from '../../src/service/limits/admission.ts';
 import { NOON, outcome, rate, start, TestClock, temporaryFile } from './support.ts';
 
 async function keyRing(file: string, clock = new TestClock()) {
-  const ring = await openKeyRing({ file, clock });
-  onTestFinished(() => ring.close());
-  return ring;
+  const store = await openStore({ file, clock });
+  onTestFinished(() => store.close());
+  return {
+    create: (grant: Grant) => issueKey(store, grant),
+    list: () => store.keys(),
+    revoke: (id: string) => store.revoke(id),
+  };
 }
 
 test.each<[name: string, Grant, object, shown: string]>([
@@ -20,7 +24,14 @@ test.each<[name: string, Grant, object, shown: string]>([
   const file = temporaryFile();
   const service = await start({ file });
   const { key, record } = await (await keyRing(file)).create(grant);
-  expect(record).toEqual({ usage: UNUSED, id: idOfKey(key), createdAt: NOON, revokedAt: null, ...entitlement });
+  expect(record).toEqual({
+    usage: UNUSED,
+    id: idOfKey(key),
+    createdAt: NOON,
+    revokedAt: null,
+    origin: null,
+    ...entitlement,
+  });
   expect(rate(await service.get('/inventory', { key }))).toContain(shown);
 });
 

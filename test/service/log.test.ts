@@ -25,28 +25,40 @@ test('a request is logged once it is answered', async () => {
       keyPrefix: service.key.slice(0, 8),
       key: idOfKey(service.key),
       method: 'GET',
-      path: '/v1/inventory',
+      route: '/v1/inventory',
+      petId: null,
       status: 200,
       ms: 0,
     },
   ]);
 });
 
-test('no entry holds a key, wherever one was put', async () => {
+test('names the route and an id, and never what else is in a path: it may be a key of any form', async () => {
   const { service, entries, logged } = await startLogged();
-  await service.get(`/inventory?key=${service.key}`);
-  await service.get(`/inventory/${service.key}`);
-  await service.get('/inventory', { key: 'psk_wrong' });
-  await service.get('/inventory', { key: null });
-  await logged(4);
-  expect(JSON.stringify(entries)).not.toContain(service.key.slice(4));
-  expect(entries.map(({ key, status }) => [key === null, status])).toEqual([
-    [false, 200],
-    [false, 405],
-    [true, 401],
-    [true, 401],
+  const encoded = service.key.replace('psk', '%70%73k');
+  const paths = [
+    `/inventory?key=${service.key}`,
+    `/inventory/${service.key}`,
+    `/pets/${encoded}`,
+    `/${service.key}/h7Qk2mZx9`,
+  ];
+  for (const path of paths) await service.get(path);
+  await service.get('/pets/h7Qk2mZx9LpW4vNa8TcR');
+  await service.get('/pets/9007199254740993');
+  for (const key of ['psk_wrong', null]) await service.get('/inventory', { key });
+  await logged(8);
+  const seen = JSON.stringify([entries, service.journal()]);
+  for (const secret of [service.key.slice(4), '%70', 'h7Qk', 'wrong']) expect(seen).not.toContain(secret);
+  expect(entries.map(({ route, petId, status }) => `${status} ${route} ${petId}`)).toEqual([
+    '200 /v1/inventory null',
+    '405 /v1/inventory/{petId} null',
+    '400 /v1/pets/{petId} null',
+    '404 null null',
+    '400 /v1/pets/{petId} null',
+    '200 /v1/pets/{petId} 9007199254740993',
+    '401 /v1/inventory null',
+    '401 /v1/inventory null',
   ]);
-  expect(entries[1]?.path).toBe('/v1/inventory/psk_…');
 });
 
 test('what could not be read is logged too, and what was never answered', async () => {
@@ -56,8 +68,8 @@ test('what could not be read is logged too, and what was never answered', async 
   await expect(service.get('/pets/1')).rejects.toMatchObject({ code: 'ECONNRESET' });
   await logged(2);
   expect(entries).toMatchObject([
-    { method: null, path: null, key: null, status: 400 },
-    { method: 'GET', path: '/v1/pets/1', key: idOfKey(service.key), status: null },
+    { method: null, route: null, key: null, status: 400 },
+    { method: 'GET', route: '/v1/pets/{petId}', petId: '1', key: idOfKey(service.key), status: null },
   ]);
 });
 
@@ -79,5 +91,5 @@ test('its duration is not that of a clock which is moved ahead', async () => {
   const [answer] = (await answered) as [IncomingMessage];
   answer.resume();
   await logged(1);
-  expect(entries).toMatchObject([{ path: '/v1/inventory/1', status: 200, ms: 7 }]);
+  expect(entries).toMatchObject([{ petId: '1', status: 200, ms: 7 }]);
 });

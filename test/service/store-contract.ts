@@ -11,8 +11,8 @@ export interface Kind {
   readonly name: string;
   /** A new store with this many pets, and how to open the same one again; null where it can be open only once. */
   open(pets: number): Promise<{ store: Store; again: (() => Promise<Store>) | null }>;
-  /** Whether faults, journal and a moved clock are of all who have it open, or of one process. */
-  readonly sharesControl: boolean;
+  /** Whether a moved clock is of all who have it open, or of one process. */
+  readonly sharesClock: boolean;
 }
 
 const MINUTE = 60_000;
@@ -102,6 +102,7 @@ export function describeStore(kind: Kind): void {
             ...allowing(BigInt(index)),
             createdAt: expect.any(Number),
             revokedAt: null,
+            origin: null,
             usage: UNUSED,
           })),
         );
@@ -226,70 +227,13 @@ export function describeStore(kind: Kind): void {
       });
     });
 
-    describe('faults', () => {
-      const three = async (stores: readonly Store[]) => {
-        const seen: boolean[] = [];
-        for (const store of stores) seen.push((await store.faults.draw('GET', '/inventory')).harm !== null);
-        return seen;
-      };
-
-      test('count the requests that they match', async () => {
-        const { store, again } = await open();
-        await store.faults.add(['GET /inventory:every=2:reset', 'GET /pets/*:reset']);
-        expect(await three([store, store, store, store])).toEqual([false, true, false, true]);
-        const other = await again();
-        if (other === null || !kind.sharesControl) return;
-        await other.admit(generateKey(), RULES);
-        expect(await other.faults.specs()).toEqual(['GET /inventory:every=2:reset', 'GET /pets/*:reset']);
-        expect(await three([other, store, other])).toEqual([false, true, false]);
-        await store.faults.replace([]);
-        await other.admit(generateKey(), RULES);
-        expect(await three([other, other])).toEqual([false, false]);
-      });
-
-      test('that cannot be read change nothing', async () => {
-        const { store } = await open();
-        await store.faults.add(['*:reset']);
-        expect(() => store.faults.replace(['*:nonsense'])).toThrow(/nonsense/);
-        expect(await store.faults.specs()).toEqual(['*:reset']);
-      });
-    });
-
-    test('the journal has what was answered', async () => {
-      const { store, again } = await open();
-      const other = await again();
-      for (const [index, one] of [store, kind.sharesControl && other !== null ? other : store].entries()) {
-        const entry = one.journal.open(1_000 + index, 'GET', `/v1/pets/${index}`);
-        entry.answered(200);
-        entry.over();
-      }
-      await other?.journal.all();
-      expect(await store.journal.all()).toMatchObject([
-        { time: 1_000, path: '/v1/pets/0', status: 200 },
-        { time: 1_001, path: '/v1/pets/1', status: 200 },
-      ]);
-    });
-
-    test('the journal takes any text', async () => {
-      const { store } = await open();
-      for (const body of ['\0', '\ud83d', `${'x'.repeat(1_023)}🐦`, '🐦']) {
-        const entry = store.journal.open(1_000, 'PATCH', '/v1/inventory/1');
-        entry.read(body);
-        entry.answered(400);
-        entry.over();
-      }
-      const bodies = (await store.journal.all()).map(({ body }) => body);
-      expect(bodies).toHaveLength(4);
-      expect(bodies[3]).toBe('🐦');
-    });
-
     test('time goes ahead, for all who share it', async () => {
       const { store, again } = await open();
       const other = await again();
       const before = store.now();
       await store.advance(86_400_000);
       expect(store.now()).toBeGreaterThanOrEqual(before + 86_400_000);
-      if (other === null || !kind.sharesControl) return;
+      if (other === null || !kind.sharesClock) return;
       await other.admit(generateKey(), RULES);
       expect(other.now()).toBeGreaterThanOrEqual(before + 86_400_000);
     });
@@ -382,7 +326,7 @@ export function describeStore(kind: Kind): void {
       const key = generateKey();
       await store.register(key, allowing(25n), NEW);
       await toMinute(store);
-      if (!kind.sharesControl) await other.advance(MINUTE);
+      if (!kind.sharesClock) await other.advance(MINUTE);
       await store.setQuantity(1n, 4_711n);
       expect((await other.find(1n))?.quantity).toBe(4_711n);
       const both = await Promise.all(

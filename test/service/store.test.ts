@@ -9,7 +9,7 @@ const open = (file: string, pets: number) => SqliteStore.open(file, seededStock(
 
 describeStore({
   name: 'SQLite in a file',
-  sharesControl: false,
+  sharesClock: false,
   open: async (pets) => {
     const file = temporaryFile();
     return { store: await open(file, pets), again: () => open(file, pets) };
@@ -18,13 +18,13 @@ describeStore({
 
 describeStore({
   name: 'SQLite in memory',
-  sharesControl: false,
+  sharesClock: false,
   open: async (pets) => ({ store: await open(':memory:', pets), again: null }),
 });
 
 describeStore({
   name: 'PostgreSQL',
-  sharesControl: true,
+  sharesClock: true,
   open: async (pets) => {
     const url = await temporaryDatabase();
     const again = () =>
@@ -32,10 +32,9 @@ describeStore({
         urls: [url],
         stock: seededStock({ pets }),
         clock: { now: () => Date.now() + 6_000 },
-        keepsJournal: true,
       });
     return {
-      store: await PostgresStore.open({ urls: [url], stock: seededStock({ pets }), clock: Date, keepsJournal: true }),
+      store: await PostgresStore.open({ urls: [url], stock: seededStock({ pets }), clock: Date }),
       again,
     };
   },

@@ -57,7 +57,7 @@ export interface TestService extends RunningService {
 /** Starts a service, in memory unless a file is given, that is closed when the test is over. */
 export async function start(options: Partial<Omit<ServiceOptions, 'clock'>> & { clock?: TestClock } = {}) {
   const clock = options.clock ?? new TestClock();
-  const service = await startService({ file: ':memory:', ...options, clock });
+  const service = await startService({ file: ':memory:', testControls: true, ...options, clock });
   onTestFinished(() => service.close());
   const call: TestService['call'] = (method, path, given) => send(service, method, path, given);
   const testService: TestService = {

@@ -174,7 +174,7 @@ export interface Served {
 
 /** @param args of `sandbox serve`, such as `--fault` and its value */
 export async function serve(args: readonly string[] = [], options?: ProgramOptions): Promise<Served> {
-  const standard = 'sandbox serve --port 0 --file :memory: --admin-port 0 --json'.split(' ');
+  const standard = 'sandbox serve --port 0 --file :memory: --admin-port 0 --test-controls --json'.split(' ');
   const home = temporaryHome();
   const program = startProgram([...standard, ...args], { home, ...options });
   const line = JSON.parse(await program.until('stdout', '\n')) as Record<

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { exactInt64, isInt64 } from '../routes/values.ts';
+import type { PetChange } from '../controls.ts';
+import { exactInt64, readPetId } from '../routes/values.ts';
 import type { PetStatus, Seed } from '../seed/stock.ts';
 
 /** Far more faults than anybody injects. */
@@ -101,15 +102,9 @@ export function seedOf(body: unknown): Seed {
 
 /** @throws BadRequest */
 export function petIdOf(text: string): bigint {
-  const petId = /^(0|-?[1-9]\d{0,18})$/.test(text) ? BigInt(text) : null;
-  if (petId === null || !isInt64(petId)) throw new BadRequest('The id of a pet is an integer of 64 bits in decimal.');
+  const petId = readPetId(text);
+  if (petId === null) throw new BadRequest('The id of a pet is an integer of 64 bits in decimal.');
   return petId;
-}
-
-/** What a body says of a pet. */
-export interface PetChange {
-  readonly quantity: bigint | undefined;
-  readonly status: PetStatus | undefined;
 }
 
 /** Digits are exact. @throws BadRequest, SyntaxError */

@@ -3,12 +3,11 @@ import { DAY_MS, windowAt } from '../limits/window.ts';
 import { examplePet, openApiDocument } from '../openapi/document.ts';
 import { seededStock } from '../seed/stock.ts';
 import type { Service } from '../service.ts';
-import type { KeyRecord, Store } from '../store/store.ts';
+import type { KeyRecord } from '../store/store.ts';
 import {
   BadRequest,
   banOf,
   notAPet,
-  type PetChange,
   petChangeOf,
   petIdOf,
   readJson,
@@ -39,18 +38,48 @@ const LAST_DATE = Date.UTC(9999, 11, 31);
 /** What the administration port does, by method and path; `*` is any one segment. */
 const ROUTES: Readonly<Record<string, (call: Call) => Promise<Reply>>> = {
   'GET /health': async () => ok({ status: 'ok' }),
-  'GET /metrics': async ({ service: { metrics } }) =>
-    metrics === null ? nothing() : { status: 200, text: { type: metrics.contentType, content: await metrics.text() } },
   'GET /openapi.json': async ({ service, serviceUrl }) =>
     ok(openApiDocument(serviceUrl, await examplePet(service.store))),
-  'GET /journal': async ({ service }) => ok(await service.store.journal.all()),
-  'GET /faults': ({ service }) => faultsOf(service),
+  'GET /keys': async ({ service }) => ok((await service.store.keys()).map((record) => shown(record, service))),
+  'PUT /keys/*/usage': async ({ service, request, parameter }) => {
+    const record = await service.controls.setUsage(parameter, usageOf(await readJson(request)), service.rules.minuteMs);
+    return record === null ? noKey(parameter) : ok(shown(record, service));
+  },
+  'PUT /keys/*/ban': async ({ service, request, parameter }) =>
+    changeBan(service, parameter, banOf(await readJson(request))),
+  'DELETE /keys/*/ban': ({ service, parameter }) => changeBan(service, parameter, null),
+  'PUT /inventory/*': async ({ service, request, parameter }) => {
+    const put = await service.controls.setPet(petIdOf(parameter), await petChangeOf(request));
+    if (put === null) throw notAPet();
+    service.metrics?.stockChanged('put');
+    const { petId, quantity, status } = put.item;
+    const content = `{"petId":${petId},"quantity":${quantity},"status":${JSON.stringify(status)}}`;
+    return { status: put.isNew ? 201 : 200, text: { type: 'application/json', content } };
+  },
+  'DELETE /inventory/*': async ({ service, parameter }) => {
+    const petId = petIdOf(parameter);
+    if (!(await service.controls.removePet(petId))) return { status: 404, body: `There is no pet ${petId}.` };
+    service.metrics?.stockChanged('remove');
+    return ok({ removed: true });
+  },
+  'POST /reset': async ({ service, request }) => {
+    const seed = seedOf(await readJson(request));
+    await service.controls.reset(Object.keys(seed).length === 0 ? undefined : seededStock(seed));
+    service.metrics?.stockChanged('reset');
+    return ok({ reset: true });
+  },
+};
+
+/** For those who test clients; a service that others rely on has none of it. */
+const TEST_CONTROLS: typeof ROUTES = {
+  'GET /journal': async ({ service }) => ok(service.journal.entries()),
+  'GET /faults': async ({ service }) => faultsOf(service),
   'POST /faults': async ({ service, request }) => {
-    await service.store.faults.add(specsOf(await readJson(request)));
+    service.faults.add(specsOf(await readJson(request)));
     return faultsOf(service);
   },
   'DELETE /faults': async ({ service }) => {
-    await service.store.faults.replace([]);
+    service.faults.replace([]);
     return faultsOf(service);
   },
   'POST /clock': async ({ service: { store }, request }) => {
@@ -59,88 +88,46 @@ const ROUTES: Readonly<Record<string, (call: Call) => Promise<Reply>>> = {
     await store.advance(milliseconds);
     return ok({ now: new Date(store.now()).toISOString() });
   },
-  'GET /keys': async ({ service }) => ok((await service.store.keys()).map((record) => shown(record, service))),
-  'PUT /keys/*/usage': async ({ service, request, parameter }) => {
-    const used = usageOf(await readJson(request));
-    const { minuteMs } = service.rules;
-    const record = await service.store.changeUsage(parameter, (usage, now) => ({
-      ...usage,
-      minute: withUsed(windowAt(usage.minute, now, minuteMs), used.minute),
-      day: withUsed(windowAt(usage.day, now, DAY_MS), used.day),
-    }));
-    return record === null ? noKey(parameter) : ok(shown(record, service));
-  },
-  'PUT /keys/*/ban': async ({ service, request, parameter }) => {
-    const seconds = banOf(await readJson(request));
-    return changeBan(service, parameter, seconds);
-  },
-  'DELETE /keys/*/ban': ({ service, parameter }) => changeBan(service, parameter, null),
-  'PUT /inventory/*': async ({ service, request, parameter }) => {
-    const { item, isNew } = await putPet(service.store, petIdOf(parameter), await petChangeOf(request));
-    service.metrics?.stockChanged('put');
-    const content = `{"petId":${item.petId},"quantity":${item.quantity},"status":${JSON.stringify(item.status)}}`;
-    return { status: isNew ? 201 : 200, text: { type: 'application/json', content } };
-  },
-  'DELETE /inventory/*': async ({ service, parameter }) => {
-    const petId = petIdOf(parameter);
-    if (!(await service.store.remove(petId))) return { status: 404, body: `There is no pet ${petId}.` };
-    service.metrics?.stockChanged('remove');
-    return ok({ removed: true });
-  },
-  'POST /reset': async ({ service, request }) => {
-    const seed = seedOf(await readJson(request));
-    await service.store.replace(seededStock(seed), { forgetsUsage: true });
-    service.metrics?.stockChanged('reset');
-    return ok({ reset: true });
-  },
 };
 
-/** Answers what the port is there for. @throws BadRequest, SyntaxError, FaultSpecError, StorageError */
-export async function replyTo(request: IncomingMessage, service: Service, serviceUrl: string): Promise<Reply> {
+/** Responds to what the port is there for. @throws BadRequest, SyntaxError, FaultSpecError, StorageError */
+export async function replyTo(
+  request: IncomingMessage,
+  {
+    service,
+    serviceUrl,
+    hasTestControls,
+  }: Pick<Call, 'service' | 'serviceUrl'> & { readonly hasTestControls: boolean },
+): Promise<Reply> {
   const segments = (request.url ?? '').split('?')[0]?.split('/') ?? [];
-  for (const [route, answer] of Object.entries(ROUTES)) {
-    const [method, path = ''] = route.split(' ');
-    const wanted = path.split('/');
-    const isIt =
-      (request.method === method || (request.method === 'HEAD' && method === 'GET')) &&
-      wanted.length === segments.length &&
-      wanted.every((segment, at) => segment === '*' || segment === segments[at]);
-    if (isIt) return answer({ service, serviceUrl, request, parameter: segments[wanted.indexOf('*')] ?? '' });
-  }
-  return nothing();
+  const find = (routes: typeof ROUTES) =>
+    Object.entries(routes).find(([route]) => {
+      const [method, path = ''] = route.split(' ');
+      const wanted = path.split('/');
+      return (
+        (request.method === method || (request.method === 'HEAD' && method === 'GET')) &&
+        wanted.length === segments.length &&
+        wanted.every((segment, at) => segment === '*' || segment === segments[at])
+      );
+    });
+  const [route, reply] = find(ROUTES) ?? find(TEST_CONTROLS) ?? [];
+  if (route === undefined || reply === undefined) return { status: 404, body: 'There is nothing at this address.' };
+  if (route in TEST_CONTROLS && !hasTestControls)
+    return { status: 404, body: 'Start the service with --test-controls.' };
+  const at = route.split(' ')[1]?.split('/').indexOf('*') ?? -1;
+  return reply({ service, serviceUrl, request, parameter: segments[at] ?? '' });
 }
 
 function ok(body: unknown): Reply {
   return { status: 200, body };
 }
 
-function nothing(): Reply {
-  return { status: 404, body: 'There is nothing at this address.' };
-}
-
 function noKey(id: string): Reply {
   return { status: 404, body: `There is no key ${id.slice(0, 40)}.` };
 }
 
-async function faultsOf({ store }: Service): Promise<Reply> {
-  return ok({ faults: await store.faults.specs() });
-}
-
-function withUsed<Window extends { readonly used: bigint }>(window: Window, used: bigint | undefined): Window {
-  return used === undefined ? window : { ...window, used };
-}
-
-/** What a change leaves out stays as it is in that moment: a quantity that a client sets meanwhile is not undone. @throws BadRequest */
-async function putPet(store: Store, petId: bigint, { quantity, status }: PetChange) {
-  if (quantity === undefined) {
-    const item = status === undefined ? await store.find(petId) : await store.setStatus(petId, status);
-    if (item === null) throw notAPet();
-    return { item, isNew: false };
-  }
-  const known = status === undefined ? await store.setQuantity(petId, quantity) : await store.find(petId);
-  const item = { petId, quantity, status: status ?? known?.status ?? ('available' as const) };
-  if (known === null || status !== undefined) await store.put([item]);
-  return { item, isNew: known === null };
+function faultsOf({ faults }: Service): Reply {
+  return ok({ faults: faults.specs });
 }
 
 /** @param seconds null: the ban ends, and its strikes are forgotten */
@@ -148,10 +135,7 @@ async function changeBan(service: Service, id: string, seconds: number | null): 
   if (service.rules.ban === null && seconds !== null) {
     throw new BadRequest('This service was started with --no-ban, so that no key can be banned.');
   }
-  const record = await service.store.changeUsage(id, (usage, now) => {
-    const bannedUntil = seconds === null ? null : now + seconds * 1000;
-    return { ...usage, conduct: { firstRefusalAt: null, strikes: 0, bannedUntil } };
-  });
+  const record = await service.controls.ban(id, seconds);
   return record === null ? noKey(id) : ok(shown(record, service));
 }
 

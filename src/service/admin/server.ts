@@ -2,7 +2,6 @@ import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { isIP } from 'node:net';
-import { within } from '../bounded.ts';
 import { FaultSpecError } from '../faults/grammar.ts';
 import { listen } from '../http/server.ts';
 import { readTls, renewTls, type TlsFiles } from '../http/tls.ts';
@@ -11,11 +10,6 @@ import type { Service } from '../service.ts';
 import { StorageError } from '../store/store.ts';
 import { BadRequest } from './bodies.ts';
 import { type Reply, replyTo } from './routes.ts';
-
-/** True for an address of this machine that no other one reaches. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-}
 
 /**
  * True when a Host header names this machine by an address, or as localhost. Any other name may belong to a web site that has
@@ -26,66 +20,43 @@ function isLocalName(hostHeader: string | undefined): boolean {
   return name === 'localhost' || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
 }
 
-/** Answers what keeps the service running asks, without a token. Null for any other request. */
-type Probe = (request: IncomingMessage) => Promise<Reply | null>;
-
-/**
- * - `GET /healthz`: 200 while the process answers
- * - `GET /readyz`: 200 while it is of use to clients; 503 when its store does not answer in time, and once it is about to stop
- */
-function createProbe(service: Service): Probe {
-  let looking: Promise<boolean> | null = null;
-  // One look for all who ask meanwhile: no number of them takes the connections from clients.
-  const isUsable = () => {
-    looking ??= service.store
-      .check()
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => {
-        looking = null;
-      });
-    return within(looking, false);
-  };
-  return async ({ method, url }) => {
-    if (method !== 'GET' && method !== 'HEAD') return null;
-    if (url === '/healthz') return { status: 200, body: { status: 'ok' } };
-    if (url !== '/readyz') return null;
-    if (service.draining) return { status: 503, body: { status: 'draining' } };
-    if (await isUsable()) return { status: 200, body: { status: 'ok' } };
-    return { status: 503, body: { status: 'store_unavailable' } };
-  };
+/** What is no secret. @returns null for any other request */
+async function probe({ method, url }: IncomingMessage, service: Service): Promise<Reply | null> {
+  if (method !== 'GET' && method !== 'HEAD') return null;
+  if (url === '/healthz') return { status: 200, body: { status: 'ok' } };
+  if (url !== '/readyz') return null;
+  if (service.draining) return { status: 503, body: { status: 'draining' } };
+  if (await service.isUsable()) return { status: 200, body: { status: 'ok' } };
+  return { status: 503, body: { status: 'store_unavailable' } };
 }
 
 interface AdminOptions {
   /** Where the service itself is. */
   readonly serviceUrl: string;
   readonly token: string;
+  /** For the metrics alone. */
+  readonly metricsToken: string | undefined;
+  readonly hasTestControls: boolean;
   readonly tls: TlsFiles | undefined;
   /** Whether only this machine reaches it. */
   readonly isLocal: boolean;
 }
 
 /**
- * The administration port: probes for whoever keeps the service running, which need no token, and all else for whoever
- * tests a client or looks after the stock. `routes.ts` and `probes.ts` say what there is.
- *
- * Every other request needs `Authorization: Bearer <token>`: other programs and users of this machine can reach the port, too.
+ * The administration port. Without a token it has two probes for whoever keeps the service running: `GET /healthz` is 200 while the
+ * process answers, `GET /readyz` while changes of the stock are committed and it is not about to stop. `GET /metrics` takes a token of
+ * its own; without one, none on loopback. `routes.ts` has all else, which takes `Authorization: Bearer <token>`: other programs and
+ * users of this machine can reach the port, too.
  */
 export class AdminServer {
   readonly #service: Service;
   readonly #options: AdminOptions;
-  readonly #tokenDigest: string;
-  readonly #probe: Probe;
   readonly #server: ReturnType<typeof createServer> | TlsServer;
 
   /** @throws TlsError */
   constructor(service: Service, options: AdminOptions) {
     this.#service = service;
     this.#options = options;
-    this.#tokenDigest = digestOf(options.token);
-    this.#probe = createProbe(service);
     const answer = (request: IncomingMessage, response: ServerResponse) => void this.#answer(request, response);
     this.#server = options.tls === undefined ? createServer(answer) : createTlsServer(readTls(options.tls), answer);
   }
@@ -116,21 +87,28 @@ export class AdminServer {
     response.end(request.method === 'HEAD' ? undefined : content);
   }
 
-  #isAuthorized({ headers }: IncomingMessage): boolean {
-    const token = bearerToken(headers.authorization);
-    return token !== null && timingSafeEqual(Buffer.from(digestOf(token)), Buffer.from(this.#tokenDigest));
+  #brings({ headers }: IncomingMessage, token: string): boolean {
+    const brought = bearerToken(headers.authorization);
+    return brought !== null && timingSafeEqual(Buffer.from(digestOf(brought)), Buffer.from(digestOf(token)));
   }
 
   async #reply(request: IncomingMessage): Promise<Reply> {
-    const probed = await this.#probe(request);
+    const { token, metricsToken, isLocal, serviceUrl, hasTestControls } = this.#options;
+    const service = this.#service;
+    const probed = await probe(request, service);
     if (probed !== null) return probed;
-    if (this.#options.isLocal && !isLocalName(request.headers.host)) {
+    if (isLocal && !isLocalName(request.headers.host)) {
       return { status: 403, body: 'The Host header must name this machine by its address.' };
     }
-    if (!this.#isAuthorized(request)) {
-      return { status: 401, body: 'The administration token is required: Authorization: Bearer <token>.' };
+    const isMetrics =
+      request.url?.split('?')[0] === '/metrics' && (request.method === 'GET' || request.method === 'HEAD');
+    const isOpen = isMetrics && (metricsToken === undefined ? isLocal : this.#brings(request, metricsToken));
+    if (!isOpen && !this.#brings(request, token)) {
+      const which = isMetrics ? 'The token of --metrics-token' : 'The administration token';
+      return { status: 401, body: `${which} is required: Authorization: Bearer <token>.` };
     }
-    return replyTo(request, this.#service, this.#options.serviceUrl);
+    if (!isMetrics || service.metrics === null) return replyTo(request, { service, serviceUrl, hasTestControls });
+    return { status: 200, text: { type: service.metrics.contentType, content: await service.metrics.text() } };
   }
 }
 

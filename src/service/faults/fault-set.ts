@@ -7,45 +7,37 @@ export interface Injection {
   readonly harm: Harm | null;
 }
 
-export const NOTHING: Injection = { delayMs: 0, harm: null };
+const NOTHING: Injection = { delayMs: 0, harm: null };
 
-/** The faults in force. Each counts the requests that it matches. */
-export interface Faults {
-  specs(): Promise<readonly string[]>;
+/** The faults in force in one process. Each counts the requests that it matches. */
+export class FaultSet {
+  #armed: readonly { readonly fault: Fault; matched: bigint }[];
 
-  /** @throws FaultSpecError at once; then nothing has been added */
-  add(specs: readonly string[]): Promise<void>;
-
-  /** Puts these in the place of all others. @throws FaultSpecError at once; then all is as before */
-  replace(specs: readonly string[]): Promise<void>;
-
-  /** What strikes this request: the delays of all that do, the harm of the first that does any. */
-  draw(method: string, path: string): Promise<Injection>;
-}
-
-/** The faults of one process. */
-export class FaultSet implements Faults {
-  #armed: readonly { readonly fault: Fault; matched: bigint }[] = [];
-
-  specs(): Promise<readonly string[]> {
-    return Promise.resolve(this.#armed.map(({ fault }) => fault.spec));
-  }
-
-  add(specs: readonly string[]): Promise<void> {
-    this.#armed = [...this.#armed, ...armed(specs)];
-    return Promise.resolve();
-  }
-
-  replace(specs: readonly string[]): Promise<void> {
+  /** @throws FaultSpecError */
+  constructor(specs: readonly string[]) {
     this.#armed = armed(specs);
-    return Promise.resolve();
   }
 
-  draw(method: string, path: string): Promise<Injection> {
-    if (this.#armed.length === 0) return Promise.resolve(NOTHING);
+  get specs(): readonly string[] {
+    return this.#armed.map(({ fault }) => fault.spec);
+  }
+
+  /** @throws FaultSpecError; then nothing has been added */
+  add(specs: readonly string[]): void {
+    this.#armed = [...this.#armed, ...armed(specs)];
+  }
+
+  /** Replaces all of them. @throws FaultSpecError; then all is as before */
+  replace(specs: readonly string[]): void {
+    this.#armed = armed(specs);
+  }
+
+  /** Returns what strikes this request: the delays of all that do, the harm of the first that does any. */
+  draw(method: string, path: string): Injection {
+    if (this.#armed.length === 0) return NOTHING;
     const matching = this.#armed.filter(({ fault }) => matches(fault, method, path));
     for (const one of matching) one.matched++;
-    return Promise.resolve(injectionOf(matching));
+    return injectionOf(matching);
   }
 }
 
@@ -54,7 +46,7 @@ function armed(specs: readonly string[]) {
 }
 
 /** True for a request that the fault counts. */
-export function matches({ method, path }: Fault, ofRequest: string, target: string): boolean {
+function matches({ method, path }: Fault, ofRequest: string, target: string): boolean {
   if (method !== null && method !== ofRequest) return false;
   if (path === null) return true;
   const segments = target.slice(1).split('/');
@@ -68,7 +60,7 @@ interface Match {
 }
 
 /** What these faults do to the request that all of them match. */
-export function injectionOf(matching: readonly Match[]): Injection {
+function injectionOf(matching: readonly Match[]): Injection {
   const struck = matching.filter(({ fault, matched }) => isDue(fault.occurrence, matched));
   return {
     delayMs: struck.reduce((sum, match) => sum + delayMs(match), 0),

@@ -12,7 +12,7 @@ export async function answerFaulty(
   path: string,
   operate: () => Promise<Answer>,
 ): Promise<void> {
-  const { delayMs, harm } = await service.store.faults.draw(exchange.method, path);
+  const { delayMs, harm } = service.faults.draw(exchange.method, path);
   if (delayMs > 0) await pause(exchange, delayMs);
 
   switch (harm?.kind) {

@@ -11,6 +11,7 @@ export class Connections {
   readonly #open = new Map<Duplex, Set<Exchange>>();
   /** All raw sockets of TLS: one of them that says nothing would keep the server from stopping. */
   readonly #shakingHands = new Set<Duplex>();
+  #draining = false;
   #stopping = false;
 
   /** @param isTls then requests come on a socket of their own, above that of the connection */
@@ -27,8 +28,13 @@ export class Connections {
     });
   }
 
+  /**
+   * Has each connection end with its next response: those under way say so, and so does every later one. A connection whose response
+   * has said before that it stays, stays for one request more.
+   */
   drain(): void {
-    this.#stopping = true;
+    this.#draining = true;
+    for (const exchanges of this.#open.values()) endWith([...exchanges].at(-1));
   }
 
   /** The exchange that began last on this connection, if it is under way. With pipelining, others may be before it. */
@@ -38,8 +44,13 @@ export class Connections {
 
   begin(exchange: Exchange): void {
     const { socket } = exchange.request;
+    const before = this.latestOn(socket);
     this.#open.get(socket)?.add(exchange);
-    if (this.#stopping) exchange.response.shouldKeepAlive = false;
+    if (this.#draining) {
+      // With pipelining, this one is the last that is answered.
+      if (before?.response.headersSent === false) before.response.shouldKeepAlive = true;
+      endWith(exchange);
+    }
     exchange.response.once('close', () => {
       const exchanges = this.#open.get(socket);
       exchanges?.delete(exchange);
@@ -49,6 +60,7 @@ export class Connections {
 
   /** Stops listening, ends idle connections now and busy ones when they have been answered. */
   stop(server: Server): Promise<void> {
+    this.drain();
     this.#stopping = true;
     return new Promise((resolve) => {
       const deadline = setTimeout(() => this.#destroy(), IN_FLIGHT_MS);
@@ -59,8 +71,6 @@ export class Connections {
       for (const [socket, exchanges] of this.#open) {
         const answerable = [...exchanges].filter(({ abandoned }) => !abandoned);
         if (answerable.length === 0) socket.destroy();
-        const last = answerable.at(-1)?.response;
-        if (last?.headersSent === false) last.shouldKeepAlive = false;
       }
     });
   }
@@ -68,4 +78,8 @@ export class Connections {
   #destroy(): void {
     for (const socket of [...this.#open.keys(), ...this.#shakingHands]) socket.destroy();
   }
+}
+
+function endWith(exchange: Exchange | undefined): void {
+  if (exchange?.response.headersSent === false) exchange.response.shouldKeepAlive = false;
 }

@@ -1,43 +1,104 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { OpenEntry } from '../journal.ts';
+import { beginningOf, type Journal, type OpenEntry } from '../journal.ts';
 import type { ShownLimit } from '../limits/admission.ts';
 import { Refusal } from './answer.ts';
 
-/** One request and its answer. */
+const BASE = '/v1';
+
+/** What nearly all targets look like: no origin, no query, nothing encoded. */
+const PLAIN = /^\/v1\/[\w/-]*$/;
+
+/** The resource that a request is about. */
+interface Target {
+  /** Relative to the base address, as it was sent, without the query: `/inventory/5`. */
+  readonly path: string;
+  /** The decoded segments of the path; null when its percent-encoding is malformed or it is outside the base address. */
+  readonly segments: readonly string[] | null;
+  readonly malformed: boolean;
+}
+
+/** Reads a request target: `/v1/inventory?x`, or the absolute form that proxies are sent, `http://host/v1/inventory`. */
+export function parseTarget(requestTarget: string): Target {
+  if (PLAIN.test(requestTarget)) return plain(requestTarget.slice(BASE.length));
+  const whole = requestTarget.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
+  const path = whole.startsWith(`${BASE}/`) ? whole.slice(BASE.length) : null;
+  if (path === null) return { path: whole, segments: null, malformed: decoded(whole) === null };
+  const segments = decoded(path.slice(1));
+  return { path, segments, malformed: segments === null };
+}
+
+function plain(path: string): Target {
+  return { path, segments: path.slice(1).split('/'), malformed: false };
+}
+
+function decoded(path: string): string[] | null {
+  try {
+    return path.split('/').map(decodeURIComponent);
+  } catch {
+    return null;
+  }
+}
+
+/** The operation's place in the API. */
+interface Route {
+  /** The path with its parameters by name, `/inventory/{petId}`. */
+  readonly path: string;
+  /** The id of a pet in the path, if it is one; anything else may be a key that is not where it belongs. */
+  readonly petId: string | null;
+  /** Headers of every response on this path. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Parts {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly target: Target;
+  readonly route: Route | null;
+  readonly journal: Journal;
+  /** When it came, by the time of the service: milliseconds since the Unix epoch. */
+  readonly time: number;
+  /** Of the client; if proxies are trusted, as they say. */
+  readonly address: string;
+  /** How long the client may read nothing of a streamed response: milliseconds. */
+  readonly readMs: number;
+}
+
+/** One request and its response. */
 export class Exchange {
   readonly id = randomUUID();
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly target: Target;
+  /** Null if there is no such path in the API. */
+  readonly route: Route | null;
   readonly entry: OpenEntry;
-  /** Of the client; where proxies are trusted, as they say. */
+  readonly time: number;
   readonly address: string;
-  /** How long the client may read nothing of a streamed answer. */
   readonly readMs: number;
   /** What the X-RateLimit headers of the answer tell; null until the request has been admitted or refused. */
   shown: ShownLimit | null = null;
   /** The key that the request was made with; null until it has been found valid. */
   validKey: string | null = null;
-  /** The path with its parameters by name, `/inventory/{petId}`; null where there is no such route. */
-  route: string | null = null;
   /** The code of the error that was answered. */
   code: string | null = null;
   /** What failed, where the answer is a 5xx of this service's own. */
   cause: unknown;
-  /** Headers of every answer on this path. */
-  pathHeaders: Readonly<Record<string, string>> = {};
   /** True while the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
   /** True when the request is left without an answer on purpose, until one of both sides hangs up. */
   abandoned = false;
 
-  constructor(request: IncomingMessage, response: ServerResponse, entry: OpenEntry, address: string, readMs: number) {
-    this.readMs = readMs;
-    this.address = address;
+  constructor({ request, response, target, route, journal, time, address, readMs }: Parts) {
     this.request = request;
     this.response = response;
-    this.entry = entry;
-    // A client of HTTP/1.0 would take the interim answer for the answer.
+    this.target = target;
+    this.route = route;
+    this.time = time;
+    this.address = address;
+    this.readMs = readMs;
+    this.entry = journal.open(time, this.method, this.path);
+    // A client of HTTP/1.0 would take the interim response for the response.
     this.awaitsContinue = request.httpVersion === '1.1' && request.headers.expect?.toLowerCase() === '100-continue';
   }
 
@@ -45,8 +106,10 @@ export class Exchange {
     return this.request.method ?? 'GET';
   }
 
-  get target(): string {
-    return this.request.url ?? '/';
+  /** The path as far as it may be logged: `/v1/inventory/5`, or `/v1/inventory/{petId}` for what is no id; nothing of an unknown one. */
+  get path(): string {
+    if (this.route === null) return '…';
+    return `${BASE}${this.route.path.replace('{petId}', this.route.petId ?? '{petId}')}`;
   }
 
   /** True once nothing can be written any more. A pipelined response does not show it, its socket does. */
@@ -81,7 +144,7 @@ export async function readBody(exchange: Exchange): Promise<string> {
   const bytes = await collect(exchange);
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    exchange.entry.read(text);
+    exchange.entry.body = beginningOf(text);
     return text;
   } catch (error) {
     throw error instanceof TypeError ? new Refusal(400, 'invalid_json', 'The body is not UTF-8.') : error;

@@ -1,30 +1,24 @@
 import { answerFaulty } from '../faults/inject.ts';
 import { bearerToken } from '../keys/key.ts';
 import type { Admission } from '../limits/admission.ts';
-import { allMethods, allowedMethods, type Match, matchRoute, pathOf } from '../routes/routes.ts';
-import type { Service } from '../service.ts';
-import { retryAfter } from '../service.ts';
+import { allMethods, allowedMethods, type Match } from '../routes/routes.ts';
+import { retryAfter, type Service } from '../service.ts';
 import { StorageError } from '../store/store.ts';
 import { type Answer, Refusal, refusalAnswer } from './answer.ts';
-import type { Exchange } from './exchange.ts';
-import { BodyCutOff } from './exchange.ts';
+import { BodyCutOff, type Exchange } from './exchange.ts';
 import { send } from './send.ts';
-import { parseTarget, requireWellFormed, type Target } from './well-formed.ts';
+import { malformed, requireWellFormed } from './well-formed.ts';
 
 /**
  * Works on one request, in this order: parse, authenticate, charge or refuse, inject a fault, find the operation, do it.
  * Never rejects: whatever goes wrong is answered, and where no one is left to answer, the connection is closed.
  */
-export async function handle(exchange: Exchange, service: Service): Promise<void> {
-  const target = parseTarget(exchange.target);
-  const match = target.segments === null ? null : matchRoute(target.segments);
-  exchange.pathHeaders = match?.route.headers ?? {};
-  exchange.route = match === null ? null : pathOf(match.route);
+export async function handle(exchange: Exchange, service: Service, match: Match | null): Promise<void> {
   try {
     const preflight = preflightAnswer(exchange, service, match);
     if (preflight !== null) return await send(exchange, preflight, service.headersOf(exchange));
     await admitOrRefuse(exchange, service);
-    await answerFaulty(exchange, service, target.path, () => operation(exchange, service, target, match));
+    await answerFaulty(exchange, service, exchange.target.path, () => operation(exchange, service, match));
   } catch (error) {
     await answerError(exchange, service, error);
   }
@@ -40,14 +34,21 @@ function preflightAnswer({ method, request }: Exchange, { cors }: Service, match
 /** @throws Refusal 401 without a valid key, 429 when the limit is reached or the key is banned */
 async function admitOrRefuse(exchange: Exchange, service: Service): Promise<void> {
   const { store, addresses, rules } = service;
-  const token = bearerToken(exchange.request.headers.authorization);
-  const ofKey = token === null ? null : await store.admit(token, rules);
+  const credentials = exchange.request.headersDistinct.authorization ?? [];
+  // With two of them a proxy may have looked at the other one.
+  const token = credentials.length > 1 ? null : bearerToken(credentials[0]);
+  const ofKey = token === null ? null : await timed(service, 'admit', () => store.admit(token, rules));
   exchange.validKey = ofKey === null ? null : token;
   const admission = ofKey ?? addresses.admit(exchange.address, store.now());
   exchange.shown = admission.shown;
   if (ofKey !== null) service.metrics?.admitted(ofKey);
   if (admission.outcome !== 'admitted') throw ofKey === null ? flood(admission) : tooMany(admission);
+  if (credentials.length > 1) throw malformed('There is more than one Authorization header.');
   if (ofKey === null) throw unauthorized(token);
+}
+
+function timed<Result>({ metrics }: Service, operation: string, work: () => Promise<Result>): Promise<Result> {
+  return metrics === null ? work() : metrics.timed(operation, work);
 }
 
 type Refused = Exclude<Admission, { outcome: 'admitted' }>;
@@ -80,9 +81,9 @@ function unauthorized(token: string | null): Refusal {
 const WHEN_BACK = { 'Retry-After': '2' };
 
 /** Finds the operation and does it. A refusal is an answer like any other, so that faults can strike it too. */
-async function operation(exchange: Exchange, service: Service, target: Target, match: Match | null): Promise<Answer> {
+async function operation(exchange: Exchange, service: Service, match: Match | null): Promise<Answer> {
   try {
-    return await operate(exchange, service, target, match);
+    return await operate(exchange, service, match);
   } catch (error) {
     if (error instanceof Refusal) return refusalAnswer(error);
     if (!(error instanceof StorageError && error.isUncertain)) throw error;
@@ -97,10 +98,10 @@ async function operation(exchange: Exchange, service: Service, target: Target, m
 }
 
 /** @throws Refusal when there is no such operation, or the request is not one that it accepts */
-async function operate(exchange: Exchange, service: Service, target: Target, match: Match | null): Promise<Answer> {
-  requireWellFormed(exchange, target);
+async function operate(exchange: Exchange, service: Service, match: Match | null): Promise<Answer> {
+  requireWellFormed(exchange);
   const { method } = exchange;
-  if (method === 'OPTIONS' && exchange.target === '*') return { status: 204, headers: { Allow: allMethods() } };
+  if (method === 'OPTIONS' && exchange.request.url === '*') return { status: 204, headers: { Allow: allMethods() } };
   if (match === null) throw new Refusal(404, 'not_found', 'There is nothing at this address.');
   if (method === 'OPTIONS') return { status: 204, headers: { Allow: allowedMethods(match.route) } };
   const asked = match.route.operations[method === 'HEAD' ? 'GET' : method];
@@ -109,7 +110,14 @@ async function operate(exchange: Exchange, service: Service, target: Target, mat
       Allow: allowedMethods(match.route),
     });
   }
-  return asked({ exchange, store: service.store, bounds: service.bounds, parameter: match.parameter });
+  const { store, bounds } = service;
+  return asked({
+    exchange,
+    store,
+    bounds,
+    parameter: match.parameter,
+    timed: (name, work) => timed(service, name, work),
+  });
 }
 
 async function answerError(exchange: Exchange, service: Service, error: unknown): Promise<void> {

@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts';
-import { loggedPath } from '../journal.ts';
 import { idOfKey } from '../keys/key.ts';
 import { StorageError } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
@@ -15,10 +14,12 @@ export interface LogEntry {
   readonly key: string | null;
   /** How the key begins: `psk_Ab3d`; null as `key`. */
   readonly keyPrefix: string | null;
-  /** Null, as `path`, when the request could not be read. */
+  /** Null if the request could not be read. */
   readonly method: string | null;
-  /** Without the query. */
-  readonly path: string | null;
+  /** `/v1/inventory/{petId}`; null if it is none of the API. */
+  readonly route: string | null;
+  /** The id of the pet in the path, if it is one. */
+  readonly petId: string | null;
   /** Null when no answer was sent. */
   readonly status: number | null;
   /** What failed, of a 5xx: its message and those behind it. Null of any other answer. */
@@ -30,11 +31,11 @@ export interface LogEntry {
 /** What to do with each entry. */
 export type Log = (entry: LogEntry) => void;
 
-/** Arranges for the exchange to be logged when it is over. @param time when it came @param clock for the duration */
-export function logWhenOver(log: Log, exchange: Exchange, time: number, clock: Clock): void {
+/** Arranges for the exchange to be logged when it is over. @param clock for the duration */
+export function logWhenOver(log: Log, exchange: Exchange, clock: Clock): void {
   const began = clock.now();
   exchange.response.once('close', () => {
-    const { id, address, validKey, method, target } = exchange;
+    const { id, time, address, validKey, method, route } = exchange;
     log({
       time: new Date(time).toISOString(),
       id,
@@ -42,7 +43,8 @@ export function logWhenOver(log: Log, exchange: Exchange, time: number, clock: C
       key: validKey === null ? null : idOfKey(validKey),
       keyPrefix: validKey === null ? null : prefixOf(validKey),
       method,
-      path: loggedPath(target),
+      route: route === null ? null : `/v1${route.path}`,
+      petId: route?.petId ?? null,
       status: exchange.entry.status,
       cause: exchange.cause === undefined ? null : causeOf(exchange.cause),
       ms: Math.floor(clock.now() - began),

@@ -37,12 +37,17 @@ export function parserRefusal(error: ParserError): Refusal | null {
 /** A token (RFC 9110, 5.1). */
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
+/** As many as Node takes by default, before it leaves the rest out. */
+const MAX_HEADERS = 2_000;
+
 /**
- * The refusal of what the parser should not have let through; null where there is nothing to refuse. That of Node 20.18 takes a blank
+ * Returns the refusal of headers that the parser lets through and should not; null if there are none. That of Node 20.18 takes a blank
  * before the colon for a part of the name: where the request ends, a proxy may see otherwise.
  * @param rawHeaders names and values in turn
  */
-export function fieldNameRefusal(rawHeaders: readonly string[]): Refusal | null {
+export function headersRefusal(rawHeaders: readonly string[]): Refusal | null {
+  if (rawHeaders.length > 2 * MAX_HEADERS)
+    return new Refusal(431, 'headers_too_large', 'There are too many header fields.');
   return rawHeaders.every((text, index) => index % 2 === 1 || FIELD_NAME.test(text)) ? null : malformed();
 }
 

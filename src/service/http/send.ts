@@ -34,7 +34,7 @@ export async function send(
   if (exchange.isCut) return discard(body);
 
   response.writeHead(answer.status, headers);
-  exchange.entry.answered(answer.status);
+  exchange.entry.status = answer.status;
   if (exchange.method === 'HEAD' || body === undefined) {
     await discard(body);
     response.end();

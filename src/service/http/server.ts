@@ -3,14 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, type Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { matchRoute, placeOf } from '../routes/routes.ts';
 import type { Service } from '../service.ts';
 import { Refusal } from './answer.ts';
 import { type ClientAddress, clientAddress } from './client-address.ts';
 import { Connections } from './connections.ts';
-import { Exchange } from './exchange.ts';
+import { Exchange, parseTarget } from './exchange.ts';
 import { handle } from './handle.ts';
 import { logWhenOver } from './log.ts';
-import { fieldNameRefusal, type ParserError, parserRefusal, refuseConnection } from './parser-refusals.ts';
+import { headersRefusal, type ParserError, parserRefusal, refuseConnection } from './parser-refusals.ts';
 import { readTls, renewTls, type TlsFiles } from './tls.ts';
 
 /** How long a client may take, in milliseconds. */
@@ -57,6 +58,8 @@ export class ApiServer {
       connectionsCheckingInterval: Math.min(1_000, patience.headersMs),
     };
     this.#server = tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...readTls(tls) });
+    // The parser would leave out what is beyond its count, and let the rest pass: here none is left out, and too many are refused.
+    this.#server.maxHeadersCount = 0;
     this.#connections = new Connections(this.#server, tls !== undefined);
     const take = (request: IncomingMessage, response: ServerResponse) => this.#take(request, response);
     this.#server
@@ -89,25 +92,33 @@ export class ApiServer {
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
-    const refusal = fieldNameRefusal(request.rawHeaders);
+    const refusal = headersRefusal(request.rawHeaders);
     if (refusal !== null) {
       this.#misread(request.socket, refusal);
       return;
     }
-    const { clock, store, log, metrics } = this.#service;
-    const time = store.now();
+    const { clock, store, journal, log, metrics } = this.#service;
     response.sendDate = false;
     response.on('error', () => {}); // A client that has gone away is no failure.
-    const entry = store.journal.open(time, request.method ?? '', request.url ?? '');
-    response.once('close', () => entry.over());
-    const exchange = new Exchange(request, response, entry, this.#addressOf(request), this.#readMs);
+    const target = parseTarget(request.url ?? '/');
+    const match = target.segments === null ? null : matchRoute(target.segments);
+    const exchange = new Exchange({
+      request,
+      response,
+      target,
+      route: match === null ? null : placeOf(match),
+      journal,
+      time: store.now(),
+      address: this.#addressOf(request),
+      readMs: this.#readMs,
+    });
     this.#connections.begin(exchange);
-    if (log !== undefined) logWhenOver(log, exchange, time, clock);
+    if (log !== undefined) logWhenOver(log, exchange, clock);
     if (metrics !== null) {
       const began = clock.now();
       response.once('close', () => metrics.over(exchange, (clock.now() - began) / 1000));
     }
-    handle(exchange, this.#service).catch((error: unknown) => {
+    handle(exchange, this.#service, match).catch((error: unknown) => {
       exchange.cause = error;
       response.destroy();
     });
@@ -133,15 +144,16 @@ export class ApiServer {
     } else if (exchange.response.headersSent) {
       socket.destroy();
     } else {
-      exchange.entry.answered(refusal.status);
+      exchange.entry.status = refusal.status;
       refuseConnection(socket, refusal, this.#service.headersOf(exchange));
     }
   }
 
   /** Refuses what never became an exchange. */
   #refuseUnread(socket: Duplex, refusal: Refusal, address: string): void {
-    const { store, log } = this.#service;
+    const { store, log, metrics } = this.#service;
     const id = randomUUID();
+    metrics?.refused(refusal.status);
     refuseConnection(socket, refusal, this.#service.headersOfAddress(address, id));
     const time = new Date(store.now()).toISOString();
     log?.({
@@ -151,7 +163,8 @@ export class ApiServer {
       key: null,
       keyPrefix: null,
       method: null,
-      path: null,
+      route: null,
+      petId: null,
       status: refusal.status,
       cause: null,
       ms: 0,

@@ -1,42 +1,6 @@
 import { Refusal } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
-const BASE = '/v1';
-
-/** What nearly all targets look like: no origin, no query, nothing encoded. */
-const PLAIN = /^\/v1\/[\w/-]*$/;
-
-/** The resource that a request is about. */
-export interface Target {
-  /** Relative to the base address, as it was sent, without the query: `/inventory/5`. */
-  readonly path: string;
-  /** The decoded segments of the path; null when its percent-encoding is malformed or it is outside the base address. */
-  readonly segments: readonly string[] | null;
-  readonly malformed: boolean;
-}
-
-/** Reads a request target: `/v1/inventory?x`, or the absolute form that proxies are sent, `http://host/v1/inventory`. */
-export function parseTarget(requestTarget: string): Target {
-  if (PLAIN.test(requestTarget)) return plain(requestTarget.slice(BASE.length));
-  const whole = requestTarget.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
-  const path = whole.startsWith(`${BASE}/`) ? whole.slice(BASE.length) : null;
-  if (path === null) return { path: whole, segments: null, malformed: decoded(whole) === null };
-  const segments = decoded(path.slice(1));
-  return { path, segments, malformed: segments === null };
-}
-
-function plain(path: string): Target {
-  return { path, segments: path.slice(1).split('/'), malformed: false };
-}
-
-function decoded(path: string): string[] | null {
-  try {
-    return path.split('/').map(decodeURIComponent);
-  } catch {
-    return null;
-  }
-}
-
 /** The methods of RFC 9110, and PATCH of RFC 5789. Any other one is not implemented anywhere here. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE']);
 
@@ -47,8 +11,8 @@ const HOST = /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})*)(?::\
 const TAKEN_CODINGS = /^(?:trailers|chunked)?$/i;
 
 /** Refuses what no operation could take, whatever the address. @throws Refusal 400, 417 or 501 */
-export function requireWellFormed(exchange: Exchange, target: Target): void {
-  const { request, method } = exchange;
+export function requireWellFormed(exchange: Exchange): void {
+  const { request, method, target } = exchange;
   if (target.malformed) throw new Refusal(400, 'malformed_path', 'The percent-encoding of the path is malformed.');
   requireOneHost(exchange);
   if (request.headers.expect !== undefined && request.headers.expect.toLowerCase() !== '100-continue') {
@@ -78,6 +42,6 @@ export function notImplemented(message: string): Refusal {
   return new Refusal(501, 'not_implemented', message);
 }
 
-function malformed(message: string): Refusal {
+export function malformed(message: string): Refusal {
   return new Refusal(400, 'malformed_request', message);
 }

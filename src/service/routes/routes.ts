@@ -2,7 +2,7 @@ import { type Answer, Refusal } from '../http/answer.ts';
 import { type Exchange, readBody } from '../http/exchange.ts';
 import type { InventoryItem } from '../seed/stock.ts';
 import type { Store } from '../store/store.ts';
-import { parsePetId, parseQuantity, type QuantityBounds } from './values.ts';
+import { parsePetId, parseQuantity, type QuantityBounds, readPetId } from './values.ts';
 
 /** What an operation works with. */
 interface Call {
@@ -11,6 +11,8 @@ interface Call {
   readonly bounds: QuantityBounds;
   /** The decoded value of the path parameter, '' where the path has no parameter. */
   readonly parameter: string;
+  /** Measures how long the store takes. */
+  timed<Result>(operation: string, work: () => Promise<Result>): Promise<Result>;
 }
 
 type Operation = (call: Call) => Promise<Answer>;
@@ -58,9 +60,9 @@ async function* listOf(
 }
 
 /** GET /pets/{petId}, deprecated. Its payload is not specified: ours is the record that was imported, or what the inventory knows. */
-async function getPet({ store, parameter }: Call): Promise<Answer> {
+async function getPet({ store, parameter, timed }: Call): Promise<Answer> {
   const petId = parsePetId(parameter);
-  const pet = await store.find(petId);
+  const pet = await timed('find', () => store.find(petId));
   if (pet === null) throw petNotFound(petId);
   if (pet.record !== undefined) return { status: 200, body: pet.record };
   return { status: 200, body: `{"petId":${pet.petId},"status":${JSON.stringify(pet.status)}}` };
@@ -72,12 +74,12 @@ async function listOrders({ store }: Call): Promise<Answer> {
 }
 
 /** PATCH /inventory/{petId}: sets the quantity of one pet. The status stays: the specification gives no transitions. */
-async function updateInventory({ exchange, store, bounds, parameter }: Call) {
+async function updateInventory({ exchange, store, bounds, parameter, timed }: Call) {
   requireJson(exchange);
   const body = await readBody(exchange);
   const petId = parsePetId(parameter);
   const quantity = await parseQuantity(body, bounds);
-  const item = await store.setQuantity(petId, quantity);
+  const item = await timed('set', () => store.setQuantity(petId, quantity));
   if (item === null) throw petNotFound(petId);
   return itemAnswer(item);
 }
@@ -118,6 +120,12 @@ export interface Match {
   readonly parameter: string;
 }
 
+/** Returns the place of a match in the API, for headers, logs and metrics. */
+export function placeOf({ route, parameter }: Match) {
+  const petId = readPetId(parameter) === null ? null : parameter;
+  return { path: pathOf(route), petId, headers: route.headers ?? {} };
+}
+
 /** The route of a path, given in decoded segments. */
 export function matchRoute(segments: readonly string[]): Match | null {
   const route = ROUTES.find(
@@ -133,7 +141,7 @@ export function matchRoute(segments: readonly string[]): Match | null {
 }
 
 /** The path below the base address with its parameters by name: `/inventory/{petId}`. */
-export function pathOf({ segments }: Route): string {
+function pathOf({ segments }: Route): string {
   return `/${segments.map((segment) => segment.replace(/^:(.*)$/, '{$1}')).join('/')}`;
 }
 

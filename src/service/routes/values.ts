@@ -29,16 +29,17 @@ export function exactInt64(number: string): bigint | null {
   return isInt64(value) ? value : null;
 }
 
-/**
- * The petId of a path, exact.
- * @throws Refusal 400 when it is not an int64 in decimal
- */
-export function parsePetId(text: string): bigint {
+/** Returns the id that a text is, exact; null if it is no int64 in decimal. */
+export function readPetId(text: string): bigint | null {
   const petId = /^(0|-?[1-9]\d{0,18})$/.test(text) ? BigInt(text) : null;
-  if (petId === null || !isInt64(petId)) {
-    throw new Refusal(400, 'invalid_pet_id', 'petId must be an integer of 64 bits in decimal.');
-  }
-  return petId;
+  return petId !== null && isInt64(petId) ? petId : null;
+}
+
+/** Returns the petId of a path. @throws Refusal 400 if it is none */
+export function parsePetId(text: string): bigint {
+  const petId = readPetId(text);
+  if (petId !== null) return petId;
+  throw new Refusal(400, 'invalid_pet_id', 'petId must be an integer of 64 bits in decimal.');
 }
 
 /**

@@ -11,6 +11,7 @@ export interface KeyRow {
   readonly day_limit: bigint;
   readonly created_at: bigint;
   readonly revoked_at: bigint | null;
+  readonly origin: string | null;
   readonly minute_start: bigint;
   readonly minute_length: bigint;
   readonly minute_used: bigint;
@@ -32,6 +33,7 @@ export function recordOf(row: KeyRow): KeyRecord {
     limits: { minute: row.minute_limit, day: row.day_limit },
     createdAt: Number(row.created_at),
     revokedAt: numberOf(row.revoked_at),
+    origin: row.origin,
     usage: usageOf(row),
   };
 }

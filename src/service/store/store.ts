@@ -1,5 +1,3 @@
-import type { Faults } from '../faults/fault-set.ts';
-import type { Journal } from '../journal.ts';
 import type { Admission, LimitRules, Limits, Usage } from '../limits/admission.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from '../seed/stock.ts';
 
@@ -17,12 +15,16 @@ export interface KeyRecord extends Entitlement {
   readonly createdAt: number;
   /** Null while the key is valid. */
   readonly revokedAt: number | null;
+  /** `key-file` for the key of a server's file; null for one that was issued. */
+  readonly origin: string | null;
   readonly usage: Usage;
 }
 
 export interface Registration {
   /** A known key keeps the entitlement that it has. */
   readonly keepsKnown: boolean;
+  /** As in KeyRecord. */
+  readonly origin?: string | undefined;
 }
 
 /**
@@ -42,14 +44,11 @@ export interface Store {
   /** Moves the time ahead. */
   advance(milliseconds: number): Promise<void>;
 
-  /** Looks whether the store can be used. */
+  /** Resolves if the store can be used: a change was committed in the last seconds and none has failed since, or one is just tried. */
   check(): Promise<void>;
 
-  /** The faults in force. In SQLite they are this process's own. */
-  readonly faults: Faults;
-
-  /** The requests seen. In SQLite they are this process's own. */
-  readonly journal: Journal;
+  /** Connections to the database, those of them that idle, and requests that wait for one; undefined if there are none. */
+  readonly pool?: { readonly total: number; readonly idle: number; readonly waiting: number };
 
   /** Makes `key` known. What it has used stays, and once revoked it stays so. */
   register(key: string, entitlement: Entitlement, registration: Registration): Promise<void>;
@@ -107,17 +106,25 @@ export class StorageError extends Error {
   readonly isUnusable: boolean;
   /** True when the change may have been made: the connection was lost before its answer. */
   readonly isUncertain: boolean;
+  /** True when the database may only be starting. */
+  readonly isStarting: boolean;
+  /** True when the file is damaged, or no database at all. */
+  readonly isDamaged: boolean;
 
   constructor(
     message: string,
     {
       isUnusable = false,
       isUncertain = false,
+      isStarting = false,
+      isDamaged = false,
       ...options
-    }: ErrorOptions & { isUnusable?: boolean; isUncertain?: boolean } = {},
+    }: ErrorOptions & { isUnusable?: boolean; isUncertain?: boolean; isStarting?: boolean; isDamaged?: boolean } = {},
   ) {
     super(message, options);
     this.isUnusable = isUnusable;
     this.isUncertain = isUncertain;
+    this.isStarting = isStarting;
+    this.isDamaged = isDamaged;
   }
 }

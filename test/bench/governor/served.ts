@@ -30,7 +30,7 @@ export async function serve({ program, limit, windowMs, pets }: ServeOptions): P
   const home = mkdtempSync(join(tmpdir(), 'petstock-bench-'));
   const numbers = { 'limit-minute': limit, 'limit-day': 1_000_000_000, 'window-seconds': windowMs / 1000, pets };
   const options = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const standard = 'sandbox serve --port 0 --admin-port 0 --file :memory: --no-ban --json'.split(' ');
+  const standard = 'sandbox serve --port 0 --admin-port 0 --test-controls --file :memory: --no-ban --json'.split(' ');
   const child = startNode([program, ...standard, ...options], {
     PETSTOCK_CONFIG_DIR: join(home, 'config'),
     PETSTOCK_STATE_DIR: join(home, 'state'),

@@ -40,7 +40,7 @@ function folderOf(shop: Shop): string {
 }
 
 describe('the key', () => {
-  test('--key is a constant one, and is in no log', async () => {
+  test('--key is a constant one, and is in no log, which is JSON from the first line', async () => {
     const shop = await openShop();
     const { code, stderr } = await served(shop, `--port 0 --key ${given} --log`, async ({ url, key }) => {
       expect(key).toBe(given);
@@ -48,7 +48,12 @@ describe('the key', () => {
     });
     expect(code).toBe(0);
     expect(stderr).not.toContain(given);
-    expect(stderr).toContain('"keyPrefix":"a-con"');
+    const [first, , request] = stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(first).toEqual({ time: expect.any(String), level: 'info', message: expect.stringMatching(/^Serving at/) });
+    expect(request).toMatchObject({ keyPrefix: 'a-con', route: '/v1/inventory', status: 200 });
   });
 
   test.each(['--key short', `--key ${'x'.repeat(129)}`, '--key sixteen-lettersé'])(
@@ -95,23 +100,13 @@ describe('the key', () => {
   });
 });
 
-describe('options by variable and by file', () => {
-  test('the command line goes before a variable, and that before the file', async () => {
+describe('options by variable', () => {
+  test('the command line goes before a variable', async () => {
     const shop = await openShop();
-    const file = join(folderOf(shop), 'serve.json');
-    writeFileSync(
-      file,
-      JSON.stringify({
-        port: 0,
-        pets: 5,
-        'limit-minute': 5,
-        'limit-day': '50',
-        fault: ['GET /store/orders:status=500'],
-      }),
-    );
     const env = {
-      PETSTOCK_SERVE_CONFIG: file,
+      PETSTOCK_SERVE_PORT: '0',
       PETSTOCK_SERVE_PETS: '6',
+      PETSTOCK_SERVE_FAULT: 'GET /store/orders:status=500',
       PETSTOCK_SERVE_LIMIT_MINUTE: '6',
       PETSTOCK_SERVE_NO_BAN: 'true',
       PETSTOCK_SERVE_PORTT: '1',
@@ -161,26 +156,9 @@ describe('options by variable and by file', () => {
   });
 
   test.each([
-    [{ prot: 1 }, /"prot" in \S+ is not an option .*; did you mean "port"\?/],
-    [{ log: 'yes' }, /"log" in \S+ takes true or false/],
-    [{ fault: [1] }, /"fault" in \S+ takes a list of texts/],
-    [[], /must be a JSON object/],
-    [{ port: '70000' }, /--port takes a whole number/],
-  ])('%j: exit 2', async (content, message) => {
-    const shop = await openShop();
-    const file = join(folderOf(shop), 'serve.json');
-    writeFileSync(file, JSON.stringify(content));
-    const { code, stderr } = await shop.run(`sandbox serve --config ${file}`);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(message);
-  });
-
-  test.each([
-    ['--config /nowhere.json', /can't be read/],
     ['--file a.db --database postgres://x/y', /cannot be used together/],
     ['--database mysql://root:secret@x/y', /^Error: --database takes an address/],
     ['--database postgres://me:secret@x,y/z?options=-c', /^Error: --database cannot be used: the parameter "options"/],
-    ['--database postgres://x/y --fault *:reset', /POST \/faults/],
     ['--import a.csv --pets 5', /leave --pets/],
     ['--tls-cert a.pem', /--tls-key is missing/],
     ['--tls-cert /nowhere.pem --tls-key /nowhere.key', /cannot be used/],
@@ -188,6 +166,7 @@ describe('options by variable and by file', () => {
     ['--cors shop.example', /takes an origin/],
     ['--ids tiny', /--ids takes large, small/],
     ['--admin-host 127.0.0.2', /no effect without --admin-port/],
+    ['--test-controls', /no effect without --admin-port/],
     ['--admin-port 0 --admin-host 0.0.0.0', /--admin-host 0.0.0.0 --expose/],
     ['--drain soon', /--drain takes/],
   ])('%s: exit 2, and no password is repeated', async (options, message) => {
@@ -311,14 +290,14 @@ test.each([
   const shop = await openShop();
   const file = join(folderOf(shop), '.env');
   writeFileSync(file, text);
-  for (const command of ['import', 'serve --port 0 --import', 'serve --port 0 --config']) {
+  for (const command of ['import', 'serve --port 0 --import']) {
     const interrupt = new AbortController();
     const result = await shop.run(`sandbox ${command} ${file}`, {
       interrupted: interrupt.signal,
       onStderr: (line) => line.startsWith('Listening') && interrupt.abort(),
     });
     expect(result).toMatchObject({ code: 2, stdout: '' });
-    expect(result.stderr).toContain(command.endsWith('config') ? 'it is not JSON' : fault);
+    expect(result.stderr).toContain(fault);
     expect(result.stderr).not.toMatch(/h7Qk/);
   }
 });
@@ -412,10 +391,32 @@ test('a PostgreSQL is served, filled, reset after a question, and has its keys l
     expect((await shop.run(['sandbox', 'reset', '--yes', ...store])).code).toBe(0);
     expect(JSON.parse((await get(url, given)).text)).toHaveLength(24);
   });
+  // No command has put a key there: it has the one that it was served with.
   const { stdout } = await shop.run(['sandbox', 'keys', 'list', '--json', ...store]);
-  expect(JSON.parse(stdout)).toHaveLength(2);
+  const [only, ...more] = JSON.parse(stdout);
+  expect(more).toEqual([]);
+  expect((await shop.run(['sandbox', 'keys', 'revoke', only.id, ...store])).code).toBe(0);
   const backup = await shop.run(['sandbox', 'backup', 'copy.db', ...store]);
   expect([backup.code, backup.stderr]).toEqual([2, expect.stringContaining('pg_dump --schema=petstock_service')]);
+});
+
+test('a key file that has another key than before: the key that it replaced is named, with how to end it', async () => {
+  const shop = await openShop();
+  const [file, stock] = [join(folderOf(shop), 'key'), join(folderOf(shop), 'shop.db')];
+  const options = `--port 0 --key-file ${file} --file ${stock}`;
+  await served(shop, options, async () => {});
+  const before = readFileSync(file, 'utf8').trim();
+  writeFileSync(file, given);
+  let command = '';
+  const { stderr } = await served(shop, options, async ({ url }) => {
+    expect((await get(url, before)).status).toBe(200);
+  });
+  [, command = ''] = /Warning: .* had another key before, .*: petstock (.*)\n/.exec(stderr) ?? [];
+  expect((await shop.run(command)).code).toBe(0);
+  const again = await served(shop, options, async ({ url }) => {
+    expect([(await get(url, before)).status, (await get(url, given)).status]).toEqual([401, 200]);
+  });
+  expect(again.stderr).not.toContain('Warning');
 });
 
 test('a database with several servers, by one address: a server that is not there is passed over', async () => {
@@ -430,11 +431,13 @@ test('a database with several servers, by one address: a server that is not ther
   });
 });
 
-test('a database that is not there: exit 2, and the password is not repeated', async () => {
+test('a database that does not come within 30 s: exit 2, and the password is not repeated', async () => {
   const { code, stderr } = await (await openShop()).run(
     'sandbox serve --port 0 --database postgres://me:secret@127.0.0.1:1/x',
   );
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^Error: The database can't be used: .*ECONNREFUSED/);
+  expect(stderr).toMatch(
+    /^Waiting up to 30 s for the database: .*ECONNREFUSED.*\nError: The database can't be used: .*ECONNREFUSED/,
+  );
   expect(stderr).not.toContain('secret');
 });

@@ -2,6 +2,7 @@ import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { sqlite } from '../../../src/shared/sqlite-engine.ts';
 import { openShop, type Shop } from '../../support/shop.ts';
 
 interface Line {
@@ -54,8 +55,8 @@ test('--log writes one JSON line per request on stderr, without the key', async 
     .split('\n')
     .map((line) => JSON.parse(line));
   expect(entries).toMatchObject([
-    { method: 'GET', path: '/v1/inventory', status: 200 },
-    { method: 'PATCH', path: '/v1/inventory/99', status: 404 },
+    { method: 'GET', route: '/v1/inventory', status: 200 },
+    { method: 'PATCH', route: '/v1/inventory/{petId}', petId: '99', status: 404 },
   ]);
   expect(stderr).not.toContain(key);
 });
@@ -171,6 +172,39 @@ test('a reset replaces a file that is no database at all', async () => {
   expect(broken.stderr).toContain('Hint: petstock sandbox reset\n');
   expect((await shop.run('sandbox reset')).code).toBe(0);
   expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
+});
+
+test.each([
+  ['sandbox export --file notes.csv', 'a text file', 'Feed the cats. '.repeat(100)],
+  ['sandbox keys list --file notes.csv', 'a text file', 'Feed the cats. '.repeat(100)],
+])('%s of %s: no hint would destroy anything', async (command, _what, text) => {
+  const shop = await openShop();
+  const file = join(shop.folders.config, '..', 'notes.csv');
+  writeFileSync(file, text);
+  const { code, stderr } = await shop.run(command.replace('notes.csv', file));
+  expect([code, stderr.includes('Hint')]).toEqual([2, false]);
+});
+
+test('a sandbox of a later version: what to do is said, and a reset refuses to throw it away', async () => {
+  const shop = await openShop();
+  const { file } = JSON.parse((await shop.run('sandbox info --json')).stdout);
+  const change = (version: number) => {
+    const database = new (sqlite().DatabaseSync)(file);
+    database.exec(`PRAGMA user_version = ${version}`);
+    database.close();
+  };
+  change(99);
+  for (const command of ['-e sandbox inventory list', 'sandbox reset', 'sandbox keys list', 'sandbox serve --port 0']) {
+    const { code, stderr } = await shop.run(command);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /^Error: The sandbox can't use .*later version of petstock \(schema 99.*use that version, or another file\.\n$/,
+      ),
+    ]);
+  }
+  change(4);
+  expect((await shop.run('-e sandbox inventory get 1')).code).toBe(0);
 });
 
 test('sandbox openapi prints the contract', async () => {

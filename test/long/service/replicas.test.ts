@@ -89,9 +89,7 @@ test('one clock: Date, windows and Retry-After are those of the database on each
   for (const end of ends) expect(Math.abs(end - reset)).toBeLessThanOrEqual(1_000);
 });
 
-test('an update on one is read on all, keys are everyone’s, and faults count together', {
-  timeout: 60_000,
-}, async () => {
+test('an update on one is read on all, and keys are everyone’s', { timeout: 60_000 }, async () => {
   const replicas = await fourReplicas({ ban: false });
   for (const [at, replica] of replicas.entries()) {
     await ask(replica, 'PATCH', '/inventory/9223372036854775807', { quantity: 1_000 + at });
@@ -101,8 +99,6 @@ test('an update on one is read on all, keys are everyone’s, and faults count t
       );
     }
   }
-  await replicas[2]?.setFaults(['GET /store/orders:every=4:status=500']);
-  expect((await askAll(replicas, 2)).counts).toEqual({ '200': 6, '500 injected_fault': 2 });
 });
 
 test('four processes that make the tables together admit exactly the limit', { timeout: 90_000 }, async () => {
@@ -227,6 +223,6 @@ test('a connection that is lost in the middle of a change: 503, and it is said t
 test('tables of a later version are refused', { timeout: 30_000 }, async () => {
   const database = await temporaryDatabase();
   await (await startService({ database, clock: Date })).close();
-  await runSql(database, 'UPDATE petstock_service.service SET version = 99');
+  await runSql(database, 'UPDATE petstock_service.service SET version = 99, oldest = 99');
   await expect(startService({ database, clock: Date })).rejects.toThrow(/later version .*schema 99/);
 });

@@ -1,11 +1,13 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Column, Row } from '../../../output/view.ts';
-import type { Grant, KeyRecord } from '../../../service/index.ts';
+import type { Grant, KeyRecord, Store } from '../../../service/index.ts';
 import { NotFoundError, UsageError } from '../../../shared/errors.ts';
-import type { Run } from '../../invocation/invocation.ts';
+import type { Invocation, Run } from '../../invocation/invocation.ts';
+import { ownKey, sandboxFile } from '../../sandbox.ts';
 import { examples } from '../command.ts';
 import { type LimitOptions, limitsOf, planOf, plans } from './numbers.ts';
-import { type StoreChoice, withKeys, withStoreOptions } from './store-access.ts';
+import { chosenStore, type StoreChoice, withStore, withStoreOptions } from './store-access.ts';
 
 const columns: readonly Column[] = [
   { field: 'id', title: 'Id', whole: true },
@@ -45,17 +47,70 @@ export function defineCreate(command: Command, run: Run): void {
     .action(
       run<CreateOptions>(async (invocation, options) => {
         const grant = grantOf(options);
-        await withKeys(invocation, options, async ({ ring }) => {
-          const { key, record } = await ring.create(grant);
-          await invocation.messages.note('This is the only time that the key is shown.');
-          await invocation.results.print({
-            shape: 'one',
-            columns: [{ field: 'key', title: 'Key', whole: true }, ...columns],
-            rows: [[{ key, ...rowOf(record) }]],
-          });
+        const { issueKey } = await import('../../../service/index.ts');
+        const chosen = await chosenStore(invocation, options);
+        const { key, record } = await withStore(invocation, chosen, (store) => issueKey(store, grant));
+        await invocation.messages.note('This is the only time that the key is shown.');
+        await invocation.results.print({
+          shape: 'one',
+          columns: [{ field: 'key', title: 'Key', whole: true }, ...columns],
+          rows: [[{ key, ...rowOf(record) }]],
         });
       }),
     );
+}
+
+export function defineList(command: Command, run: Run): void {
+  withStoreOptions(command)
+    .description(
+      'Lists all keys, oldest first, with revoked ones. None is shown: each has the id that it was issued with. Changes nothing.',
+    )
+    .addHelpText('after', examples([['petstock sandbox keys list'], ['petstock sandbox keys list --json']]))
+    .action(
+      run<StoreChoice>(async (invocation, choice) => {
+        const records = await lookAt(invocation, choice, (store) => store.keys(), []);
+        await invocation.results.print({ shape: 'list', isWordy: true, columns, rows: [records.map(rowOf)] });
+      }),
+    );
+}
+
+export function defineRevoke(command: Command, run: Run): void {
+  withStoreOptions(command)
+    .description('Ends the validity of a key, at once and for good: requests with it are answered with 401.')
+    .argument('<id>', 'as `sandbox keys list` shows it')
+    .addHelpText('after', examples([['petstock sandbox keys revoke <id>']]))
+    .action(
+      run<StoreChoice>(async (invocation, choice, id = '') => {
+        const hint = 'petstock sandbox keys list';
+        const chosen = await chosenStore(invocation, choice);
+        const { state } = invocation.context.folders;
+        if ('file' in chosen && chosen.file === sandboxFile(state) && (await isOwnKey(state, id))) {
+          throw new UsageError("This is the sandbox's own key, which `--env sandbox` needs", { hint });
+        }
+        const known = await lookAt(invocation, choice, (store) => store.keys(), []);
+        if (!known.some((record) => record.id === id)) throw new NotFoundError(`There is no key ${id}`, { hint });
+        const record = await withStore(invocation, chosen, (store) => store.revoke(id));
+        await invocation.results.print({ shape: 'one', columns, rows: [record === null ? [] : [rowOf(record)]] });
+      }),
+    );
+}
+
+/** @param none the result for the sandbox's own store while there is none */
+async function lookAt<Result>(
+  invocation: Invocation,
+  choice: StoreChoice,
+  work: (store: Store) => Promise<Result>,
+  none: Result,
+): Promise<Result> {
+  const chosen = await chosenStore(invocation, choice);
+  if ('file' in chosen && !existsSync(chosen.file)) return none;
+  return withStore(invocation, chosen, work, { onlyLooks: true });
+}
+
+async function isOwnKey(stateFolder: string, id: string): Promise<boolean> {
+  const { idOfKey } = await import('../../../service/index.ts');
+  const key = ownKey(stateFolder);
+  return key !== undefined && idOfKey(key) === id;
 }
 
 function grantOf(options: CreateOptions): Grant {
@@ -67,41 +122,4 @@ function grantOf(options: CreateOptions): Grant {
   const message =
     limits === undefined ? 'A key needs a plan' : '--plan and limits of its own cannot be used together; leave one out';
   throw new UsageError(message, { hint: 'petstock sandbox keys create --plan pro' });
-}
-
-export function defineList(command: Command, run: Run): void {
-  withStoreOptions(command)
-    .description(
-      'Lists all keys, oldest first, with revoked ones. None is shown: each has the id that it was issued with.',
-    )
-    .addHelpText('after', examples([['petstock sandbox keys list'], ['petstock sandbox keys list --json']]))
-    .action(
-      run<StoreChoice>((invocation, choice) =>
-        withKeys(invocation, choice, async ({ ring }) => {
-          const records = await ring.list();
-          await invocation.results.print({ shape: 'list', isWordy: true, columns, rows: [records.map(rowOf)] });
-        }),
-      ),
-    );
-}
-
-export function defineRevoke(command: Command, run: Run): void {
-  withStoreOptions(command)
-    .description('Ends the validity of a key, at once and for good: requests with it are answered with 401.')
-    .argument('<id>', 'as `sandbox keys list` shows it')
-    .addHelpText('after', examples([['petstock sandbox keys revoke <id>']]))
-    .action(
-      run<StoreChoice>((invocation, choice, id = '') =>
-        withKeys(invocation, choice, async ({ ring, own }) => {
-          if (id === own.record.id) {
-            throw new UsageError("This is the sandbox's own key, which every start would register again", {
-              hint: 'petstock sandbox keys list',
-            });
-          }
-          const record = await ring.revoke(id);
-          if (record === null) throw new NotFoundError(`There is no key ${id}`, { hint: 'petstock sandbox keys list' });
-          await invocation.results.print({ shape: 'one', columns, rows: [[rowOf(record)]] });
-        }),
-      ),
-    );
 }

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
-import type { Column, View } from '../../../output/view.ts';
 import type { Seed } from '../../../service/index.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { resetSandbox, sandboxPlan } from '../../sandbox.ts';
+import { openSandbox, resetSandbox, sandboxPlan } from '../../sandbox.ts';
 import { examples } from '../command.ts';
 import { oneOf } from '../values.ts';
 import { count } from './numbers.ts';
-import { chosenStore, nameOfStore, type StoreChoice, withKeys, withStore, withStoreOptions } from './store-access.ts';
+import { chosenStore, nameOfStore, type StoreChoice, withStore, withStoreOptions } from './store-access.ts';
 
 export function defineInfo(command: Command, run: Run): void {
   command
@@ -17,11 +16,12 @@ export function defineInfo(command: Command, run: Run): void {
 
 /** `{"file","key","plan","pets"}` */
 async function printInfo(invocation: Invocation): Promise<void> {
-  const { inspectDatabase } = await import('../../../service/index.ts');
-  const row = await withKeys(invocation, {}, async ({ file, own: { key, record } }) => {
-    return { file, key, plan: record.plan, pets: inspectDatabase(file)?.pets ?? 0 };
-  });
-  const view: View = {
+  const { adoptKey, inspectDatabase } = await import('../../../service/index.ts');
+  const { file, key } = await openSandbox(invocation.context.folders.state);
+  const { plan } = await withStore(invocation, { file }, (store) =>
+    adoptKey(store, key, sandboxPlan, { keepsKnown: true }),
+  );
+  await invocation.results.print({
     shape: 'one',
     columns: [
       { field: 'file', title: 'File', whole: true },
@@ -29,9 +29,8 @@ async function printInfo(invocation: Invocation): Promise<void> {
       { field: 'plan', title: 'Plan' },
       { field: 'pets', title: 'Pets', align: 'right' },
     ],
-    rows: [[row]],
-  };
-  await invocation.results.print(view);
+    rows: [[{ file, key, plan, pets: inspectDatabase(file)?.pets ?? 0 }]],
+  });
 }
 
 interface ResetOptions extends StoreChoice {
@@ -54,41 +53,34 @@ export function defineReset(command: Command, run: Run): void {
     )
     .action(
       run<ResetOptions>(async (invocation, options) => {
-        const seed = seedOf(options);
-        const chosen = await chosenStore(invocation, options);
-        const isOwn = options.file === undefined && 'file' in chosen;
-        if (isOwn && Object.keys(seed).length === 0) return resetOwn(invocation);
-        const name = nameOfStore(chosen);
-        if ('database' in chosen) await invocation.questions.confirm(`Throw the whole stock in ${name} away?`);
         const { seededStock } = await import('../../../service/index.ts');
-        const stock = seededStock(seed);
-        await withStore(invocation, chosen, (store) => store.replace(stock, { forgetsUsage: true }), stock);
-        await invocation.messages.note(`${name} has a fresh stock.`);
-        if (isOwn) return printInfo(invocation);
-        const columns: Column[] = [
-          { field: 'store', title: 'Store', whole: true },
-          { field: 'pets', title: 'Pets', align: 'right' },
-        ];
+        const stock = seededStock(seedOf(options));
+        const chosen = await chosenStore(invocation, options);
+        if (options.file === undefined && 'file' in chosen) {
+          await resetSandbox(invocation.context, stock);
+          await invocation.messages.note('The sandbox has a fresh stock.');
+          return printInfo(invocation);
+        }
+        const store = nameOfStore(chosen);
+        if ('database' in chosen) await invocation.questions.confirm(`Throw the whole stock in ${store} away?`);
+        await withStore(invocation, chosen, (opened) => opened.replace(stock, { forgetsUsage: true }), { stock });
+        await invocation.messages.note(`${store} has a fresh stock.`);
         await invocation.results.print({
           shape: 'one',
-          columns,
-          rows: [[{ store: name, pets: [...stock.items].length }]],
+          columns: [
+            { field: 'store', title: 'Store', whole: true },
+            { field: 'pets', title: 'Pets', align: 'right' },
+          ],
+          rows: [[{ store, pets: [...stock.items].length }]],
         });
       }),
     );
 }
 
-async function resetOwn(invocation: Invocation): Promise<void> {
-  await resetSandbox(invocation.context);
-  await withKeys(invocation, {}, ({ ring, own }) => ring.adopt(own.key, sandboxPlan, { keepsKnown: false }));
-  await invocation.messages.note('The sandbox has a fresh stock.');
-  await printInfo(invocation);
-}
-
 function seedOf({ pets, seed, ids }: ResetOptions): Seed {
   const given = {
-    pets: count('--pets', pets, 0, 100_000_000),
-    seed: count('--seed', seed, 0),
+    pets: pets === undefined ? undefined : count('--pets', pets, 0, 100_000_000),
+    seed: seed === undefined ? undefined : count('--seed', seed, 0),
     ids: ids === undefined ? undefined : oneOf('--ids', ids, ['large', 'small'] as const),
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
+import type { Command } from 'commander';
 import { parseQuantity } from '../../../inventory/values.ts';
 import type { ServiceOptions } from '../../../service/index.ts';
 import { namesSeveralHosts, parseDatabaseUrl } from '../../../shared/database-url.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { oneOf, required, requireFileName } from '../values.ts';
-import { count, limitsOf, planOf } from './numbers.ts';
-import type { ServeValues } from './serve-values.ts';
+import { collect, oneOf, required, requireFileName } from '../values.ts';
+import { count, limitsOf, planOf, plans } from './numbers.ts';
 
 /** Where `sandbox serve` listens by default. */
 export const defaultPort = 4010;
@@ -15,146 +15,297 @@ const help = { hint: 'petstock sandbox serve --help' };
 /** Longer than Node's timers can wait: no server is to be given it. */
 const mostSeconds = 2_000_000;
 
-type ParsedOptions = Omit<ServiceOptions, 'key' | 'clock' | 'stock' | 'log'>;
+const day = 86_400;
 
-const fileOptions = ['file', 'import', 'key-file', 'tls-cert', 'tls-key'] as const;
+type Read<Value> = (text: string, option: string) => Value;
 
-/** @throws UsageError for the first option that makes no sense */
-export function parseOptions(values: ServeValues): ParsedOptions {
+interface One<Value> {
+  readonly value: string;
+  readonly about: string;
+  readonly read: Read<Value>;
+}
+
+/** An option with a value. */
+function one<Value>(value: string, about: string, read: Read<Value>): One<Value> {
+  return { value, about, read };
+}
+
+/** An option that may be given several times; in a variable its values stand between commas. */
+function many<Value>(value: string, about: string, read: Read<Value>, separator = /[\s,]+/) {
+  return { value, about: `${about}; may be given again`, read, separator };
+}
+
+const whole = (least: number, most?: number) => (text: string, option: string) => count(option, text, least, most);
+const text: Read<string> = (given) => given;
+const quantity: Read<bigint> = (given, option) => BigInt(required(parseQuantity(given), option));
+const file: Read<string> = (given, option) => {
+  requireFileName(given, option);
+  return given;
+};
+
+/** The options by name, once: `--admin-port` on the command line, `PETSTOCK_SERVE_ADMIN_PORT` as a variable. */
+const options = {
+  file: one(
+    'path',
+    'database file; :memory: keeps nothing (default: that of --env sandbox, or :memory: with options of its own)',
+    file,
+  ),
+  database: one(
+    'url',
+    'a PostgreSQL instead of a file, for several servers: postgres://user@host:5432/name',
+    databaseOf,
+  ),
+  import: one('file', 'stock of a new store: CSV or JSON, as `sandbox import` reads it', file),
+  pets: one('n', 'how many pets a new stock has (default: 24)', whole(0, 100_000_000)),
+  seed: one('n', 'seed of a new stock; the same seed gives the same stock (default: 1)', whole(0)),
+  ids: one(
+    'kind',
+    'large: some ids are beyond 2^53; small: none is, for tools that keep 53 bits (default: large)',
+    (given, option) => oneOf(option, given, ['large', 'small'] as const),
+  ),
+  key: one(
+    'value',
+    'the key, 16 to 128 visible ASCII characters; other users of this machine can see it (default: that of the sandbox)',
+    secretOf,
+  ),
+  'key-file': one('file', 'file of the key, made if it is missing; the key is then shown nowhere', file),
+  'min-quantity': one('n', 'smallest quantity that is accepted (default: none)', quantity),
+  'max-quantity': one('n', 'largest quantity that is accepted (default: none)', quantity),
+  plan: one('plan', `${plans.join(', ')} (default: business)`, planOf),
+  'limit-minute': one('n', 'requests per minute, for an enterprise key', text),
+  'limit-day': one('n', 'requests per day, for an enterprise key', text),
+  'window-seconds': one('n', 'length of a minute, for tests (default: 60)', whole(1, day)),
+  'no-ban': 'never ban a key',
+  'ban-strikes': one('n', 'refused requests in a minute before a ban (default: 10)', whole(0)),
+  'ban-seconds': one('n', 'length of a ban (default: 300)', whole(1)),
+  'address-limit': one('n', 'requests without a valid key per minute and address (default: 600)', whole(0)),
+  'no-address-limit': 'answer 401 to any number of them',
+  port: one('n', `port; 0 takes a free one (default: ${defaultPort})`, whole(0, 65_535)),
+  host: one('address', 'address to listen on (default: 127.0.0.1)', text),
+  expose: 'allow a --host or --admin-host that other machines reach',
+  'tls-cert': one('file', 'certificate with its chain, PEM; read again at SIGHUP', file),
+  'tls-key': one('file', 'its key, PEM', file),
+  'trust-proxy': many('cidr', 'network whose X-Forwarded-For is believed', networkOf),
+  'keep-alive': one('seconds', 'how long an idle connection is kept (default: 75)', whole(1, mostSeconds)),
+  cors: many('origin', 'web page that may call it, or *', originOf),
+  'admin-port': one('n', 'a port for probes, metrics, stock and keys; 0 takes a free one', whole(0, 65_535)),
+  'admin-host': one('address', 'address of that port (default: loopback)', text),
+  'admin-token': one('token', 'bearer token of that port (default: a new one)', secretOf),
+  'metrics-token': one(
+    'token',
+    'bearer token of its /metrics (default: none on loopback, else that of the port)',
+    secretOf,
+  ),
+  drain: one('seconds', 'how long /readyz fails before it stops listening (default: 0)', whole(0, 3_600)),
+  log: 'one JSON line per request and event on stderr; never the key',
+  fault: many('spec', 'a fault to inject, for people who test clients', text, /\n/),
+  'test-controls': 'let --admin-port change faults and the clock and show the requests, for people who test clients',
+} as const;
+
+type Options = typeof options;
+type Name = keyof Options;
+
+/** What each option is set to; absent if nothing says so. */
+export type ServeValues = {
+  readonly [Each in Name]?: Options[Each] extends string
+    ? true
+    : Options[Each] extends { separator: RegExp; read: Read<infer Value> }
+      ? readonly Value[]
+      : Options[Each] extends One<infer Value>
+        ? Value
+        : never;
+};
+
+type Given = Map<Name, string | true | readonly string[]>;
+
+const names = Object.keys(options) as Name[];
+const prefix = 'PETSTOCK_SERVE_';
+
+/** Options of which only one has an effect: that of the command line takes precedence over the variable of the other one. */
+const alternatives: readonly (readonly [Name, Name])[] = [
+  ['file', 'database'],
+  ['key', 'key-file'],
+  ['import', 'pets'],
+  ['import', 'seed'],
+  ['import', 'ids'],
+  ['address-limit', 'no-address-limit'],
+  ['ban-strikes', 'no-ban'],
+  ['ban-seconds', 'no-ban'],
+  ['plan', 'limit-minute'],
+  ['plan', 'limit-day'],
+];
+
+export function addServeOptions(command: Command): void {
+  for (const name of names) {
+    const option = options[name];
+    if (typeof option === 'string') command.option(`--${name}`, option);
+    else if ('separator' in option) command.option(`--${name} <${option.value}>`, option.about, collect);
+    else command.option(`--${name} <${option.value}>`, option.about);
+  }
+}
+
+/**
+ * Returns the options from the command line, else from `PETSTOCK_SERVE_…`.
+ * @param flags as Commander has parsed them: `windowSeconds`, and `ban: false` for `--no-ban`
+ * @param warn called with what is not known and does no harm
+ * @throws UsageError for a value that makes no sense, or options that exclude each other
+ */
+export function serveValues(
+  flags: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string | undefined>>,
+  warn: (line: string) => void,
+): ServeValues {
+  const given = fromFlags(flags);
+  const variables = fromVariables(env, warn);
+  for (const pair of alternatives) {
+    const [one, other] = pair.filter((name) => given.has(name));
+    if (one !== undefined && other === undefined) for (const name of pair) variables.delete(name);
+  }
+  const entries = [...new Map([...variables, ...given])].map(([name, value]) => [name, readValue(name, value)]);
+  const values: ServeValues = Object.fromEntries(entries);
   refuseContradictions(values);
-  for (const option of fileOptions) {
-    const file = values[option];
-    if (file !== undefined) requireFileName(file, `--${option}`);
+  return values;
+}
+
+function readValue(name: Name, given: string | true | readonly string[]): unknown {
+  const option = options[name];
+  if (typeof option === 'string' || given === true) return given;
+  const read: Read<unknown> = option.read;
+  return typeof given === 'string' ? read(given, `--${name}`) : given.map((each) => read(each, `--${name}`));
+}
+
+function fromFlags(flags: Readonly<Record<string, unknown>>): Given {
+  const given: Given = new Map();
+  for (const name of names) {
+    const isNegated = name.startsWith('no-');
+    const value = flags[name.replace(/^no-/, '').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+    if (isNegated ? value === false : value === true) given.set(name, true);
+    else if (!isNegated && (typeof value === 'string' || Array.isArray(value))) given.set(name, value);
   }
-  const min = quantity('--min-quantity', values['min-quantity']);
-  const max = quantity('--max-quantity', values['max-quantity']);
-  return present({
-    port: count('--port', values.port, 0, 65_535) ?? defaultPort,
-    host: values.host,
-    file: values.database === undefined ? fileOf(values) : undefined,
-    database: values.database === undefined ? undefined : databaseOf(values.database),
-    pets: count('--pets', values.pets, 0, 100_000_000),
-    seed: count('--seed', values.seed, 0),
-    ids: values.ids === undefined ? undefined : oneOf('--ids', values.ids, ['large', 'small'] as const),
-    plan: values.plan === undefined ? undefined : planOf(values.plan),
-    limits: limitsOf({ limitMinute: values['limit-minute'], limitDay: values['limit-day'] }),
-    windowSeconds: count('--window-seconds', values['window-seconds'], 1, 86_400),
-    ban: banOf(values),
-    addressLimit:
-      values['no-address-limit'] === true ? (false as const) : count('--address-limit', values['address-limit'], 0),
-    quantityBounds: boundsOf(min, max),
-    faults: values.fault,
-    adminPort: count('--admin-port', values['admin-port'], 0, 65_535),
-    adminHost: values['admin-host'],
-    adminToken: values['admin-token'] === undefined ? undefined : secretOf('--admin-token', values['admin-token']),
-    tls: tlsOf(values),
-    trustProxy: values['trust-proxy']?.map(networkOf),
-    keepAliveSeconds: count('--keep-alive', values['keep-alive'], 1, mostSeconds),
-    cors: values.cors?.map(originOf),
-  });
+  return given;
 }
 
-/** How long `/readyz` fails before the server stops listening, in milliseconds. */
-export function drainOf(values: ServeValues): number {
-  return (count('--drain', values.drain, 0, 3_600) ?? 0) * 1000;
-}
-
-/** 16 to 128 visible ASCII characters. @throws UsageError that does not repeat it */
-export function secretOf(option: string, text: string): string {
-  if (/^[!-~]{16,128}$/.test(text)) return text;
-  throw new UsageError(`${option} must have 16 to 128 visible ASCII characters`);
-}
-
-/** The address of a PostgreSQL, or of its servers. @throws UsageError that does not repeat it: it may hold a password */
-export function databaseOf(text: string): string {
-  if (!/^postgres(ql)?:\/\/\S+$/.test(text)) {
-    throw new UsageError('--database takes an address such as postgres://user@host:5432/name?sslmode=verify-full');
+function fromVariables(env: Readonly<Record<string, string | undefined>>, warn: (line: string) => void): Given {
+  const given: Given = new Map();
+  for (const [variable, value] of Object.entries(env)) {
+    if (!variable.startsWith(prefix) || value === undefined || value === '') continue;
+    const wanted = variable.slice(prefix.length).toLowerCase().replaceAll('_', '-');
+    const name = names.find((each) => each === wanted);
+    if (name === undefined) {
+      warn(`${variable} is not an option of petstock sandbox serve`);
+      continue;
+    }
+    const option = options[name];
+    if (typeof option !== 'string') {
+      given.set(name, 'separator' in option ? value.split(option.separator).filter((part) => part !== '') : value);
+    } else if (/^(true|1|yes|on)$/i.test(value)) given.set(name, true);
+    else if (!/^(false|0|no|off)$/i.test(value))
+      throw new UsageError(`${variable} takes true or false; not "${value}"`);
   }
-  const parsed = parseDatabaseUrl(text);
-  // The driver knows parameters that we don't, and no lists of hosts.
-  if (!parsed.ok && namesSeveralHosts(text)) throw new UsageError(`--database cannot be used: ${parsed.fault}`);
-  return text;
+  return given;
 }
 
 function refuseContradictions(values: ServeValues): void {
   const refuse = (message: string) => {
     throw new UsageError(message, help);
   };
-  if (values.database !== undefined && values.file !== undefined) {
-    refuse('--file and --database cannot be used together; leave one out');
-  }
-  if (values.database !== undefined && values.fault !== undefined) {
-    refuse(
-      '--fault is for one server, and servers on a database share their faults; add them with POST /faults on --admin-port',
-    );
-  }
-  if (values.key !== undefined && values['key-file'] !== undefined) {
-    refuse('--key and --key-file cannot be used together; leave one out');
+  for (const [one, other] of [
+    ['file', 'database'],
+    ['key', 'key-file'],
+  ] as const) {
+    if (values[one] !== undefined && values[other] !== undefined) {
+      refuse(`--${one} and --${other} cannot be used together; leave one out`);
+    }
   }
   if (values.import !== undefined && (values.pets ?? values.seed ?? values.ids) !== undefined) {
     refuse('--import brings a stock along; leave --pets, --seed and --ids out');
   }
-  for (const option of ['admin-token', 'admin-host'] as const) {
+  for (const option of ['admin-token', 'admin-host', 'metrics-token', 'test-controls'] as const) {
     if (values[option] !== undefined && values['admin-port'] === undefined) {
       refuse(`--${option} has no effect without --admin-port`);
     }
   }
+  const [cert, key] = [values['tls-cert'], values['tls-key']];
+  if ((cert === undefined) !== (key === undefined)) {
+    refuse(`--tls-cert and --tls-key go together; ${cert === undefined ? '--tls-cert' : '--tls-key'} is missing`);
+  }
+  const [min, max] = [values['min-quantity'], values['max-quantity']];
+  if (min !== undefined && max !== undefined && min > max) {
+    refuse('--min-quantity is larger than --max-quantity, so no quantity would be accepted');
+  }
 }
 
-/**
- * What an option says about the stock, the key or the windows is of this server alone, so that it does not last in the
- * sandbox: without a file that keeps it, all of it is in memory.
- */
+type ParsedOptions = Omit<ServiceOptions, 'key' | 'clock' | 'stock' | 'log'>;
+
+/** Returns what the values are to the service. @throws UsageError for limits that make no sense */
+export function serviceOptionsOf(values: ServeValues): ParsedOptions {
+  const [cert, tlsKey] = [values['tls-cert'], values['tls-key']];
+  const [min, max] = [values['min-quantity'], values['max-quantity']];
+  return present({
+    port: values.port ?? defaultPort,
+    host: values.host,
+    file: values.database === undefined ? fileOf(values) : undefined,
+    database: values.database,
+    pets: values.pets,
+    seed: values.seed,
+    ids: values.ids,
+    plan: values.plan,
+    limits: limitsOf({ limitMinute: values['limit-minute'], limitDay: values['limit-day'] }),
+    windowSeconds: values['window-seconds'],
+    ban: values['no-ban'] !== true && { strikes: values['ban-strikes'] ?? 10, seconds: values['ban-seconds'] ?? 300 },
+    addressLimit: values['no-address-limit'] === true ? (false as const) : values['address-limit'],
+    quantityBounds: present({ min, max }),
+    faults: values.fault,
+    adminPort: values['admin-port'],
+    adminHost: values['admin-host'],
+    adminToken: values['admin-token'],
+    metricsToken: values['metrics-token'],
+    testControls: values['test-controls'],
+    tls: cert === undefined || tlsKey === undefined ? undefined : { cert, key: tlsKey },
+    trustProxy: values['trust-proxy'],
+    keepAliveSeconds: values['keep-alive'],
+    cors: values.cors,
+  });
+}
+
+/** Options about the stock, the key or the windows. They are of this server alone and do not last in the sandbox. */
+const ownOptions: readonly Name[] = [
+  ...(['pets', 'seed', 'ids', 'import', 'key', 'key-file', 'plan', 'limit-minute', 'limit-day'] as const),
+  ...(['window-seconds', 'no-ban', 'ban-strikes', 'ban-seconds'] as const),
+];
+
+/** With options of its own and no file that keeps them, all of it is in memory. */
 function fileOf(values: ServeValues): string | undefined {
-  const isOwn = ownOptions.some((name) => values[name] !== undefined) || values['no-ban'] === true;
-  return values.file ?? (isOwn ? ':memory:' : undefined);
+  return values.file ?? (ownOptions.some((name) => values[name] !== undefined) ? ':memory:' : undefined);
 }
 
-const ownOptions = [
-  'pets',
-  'seed',
-  'ids',
-  'import',
-  'key',
-  'key-file',
-  'plan',
-  'limit-minute',
-  'limit-day',
-  'window-seconds',
-  'ban-strikes',
-  'ban-seconds',
-] as const;
-
-function banOf(values: ServeValues) {
-  if (values['no-ban'] === true) return false as const;
-  return {
-    strikes: count('--ban-strikes', values['ban-strikes'], 0) ?? 10,
-    seconds: count('--ban-seconds', values['ban-seconds'], 1) ?? 300,
-  };
+/** 16 to 128 visible ASCII characters. @throws UsageError that does not repeat it */
+export function secretOf(given: string, option: string): string {
+  if (/^[!-~]{16,128}$/.test(given)) return given;
+  throw new UsageError(`${option} must have 16 to 128 visible ASCII characters`);
 }
 
-function tlsOf({ 'tls-cert': cert, 'tls-key': key }: ServeValues): ServiceOptions['tls'] {
-  if (cert === undefined && key === undefined) return undefined;
-  if (cert !== undefined && key !== undefined) return { cert, key };
-  throw new UsageError(
-    `--tls-cert and --tls-key go together; ${cert === undefined ? '--tls-cert' : '--tls-key'} is missing`,
-  );
+/** The address of a PostgreSQL, or of its servers. @throws UsageError that does not repeat it: it may hold a password */
+export function databaseOf(given: string): string {
+  if (!/^postgres(ql)?:\/\/\S+$/.test(given)) {
+    throw new UsageError('--database takes an address such as postgres://user@host:5432/name?sslmode=verify-full');
+  }
+  const parsed = parseDatabaseUrl(given);
+  // The driver knows parameters that we don't, and no lists of hosts.
+  if (!parsed.ok && namesSeveralHosts(given)) throw new UsageError(`--database cannot be used: ${parsed.fault}`);
+  return given;
 }
 
-function networkOf(text: string): string {
-  const [address = '', bits] = text.split('/');
+function networkOf(given: string): string {
+  const [address = '', bits] = given.split('/');
   const most = isIP(address) === 6 ? 128 : 32;
-  if (isIP(address) !== 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))) return text;
-  throw new UsageError(`--trust-proxy takes a network such as 10.0.0.0/8; not "${text}"`);
+  if (isIP(address) !== 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))) return given;
+  throw new UsageError(`--trust-proxy takes a network such as 10.0.0.0/8; not "${given}"`);
 }
 
-function originOf(text: string): string {
-  if (text === '*' || (URL.canParse(text) && new URL(text).origin === text)) return text;
-  throw new UsageError(`--cors takes an origin such as https://shop.example, or *; not "${text}"`);
-}
-
-function quantity(option: string, text: string | undefined): bigint | undefined {
-  return text === undefined ? undefined : BigInt(required(parseQuantity(text), option));
+function originOf(given: string): string {
+  if (given === '*' || (URL.canParse(given) && new URL(given).origin === given)) return given;
+  throw new UsageError(`--cors takes an origin such as https://shop.example, or *; not "${given}"`);
 }
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
@@ -162,11 +313,4 @@ type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 /** The object without its undefined values. */
 function present<T extends object>(object: T): Present<T> {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Present<T>;
-}
-
-function boundsOf(min: bigint | undefined, max: bigint | undefined) {
-  if (min !== undefined && max !== undefined && min > max) {
-    throw new UsageError('--min-quantity is larger than --max-quantity, so no quantity would be accepted');
-  }
-  return present({ min, max });
 }

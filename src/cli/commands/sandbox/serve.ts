@@ -1,25 +1,24 @@
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { LogEntry, RunningService, Stock } from '../../../service/index.ts';
+import type { RunningService, Stock } from '../../../service/index.ts';
+import { createFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { readErrorReason, systemCode } from '../../../shared/file-error.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
-import type { Output } from '../../context.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { openSandbox, requirePets, sandboxPlan, startSandbox } from '../../sandbox.ts';
+import { ownKey, requirePets, startSandbox } from '../../sandbox.ts';
 import { examples } from '../command.ts';
-import { collect } from '../values.ts';
-import { plans } from './numbers.ts';
-import { serveKey } from './serve-key.ts';
-import { defaultPort, drainOf, parseOptions } from './serve-options.ts';
-import { type ServeValues, serveValues } from './serve-values.ts';
+import { addServeOptions, type ServeValues, secretOf, serveValues, serviceOptionsOf } from './serve-options.ts';
 import { readStockFile } from './stock-file.ts';
+
+/** Seconds that a database which is being started is waited for. */
+const startPatience = 30;
 
 export function defineServe(command: Command, run: Run): void {
   command.description(
-    'Serves the embedded service on a port, for any client, until Ctrl-C. Options are of this server alone: one with a stock, limits or windows of its own is in memory, unless --file or --database names a store that keeps them. Each option is also PETSTOCK_SERVE_<NAME>, and a name in the file of --config.',
+    'Serves the embedded service on a port, for any client, until Ctrl-C. Options are of this server alone: one with a stock, limits or windows of its own is in memory, unless --file or --database names a store that keeps them. Each option is also PETSTOCK_SERVE_<NAME>.',
   );
-  addStoreOptions(command);
-  addLimitOptions(command);
-  addHostingOptions(command);
+  addServeOptions(command);
   command
     .addHelpText(
       'after',
@@ -33,97 +32,100 @@ export function defineServe(command: Command, run: Run): void {
     .action(run<Readonly<Record<string, unknown>>>((invocation, flags) => serve(invocation, flags)));
 }
 
-function addStoreOptions(command: Command): void {
-  command
-    .option(
-      '--file <path>',
-      'database file; :memory: keeps nothing (default: that of --env sandbox, or :memory: with options of its own)',
-    )
-    .option('--database <url>', 'a PostgreSQL in place of a file, for several servers: postgres://user@host:5432/name')
-    .option('--import <file>', 'stock of a new store: CSV or JSON, as `sandbox import` reads it')
-    .option('--pets <n>', 'how many pets a fresh stock has (default: 24)')
-    .option('--seed <n>', 'seed of a fresh stock; the same seed gives the same stock (default: 1)')
-    .option(
-      '--ids <kind>',
-      'large: some ids are beyond 2^53; small: none is, for tools that keep 53 bits (default: large)',
-    )
-    .option('--key <value>', 'the key, 16 to 128 visible ASCII characters (default: that of the sandbox)')
-    .option('--key-file <file>', 'file of the key, made where it is missing; the key is then shown nowhere')
-    .option('--min-quantity <n>', 'smallest quantity that is accepted (default: none)')
-    .option('--max-quantity <n>', 'largest quantity that is accepted (default: none)');
-}
-
-function addLimitOptions(command: Command): void {
-  command
-    .option('--plan <plan>', `${plans.join(', ')} (default: ${sandboxPlan})`)
-    .option('--limit-minute <n>', 'requests per minute, for an enterprise key')
-    .option('--limit-day <n>', 'requests per day, for an enterprise key')
-    .option('--window-seconds <n>', 'length of a minute, for tests (default: 60)')
-    .option('--no-ban', 'never ban a key')
-    .option('--ban-strikes <n>', 'refused requests in a minute before a ban (default: 10)')
-    .option('--ban-seconds <n>', 'length of a ban (default: 300)')
-    .option('--address-limit <n>', 'requests without a valid key per minute and address (default: 600)')
-    .option('--no-address-limit', 'answer 401 to any number of them');
-}
-
-function addHostingOptions(command: Command): void {
-  command
-    .option('--port <n>', `port; 0 takes a free one (default: ${defaultPort})`)
-    .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
-    .option('--expose', 'allow a --host or --admin-host that other machines reach')
-    .option('--tls-cert <file>', 'certificate with its chain, PEM; read again at SIGHUP')
-    .option('--tls-key <file>', 'its key, PEM')
-    .option('--trust-proxy <cidr>', 'network whose X-Forwarded-For is believed; may be given again', collect)
-    .option('--keep-alive <seconds>', 'how long an idle connection is kept (default: 75)')
-    .option('--cors <origin>', 'web page that may call it, or *; may be given again', collect)
-    .option('--fault <spec>', 'a fault to answer with, for people who test clients; may be given again', collect)
-    .option('--admin-port <n>', 'a port for probes, metrics, stock, faults and the clock; 0 takes a free one')
-    .option('--admin-host <address>', 'address of that port (default: loopback)')
-    .option('--admin-token <token>', 'bearer token of that port (default: a new one)')
-    .option('--drain <seconds>', 'how long /readyz fails before it stops listening (default: 0)')
-    .option('--log', 'one JSON line per request on stderr; never the key')
-    .option('--config <file>', 'a JSON object with these options by name: {"port": 8080, "plan": "pro"}');
+/** Tells the person what happens, or with `--log` whoever reads the log: then each line on stderr is JSON, from the first on. */
+interface Teller {
+  note(line: string): Promise<void>;
+  warn(line: string): Promise<void>;
 }
 
 async function serve(invocation: Invocation, flags: Readonly<Record<string, unknown>>): Promise<void> {
-  const { context, messages } = invocation;
+  const { context } = invocation;
   const warnings: string[] = [];
-  const values = serveValues({ flags, env: context.env, warn: (line) => warnings.push(line) });
-  for (const warning of warnings) await messages.warn(`${warning}.`);
-  const { options, imported } = await serviceOptions(invocation, values);
+  const values = serveValues(flags, context.env, (line) => warnings.push(line));
+  const teller = tellerFor(invocation, values);
+  for (const warning of warnings) await teller.warn(`${warning}.`);
+  await requireExposed(values);
+  const { imported, ...options } = await serviceOptions(invocation, values, teller);
   const service = await startSandbox(context, options);
   try {
     if (imported?.isUsed() === false) {
-      await messages.warn(
+      await teller.warn(
         'The stock that is there is kept; --import is for a new one. To replace it: petstock sandbox import',
       );
     }
+    for (const id of service.replacedKeys) {
+      const store = values.database === undefined ? `--file ${shellWord(options.file ?? '')}` : '--database <url>';
+      await teller.warn(
+        `${values['key-file']} had another key before, which is still valid. To end that: petstock sandbox keys revoke ${id} ${store}`,
+      );
+    }
     // Without a certificate it means what it means to others: the terminal is gone, and with it this server.
-    if (options.tls !== undefined) context.onHangup(() => void reload(invocation, service));
-    await announce(invocation, service, values);
+    if (options.tls !== undefined) context.onHangup(() => void reload(teller, service));
+    await announce(invocation, service, values, teller);
     await ended(context.interrupted);
     service.drain();
-    await context.clock.sleep(drainOf(values));
+    await context.clock.sleep((values.drain ?? 0) * 1000);
   } finally {
     await service.close();
   }
 }
 
-async function serviceOptions({ context }: Invocation, values: ServeValues) {
-  const parsed = parseOptions(values);
-  drainOf(values);
-  await requireExposed(values);
-  if (values.database === undefined) await requirePets(parsed.file, parsed.pets);
-  const key = await serveKey(values);
-  const imported =
-    values.import === undefined ? undefined : observed(await readStockFile(values.import, context.stdin.chunks));
-  const options = {
-    ...parsed,
-    ...(values.log === true ? { log: logTo(context.stderr) } : {}),
-    ...(key === undefined ? {} : { key }),
-    ...(imported === undefined ? {} : { stock: imported.stock }),
+function tellerFor({ context: { clock, stderr }, globals, messages }: Invocation, { log }: ServeValues): Teller {
+  if (log !== true) return messages;
+  const write = (level: string, message: string) =>
+    stderr.write(`${JSON.stringify({ time: new Date(clock.now()).toISOString(), level, message })}\n`);
+  return {
+    note: async (line) => {
+      if (globals.quiet !== true) await write('info', line);
+    },
+    warn: (line) => write('warning', line),
   };
-  return { options, imported };
+}
+
+async function serviceOptions({ context }: Invocation, values: ServeValues, teller: Teller) {
+  const { clock, interrupted, stderr, stdin } = context;
+  const parsed = serviceOptionsOf(values);
+  if (values.database === undefined) await requirePets(parsed.file, parsed.pets);
+  const key = values.key ?? (await keyOfFile(values['key-file']));
+  const imported = values.import === undefined ? undefined : observed(await readStockFile(values.import, stdin.chunks));
+  return {
+    ...parsed,
+    startPatience: {
+      seconds: startPatience,
+      sleep: (ms: number) => clock.sleep(ms, interrupted),
+      waits: (reason: string) => void teller.note(`Waiting up to ${startPatience} s for the database: ${reason}.`),
+    },
+    // A log whose reader has gone away is no reason to stop serving.
+    ...(values.log === true && {
+      log: (entry: object) => void stderr.write(`${JSON.stringify(entry)}\n`).catch(() => {}),
+    }),
+    ...(key !== undefined && { key, isKeyOfFile: values['key-file'] !== undefined }),
+    ...(imported !== undefined && { stock: imported.stock }),
+    imported,
+  };
+}
+
+/**
+ * Returns the key in a file: if there is no such file, one is made with a new key, for this user alone. Undefined without a name.
+ * @throws UsageError for a key or a file that can't be used, unrepeated
+ */
+async function keyOfFile(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const known = readKey(file);
+  if (known !== undefined) return known;
+  const { generateKey } = await import('../../../service/index.ts');
+  await createFileAtomically(file, `${generateKey()}\n`);
+  return readKey(file);
+}
+
+function readKey(file: string): string | undefined {
+  try {
+    return secretOf(readFileSync(file, 'utf8').trim(), `The key in ${file}`);
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return undefined;
+    if (cause instanceof UsageError) throw cause;
+    throw new UsageError(`The key in ${file} can't be read: ${readErrorReason(cause)}`, { cause });
+  }
 }
 
 /** A stock that tells whether it was taken: only a new store takes one. */
@@ -139,48 +141,47 @@ function observed(stock: Stock) {
 }
 
 /**
- * Says where it listens. Key and token are shown to a person on a terminal, and on stdout where it is asked for JSON: what stderr
+ * Says where it listens. Key and token are shown to a person on a terminal, and on stdout if JSON is asked for: what stderr
  * goes to otherwise is a log.
  */
-async function announce({ context, messages, results }: Invocation, service: RunningService, values: ServeValues) {
+async function announce(
+  { context, results }: Invocation,
+  service: RunningService,
+  values: ServeValues,
+  teller: Teller,
+) {
   const { url, adminUrl: admin, adminToken, key } = service;
-  const isSecret = values['key-file'] !== undefined;
-  await messages.note(`Serving at ${url}. Ctrl-C ends it.`);
-  if (context.stderr.isTerminal) {
-    await messages.note('To use it from another terminal:');
-    await messages.note(`  export PETSTOCK_URL_STAGING=${url}`);
-    if (isSecret)
-      await messages.note(`  export PETSTOCK_API_KEY_STAGING="$(cat ${shellWord(values['key-file'] ?? '')})"`);
-    else await messages.note(`  export PETSTOCK_API_KEY_STAGING=${shellWord(key)}`);
-    if (admin !== null) await messages.note(`Administration at ${admin}. The token is ${adminToken}.`);
+  const keyFile = values['key-file'];
+  await teller.note(`Serving at ${url}. Ctrl-C ends it.`);
+  if (context.stderr.isTerminal && values.log !== true) {
+    await teller.note('To use it from another terminal:');
+    await teller.note(`  export PETSTOCK_URL_STAGING=${url}`);
+    const shown = keyFile === undefined ? shellWord(key) : `"$(cat ${shellWord(keyFile)})"`;
+    await teller.note(`  export PETSTOCK_API_KEY_STAGING=${shown}`);
+    if (admin !== null) await teller.note(`Administration at ${admin}. The token is ${adminToken}.`);
   } else {
-    await messages.note(await whereKeyIs(context.folders.state, key, values));
+    await teller.note(whereKeyIs(context.folders.state, key, values));
     if (admin !== null)
-      await messages.note(`Administration at ${admin}. The token is shown with --json, or set by --admin-token.`);
+      await teller.note(`Administration at ${admin}. The token is shown with --json, or set by --admin-token.`);
   }
   if (!results.wantsJson) return;
-  await results.write(`${JSON.stringify({ url, key: isSecret ? null : key, admin, adminToken })}\n`);
+  await results.write(`${JSON.stringify({ url, key: keyFile === undefined ? key : null, admin, adminToken })}\n`);
 }
 
-async function whereKeyIs(
-  stateFolder: string,
-  key: string,
-  { 'key-file': file, key: given }: ServeValues,
-): Promise<string> {
-  if (file !== undefined) return `The key is in ${file}.`;
-  if (given !== undefined) return 'The key is the one that was given.';
-  const sandbox = await openSandbox(stateFolder);
-  return sandbox.key === key
+function whereKeyIs(stateFolder: string, key: string, values: ServeValues): string {
+  if (values['key-file'] !== undefined) return `The key is in ${values['key-file']}.`;
+  if (values.key !== undefined) return 'The key is the one that was given.';
+  return ownKey(stateFolder) === key
     ? 'The key is that of the sandbox: petstock sandbox info'
     : 'The key is shown with --json.';
 }
 
-async function reload({ messages }: Invocation, service: RunningService): Promise<void> {
+async function reload(teller: Teller, service: RunningService): Promise<void> {
   try {
     service.reloadTls();
-    await messages.note('The certificate was read again.');
+    await teller.note('The certificate was read again.');
   } catch (error) {
-    await messages.alert(`Warning: ${(error as Error).message}. The previous one stays in use.`);
+    await teller.warn(`${(error as Error).message}. The previous one stays in use.`);
   }
 }
 
@@ -196,11 +197,6 @@ async function requireExposed(values: ServeValues): Promise<void> {
       hint: `petstock sandbox serve --${option} ${shellWord(host)} --expose`,
     });
   }
-}
-
-/** A log whose reader has gone away is no reason to stop serving. */
-function logTo(stderr: Output): (entry: LogEntry) => void {
-  return (entry) => void stderr.write(`${JSON.stringify(entry)}\n`).catch(() => {});
 }
 
 function ended(signal: AbortSignal): Promise<void> {

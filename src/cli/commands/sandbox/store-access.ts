@@ -1,39 +1,38 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { KeyRecord, KeyRing, Stock, Store } from '../../../service/index.ts';
+import type { Stock, Store } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { openSandbox, sandboxPlan, serversOf, storeError } from '../../sandbox.ts';
+import { openSandbox, sandboxFile, serversOf, storeError } from '../../sandbox.ts';
 import { requireFileName } from '../values.ts';
 import { databaseOf } from './serve-options.ts';
 
-/** Which store a command is about: the sandbox's own where neither is given. */
+/** Which store a command is about: the sandbox's own if neither is given. */
 export interface StoreChoice {
   readonly file?: string;
   readonly database?: string;
 }
 
+type ChosenStore = { readonly file: string } | { readonly database: string };
+
 /** Adds `--file` and `--database`. */
 export function withStoreOptions(command: Command): Command {
   return command
     .option('--file <path>', 'database file (default: that of --env sandbox)')
-    .option('--database <url>', 'a PostgreSQL in place of a file: postgres://user@host:5432/name');
+    .option('--database <url>', 'a PostgreSQL instead of a file: postgres://user@host:5432/name');
 }
 
 /**
- * The file or the database that is meant; a file other than the sandbox's own has to be there.
+ * Returns the file or the database that is meant; a file other than the sandbox's own has to exist.
  * @throws UsageError
  */
-export async function chosenStore(
-  { context }: Invocation,
-  { file, database }: StoreChoice,
-): Promise<{ readonly file: string } | { readonly database: string }> {
+export async function chosenStore({ context }: Invocation, { file, database }: StoreChoice): Promise<ChosenStore> {
   if (database !== undefined) {
     if (file !== undefined) throw new UsageError('--file and --database cannot be used together; leave one out');
     return { database: databaseOf(database) };
   }
-  if (file === undefined) return { file: (await openSandbox(context.folders.state)).file };
+  if (file === undefined) return { file: sandboxFile(context.folders.state) };
   requireFileName(file, '--file');
   if (file === ':memory:') throw new UsageError('--file :memory: keeps nothing between commands');
   if (!existsSync(file)) {
@@ -43,68 +42,41 @@ export async function chosenStore(
 }
 
 /**
- * Opens the store for as long as `work` takes.
+ * Opens the store for as long as `work` takes. The sandbox's own is made on first use.
  * @param stock what a new one is filled with
- * @throws UsageError when it can't be opened, or is not one of the service
+ * @param onlyLooks whether nothing is to be made or changed
+ * @throws UsageError if it can't be opened, or is not one of the service
  */
 export async function withStore<Result>(
-  invocation: Invocation,
-  chosen: StoreChoice,
+  { context }: Invocation,
+  chosen: ChosenStore,
   work: (store: Store) => Promise<Result>,
-  stock?: Stock,
+  { stock, onlyLooks = false }: { readonly stock?: Stock; readonly onlyLooks?: boolean } = {},
 ): Promise<Result> {
   const { openStore } = await import('../../../service/index.ts');
+  const isOwn = 'file' in chosen && chosen.file === sandboxFile(context.folders.state);
+  if (isOwn && !onlyLooks) await openSandbox(context.folders.state);
   try {
-    const store = await openStore({ ...chosen, ...serversOf(chosen), clock: invocation.context.clock, stock });
+    const store = await openStore({
+      ...chosen,
+      ...('database' in chosen && serversOf(chosen)),
+      clock: context.clock,
+      stock,
+      onlyLooks,
+    });
     try {
       return await work(store);
     } finally {
       await store.close();
     }
   } catch (error) {
-    throw await storeError(error, chosen);
+    throw await storeError(error, { ...chosen, isOwn });
   }
 }
 
-/** How the store is named in messages: a file, or the host and name of a database, never its password. */
-export function nameOfStore(chosen: { readonly file: string } | { readonly database: string }): string {
+/** Returns how the store is named in messages: a file, or the host and name of a database, never its password. */
+export function nameOfStore(chosen: ChosenStore): string {
   if ('file' in chosen) return chosen.file;
   // No URL: the host may be a folder, and then there is none before the name.
   return chosen.database.replace(/^\w+:\/\/([^@/]*@)?/, '').replace(/\?.*$/, '');
-}
-
-/** Keys of a store, for one command. */
-interface OpenKeys {
-  /** The file, or how the database is named. */
-  readonly file: string;
-  readonly ring: KeyRing;
-  /** The sandbox's own key, which every start makes known. */
-  readonly own: { readonly key: string; readonly record: KeyRecord };
-}
-
-/**
- * Opens the keys of a store for as long as `work` takes.
- * @param choice the sandbox's own file, which is made on first use, where it names none
- * @throws UsageError when another file does not exist, or is no database of the service
- */
-export async function withKeys<Result>(
-  invocation: Invocation,
-  choice: StoreChoice,
-  work: (keys: OpenKeys) => Promise<Result>,
-): Promise<Result> {
-  const { context } = invocation;
-  const chosen = await chosenStore(invocation, choice);
-  const { openKeyRing } = await import('../../../service/index.ts');
-  const sandbox = await openSandbox(context.folders.state);
-  try {
-    const ring = await openKeyRing({ ...chosen, clock: context.clock });
-    try {
-      const record = await ring.adopt(sandbox.key, sandboxPlan, { keepsKnown: true });
-      return await work({ file: nameOfStore(chosen), ring, own: { key: sandbox.key, record } });
-    } finally {
-      await ring.close();
-    }
-  } catch (error) {
-    throw await storeError(error, chosen);
-  }
 }

@@ -1,6 +1,9 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { parseDatabaseUrl } from '../../../shared/database-url.ts';
+import type { Clock } from '../../clock.ts';
+import { StorageError } from '../store.ts';
 import { failure, isLost, isTransient, readOnly } from './failure.ts';
 
 export type Client = pg.PoolClient;
@@ -16,8 +19,8 @@ const CONNECT_MS = 5_000;
 export const ANSWER_MS = 7_000;
 
 /**
- * A service that stands still in the middle of a transaction is not to hold its locks for longer than this; who waits for one
- * of them waits a little longer, and so gets it. The answer to a statement is waited for a little longer still.
+ * A service that stands still while it replaces the stock holds its locks for this long; who waits for one of them waits a little
+ * longer, and so gets it. No request holds a lock between two statements.
  */
 const IDLE_MS = 4_000;
 const LOCK_MS = 6_000;
@@ -32,6 +35,9 @@ const WORKERS = 6;
 const READERS = 10;
 
 const ATTEMPTS = 4;
+
+/** Milliseconds after a commit within which another one is taken for granted. */
+const LATELY_MS = 5_000;
 
 interface Reader {
   readonly client: Client;
@@ -52,13 +58,63 @@ export class Connections {
   readonly #sockets = new Set<Socket>();
   /** Which of the servers is used. */
   #current = 0;
+  readonly #clock: Clock;
   #pools: Pools;
   #closing: Promise<void> | null = null;
+  /** When a change was committed; undefined if one has failed since. */
+  #wroteAt: number | undefined;
 
-  /** @param urls of the servers of one database: the first that takes writes is used, whichever that is at the time */
-  constructor(urls: readonly string[]) {
-    this.#urls = urls;
+  /**
+   * @param urls of the servers of one database: the first that takes writes is used, whichever that is at the time
+   * @param clock for durations alone
+   */
+  constructor(urls: readonly string[], clock: Clock) {
+    this.#urls = urls.map(secured);
+    this.#clock = clock;
     this.#pools = this.#open();
+  }
+
+  /** Reports whether a change was committed within the last seconds, and none has failed since. */
+  get wroteLately(): boolean {
+    return this.#wroteAt !== undefined && Math.abs(this.#clock.now() - this.#wroteAt) < LATELY_MS;
+  }
+
+  /** Returns how many connections there are, how many of them idle, and how many requests wait for one. */
+  get pool(): { readonly total: number; readonly idle: number; readonly waiting: number } {
+    const { workers, readers } = this.#pools;
+    const sum = (name: 'totalCount' | 'idleCount' | 'waitingCount') => workers[name] + readers[name];
+    return { total: sum('totalCount'), idle: sum('idleCount'), waiting: sum('waitingCount') };
+  }
+
+  /**
+   * Refuses a pooler that gives each transaction another connection of the server: what is set for a session would come to others,
+   * and not to us. A pooler gives itself away by the process id that it tells; whether sessions share connections is tried out.
+   * @throws StorageError
+   */
+  async requireSessions(): Promise<void> {
+    const clients: pg.Client[] = [];
+    const connected = async () => {
+      const client = new pg.Client({ ...common(this.#urls[this.#current] ?? ''), stream: () => this.#socket() });
+      client.on('error', () => {});
+      clients.push(client);
+      await client.connect();
+      return client;
+    };
+    const first = await connected().catch(() => undefined);
+    try {
+      // A server that can't be reached is the affair of what asks next.
+      if (first === undefined || (await backendOf(first)) === processIdOf(first)) return;
+      const backend = await backendOf(first);
+      for (let others = 1; others < WORKERS; others++) {
+        const other = await connected();
+        await other.query('BEGIN');
+        if ((await backendOf(other)) === backend) throw new StorageError(TRANSACTION_POOLER, { isUnusable: true });
+      }
+    } catch (error) {
+      throw failure(error, false);
+    } finally {
+      for (const client of clients) void client.end().catch(() => {});
+    }
   }
 
   /** Runs one statement that only reads. @param answerMs how long it may take @throws StorageError */
@@ -68,7 +124,7 @@ export class Connections {
     answerMs = ANSWER_MS,
   ): Promise<readonly Row[]> {
     const config = { text, values: [...values], query_timeout: answerMs };
-    return this.#once(async (client) => (await client.query<Row>(config)).rows, true);
+    return this.#retried(() => this.#once(async (client) => (await client.query<Row>(config)).rows, true));
   }
 
   /** Runs one statement that changes something by itself. @throws StorageError, which may be uncertain */
@@ -91,11 +147,6 @@ export class Connections {
     );
   }
 
-  /** Runs `work`, which begins and ends its transactions itself. @throws StorageError */
-  session<Result>(work: (client: Client) => Promise<Result>, { onlyReads }: { onlyReads: boolean }): Promise<Result> {
-    return this.#retried(() => this.#once(work, onlyReads));
-  }
-
   /** A connection for a long reading. @throws StorageError when none is free in time */
   async reader(): Promise<Reader> {
     const { pools, client } = await this.#connected('readers');
@@ -115,21 +166,13 @@ export class Connections {
   }
 
   #open(): Pools {
-    const common = {
-      connectionString: withPsqlModes(this.#urls[this.#current] ?? ''),
-      application_name: 'petstock service',
-      connectionTimeoutMillis: CONNECT_MS,
-      query_timeout: ANSWER_MS,
-      keepAlive: true,
-      types: TYPES,
-      stream: () => this.#socket(),
-    };
+    const config = { ...common(this.#urls[this.#current] ?? ''), stream: () => this.#socket() };
     const onConnect = (idleMs: number) => async (client: pg.ClientBase) => {
       await client.query(beginning(idleMs));
       if (this.#urls.length > 1) await requireWrites(client);
     };
-    const workers = new pg.Pool({ ...common, max: WORKERS, onConnect: onConnect(IDLE_MS) });
-    const readers = new pg.Pool({ ...common, max: READERS, onConnect: onConnect(READER_IDLE_MS) });
+    const workers = new pg.Pool({ ...config, max: WORKERS, onConnect: onConnect(IDLE_MS) });
+    const readers = new pg.Pool({ ...config, max: READERS, onConnect: onConnect(READER_IDLE_MS) });
     for (const pool of [workers, readers]) {
       // A connection that ends is replaced when one is needed. Without these listeners one that idles, or that is held between
       // two statements, would end the process.
@@ -173,8 +216,10 @@ export class Connections {
     try {
       const result = await work(client);
       client.release();
+      if (!onlyReads) this.#wroteAt = this.#clock.now();
       return result;
     } catch (error) {
+      if (!onlyReads) this.#wroteAt = undefined;
       // A connection in an unknown state is not used again; its end undoes what was not committed.
       const isOver = isLost(error) || !(await undone(client));
       client.release(isOver);
@@ -208,9 +253,42 @@ export class Connections {
   }
 }
 
-/** `sslmode` as psql takes it: `pg` takes `require` and others for `verify-full`, and warns of that, unless this is said. */
-function withPsqlModes(url: string): string {
-  return /[?&]sslmode=/.test(url) && !/[?&]uselibpqcompat=/.test(url) ? `${url}&uselibpqcompat=true` : url;
+const TRANSACTION_POOLER =
+  'There is a pooler in transaction mode before the database. Connect straight to the server, or through a pooler in session mode';
+
+/** What every connection has. */
+function common(connectionString: string) {
+  return {
+    connectionString,
+    application_name: 'petstock service',
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: ANSWER_MS,
+    keepAlive: true,
+    types: TYPES,
+  };
+}
+
+async function backendOf(client: pg.Client): Promise<number | undefined> {
+  const { rows } = await client.query<{ readonly pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
+  return rows[0]?.pid;
+}
+
+/** As the server told it while it connected; the declarations of `pg` leave it out. */
+function processIdOf(client: pg.Client): unknown {
+  return 'processID' in client ? client.processID : undefined;
+}
+
+/**
+ * `sslmode` as psql takes it: `pg` takes `require` and others for `verify-full`, and warns of that, unless this is said. Without one,
+ * the certificate of a server on another machine is checked.
+ */
+function secured(url: string): string {
+  const parsed = parseDatabaseUrl(url);
+  const isSilent = !/[?&](sslmode|ssl)=/.test(url);
+  const mode = parsed.ok && isSilent && parsed.value.tls.mode === 'verify-full' ? 'sslmode=verify-full' : '';
+  if (mode === '' && isSilent) return url;
+  const more = [mode, /[?&]uselibpqcompat=/.test(url) ? '' : 'uselibpqcompat=true'].filter((part) => part !== '');
+  return more.length === 0 ? url : `${url}${url.includes('?') ? '&' : '?'}${more.join('&')}`;
 }
 
 /** All connections of a pool are in use, for longer than is waited. */
@@ -219,11 +297,13 @@ function isPoolBusy(error: unknown): boolean {
 }
 
 /**
- * What each connection begins with; a pooler refuses one that says this as it connects. What is answered has to last: where the
- * database would not wait for its disk by default, it does for us.
+ * Returns what each connection begins with; a pooler refuses one that says this as it connects. No name of ours is looked for in a
+ * schema that others may create in. What is answered has to last: where the database would not wait for its disk by default, it does
+ * for us.
  */
 function beginning(idleMs: number): string {
-  return `SET lock_timeout = ${LOCK_MS}; SET idle_in_transaction_session_timeout = ${idleMs};
+  return `SET search_path = pg_catalog, pg_temp;
+    SET lock_timeout = ${LOCK_MS}; SET idle_in_transaction_session_timeout = ${idleMs};
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
 }
 

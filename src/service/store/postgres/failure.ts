@@ -19,10 +19,31 @@ const USELESS = ['25006', '25P03'];
 export function failure(error: unknown, mayBeDone: boolean): StorageError {
   if (error instanceof StorageError) return error;
   const code = codeOf(error);
-  const message = error instanceof Error && error.message !== '' ? error.message : `PostgreSQL failed: ${code}`;
   // An array of attempts has no message of its own: one for each address of a host.
-  return new StorageError(message, { cause: error, isUncertain: mayBeDone && !USELESS.includes(code) });
+  const said = error instanceof Error && error.message !== '' ? error.message : `PostgreSQL failed: ${code}`;
+  return new StorageError(code === DENIED ? `${said}. ${RIGHTS}` : said, {
+    cause: error,
+    isUnusable: code === DENIED,
+    isUncertain: mayBeDone && !USELESS.includes(code),
+    isStarting: STARTING.test(code),
+  });
 }
+
+const DENIED = '42501';
+
+/** The statements that let a role serve a schema which another one owns and upgrades. */
+export const GRANTS = [
+  'GRANT USAGE ON SCHEMA petstock_service TO staging',
+  'GRANT SELECT, UPDATE ON petstock_service.service TO staging',
+  'GRANT SELECT, INSERT, UPDATE ON petstock_service.keys TO staging',
+  'GRANT SELECT, INSERT, UPDATE, DELETE ON petstock_service.pets, petstock_service.orders TO staging',
+];
+
+const RIGHTS = `The owner of the schema makes and upgrades its tables, and lets the role staging serve it by: ${GRANTS.join('; ')}`;
+
+/** What a database says that is being started or has no connection free, or its machine. */
+const STARTING =
+  /^(57P03|53300|25006|ECONNREFUSED|ECONNRESET|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
 /** As the database answers a write that it does not take. */
 export function readOnly(): Error {

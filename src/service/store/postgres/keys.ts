@@ -2,33 +2,34 @@ import { digestOf } from '../../keys/key.ts';
 import { type Admission, admit, type LimitRules, type Usage } from '../../limits/admission.ts';
 import { type KeyRow, recordOf, usageOf } from '../key-row.ts';
 import { type Entitlement, type KeyRecord, type Registration, StorageError } from '../store.ts';
-import type { Client, Connections } from './connections.ts';
+import type { Connections } from './connections.ts';
 import { Lane } from './lane.ts';
-import { NOW } from './schema.ts';
+import { LOOK, type Look, NOW, type Seen, seenIn } from './schema.ts';
 
 interface Asked {
   readonly digest: string;
   readonly rules: LimitRules;
+  readonly settle: (admission: Admission | null) => void;
 }
 
-/** What every admission learns besides. */
-export interface Seen {
-  /** The time of the store. */
-  readonly now: number;
-  /** How far ahead of the clock of the database it has been moved: milliseconds. */
-  readonly moved: number;
-  /** Goes up whenever the faults change. */
-  readonly faultsVersion: bigint;
-}
+/** A row with what says whether it has been changed since it was read. */
+type VersionedRow = KeyRow & { readonly seen: string };
 
 const BY_ID = `encode(substring(digest FROM 1 FOR 6), 'hex') = $1`;
+
+/** How often a charge is decided anew because others have charged the same key meanwhile: one of them always gets through. */
+const ATTEMPTS = 200;
+
+/** Milliseconds from the decision to its charge. What comes to the database later is decided anew. */
+const IN_TIME_MS = 2_000;
 
 /** The keys with what they may use and have used. */
 export class PostgresKeys {
   readonly #connections: Connections;
   readonly #onSeen: (seen: Seen) => void;
-  readonly #admissions = new Lane<Asked, Admission | null>((asked) => this.#admitAll(asked));
+  readonly #admissions = new Lane<Omit<Asked, 'settle'>, Admission | null>((asked) => this.#admitAll(asked));
 
+  /** @param onSeen called with what each look at the database says */
   constructor(connections: Connections, onSeen: (seen: Seen) => void) {
     this.#connections = connections;
     this.#onSeen = onSeen;
@@ -42,14 +43,14 @@ export class PostgresKeys {
     return this.#admissions.run({ digest: digestOf(key), rules });
   }
 
-  async register(key: string, { plan, limits }: Entitlement, { keepsKnown }: Registration): Promise<void> {
+  async register(key: string, { plan, limits }: Entitlement, { keepsKnown, origin }: Registration): Promise<void> {
     const known = keepsKnown
       ? 'DO NOTHING'
       : `DO UPDATE SET plan = excluded.plan, minute_limit = excluded.minute_limit, day_limit = excluded.day_limit`;
     await this.#connections.change(
-      `INSERT INTO petstock_service.keys (digest, plan, minute_limit, day_limit, created_at)
-       VALUES ($1, $2, $3, $4, ${NOW}) ON CONFLICT (digest) ${known}`,
-      [Buffer.from(digestOf(key), 'hex'), plan, limits.minute, limits.day],
+      `INSERT INTO petstock_service.keys (digest, plan, minute_limit, day_limit, created_at, origin)
+       VALUES ($1, $2, $3, $4, ${NOW}, $5) ON CONFLICT (digest) ${known}`,
+      [Buffer.from(digestOf(key), 'hex'), plan, limits.minute, limits.day, origin ?? null],
     );
   }
 
@@ -68,106 +69,105 @@ export class PostgresKeys {
     return rows.map(recordOf);
   }
 
-  changeUsage(id: string, change: (usage: Usage, now: number) => Usage): Promise<KeyRecord | null> {
-    return this.#connections.transact(async (client) => {
-      const { rows } = await client.query<KeyRow>(
-        `SELECT * FROM petstock_service.keys WHERE ${BY_ID} FOR NO KEY UPDATE`,
-        [id],
-      );
+  async changeUsage(id: string, change: (usage: Usage, now: number) => Usage): Promise<KeyRecord | null> {
+    for (let tried = 1; tried <= ATTEMPTS; tried++) {
+      const { rows, now } = await this.#read(BY_ID, id);
       const row = rows[0];
       if (row === undefined) return null;
-      const usage = change(usageOf(row), (await this.#look(client)).now);
-      await client.query(writing([[digestOfRow(row), usage]]));
-      return { ...recordOf(row), usage };
-    });
+      const usage = change(usageOf(row), now.now);
+      if ((await this.#charge([[row, usage]], now)).size > 0) return { ...recordOf(row), usage };
+    }
+    throw contended();
+  }
+
+  /** Two round trips for all, and again for those whose key another service has charged in between. */
+  async #admitAll(asked: readonly Omit<Asked, 'settle'>[]): Promise<readonly (Admission | null)[]> {
+    const admissions: (Admission | null)[] = asked.map(() => null);
+    let open: readonly Asked[] = asked.map((one, at) => ({
+      ...one,
+      settle: (admission) => {
+        admissions[at] = admission;
+      },
+    }));
+    for (let tried = 1; open.length > 0; tried++) {
+      if (tried > ATTEMPTS) throw contended();
+      open = await this.#attempt(open);
+    }
+    return admissions;
   }
 
   /**
-   * Two round trips for all: the rows are locked, in the order of their digests, and only then is the clock read, so that the
-   * order of the times is the order of the charges; then what was decided is written and committed.
+   * Decides all of them by the rows as they are, and writes each row that nobody has changed since. The clock is read with the rows:
+   * a row that is written was read after the charge before it, so that the order of the times is the order of the charges. No lock is
+   * held between the two statements: a service that is stopped there holds nobody up.
+   * @returns those whose rows were changed
    */
-  #admitAll(asked: readonly Asked[]): Promise<readonly (Admission | null)[]> {
-    return this.#connections.session(
-      async (client) => {
-        const digests = [...new Set(asked.map(({ digest }) => `'\\x${digest}'::bytea`))];
-        const [, found, looked] = await several<[unknown, KeyRow, Look]>(
-          client,
-          `BEGIN ISOLATION LEVEL READ COMMITTED;
-           SELECT * FROM petstock_service.keys WHERE digest IN (${digests.join()}) AND revoked_at IS NULL
-             ORDER BY digest FOR NO KEY UPDATE;
-           ${LOOK}`,
-        );
-        const accounts = new Map(found.map((row) => [digestOfRow(row), accountOf(row)]));
-        const { now } = this.#note(looked[0]);
-        const admissions = asked.map(({ digest, rules }) => {
-          const account = accounts.get(digest);
-          if (account === undefined) return null;
-          const admission = admit(account.usage, account.limits, rules, now);
-          account.usage = admission.usage;
-          return admission;
-        });
-        const usages = [...accounts].map(([digest, { usage }]) => [digest, usage] as const);
-        await client.query(usages.length === 0 ? 'COMMIT' : `${writing(usages)}; COMMIT`);
-        return admissions;
-      },
-      { onlyReads: false },
+  async #attempt(asked: readonly Asked[]): Promise<readonly Asked[]> {
+    const digests = [...new Set(asked.map(({ digest }) => digest))].map((digest) => Buffer.from(digest, 'hex'));
+    const { rows, now } = await this.#read('digest = ANY ($1::bytea[]) AND revoked_at IS NULL', digests);
+    const accounts = new Map(rows.map((row) => [digestIn(row), { row, usage: usageOf(row) }]));
+    const decided = asked.map((one) => {
+      const account = accounts.get(one.digest);
+      if (account === undefined) return { one, admission: null };
+      const limits = { minute: account.row.minute_limit, day: account.row.day_limit };
+      const admission = admit(account.usage, limits, one.rules, now.now);
+      account.usage = admission.usage;
+      return { one, admission };
+    });
+    const written = await this.#charge(
+      [...accounts.values()].map(({ row, usage }) => [row, usage]),
+      now,
     );
+    const isSettled = ({ one, admission }: (typeof decided)[number]) => admission === null || written.has(one.digest);
+    for (const one of decided) if (isSettled(one)) one.one.settle(one.admission);
+    return decided.filter((one) => !isSettled(one)).map(({ one }) => one);
   }
 
-  async #look(client: Client): Promise<Seen> {
-    const { rows } = await client.query<Look>(LOOK);
-    return this.#note(rows[0]);
+  async #read(
+    condition: string,
+    value: unknown,
+  ): Promise<{ readonly rows: readonly VersionedRow[]; readonly now: Seen }> {
+    const rows = await this.#connections.read<(VersionedRow | { readonly digest: null }) & Look>(
+      `SELECT looked.*, k.*, k.xmin::text AS seen FROM (${LOOK}) AS looked LEFT JOIN petstock_service.keys AS k ON ${condition}`,
+      [value],
+    );
+    const now = seenIn(rows[0]);
+    this.#onSeen(now);
+    return { rows: rows.filter((row): row is VersionedRow & Look => row.digest !== null), now };
   }
 
-  #note(row: Look | undefined): Seen {
-    const seen = seenIn(row);
-    this.#onSeen(seen);
-    return seen;
+  /** @returns the digests of the rows that were as they had been read, and were written */
+  async #charge(
+    usages: readonly (readonly [VersionedRow, Usage])[],
+    { now, moved }: Seen,
+  ): Promise<ReadonlySet<string>> {
+    if (usages.length === 0) return new Set();
+    const rows = usages.map(([row, { minute, day, conduct }]) => {
+      const { firstRefusalAt, strikes, bannedUntil } = conduct;
+      const windows = [minute.start, minute.length, minute.used, day.start, day.used];
+      const numbers = [...windows, firstRefusalAt, strikes, bannedUntil].map((value) =>
+        value === null ? 'NULL::bigint' : `${value}::bigint`,
+      );
+      return `('\\x${digestIn(row)}'::bytea, '${row.seen}'::xid, ${numbers.join()})`;
+    });
+    // Numbers and hex digits alone. The rows are locked in one order, so that two services do not wait for each other.
+    const written = await this.#connections.change<Pick<KeyRow, 'digest'>>(
+      `WITH v (digest, seen, a, b, c, d, e, f, g, h) AS (VALUES ${rows.join()}), locked AS MATERIALIZED (
+         SELECT digest FROM petstock_service.keys WHERE digest IN (SELECT digest FROM v) ORDER BY digest FOR NO KEY UPDATE
+       )
+       UPDATE petstock_service.keys AS k SET minute_start = a, minute_length = b, minute_used = c, day_start = d, day_used = e,
+         first_refusal_at = f, strikes = g, banned_until = h
+       FROM v JOIN locked ON locked.digest = v.digest WHERE k.digest = v.digest AND k.xmin = v.seen
+         AND clock_timestamp() < to_timestamp(${now - moved + IN_TIME_MS}::float8 / 1000) RETURNING k.digest`,
+    );
+    return new Set(written.map(digestIn));
   }
 }
 
-/** Runs several statements in one round trip. @returns the rows of each */
-async function several<Rows extends readonly unknown[]>(
-  client: Client,
-  text: string,
-): Promise<{ readonly [At in keyof Rows]: readonly Rows[At][] }> {
-  // The declarations of `pg` know of a single result.
-  const results = (await client.query(text)) as unknown as readonly { readonly rows: readonly unknown[] }[];
-  return results.map(({ rows }) => rows) as unknown as { readonly [At in keyof Rows]: readonly Rows[At][] };
+function contended(): StorageError {
+  return new StorageError('Too many services charge this key at once');
 }
 
-export interface Look {
-  readonly now: bigint;
-  readonly ahead: bigint;
-  readonly faults_version: bigint;
-}
-
-export const LOOK = `SELECT ${NOW} AS now, ahead, faults_version FROM petstock_service.service`;
-
-export function seenIn(row: Look | undefined): Seen {
-  if (row === undefined) throw new StorageError('The table petstock_service.service is empty');
-  return { now: Number(row.now), moved: Number(row.ahead), faultsVersion: row.faults_version };
-}
-
-function accountOf(row: KeyRow): { readonly limits: Entitlement['limits']; usage: Usage } {
-  return { limits: { minute: row.minute_limit, day: row.day_limit }, usage: usageOf(row) };
-}
-
-function digestOfRow({ digest }: KeyRow): string {
+function digestIn({ digest }: Pick<KeyRow, 'digest'>): string {
   return Buffer.from(digest).toString('hex');
-}
-
-/** The statement that writes these usages: numbers and hex digits alone, so that it needs no parameters. */
-function writing(usages: readonly (readonly [digest: string, usage: Usage])[]): string {
-  const rows = usages.map(([digest, { minute, day, conduct }]) => {
-    const { firstRefusalAt, strikes, bannedUntil } = conduct;
-    const windows = [minute.start, minute.length, minute.used, day.start, day.used];
-    const numbers = [...windows, firstRefusalAt, strikes, bannedUntil].map((value) =>
-      value === null ? 'NULL::bigint' : `${value}::bigint`,
-    );
-    return `('\\x${digest}'::bytea, ${numbers.join()})`;
-  });
-  return `UPDATE petstock_service.keys AS k SET minute_start = v.a, minute_length = v.b, minute_used = v.c, day_start = v.d,
-    day_used = v.e, first_refusal_at = v.f, strikes = v.g, banned_until = v.h
-    FROM (VALUES ${rows.join()}) AS v (digest, a, b, c, d, e, f, g, h) WHERE k.digest = v.digest`;
 }

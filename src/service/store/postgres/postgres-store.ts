@@ -3,15 +3,22 @@ import type { Clock } from '../../clock.ts';
 import type { Admission, LimitRules, Usage } from '../../limits/admission.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from '../../seed/stock.ts';
 import type { Entitlement, KeyRecord, Registration, Store } from '../store.ts';
-import { type Client, Connections } from './connections.ts';
-import { readOnly } from './failure.ts';
-import { PostgresFaults } from './faults.ts';
+import { Connections } from './connections.ts';
 import { PostgresInventory } from './inventory.ts';
-import { PostgresJournal } from './journal.ts';
-import { LOOK, type Look, PostgresKeys, type Seen, seenIn } from './keys.ts';
+import { PostgresKeys } from './keys.ts';
 import { PostgresPets } from './pets.ts';
-import { fillStock, patiently, prepare, putItems, withoutTimeouts } from './schema.ts';
-import { DatabaseTime } from './time.ts';
+import {
+  fillStock,
+  LOOK,
+  type Look,
+  patiently,
+  prepare,
+  putItems,
+  requirePrepared,
+  type Seen,
+  seenIn,
+  withoutTimeouts,
+} from './schema.ts';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database?sslmode=verify-full`; several are servers of one database, as `Connections` uses them. */
@@ -20,11 +27,12 @@ export interface PostgresOptions {
   readonly stock: Stock;
   /** Of this machine. It only bridges the time between two answers of the database, and may be wrong. */
   readonly clock: Clock;
-  /** Whether requests are written to the common journal. */
-  readonly keepsJournal: boolean;
+  /** Whether to look at what is there without making or changing any table. */
+  readonly onlyLooks?: boolean;
 }
 
-const CHECK = `SELECT l.*, current_setting('transaction_read_only') AS read_only FROM (${LOOK}) AS l`;
+/** The smallest change that there is, with what a look learns. */
+const CHECK = `WITH changed AS (UPDATE petstock_service.service SET version = version RETURNING single) ${LOOK}, changed`;
 
 /** How long what is under way may take when the store is closed. */
 const UNFINISHED_MS = 2_000;
@@ -35,22 +43,24 @@ const FORGET_USAGE = `
 
 /** A store for any number of services on any number of machines: the schema `petstock_service` of a PostgreSQL 15 or later. */
 export class PostgresStore implements Store {
-  readonly faults: PostgresFaults;
-  readonly journal: PostgresJournal;
   readonly #connections: Connections;
-  readonly #time: DatabaseTime;
+  readonly #clock: Clock;
+  /** How far the clock of the database is ahead of this machine's, and how much of that is by administration: milliseconds. */
+  #ahead = 0;
+  #moved = 0;
   readonly #keys: PostgresKeys;
   readonly #pets: PostgresPets;
   readonly #inventory: PostgresInventory;
   #closing: Promise<void> | null = null;
 
   /** Opens the database; new tables are made and filled with the stock. */
-  static async open({ urls, stock, clock, keepsJournal }: PostgresOptions): Promise<PostgresStore> {
-    const connections = new Connections(urls);
+  static async open({ urls, stock, clock, onlyLooks = false }: PostgresOptions): Promise<PostgresStore> {
+    const connections = new Connections(urls, clock);
     try {
-      await prepare(connections, stock);
-      const store = new PostgresStore(connections, clock, keepsJournal);
-      await store.check();
+      await connections.requireSessions();
+      await (onlyLooks ? requirePrepared(connections) : prepare(connections, stock));
+      const store = new PostgresStore(connections, clock);
+      store.#seen(seenIn((await connections.read<Look>(LOOK))[0]));
       return store;
     } catch (error) {
       await connections.close();
@@ -58,18 +68,21 @@ export class PostgresStore implements Store {
     }
   }
 
-  private constructor(connections: Connections, clock: Clock, keepsJournal: boolean) {
+  private constructor(connections: Connections, clock: Clock) {
     this.#connections = connections;
-    this.#time = new DatabaseTime(clock);
-    this.faults = new PostgresFaults(connections);
-    this.journal = new PostgresJournal(connections, keepsJournal);
+    this.#clock = clock;
     this.#keys = new PostgresKeys(connections, (seen) => this.#seen(seen));
-    this.#pets = new PostgresPets(connections, () => this.#time.unmoved());
+    this.#pets = new PostgresPets(connections, () => this.now() - this.#moved);
     this.#inventory = new PostgresInventory(connections);
   }
 
+  /** Never ahead of the database by more than the clocks drift apart between two answers of it, since an answer takes time. */
   now(): number {
-    return this.#time.now();
+    return Math.floor(this.#clock.now() + this.#ahead);
+  }
+
+  get pool() {
+    return this.#connections.pool;
   }
 
   async advance(milliseconds: number): Promise<void> {
@@ -80,12 +93,9 @@ export class PostgresStore implements Store {
   }
 
   async check(): Promise<void> {
-    const look = async (client: Client) => {
-      const { rows } = await client.query<Look & { readonly read_only: string }>(CHECK);
-      if (rows[0]?.read_only === 'on') throw readOnly();
-      return rows[0];
-    };
-    this.#seen(seenIn(await this.#connections.session(look, { onlyReads: true })));
+    const { wroteLately } = this.#connections;
+    const rows = await (wroteLately ? this.#connections.read<Look>(LOOK) : this.#connections.change<Look>(CHECK));
+    this.#seen(seenIn(rows[0]));
   }
 
   register(key: string, entitlement: Entitlement, registration: Registration): Promise<void> {
@@ -161,14 +171,14 @@ export class PostgresStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const isIdle = Promise.all([this.#keys.idle(), this.#pets.idle(), this.#inventory.idle(), this.journal.flush()]);
+    const isIdle = Promise.all([this.#keys.idle(), this.#pets.idle(), this.#inventory.idle()]);
     // A database that does not answer is not to hold up the end of the service.
     await Promise.race([isIdle, sleep(UNFINISHED_MS, undefined, { ref: false })]);
     await this.#connections.close();
   }
 
-  #seen({ now, moved, faultsVersion }: Seen): void {
-    this.#time.seen(now, moved);
-    this.faults.seen(faultsVersion);
+  #seen({ now, moved }: Seen): void {
+    this.#ahead = now - this.#clock.now();
+    this.#moved = moved;
   }
 }

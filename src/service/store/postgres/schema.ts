@@ -50,24 +50,62 @@ const FIRST = `
     entry jsonb NOT NULL
   );`;
 
-/** The versions of the schema with what makes each of the one before it. A version is never changed. */
-const MIGRATIONS: readonly string[] = [FIRST];
+/**
+ * The versions of the schema with what makes each of the one before it. A version is never changed, and one that is released only adds
+ * (so that the program before it works beside it); what nobody uses any more is dropped a version later, which then raises `oldest`.
+ * The tables of faults and journal are such: this program does not use them.
+ */
+const MIGRATIONS: readonly string[] = [
+  FIRST,
+  `ALTER TABLE petstock_service.service ADD COLUMN oldest integer NOT NULL DEFAULT 1;
+   ALTER TABLE petstock_service.keys ADD COLUMN origin text;`,
+];
+
+/** What every look at the database learns. */
+export interface Seen {
+  /** The time of the store. */
+  readonly now: number;
+  /** How far ahead of the clock of the database it has been moved: milliseconds. */
+  readonly moved: number;
+}
+
+export interface Look {
+  readonly now: bigint;
+  readonly ahead: bigint;
+  readonly version: number;
+  readonly oldest: number;
+}
+
+/** Looked at with each admission, so that a replica notices at once that the tables are not its own any more. */
+export const LOOK = `SELECT ${NOW} AS now, ahead, version, oldest FROM petstock_service.service`;
+
+/** @throws StorageError if the tables are of a version that this program can't work with */
+export function seenIn(row: Look | undefined): Seen {
+  if (row === undefined) throw new StorageError('The table petstock_service.service is empty');
+  requireKnown(row);
+  return { now: Number(row.now), moved: Number(row.ahead) };
+}
+
+/** `oldest` is the lowest version whose program may use the tables as they are. */
+function requireKnown({ version, oldest }: Pick<Look, 'version' | 'oldest'>): void {
+  if (oldest <= MIGRATIONS.length) return;
+  throw new StorageError(
+    `The tables of the service are of a later version of petstock (schema ${version}; this one knows ${MIGRATIONS.length}): use that version`,
+    { isUnusable: true },
+  );
+}
 
 /**
  * Creates the tables and fills them if they are not there, and brings those of an earlier version to this one: one service
  * at a time, all at once.
- * @throws StorageError when they are of a later version, or the user may not make them
+ * @throws StorageError if they are of a later version that this program can't work with, or the user may not make them
  */
-export function prepare(connections: Connections, stock: Stock): Promise<void> {
-  return connections.transact(async (client) => {
+export async function prepare(connections: Connections, stock: Stock): Promise<void> {
+  if ((await versionIn(connections)) >= MIGRATIONS.length) return;
+  await connections.transact(async (client) => {
     await withoutTimeouts(client);
     await patiently(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
-    const from = await versionOf(client);
-    if (from > MIGRATIONS.length) {
-      throw new StorageError(
-        `The tables of the service are of a later version of petstock (schema ${from}; this one knows ${MIGRATIONS.length})`,
-      );
-    }
+    const from = await versionIn({ read: async (text) => (await client.query(text)).rows });
     if (from === 0) await client.query('CREATE SCHEMA IF NOT EXISTS petstock_service');
     for (const [at, statements] of MIGRATIONS.entries()) {
       if (at < from) continue;
@@ -77,14 +115,27 @@ export function prepare(connections: Connections, stock: Stock): Promise<void> {
   });
 }
 
-/** 0 where there are no tables. */
-async function versionOf(client: Client): Promise<number> {
-  const { rows } = await client.query<{ readonly is_there: boolean }>(
-    `SELECT to_regclass('petstock_service.service') IS NOT NULL AS is_there`,
+/** @throws StorageError if there are no tables of the service, or not of this version */
+export async function requirePrepared(connections: Connections): Promise<void> {
+  const version = await versionIn(connections);
+  if (version >= MIGRATIONS.length) return;
+  const what = version === 0 ? 'There is no stock of the service' : 'Its tables are of an earlier version';
+  throw new StorageError(`${what}; petstock sandbox serve makes them`);
+}
+
+/** 0 if there are no tables. */
+async function versionIn(database: { read(text: string): Promise<readonly object[]> }): Promise<number> {
+  // Not `to_regclass`, which remembers in a transaction what it did not find before another one made it.
+  const [table] = await database.read(
+    `SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+     WHERE n.nspname = 'petstock_service' AND c.relname = 'service'`,
   );
-  if (rows[0]?.is_there !== true) return 0;
-  const found = await client.query<{ readonly version: number }>('SELECT version FROM petstock_service.service');
-  return found.rows[0]?.version ?? 0;
+  if (table === undefined) return 0;
+  const rows = await database.read('SELECT to_json(s) AS service FROM petstock_service.service AS s');
+  const [row] = rows as readonly { readonly service: Partial<Look> }[];
+  const { version = 0, oldest = version } = row?.service ?? {};
+  requireKnown({ version, oldest });
+  return version;
 }
 
 /** For the transaction under way: a whole stock takes as long as it takes. */

@@ -35,7 +35,7 @@ export function guarded<Result>(work: () => Result): Result {
     return work();
   } catch (error) {
     throw isSqliteError(error)
-      ? new StorageError(error.message, { cause: error, isUnusable: isUnusable(error) })
+      ? new StorageError(error.message, { cause: error, isUnusable: isDamaged(error), isDamaged: isDamaged(error) })
       : error;
   }
 }
@@ -93,7 +93,7 @@ export function isLocked(error: unknown): boolean {
   return codeOf(error) === codes.busy && (!isSqliteError(error) || (error.errcode ?? codes.busy) === codes.busy);
 }
 
-function isUnusable(error: Error): boolean {
+function isDamaged(error: Error): boolean {
   const code = codeOf(error);
   return code === codes.corrupt || code === codes.notADatabase;
 }

@@ -30,12 +30,22 @@ export class GroupCommit {
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #ready: () => void;
+  readonly #ended: (error?: unknown) => void;
   #waiting: Job[] = [];
   #turn: Promise<void> | null = null;
 
-  /** @param ready called before each transaction; what it throws is what all its work fails with */
-  constructor(database: Database, participant: Participant, ready: () => void = () => {}) {
+  /**
+   * @param ready called before each transaction; what it throws is what all of it fails with
+   * @param ended called after each transaction; if it could not be committed, with the error
+   */
+  constructor(
+    database: Database,
+    participant: Participant,
+    ready: () => void = () => {},
+    ended: (error?: unknown) => void = () => {},
+  ) {
     this.#ready = ready;
+    this.#ended = ended;
     this.#database = database;
     this.#participant = participant;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
@@ -99,8 +109,10 @@ export class GroupCommit {
       });
       this.#participant.flush();
       this.#commit.run();
+      this.#ended();
       return outcomes;
     } catch (error) {
+      this.#ended(error);
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;
     } finally {

@@ -31,7 +31,7 @@ export class Keys implements Participant {
     this.#find = database.prepare('SELECT * FROM keys WHERE digest = ?');
     this.#list = database.prepare('SELECT * FROM keys ORDER BY created_at, digest');
     this.#insert = database.prepare(
-      'INSERT INTO keys (digest, plan, minute_limit, day_limit, created_at) VALUES (?, ?, ?, ?, ?)',
+      'INSERT INTO keys (digest, plan, minute_limit, day_limit, created_at, origin) VALUES (?, ?, ?, ?, ?, ?)',
     );
     this.#entitle = database.prepare('UPDATE keys SET plan = ?, minute_limit = ?, day_limit = ? WHERE digest = ?');
     this.#revoke = database.prepare('UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE digest = ?');
@@ -41,10 +41,11 @@ export class Keys implements Participant {
     );
   }
 
-  register(key: string, { plan, limits }: Entitlement, { keepsKnown }: Registration, at: number): void {
+  register(key: string, { plan, limits }: Entitlement, { keepsKnown, origin }: Registration, at: number): void {
     this.#settle();
     const row = this.#row(digestOf(key));
-    if (row === undefined) this.#insert.run(bytesOf(digestOf(key)), plan, limits.minute, limits.day, at);
+    if (row === undefined)
+      this.#insert.run(bytesOf(digestOf(key)), plan, limits.minute, limits.day, at, origin ?? null);
     else if (!keepsKnown) this.#entitle.run(plan, limits.minute, limits.day, row.digest);
   }
 

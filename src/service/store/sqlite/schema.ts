@@ -43,9 +43,10 @@ const MIGRATIONS: ReadonlyMap<bigint, string> = new Map([
      CREATE INDEX pets_with_record ON pets (id) WHERE record IS NOT NULL;
      CREATE TABLE orders (position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;`,
   ],
+  [4n, 'ALTER TABLE keys ADD COLUMN origin TEXT;'],
 ]);
 
-const CURRENT = 3n;
+export const CURRENT = 4n;
 
 /**
  * Readies a database that was opened with the timeout STARTING_MS: creates and fills it if it is new, and brings the schema
@@ -85,11 +86,18 @@ export function versionOf(database: Database): bigint {
   if (application === APPLICATION_ID && MIGRATIONS.has(version)) return version;
   if (count === 0n) return 0n;
   const name = database.location() ?? 'the database';
-  const newer = application === APPLICATION_ID && version > CURRENT;
-  const message = newer
-    ? `${name} is of a later version of petstock (schema ${version}; this one knows ${CURRENT})`
-    : `${name} is not a database of the service`;
-  throw new StorageError(message, { isUnusable: !newer });
+  if (application !== APPLICATION_ID) {
+    throw new StorageError(`${name} is not a database of the service`, { isUnusable: true });
+  }
+  throw laterVersion(name, version);
+}
+
+/** An older program can't use a newer file, and must not change it. */
+export function laterVersion(file: string, version: bigint): StorageError {
+  return new StorageError(
+    `${file} is of a later version of petstock (schema ${version}; this one knows ${CURRENT}): use that version, or another file`,
+    { isUnusable: true },
+  );
 }
 
 /** Puts all of a stock into tables that are empty. */

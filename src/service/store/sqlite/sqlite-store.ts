@@ -1,36 +1,35 @@
 import { statSync } from 'node:fs';
 import { type Clock, MovableClock } from '../../clock.ts';
-import { FaultSet } from '../../faults/fault-set.ts';
-import { LocalJournal } from '../../journal.ts';
 import type { Admission, LimitRules, Usage } from '../../limits/admission.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from '../../seed/stock.ts';
 import { type Entitlement, type KeyRecord, type Registration, StorageError, type Store } from '../store.ts';
 import { patiently, VERY_PATIENT } from './busy-retry.ts';
-import { BUSY_MS, type Database, guarded, IN_MEMORY, inTransaction, openDatabase } from './database.ts';
+import { BUSY_MS, type Database, guarded, IN_MEMORY, inTransaction, openDatabase, type Statement } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Pages, ShortList, type Snapshots, snapshotsOf } from './inventory.ts';
 import { Keys } from './keys.ts';
 import { Pets } from './pets.ts';
-import { fillStock, prepareDatabase, putItems, STARTING_MS, settle } from './schema.ts';
+import {
+  CURRENT,
+  fillStock,
+  laterVersion,
+  prepareDatabase,
+  putItems,
+  STARTING_MS,
+  settle,
+  versionOf,
+} from './schema.ts';
 
 /**
- * Whether the file that was opened is still where it was. On most systems a file that is deleted or replaced can still be
- * written to, and everything written is lost.
+ * Returns a check that throws StorageError once the file that was opened is not where it was. On most systems a file that is deleted
+ * or replaced can still be written to, and everything written is lost.
  */
-class FilePresence {
-  readonly #file: string;
-  readonly #opened: string | null;
-
-  constructor(file: string) {
-    this.#file = file;
-    this.#opened = file === IN_MEMORY ? null : identityOf(file);
-  }
-
-  /** @throws StorageError when it is gone, or another one is in its place */
-  require(): void {
-    if (this.#opened === null || identityOf(this.#file) === this.#opened) return;
-    throw new StorageError(`${this.#file} was deleted or replaced while it was in use. Start the service again`);
-  }
+function presenceOf(file: string): () => void {
+  const opened = file === IN_MEMORY ? null : identityOf(file);
+  return () => {
+    if (opened === null || identityOf(file) === opened) return;
+    throw new StorageError(`${file} was deleted or replaced while it was in use. Start the service again`);
+  };
 }
 
 /** Empty when there is no file. */
@@ -43,28 +42,39 @@ const FORGET_USAGE = `
   UPDATE keys SET minute_start = -1, minute_length = 0, minute_used = 0, day_start = -1, day_used = 0,
     first_refusal_at = NULL, strikes = 0, banned_until = NULL`;
 
+/** Milliseconds after a commit within which another one is taken for granted. */
+const LATELY_MS = 5_000;
+
+const REWRITE = `UPDATE keys SET plan = plan WHERE digest = (SELECT min(digest) FROM keys);
+  UPDATE pets SET quantity = quantity WHERE id = (SELECT min(id) FROM pets);
+  PRAGMA user_version = ${CURRENT}`;
+
 /**
- * The embedded store: one SQLite file in write-ahead mode, or a database in memory. Several processes may share a file. What
- * is for those who test clients (faults, journal, a clock that was moved) is of one process: a `sandbox serve` with a fault
- * is not to strike the commands that use its file.
+ * The embedded store: one SQLite file in write-ahead mode, or a database in memory. Several processes may share a file. A clock
+ * that was moved is of one process.
  */
 export class SqliteStore implements Store {
-  readonly faults = new FaultSet();
-  readonly journal = new LocalJournal();
   readonly #clock: MovableClock;
   readonly #database: Database;
-  readonly #presence: FilePresence;
+  readonly #requirePresent: () => void;
+  readonly #version: Statement;
+  /** When a change was committed; undefined if one has failed since. */
+  #wroteAt: number | undefined;
   readonly #commits: GroupCommit;
   readonly #keys: Keys;
   readonly #pets: Pets;
   readonly #shortList: ShortList;
   readonly #snapshots: Snapshots;
 
-  /** Opens the file; a new one is created and filled with the stock. */
-  static async open(file: string, stock: Stock, clock: Clock): Promise<SqliteStore> {
-    const database = guarded(() => openDatabase(file, { timeout: STARTING_MS }));
+  /**
+   * Opens the file; a new one is created and filled with the stock.
+   * @param onlyLooks whether nothing is to be made or changed: then the file has to be there, and of this version
+   */
+  static async open(file: string, stock: Stock, clock: Clock, onlyLooks = false): Promise<SqliteStore> {
+    const database = guarded(() => openDatabase(file, { timeout: STARTING_MS, readOnly: onlyLooks }));
     try {
-      await prepareDatabase(database, stock);
+      if (!onlyLooks) await prepareDatabase(database, stock);
+      else if (versionOf(database) !== CURRENT) throw new StorageError(`${file} has no stock of this version yet`);
       database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
       return new SqliteStore(file, database, clock);
     } catch (error) {
@@ -76,9 +86,17 @@ export class SqliteStore implements Store {
   private constructor(file: string, database: Database, clock: Clock) {
     this.#clock = new MovableClock(clock);
     this.#database = database;
-    this.#presence = new FilePresence(file);
+    this.#requirePresent = presenceOf(file);
     this.#keys = new Keys(database);
-    this.#commits = new GroupCommit(database, this.#keys, () => this.#presence.require());
+    this.#version = database.prepare('PRAGMA user_version');
+    this.#commits = new GroupCommit(
+      database,
+      this.#keys,
+      () => this.#requireOwn(),
+      (error) => {
+        this.#wroteAt = error === undefined ? this.#clock.unmoved() : undefined;
+      },
+    );
     this.#pets = new Pets(database);
     this.#shortList = new ShortList(database, new Pages(database));
     this.#snapshots = snapshotsOf(file, database);
@@ -94,8 +112,11 @@ export class SqliteStore implements Store {
   }
 
   async check(): Promise<void> {
-    this.#presence.require();
-    await patiently(() => this.#database.prepare('SELECT 1 FROM keys LIMIT 1').all());
+    if (this.#wroteAt !== undefined && Math.abs(this.#clock.unmoved() - this.#wroteAt) < LATELY_MS) {
+      return patiently(() => this.#requireOwn());
+    }
+    // As many pages as a request writes, though nothing in them changes: on a full disk a single one may still have its place.
+    await this.#commits.run(() => this.#database.exec(REWRITE));
   }
 
   register(key: string, entitlement: Entitlement, registration: Registration): Promise<void> {
@@ -177,12 +198,21 @@ export class SqliteStore implements Store {
     this.#database.close();
   }
 
+  /** @throws StorageError if the file was replaced, or changed by a later version of petstock */
+  #requireOwn(): void {
+    this.#requirePresent();
+    const { user_version: version } = this.#version.get();
+    if (version !== CURRENT) throw laterVersion(this.#database.location() ?? 'the database', version);
+  }
+
   /** A transaction of its own: between two turns none is open. */
   async #alone(work: () => void): Promise<void> {
-    this.#presence.require();
     await patiently(() => {
       this.#shortList.changed();
-      inTransaction(this.#database, work);
+      inTransaction(this.#database, () => {
+        this.#requireOwn();
+        work();
+      });
     }, VERY_PATIENT);
     settle(this.#database);
   }

@@ -1,0 +1,124 @@
+import { isIP } from 'node:net';
+import type { Clock } from './clock.ts';
+import type { Controls } from './controls.ts';
+import type { Log } from './http/log.ts';
+import type { Patience } from './http/server.ts';
+import type { TlsFiles } from './http/tls.ts';
+import type { JournalEntry } from './journal.ts';
+import type { BanRule, Plan } from './limits/admission.ts';
+import type { Ids, Stock } from './seed/stock.ts';
+import type { StartPatience } from './store/open-store.ts';
+
+export interface ServiceOptions {
+  /** Path of the database file, or ':memory:', which is the default. Created and seeded when new. */
+  readonly file?: string;
+  /**
+   * Address of a PostgreSQL in place of a file: `postgres://…`. Its tables are made and filled when they are new. Any number of
+   * services on any machines may share it; windows, bans and dates then go by its clock. Several are servers of one database,
+   * of which the one that takes writes is used.
+   */
+  readonly database?: string | readonly string[];
+  /** Milliseconds since the Unix epoch: windows, bans, `Date` and everything else go by it, where there is no `database`. */
+  readonly clock: Clock;
+  /** Address to listen at: 127.0.0.1. */
+  readonly host?: string;
+  /** Port to listen at; 0, the default, takes a free one. */
+  readonly port?: number;
+  /** What a new database is filled with, in place of what `pets`, `seed` and `ids` make. */
+  readonly stock?: Stock;
+  /** Pets in a new database: 24. */
+  readonly pets?: number;
+  /** Seed of the stock in a new database: 1. */
+  readonly seed?: number;
+  /** Whether some ids of a new database are beyond 2^53: large, they are. */
+  readonly ids?: Ids;
+  /** Plan of the key: business, unless the key is known and has one. */
+  readonly plan?: Plan;
+  /** Limits of the key's own, as an enterprise key has them; they go before `plan`. */
+  readonly limits?: { readonly minute: bigint | number; readonly day: bigint | number };
+  /** A key to register. Without it, one is issued. */
+  readonly key?: string;
+  /** Whether that key is the content of a file, which may have had another one before. */
+  readonly isKeyOfFile?: boolean;
+  /** How long to wait for a database that is being started. Without it, not at all. */
+  readonly startPatience?: StartPatience;
+  /** Length of the minute window: 60. */
+  readonly windowSeconds?: number;
+  /** When going on after a 429 bans the key: after 10 strikes for 300 s. False: never. */
+  readonly ban?: BanRule | false;
+  /** Requests without a valid key that an address may make in a minute before they get 429 in place of 401: 600. False: any number. */
+  readonly addressLimit?: number | false;
+  /** Origins of web pages that may call the service from a browser, `*` for all. None by default. */
+  readonly cors?: readonly string[];
+  /** Bounds of the quantities that may be set. None by default. */
+  readonly quantityBounds?: { readonly min?: bigint; readonly max?: bigint };
+  /** Faults to inject; the grammar is at `parseFault`. */
+  readonly faults?: readonly string[];
+  /** Port of the administration server, 0 for a free one. Undefined: none. */
+  readonly adminPort?: number;
+  /** Address of the administration server: loopback. On another one it speaks HTTPS where the service does. */
+  readonly adminHost?: string;
+  /** What a request to the administration server must bring as its bearer token. Without it, one is made. */
+  readonly adminToken?: string;
+  /** What a request for its metrics must bring, unless it brings the token above. Without it, loopback takes them without a token. */
+  readonly metricsToken?: string;
+  /** Whether requests are remembered, and the administration server has the clock, faults and journal. */
+  readonly testControls?: boolean;
+  /** Files of a certificate and its key: then HTTPS is served, and nothing else. */
+  readonly tls?: TlsFiles;
+  /** Networks of proxies whose `X-Forwarded-For` is believed: `10.0.0.0/8`. None by default. */
+  readonly trustProxy?: readonly string[];
+  /** How long an idle connection is kept for the next request: 75. Longer than a proxy in front of it keeps its own. */
+  readonly keepAliveSeconds?: number;
+  /** Called for each request when it is over. */
+  readonly log?: Log;
+  /** How long a client may take: 60 s for its headers, 300 s for all of its request, 60 s to go on reading. */
+  readonly patience?: Patience;
+}
+
+export interface RunningService {
+  /** Base address, for example http://127.0.0.1:4010/v1 */
+  readonly url: string;
+  /** Address of the administration server. */
+  readonly adminUrl: string | null;
+  /** The bearer token of the administration server; null without one. */
+  readonly adminToken: string | null;
+  /** A key that is valid here: psk_… */
+  readonly key: string;
+  /** What lists of keys call it. */
+  readonly keyId: string;
+  /** Ids of valid keys that the key file had before. */
+  readonly replacedKeys: readonly string[];
+  /** The last requests seen, oldest first; none without `testControls`. */
+  journal(): readonly JournalEntry[];
+  /** Replaces all faults. @throws FaultSpecError at once */
+  setFaults(specs: readonly string[]): void;
+  /** Moves the clock of this service ahead. */
+  advanceClock(seconds: number): Promise<void>;
+  /** Milliseconds since the Unix epoch: the time of the service. */
+  now(): number;
+  /** The stock, what keys have used, and bans. */
+  readonly controls: Controls;
+  /** Reads certificate and key again. @throws TlsError; then the previous ones stay in use */
+  reloadTls(): void;
+  /** Has `/readyz` fail, and connections end with their next answer. Requests are still answered. */
+  drain(): void;
+  /** Stops listening, answers what is in flight, closes the database. */
+  close(): Promise<void>;
+}
+
+export const DEFAULTS = {
+  host: '127.0.0.1',
+  port: 0,
+  plan: 'business',
+  windowSeconds: 60,
+  addressLimit: 600,
+  keepAliveSeconds: 75,
+  ban: { strikes: 10, seconds: 300 },
+  patience: { headersMs: 60_000, requestMs: 300_000 },
+} as const;
+
+/** Reports whether no other machine reaches this address. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}

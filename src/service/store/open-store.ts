@@ -1,0 +1,84 @@
+import type { Clock } from '../clock.ts';
+import { generateKey, idOfKey } from '../keys/key.ts';
+import { type Limits, PLANS, type Plan } from '../limits/admission.ts';
+import { type Stock, seededStock } from '../seed/stock.ts';
+import { IN_MEMORY } from './sqlite/database.ts';
+import { SqliteStore } from './sqlite/sqlite-store.ts';
+import { type KeyRecord, type Registration, StorageError, type Store } from './store.ts';
+
+/** Which store: that of a PostgreSQL if `database` is given, else that of a file. */
+export interface StoreOptions {
+  /** Path of a SQLite file, or ':memory:', which is the default. */
+  readonly file?: string | undefined;
+  /** `postgres://…`; several are servers of one database: the one that takes writes is used. */
+  readonly database?: string | readonly string[] | undefined;
+  readonly clock: Clock;
+  /** What a new store is filled with; without it the default stock. */
+  readonly stock?: Stock | undefined;
+  /** Whether nothing is to be made or changed: then the store has to be there, as this version makes it. */
+  readonly onlyLooks?: boolean;
+  readonly startPatience?: StartPatience | undefined;
+}
+
+/** How long a database that is being started is waited for. */
+export interface StartPatience {
+  readonly seconds: number;
+  /** Waits this long. Rejects if it is not to be waited for any more. */
+  sleep(milliseconds: number): Promise<unknown>;
+  /** Called once, when the waiting begins. @param reason as the database gave it */
+  waits(reason: string): void;
+}
+
+const PAUSE_MS = 500;
+
+/** Opens a store; a new one is made and filled. @throws StorageError */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const {
+    file = IN_MEMORY,
+    database,
+    clock,
+    stock = seededStock(),
+    onlyLooks = false,
+    startPatience: patience,
+  } = options;
+  if (database === undefined) return SqliteStore.open(file, stock, clock, onlyLooks);
+  const { PostgresStore } = await import('./postgres/postgres-store.ts');
+  const began = clock.now();
+  for (let tried = 1; ; tried++) {
+    try {
+      return await PostgresStore.open({ urls: [database].flat(), stock, clock, onlyLooks });
+    } catch (error) {
+      const isStarting = error instanceof StorageError && error.isStarting;
+      if (!isStarting || patience === undefined || clock.now() - began >= patience.seconds * 1000) throw error;
+      if (tried === 1) patience.waits(error.message);
+      await patience.sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** What a key may do: a plan, or limits of its own, which make it an enterprise key. */
+export type Grant = Plan | Limits;
+
+/** Issues a key. This is the only time that it can be seen: the store keeps its digest. @throws StorageError */
+export async function issueKey(
+  store: Store,
+  grant: Grant,
+): Promise<{ readonly key: string; readonly record: KeyRecord }> {
+  const key = generateKey();
+  return { key, record: await adoptKey(store, key, grant, { keepsKnown: false }) };
+}
+
+/** Makes `key` known. @throws StorageError */
+export async function adoptKey(
+  store: Store,
+  key: string,
+  grant: Grant,
+  registration: Registration,
+): Promise<KeyRecord> {
+  const isPlan = typeof grant === 'string';
+  const entitlement = { plan: isPlan ? grant : 'enterprise', limits: isPlan ? PLANS[grant] : grant };
+  await store.register(key, entitlement, registration);
+  const record = (await store.keys()).find(({ id }) => id === idOfKey(key));
+  if (record === undefined) throw new Error('A key that was registered is not among the keys.');
+  return record;
+}
