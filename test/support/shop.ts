@@ -23,7 +23,7 @@ export interface Shop {
 /** Opens a shop on a service in memory; it closes when the test is finished. */
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const clock = createTestClock();
-  const service = await startService({ file: ':memory:', clock, ...options });
+  const service = await startService({ file: ':memory:', testControls: true, clock, ...options });
   onTestFinished(() => service.close());
   const folders = await temporaryFolders();
   const env = { PETSTOCK_URL_STAGING: service.url, PETSTOCK_API_KEY_STAGING: service.key };

@@ -31,7 +31,12 @@ interface Ahead {
 
 /** A service with one key, which several machines use that share the state of a database. */
 export async function openTeam(stateUrl: string, options: Partial<ServiceOptions> = {}): Promise<Team> {
-  const service = await startService({ file: ':memory:', clock: createSystemClock(hrtime.bigint), ...options });
+  const service = await startService({
+    file: ':memory:',
+    testControls: true,
+    clock: createSystemClock(hrtime.bigint),
+    ...options,
+  });
   onTestFinished(() => service.close());
   const env = {
     PETSTOCK_URL_STAGING: service.url,
