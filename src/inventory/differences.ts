@@ -72,17 +72,19 @@ function compareIds(left: ItemColumns, leftIndex: number, right: ItemColumns, ri
   return heads === 0 ? (left.tails[leftIndex] ?? 0) - (right.tails[rightIndex] ?? 0) : heads;
 }
 
-/** Whether two items of one pet differ, by their places. Statuses are compared as numbers. */
+/** Returns whether two items of one pet differ, by their places. Statuses are compared as the codes of the right side. */
 function comparer(
   left: ItemColumns,
   right: ItemColumns,
   only: ComparedField,
 ): (left: number, right: number) => boolean {
   const unknown = -1;
+  /** A status that the right side never has. */
+  const foreign = -2;
   const codes = (side: ItemColumns) =>
     Int32Array.from({ length: side.statuses.size }, (_, code) => {
       const text = side.statuses.textOf(code);
-      return text === '' ? unknown : right.statuses.codeOf(text);
+      return text === '' ? unknown : (right.statuses.find(text) ?? foreign);
     });
   const [leftCodes, rightCodes] = [codes(left), codes(right)];
   return (leftIndex, rightIndex) => {

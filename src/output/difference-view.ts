@@ -1,24 +1,43 @@
+import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Difference } from '../inventory/differences.ts';
+import { singleLine } from '../shared/sanitize.ts';
 import type { Batches } from './batches.ts';
 import { numberColumn as number } from './change-rows.ts';
 import type { Paint } from './paint.ts';
 import type { Column, Row, Scalar, View } from './view.ts';
 
+export interface DifferencesOptions {
+  /** The names of the sides, for a table. */
+  readonly left: string;
+  readonly right: string;
+  /** The shop's names of pets, if it has any. */
+  readonly names: PetNames | undefined;
+}
+
 /**
- * What differs between two lists. JSON is `[{"petId","change","left":{"quantity","status"},"right":{…}}]`, with null for a side
- * that does not have the pet, and for a status that is not known. CSV and TSV have the same, flat.
+ * Returns what differs between two lists. JSON is `[{"petId","change","left":{"quantity","status"},"right":{…}}]`, with null for a side
+ * that does not have the pet, and for a status that is not known; with `name` if there is one. CSV and TSV have the same, flat.
  *
  * @param source can be read once
  */
-export function differencesView(source: Batches<Difference>): View {
+export function differencesView(source: Batches<Difference>, { left, right, names }: DifferencesOptions): View {
+  const more = names === undefined ? [] : [nameColumn];
+  const named = <T extends object>(convert: (difference: Difference) => T) => {
+    return converted(source, (difference) => {
+      const name = names?.get(difference.petId);
+      return name === undefined ? convert(difference) : { ...convert(difference), name };
+    });
+  };
   return {
     shape: 'list',
-    columns,
-    rows: converted(source, toRow),
-    document: { head: undefined, rows: converted(source, toJson) },
-    table: { columns: tableColumns, rows: converted(source, toTableRow) },
+    columns: [...columns, ...more],
+    rows: named(toRow),
+    document: { head: undefined, rows: named(toJson) },
+    table: { columns: [...tableColumns(left, right), ...more], rows: named(toTableRow) },
   };
 }
+
+const nameColumn: Column = { field: 'name', title: 'Name' };
 
 async function* converted<T>(
   source: Batches<Difference>,
@@ -83,14 +102,24 @@ function statusText({ left, right }: Difference): string {
 
 const looks = { added: 'green', removed: 'red', changed: 'yellow' } as const;
 
-const tableColumns: readonly Column[] = [
-  number('petId', 'Pet ID'),
-  { field: 'change', title: 'Change', whole: true, cell: changeCell },
-  number('left', 'Left'),
-  number('right', 'Right'),
-  { field: 'by', title: 'By', align: 'right', whole: true, cell: byCell },
-  { field: 'status', title: 'Status' },
-];
+function tableColumns(left: string, right: string): readonly Column[] {
+  return [
+    number('petId', 'Pet ID'),
+    { field: 'change', title: 'Change', whole: true, cell: changeCell },
+    number('left', sideTitle(left)),
+    number('right', sideTitle(right)),
+    { field: 'by', title: 'By', align: 'right', whole: true, cell: byCell },
+    { field: 'status', title: 'Status' },
+  ];
+}
+
+/** Returns the name of a side; of a long path its end, which says more. */
+function sideTitle(name: string): string {
+  const title = singleLine(name);
+  return title.length <= longestTitle ? title : `…${title.slice(1 - longestTitle)}`;
+}
+
+const longestTitle = 16;
 
 function changeCell(value: Scalar, _row: Row, paint: Paint): string {
   return value === 'added' || value === 'removed' || value === 'changed'

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { ExportRow } from '../../../change-files/change-file-text.ts';
 import {
@@ -13,6 +14,7 @@ import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { oneOf } from '../values.ts';
 import { type Side, sideOf } from './sides.ts';
+import { petNamesOf } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
 
 interface DiffOptions {
@@ -100,7 +102,9 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   if (options.changes) await printChanges(invocation, found);
   else {
     const { differencesView } = await import('../../../output/difference-view.ts');
-    await invocation.results.print(differencesView(found), { sayWhenEmpty: false });
+    const [leftTitle, rightTitle] = titlesOf(leftSide, rightSide);
+    const viewOptions = { left: leftTitle, right: rightTitle, names: await petNamesOf(invocation) };
+    await invocation.results.print(differencesView(found, viewOptions), { sayWhenEmpty: false });
   }
   const differing = counts.added + counts.removed + counts.changed;
   const sizes = `${leftSide.name} has ${pets(left.items.length)}, ${rightSide.name} ${pets(right.items.length)}`;
@@ -109,6 +113,12 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   const error = unreadable.error(undefined);
   if (error) throw error;
   if (options.exitCode && differing > 0) throw new ChangesFound('They differ');
+}
+
+/** Returns short names for the columns of a table: of files without their folders, if that tells them apart. */
+function titlesOf(left: Side, right: Side): readonly [string, string] {
+  const [one, other] = [left, right].map(({ kind, name }) => (kind === 'file' ? basename(name) : name));
+  return one === other || one === undefined || other === undefined ? [left.name, right.name] : [one, other];
 }
 
 interface Counts {

@@ -62,11 +62,11 @@ test('what differs, by pet id, in every format', async () => {
   expect((await shop.run(`inventory diff ${left} ${right} -o ndjson --string-ids`)).stdout).toContain('{"petId":"4",');
   const table = await shop.run(`inventory diff ${left} ${right}`, { terminal: 80, env: { NO_COLOR: '1' } });
   expect(table.stdout).toMatchInlineSnapshot(`
-    "          Pet ID  Change   Left  Right  By  Status
-                   4  changed    39     37  -2  available
-                   5  removed     1             available
-                  77  added              3      pending
-    9007199254740993  changed     0      0      sold → available
+    "          Pet ID  Change   left.ndjson  right.csv  By  Status
+                   4  changed           39         37  -2  available
+                   5  removed            1                 available
+                  77  added                         3      pending
+    9007199254740993  changed            0          0      sold → available
     "
   `);
   expect(table.stderr.replaceAll(/\s+/g, ' ')).toContain('right.csv 3 pets: 2 changed, 1 added, 1 removed.');
