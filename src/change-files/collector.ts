@@ -33,6 +33,14 @@ export type ChangeFile =
 
 const longestText = 1000;
 
+/** The first word of the last row of many lists, in some languages. */
+const total =
+  /^(?:grand |sub)?(?:totals?|totale|totaal|sum|summe|gesamt|insgesamt|somme|suma|soma|итого|всего|合計|总计)[\s:.]*$/i;
+
+function isTotal(cell: string): boolean {
+  return cell.length <= 20 && total.test(cell.trim());
+}
+
 /** Makes changes of rows, and notes every fault of each. */
 export class ChangeCollector {
   readonly faults = new FaultList();
@@ -43,6 +51,10 @@ export class ChangeCollector {
 
   add(row: RawRow): void {
     const { cells, line } = row;
+    if (isTotal(cells.petId) || (cells.petId === '' && isTotal(cells.reason))) {
+      this.faults.add({ line, message: 'this row is a total, and no pet: remove it' });
+      return;
+    }
     const petId = this.#petId(row);
     const quantity = this.#integer(row, 'quantity', readQuantity);
     const delta = this.#integer(row, 'delta', readDelta);
@@ -74,7 +86,11 @@ export class ChangeCollector {
   #petId(row: RawRow): bigint | undefined {
     const text = bareNumber(row.cells.petId);
     if (text !== '') return this.#value(row, 'petId', readPetId(text));
-    this.faults.add({ line: row.line, column: row.names.petId, message: 'the pet id is missing' });
+    this.faults.add({
+      line: row.line,
+      column: row.names.petId,
+      message: 'the pet id is missing: if this row is a total, remove it',
+    });
     return undefined;
   }
 

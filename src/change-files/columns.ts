@@ -1,6 +1,6 @@
 import { quoted } from '../inventory/parsed.ts';
 import { parsePetId, parseQuantity } from '../inventory/values.ts';
-import type { FaultList, Remedy } from './fault.ts';
+import type { FaultList } from './fault.ts';
 import type { FieldNames } from './field-names.ts';
 import { type Field, nearestField, ownNames, type RowField } from './fields.ts';
 
@@ -17,13 +17,6 @@ export interface Columns {
 }
 
 const noChangeFile = 'this is not a change file: the first line has to name the columns, such as petId,quantity,reason';
-const exampleRemedy: Remedy = {
-  columns: new Map([
-    ['petId', 'SKU'],
-    ['quantity', 'Stock'],
-  ]),
-  ignoreColumns: true,
-};
 const noStockList =
   'this is not a stock list: the first line has to name the columns, such as petId,quantity,status, ' +
   'as petstock inventory list -o csv writes them';
@@ -51,17 +44,24 @@ export function readHeader(
   faults: FaultList,
 ): Columns | undefined {
   const names = cells.map((cell) => cell.trim());
+  if (isOneColumn(names, naming)) {
+    faults.add({ line, message: `${inOneColumn}, here ${quoted(names[0] ?? '')}` });
+    return undefined;
+  }
   if (!names.some((name) => naming.knows(name) || nearestField(name) !== undefined)) {
-    // Whatever it is, such as a file of keys: none of it is repeated.
-    faults.remedy = exampleRemedy;
     faults.add({ line, message: naming.isStockList ? noStockList : noChangeFile });
+    // Whatever it is, such as a file of keys: only what looks like names of columns is repeated.
+    if (names.length > 1 && names.every(looksLikeName)) {
+      for (const name of names) naming.faultOf(name, 'column');
+      faults.remedy = naming.remedy(new Set(), 'column');
+    }
     return undefined;
   }
   const total = faults.total;
   const { found, unnamed } = findColumns(names, line, naming, faults);
   const missing = naming.missing('column');
   for (const message of missing) faults.add({ line, message });
-  if (missing.length === 0) faults.remedy = naming.remedy(new Set(found.keys()));
+  if (missing.length === 0) faults.remedy = naming.remedy(new Set(found.keys()), 'column');
   // One that was named and is missing is reported already.
   if (faults.total > total && !found.has('petId')) return undefined;
   if (!found.has('petId')) {
@@ -77,6 +77,22 @@ export function readHeader(
   const indexes = Object.fromEntries([...found].map(([field, { index }]) => [field, index]));
   const spelled = Object.fromEntries([...found].map(([field, { name }]) => [field, name]));
   return { count: cells.length, indexes, names: { ...ownNames, ...spelled }, unnamed };
+}
+
+/** What is said, once, of a file whose columns were not told apart. */
+export const inOneColumn =
+  'the file is all in one column: in a spreadsheet split it into columns (Data, Text to columns) and save it as CSV again';
+
+/** Reports whether the one cell of a header line holds the names of several columns. */
+function isOneColumn(names: readonly string[], naming: FieldNames): boolean {
+  const [only, ...others] = names.filter((name) => name !== '');
+  if (only === undefined || others.length > 0 || naming.knows(only)) return false;
+  return only.split(/[\s,;|:]+/).filter((part) => naming.knows(part)).length > 1;
+}
+
+/** A word or several, and no number or key. */
+function looksLikeName(name: string): boolean {
+  return name.length <= 24 && /^\p{L}[\p{L} _.()/#-]*\d{0,2}$/u.test(name);
 }
 
 interface FoundColumns {

@@ -1,5 +1,4 @@
 import { quoted } from '../inventory/parsed.ts';
-import type { RowField } from './fields.ts';
 
 /** What the places of a file count: its lines, or the items of a JSON list that is written on one line. */
 export type PlaceUnit = 'line' | 'item';
@@ -14,11 +13,8 @@ export interface FileFault {
   readonly message: string;
 }
 
-/** Options by which the names of a file are understood. */
-export interface Remedy {
-  readonly columns: ReadonlyMap<RowField, string>;
-  readonly ignoreColumns: boolean;
-}
+/** How a file can be read all the same: with `--ignore-columns`, or once a question is answered, which is never guessed. */
+export type Remedy = { readonly kind: 'ignore' } | { readonly kind: 'ask'; readonly question: string };
 
 const mostKept = 1000;
 

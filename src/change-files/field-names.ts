@@ -1,4 +1,5 @@
 import { quoted } from '../inventory/parsed.ts';
+import { shellWord } from '../shared/shell-word.ts';
 import type { Remedy } from './fault.ts';
 import { type Field, fieldOf, nearestField, plainName, type RowField, unknownName } from './fields.ts';
 
@@ -63,32 +64,38 @@ export class FieldNames {
   }
 
   /**
-   * The options by which a file with unknown names can be read.
+   * Returns how a file with unknown names can be read.
    * @param found the fields that it has under names that are known
-   * @returns undefined where there are none, such as for two columns that may both be a precondition
+   * @returns undefined if there is no way, such as for two columns that may both be a precondition
    */
-  remedy(found: ReadonlySet<Field>): Remedy | undefined {
-    const columns = new Map<RowField, string>();
+  remedy(found: ReadonlySet<Field>, kind: 'column' | 'field'): Remedy | undefined {
     const known = new Set([...found, ...this.#columns.keys()]);
-    const rest: string[] = [];
-    for (const name of this.#unknown) {
-      const field = nearestField(name) ?? fieldOf(name);
-      if (field === undefined || field === 'status' || known.has(field) || !isTypeable(name)) rest.push(name);
-      else {
-        known.add(field);
-        columns.set(field, name);
-      }
-    }
-    const wanted: RowField[] = known.has('petId') ? [] : ['petId'];
-    if (!known.has('quantity') && !known.has('delta')) wanted.push('quantity');
-    for (const field of wanted) {
-      const at = rest.findIndex((name) => isTypeable(name) && !mayMeanExpected(name));
-      const [name] = at === -1 ? [] : rest.splice(at, 1);
-      if (name === undefined) return undefined;
-      columns.set(field, name);
-    }
-    if (columns.size + rest.length === 0 || rest.some((name) => mayMeanExpected(name))) return undefined;
-    return { columns, ignoreColumns: rest.length > 0 };
+    const needsId = !known.has('petId');
+    const needsStock = !known.has('quantity') && !known.has('delta');
+    const preconditions = [...this.#unknown].filter(mayMeanExpected);
+    const others = [...this.#unknown].filter((name) => !mayMeanExpected(name) && isTypeable(name));
+    const [precondition, ...more] = preconditions;
+    const wanted = Number(needsId) + Number(needsStock);
+    if (more.length > 0 || others.length < wanted) return undefined;
+    const isAskable = precondition === undefined || (isTypeable(precondition) && !known.has('expected'));
+    if (!isAskable) return undefined;
+    const names = inWords(others);
+    const questions = [
+      ...(needsId ? [`Which ${kind} is the pet id: ${names}? \`--column petId=<name>\``] : []),
+      ...(needsStock
+        ? [
+            `Which ${kind} is the stock: ${names}? \`--column quantity=<name>\`, or \`--column delta=<name>\` for a delivery`,
+          ]
+        : []),
+      ...(precondition === undefined
+        ? []
+        : [
+            `Is ${quoted(precondition)} the stock that a row expects? \`--column ${shellWord(`expected=${precondition}`)}\``,
+          ]),
+    ];
+    if (questions.length === 0) return this.#unknown.size > 0 ? { kind: 'ignore' } : undefined;
+    const rest = others.length > wanted ? '. `--ignore-columns` lets the others pass' : '';
+    return { kind: 'ask', question: questions.join('. ') + rest };
   }
 
   #ownField(name: string): Field | undefined {
@@ -97,6 +104,14 @@ export class FieldNames {
   }
 }
 
+/** Returns `a`, `a or b`, `a, b or c`; of many the first. */
+function inWords(names: readonly string[]): string {
+  const shown = names.slice(0, mostNamed);
+  const last = names.length > shown.length ? 'another' : shown.pop();
+  return [shown.join(', '), last].filter(Boolean).join(' or ');
+}
+
+const mostNamed = 8;
 /** Of so many unknown names, the others are of no use. */
 const mostUnknown = 100;
 

@@ -126,7 +126,7 @@ describe('a row', () => {
     ],
     ['"1,234",7', `2 petId: "1,234" is not a pet id: if 1234 is meant, write it without a separator`],
     ['x,7', `2 petId: "x" is not a pet id: a pet id is a whole number such as 42`],
-    [',7', '2 petId: the pet id is missing'],
+    [',7', '2 petId: the pet id is missing: if this row is a total, remove it'],
     ['42,"1,800"', `2 qty: "1,800" is not a quantity: if 1800 is meant, write it without a separator`],
     ['42,1.800', `2 qty: "1.800" is not a quantity: if 1800 is meant, write it without a separator`],
     ['42,1 234 800', `2 qty: "1 234 800" is not a quantity: if 1234800 is meant, write it without a separator`],

@@ -109,7 +109,7 @@ describe('JSON', () => {
       '[{"petId":1,"quantity":2,"__proto__":3}]',
       `1 __proto__: "__proto__" is not a field that petstock knows: the fields are petId, quantity or delta, and optionally expected, reason, ref, status`,
     ],
-    ['[{"quantity":2}]', '1 petId: the pet id is missing'],
+    ['[{"quantity":2}]', '1 petId: the pet id is missing: if this row is a total, remove it'],
     [
       '[{"petId":1.23E+18,"quantity":2}]',
       '1 petId: 1.23E+18 looks like an id that a spreadsheet rounded; format the column as text and export again',

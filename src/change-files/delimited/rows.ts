@@ -1,5 +1,5 @@
 import type { RawRow } from '../collector.ts';
-import { type Columns, listColumns, readHeader } from '../columns.ts';
+import { type Columns, inOneColumn, listColumns, readHeader } from '../columns.ts';
 import type { FaultList } from '../fault.ts';
 import type { FieldNames } from '../field-names.ts';
 import type { RowReader } from '../row-reader.ts';
@@ -13,6 +13,8 @@ const guarded = /^'+[=+\-@\t\r＝＋－＠]/;
 export class DelimitedRows implements RowReader {
   #header: 'awaited' | 'useless' | Columns = 'awaited';
   readonly #scanner: RecordScanner;
+  /** It was said that rows are all in one column. */
+  #isInOneColumn = false;
 
   constructor(
     private readonly faults: FaultList,
@@ -43,6 +45,11 @@ export class DelimitedRows implements RowReader {
 
   #readCells(row: DelimitedRow, columns: Columns): void {
     const { line, cells } = row;
+    if (columns.count > 1 && isInOneColumn(cells)) {
+      if (!this.#isInOneColumn) this.faults.add({ line, message: `${inOneColumn}, from this line on` });
+      this.#isInOneColumn = true;
+      return;
+    }
     const message = misshapen(row, columns);
     if (message !== undefined) {
       this.faults.add({ line, message });
@@ -89,6 +96,11 @@ function misshapen(row: DelimitedRow, { count, unnamed }: Columns): string | und
 
 function counted(cells: number): string {
   return cells === 1 ? '1 cell' : `${cells} cells`;
+}
+
+/** Reports whether a row is in its first cell, with another delimiter than the header line. */
+function isInOneColumn([first = '', ...others]: readonly string[]): boolean {
+  return others.length === 0 && /^["']?-?\d+["']?\s*[,;|\t]/.test(first);
 }
 
 function isBlank(cell: string): boolean {

@@ -27,7 +27,7 @@ export function createJsonRows(
       reader.end();
       const missing = names.missing('field');
       for (const message of missing) faults.add({ line: 1, message });
-      if (missing.length === 0) faults.remedy = names.remedy(objects.foundBesideUnknown);
+      if (missing.length === 0) faults.remedy = names.remedy(objects.foundBesideUnknown, 'field');
     },
   };
 }

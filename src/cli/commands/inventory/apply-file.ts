@@ -127,20 +127,10 @@ async function read({ context, where }: Invocation, file: string, options: FileO
   });
 }
 
-/** The command that reads the file; undefined where it would be the same that has just failed. */
+/** Returns what to do with a file of other names: a command that reads it, or a question. undefined if that is the command that has just failed. */
 function remedyHint(file: string, where: Where, options: FileOptions, remedy: Remedy | undefined): string | undefined {
-  if (remedy === undefined) return undefined;
-  const advised = commandOf(file, where, understanding(options, remedy));
-  return advised === commandOf(file, where, options) ? undefined : advised;
-}
-
-/** The options of a command with those by which the names of its file are understood. */
-function understanding(options: FileOptions, { columns, ignoreColumns }: Remedy): FileOptions {
-  return {
-    ...options,
-    columns: new Map([...columns, ...options.columns]),
-    ignoreColumns: options.ignoreColumns || ignoreColumns,
-  };
+  if (remedy?.kind !== 'ignore') return remedy?.question;
+  return options.ignoreColumns ? undefined : commandOf(file, where, { ...options, ignoreColumns: true });
 }
 
 /** The command as it was given, as far as it says what the plan is. */
