@@ -5,7 +5,7 @@ import type { GovernorOptions } from './governor.ts';
 import type { KeyState } from './key-state.ts';
 import { processOf } from './owner.ts';
 import type { RecordBuffer } from './record-buffer.ts';
-import { decide, type Wish } from './rules.ts';
+import { decide, spentDay, type Wish } from './rules.ts';
 
 /** After this many 429s in a row, of all processes and those of one burst counted once, no command waits any longer. */
 const maxEpisodes = 3;
@@ -80,7 +80,8 @@ export class Turn {
       throw new UnavailableError(message, { retryAfterSeconds });
     }
     if (!isDown && (state.episodes >= maxEpisodes || total > maxWait)) {
-      throw new RateLimitedError('nothing may be sent now', { retryAfterSeconds });
+      const day = spentDay(state, at, this.#options.bulk);
+      throw new RateLimitedError('nothing may be sent now', { retryAfterSeconds, day });
     }
     if (!this.#isAnnounced) this.#options.onWait(wait, isDown ? 'unavailable' : 'refused');
     this.#isAnnounced = true;

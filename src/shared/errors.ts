@@ -39,6 +39,8 @@ export interface ErrorDetails {
   readonly service?: ServiceError | undefined;
   /** Seconds until the same command works again. */
   readonly retryAfterSeconds?: number | undefined;
+  /** The quota of the day that is used up. `resetAt`: milliseconds since the Unix epoch, by the service's clock. */
+  readonly day?: { readonly limit: number; readonly resetAt: number } | undefined;
   /** The request was definitely not carried out: it was never sent, or each time refused with a 429. */
   readonly unsent?: boolean | undefined;
   /**
@@ -73,6 +75,7 @@ export abstract class PetstockError extends Error {
   readonly status: number | undefined;
   readonly service: ServiceError | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly day: ErrorDetails['day'];
   readonly unsent: boolean;
   readonly mayStillArrive: boolean;
   // biome-ignore lint/complexity/useLiteralKeys: a class can't have a field of that name
@@ -94,6 +97,7 @@ export abstract class PetstockError extends Error {
     this.status = details.status;
     this.service = details.service;
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.day = details.day;
     this.unsent = details.unsent ?? false;
     this.mayStillArrive = details.mayStillArrive ?? false;
   }

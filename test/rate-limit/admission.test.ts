@@ -69,7 +69,9 @@ describe('a spent window', () => {
     const clock = createTestClock();
     const { ask, governor } = createRig({ clock });
     await ask(ok(told(0, 12 * hour, clock.now())));
-    await expect(governor.admit(unaborted)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 43_209 });
+    const day = { limit: 60, resetAt: clock.now() + 12 * hour };
+    const refusal = { kind: 'rate-limited', retryAfterSeconds: 43_209, day };
+    await expect(governor.admit(unaborted)).rejects.toMatchObject(refusal);
     expect(clock.sleeps).toEqual([]);
   });
 });
