@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { ColumnBatches } from '../inventory/item-columns.ts';
+import type { ColumnBatches, ItemWriter } from '../inventory/item-columns.ts';
 import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import type { Permit } from '../rate-limit/governor.ts';
 import { type PetstockError, UnavailableError } from '../shared/errors.ts';
@@ -9,7 +9,7 @@ import { Controllers } from './controllers.ts';
 import { decodeItem, decodeJson, type Operation } from './decode.ts';
 import { errorOf, errorOfAnswer } from './error-answer.ts';
 import type { Answer, ExchangeOptions } from './exchange.ts';
-import { readInventory } from './inventory-body.ts';
+import { type CopyInventoryOptions, copyInventory, readInventory } from './inventory-body.ts';
 import type { Json } from './json.ts';
 import { NetworkFault } from './network-fault.ts';
 import { pushToPull } from './push-to-pull.ts';
@@ -58,6 +58,8 @@ export interface ScanOptions extends ReadOptions {
   readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
 }
 
+export type CopyOptions = ReadOptions & CopyInventoryOptions;
+
 export interface UpdateOptions {
   /**
    * Exactly one request is sent, with this. Without it the request is admitted, and sent again only where it certainly was
@@ -80,6 +82,8 @@ export interface Client {
   listInventory(options?: ReadOptions): AsyncIterable<readonly InventoryItem[]>;
   /** The same without an object for each item. */
   scanInventory(options?: ScanOptions): ColumnBatches;
+  /** The same as pieces of lines; the last lines stay in the writer. */
+  copyInventory(writer: ItemWriter, options: CopyOptions): AsyncIterable<Uint8Array>;
   /**
    * `PATCH /inventory/{petId}` sets the stock of one pet. It is never sent again after an unknown outcome.
    *
@@ -157,19 +161,23 @@ export function createClient(options: ClientOptions): Client {
       if (!isSuccess(answer)) throw await errorOf(answer);
       return { value: decodeJson(await answer.text({ most, of: operation.name }), operation), headers: answer.headers };
     });
+  const getInventory = (read: ReadOptions, use: (answer: Answer) => Promise<void>): Promise<void> =>
+    call({ method: 'GET', path: '/inventory', ...read }, async (answer) => {
+      if (!isOk(answer)) throw await errorOf(answer);
+      await use(answer);
+    });
   const scanInventory = ({ onUnreadable, ...read }: ScanOptions = {}): ColumnBatches =>
-    pushToPull((give) =>
-      call({ method: 'GET', path: '/inventory', ...read }, async (answer) => {
-        if (!isOk(answer)) throw await errorOf(answer);
-        await readInventory(answer, { give, onUnreadable });
-      }),
-    );
+    pushToPull((give) => getInventory(read, (answer) => readInventory(answer, { give, onUnreadable })));
 
   return {
     async *listInventory(read) {
       for await (const batch of scanInventory(read)) yield batch.items();
     },
     scanInventory,
+    copyInventory: (writer, { permit, once, signal, ...options }) =>
+      pushToPull((give) =>
+        getInventory({ permit, once, signal }, (answer) => copyInventory(answer, writer, give, options)),
+      ),
     async updateInventory(petId, quantity, { permit, signal } = {}) {
       if (signal) setMaxListeners(0, signal);
       const path = `/inventory/${petId}`;
@@ -187,10 +195,7 @@ export function createClient(options: ClientOptions): Client {
       callJson({ method: 'GET', path: `/pets/${petId}` }, { name: `GET /pets/${petId}` }, mostBytes.payload),
     listOrders: () =>
       callJson({ method: 'GET', path: '/store/orders' }, { name: 'GET /store/orders' }, mostBytes.payload),
-    probe: () =>
-      call({ method: 'GET', path: '/inventory' }, async (answer) => {
-        if (!isOk(answer)) throw await errorOf(answer);
-      }),
+    probe: () => getInventory({}, async () => {}),
     request: (method, path, body) => call({ method, path, body }, (answer) => rawAnswer(answer, `${method} ${path}`)),
     stream: (outgoing, give) => call(outgoing, (answer) => streamedAnswer(answer, give)),
   };

@@ -87,7 +87,39 @@ export class ItemColumns {
 }
 
 /** Batches as they come from their source; each is valid until the next is asked for. */
-export type ColumnBatches = AsyncIterable<ItemColumns>;
+export interface ColumnBatches extends AsyncIterable<ItemColumns> {
+  /** The same items as pieces of lines, copied where they can be. Only one of the two can be read. */
+  copied?(writer: ItemWriter): AsyncIterable<Uint8Array>;
+}
+
+/** Which items are copied. */
+export interface CopySelection {
+  /** Items of other statuses are left out; undefined: none are. */
+  readonly statuses?: ReadonlySet<string> | undefined;
+  /** Takes a pet, by the parts of its id. @returns whether it has not been there before: else its item is not copied */
+  isNew(head: number, tail: number): boolean;
+}
+
+/** Writes items as lines: from columns, or as they stand in the bytes of a list. */
+export interface ItemWriter {
+  /** How many items were copied. */
+  readonly copiedItems: number;
+  /** Nothing more can be copied before the lines are taken with `rest`. */
+  readonly isFull: boolean;
+  /** Drops all lines. */
+  restart(selection: CopySelection): void;
+  /**
+   * Copies items from `start` on that are spelled in the shortest way, up to the first that is not.
+   * @param bytes end with a zero byte and 16 more of any kind
+   * @param view of the same bytes
+   * @returns where the last of them ends, or `start`
+   */
+  copy(bytes: Uint8Array, view: DataView, start: number): number;
+  /** The pieces that the lines of a batch fill. */
+  pieces(batch: ItemColumns): Iterable<Uint8Array>;
+  /** The lines that have not filled a piece. */
+  rest(): Iterable<Uint8Array>;
+}
 
 /** Statuses by small numbers, in the order of their first appearance. */
 export class StatusNames {

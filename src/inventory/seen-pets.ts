@@ -66,12 +66,17 @@ export async function* withoutRepeated(
 ): AsyncGenerator<ItemColumns> {
   const seen = new SeenPets();
   for await (const batch of batches) {
-    const { heads, tails } = batch;
-    batch.keep((index) => {
-      const isNew = seen.add(heads[index] ?? 0, tails[index] ?? 0);
-      if (!isNew) onRepeated(batch.petIdAt(index));
-      return isNew;
-    });
+    keepFirst(batch, seen, onRepeated);
     yield batch;
   }
+}
+
+/** Leaves in a batch the items whose pets have not been seen. @param onRepeated is called for every other one */
+export function keepFirst(batch: ItemColumns, seen: SeenPets, onRepeated: (petId: bigint) => void): void {
+  const { heads, tails } = batch;
+  batch.keep((index) => {
+    const isNew = seen.add(heads[index] ?? 0, tails[index] ?? 0);
+    if (!isNew) onRepeated(batch.petIdAt(index));
+    return isNew;
+  });
 }

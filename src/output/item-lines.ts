@@ -1,4 +1,5 @@
-import type { ColumnBatches, ItemColumns, StatusNames } from '../inventory/item-columns.ts';
+import type { ColumnBatches, CopySelection, ItemColumns, ItemWriter, StatusNames } from '../inventory/item-columns.ts';
+import { CopiedItems, canCopy } from './copied-items.ts';
 import { integerLength, slack, writeInteger, writeQuantity } from './digits.ts';
 import type { InventoryField } from './inventory-view.ts';
 
@@ -25,21 +26,43 @@ const longestInteger = 20;
 /** Returns items as bytes of whole lines, in large pieces. */
 export async function* itemPieces(batches: ColumnBatches, format: ItemLineFormat): AsyncGenerator<Uint8Array> {
   const lines = new ItemLines(format);
-  for await (const batch of batches) yield* lines.pieces(batch);
+  if (batches.copied !== undefined && canCopy(format)) yield* batches.copied(lines);
+  else for await (const batch of batches) yield* lines.pieces(batch);
   yield* lines.rest();
 }
 
-/** Writes numbers from columns as digits, without strings or objects on the way. */
-export class ItemLines {
+/** Writes numbers from columns as digits, without strings or objects on the way, or copies them as they stand in JSON. */
+export class ItemLines implements ItemWriter {
   #piece = new Piece(pieceSize);
+  readonly #format: ItemLineFormat;
+  #copied: CopiedItems;
   readonly #plan: LinePlan;
   readonly #statuses: StatusCells;
   readonly #quantities: QuantityCells | undefined;
 
   constructor(format: ItemLineFormat) {
+    this.#format = format;
+    this.#copied = new CopiedItems(format, toCell, { isNew: () => true });
     this.#plan = createPlan(format);
     this.#statuses = new StatusCells(this.#plan.status);
     if (format.quantity !== undefined) this.#quantities = new QuantityCells(format.quantity);
+  }
+
+  get copiedItems(): number {
+    return this.#copied.count;
+  }
+
+  get isFull(): boolean {
+    return this.#piece.room < this.#copied.longest;
+  }
+
+  restart(selection: CopySelection): void {
+    this.#piece.length = 0;
+    this.#copied = new CopiedItems(this.#format, toCell, selection);
+  }
+
+  copy(bytes: Uint8Array, view: DataView, start: number): number {
+    return this.#copied.copy(this.#piece, bytes, view, start);
   }
 
   /** Returns the pieces that a batch fills. */
@@ -68,7 +91,7 @@ export class ItemLines {
 }
 
 /** The bytes of a piece that is being filled. */
-class Piece {
+export class Piece {
   readonly bytes: Uint8Array;
   readonly view: DataView;
   length = 0;
@@ -84,7 +107,7 @@ class Piece {
 }
 
 /** A text as bytes, written four at a time. */
-class Cell {
+export class Cell {
   /** In bytes. */
   readonly length: number;
   readonly #words: Uint32Array;
@@ -104,6 +127,7 @@ class Cell {
   }
 }
 
+const toCell = (text: string) => new Cell(text);
 const none = new Cell('');
 const idKind = 0;
 const quantityKind = 1;

@@ -1,4 +1,4 @@
-import { batchSize, ItemColumns, StatusNames } from '../../inventory/item-columns.ts';
+import { batchSize, ItemColumns, type ItemWriter, StatusNames } from '../../inventory/item-columns.ts';
 import type { FailureError } from '../../shared/errors.ts';
 import { mostBytes } from '../body.ts';
 import { Window } from './byte-buffer.ts';
@@ -66,9 +66,12 @@ export class InventoryScanner {
   /** Within an item: up to where its end has been looked for, counted from its beginning. */
   #searched = 0;
   #full = false;
+  readonly #writer: ItemWriter | undefined;
 
-  constructor(exact: ExactDecoder, size = batchSize) {
+  /** @param writer copies the items that it can, so that batches have only the others */
+  constructor(exact: ExactDecoder, size = batchSize, writer?: ItemWriter) {
     this.#exact = exact;
+    this.#writer = writer;
     this.batch = new ItemColumns(size);
     this.#items = new ItemReader(this.batch);
   }
@@ -83,14 +86,14 @@ export class InventoryScanner {
   }
 
   /**
-   * Reads on until the batch is full or the bytes are used up.
-   * @returns whether the batch is full
+   * Reads on until the batch is full, or has to be written before more is copied, or the bytes are used up.
+   * @returns false if the bytes are used up
    * @throws FailureError where the body is no list of items
    */
   fill(): boolean {
     if (this.#full) this.#startBatch();
     const { batch } = this;
-    while (batch.length < batch.capacity && batch.statuses.characters < mostCharacters) {
+    while (batch.length < batch.capacity && batch.statuses.characters < mostCharacters && !this.#mustWrite) {
       if (!this.#step()) return false;
     }
     this.#full = true;
@@ -106,6 +109,12 @@ export class InventoryScanner {
     const { bytes, at, end } = this.#window;
     if (this.#state === 'list' || this.#state === 'other') this.#exact.other(bytes.subarray(at, end));
     if (this.#state !== 'end') throw this.#exact.cutOff(this.#window.received);
+  }
+
+  /** Lines go out in the order of the list: what was read before what is copied after it. */
+  get #mustWrite(): boolean {
+    if (this.#writer === undefined) return false;
+    return this.#writer.isFull || (this.batch.length > 0 && this.#state === 'behind');
   }
 
   #startBatch(): void {
@@ -160,7 +169,12 @@ export class InventoryScanner {
     const { batch } = this;
     const window = this.#window;
     const { bytes, view } = window;
-    let at = window.at;
+    let at = this.#writer?.copy(bytes, view, window.at) ?? window.at;
+    if (at > window.at) {
+      window.at = at;
+      this.#state = 'behind';
+      return;
+    }
     let next: State = 'inItem';
     while (bytes[at] === byte.openBrace) {
       const end = this.#items.read(bytes, view, at);
@@ -185,7 +199,7 @@ export class InventoryScanner {
     const window = this.#window;
     const { bytes, at, end } = window;
     const itemEnd = this.#extent.find(bytes, at + this.#searched, end);
-    const index = this.#before + this.batch.length + this.#leftOut;
+    const index = this.#before + this.batch.length + this.#leftOut + (this.#writer?.copiedItems ?? 0);
     if ((itemEnd < 0 ? end : itemEnd) - at > mostBytes.item) throw this.#exact.tooLong(index);
     if (itemEnd < 0) {
       this.#searched = end - at;

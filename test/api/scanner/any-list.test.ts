@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { InventoryItem } from '../../../src/inventory/items.ts';
 import fc from '../../support/seeded-fast-check.ts';
 import { oddList } from './odd-lists.ts';
-import { inventoryDecoder, outcome, parse, scan } from './readings.ts';
+import { copy, inventoryDecoder, linesOf, outcome, parse, scan } from './readings.ts';
 import { inPieces, spelledList } from './spellings.ts';
 
 /** Lists in all three: `PETSTOCK_RUNS=1000000 PETSTOCK_SEED=1 npx vitest run --project unit test/api/scanner/any-list.test.ts` */
@@ -39,6 +40,23 @@ function changed(text: string, edits: readonly Change[]): Uint8Array {
   return body;
 }
 
+function expectReading(pieces: readonly Uint8Array[], size: number, expected: InventoryItem[] | 'refused'): void {
+  expect(outcome(() => scan(pieces, size))).toEqual(expected);
+  expect(outcome(() => copy(pieces, size))).toEqual(expected === 'refused' ? expected : linesOf(expected));
+}
+
+/** Items that are copied, or are nearly such, with bytes changed. */
+const nearlyCopied = fc
+  .array(
+    fc.tuple(
+      fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.bigInt({ min: 0n, max: 200n })),
+      fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -20, max: 2000 })),
+      fc.constantFrom('available', 'pending', 'sold'),
+    ),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map((items) => `[${items.map(([id, n, word]) => `{"petId":${id},"quantity":${n},"status":"${word}"}`).join()}]`);
+
 describe('the scanner reads what the parser reads', () => {
   test('any spelling of any items, in any pieces, and by itself', { timeout }, () => {
     fc.assert(
@@ -47,6 +65,7 @@ describe('the scanner reads what the parser reads', () => {
         const exact = inventoryDecoder();
         expect(scan(inPieces(body, lengths), size, exact)).toEqual(items);
         expect(parse(body)).toEqual(items);
+        expect(copy(inPieces(body, lengths), size)).toBe(linesOf(items));
         // It would be right, too, but ten times as slow.
         if (!repeats) expect(exact.asked).toBe(0);
       }),
@@ -60,12 +79,26 @@ describe('the scanner reads what the parser reads', () => {
       fc.property(oddList, pieceLengths, sizes, (text, lengths, size) => {
         const body = Buffer.from(text);
         const expected = outcome(() => parse(body));
-        expect(outcome(() => scan(inPieces(body, lengths), size))).toEqual(expected);
+        expectReading(inPieces(body, lengths), size, expected);
         outcomes[expected === 'refused' ? 'refused' : 'accepted'] += 1;
       }),
       options,
     );
     expect(Math.min(outcomes.accepted, outcomes.refused)).toBeGreaterThan(numRuns / 20);
+  });
+
+  test('what is copied, with bytes changed or not: both accept it or both refuse it', { timeout }, () => {
+    fc.assert(
+      fc.property(nearlyCopied, fc.option(changes), pieceLengths, sizes, (text, edits, lengths, size) => {
+        const body = edits === null ? Buffer.from(text) : changed(text, edits);
+        expectReading(
+          inPieces(body, lengths),
+          size,
+          outcome(() => parse(body)),
+        );
+      }),
+      options,
+    );
   });
 
   test('where bytes have been changed, both accept it or both refuse it', { timeout }, () => {
@@ -74,7 +107,7 @@ describe('the scanner reads what the parser reads', () => {
       fc.property(spelledList, changes, pieceLengths, sizes, ({ text }, edits, lengths, size) => {
         const body = changed(text, edits);
         const expected = outcome(() => parse(body));
-        expect(outcome(() => scan(inPieces(body, lengths), size))).toEqual(expected);
+        expectReading(inPieces(body, lengths), size, expected);
         if (expected !== 'refused') accepted += 1;
       }),
       options,

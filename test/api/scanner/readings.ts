@@ -4,6 +4,7 @@ import type { ExactDecoder } from '../../../src/api/scanner/exact-decoder.ts';
 import { InventoryScanner } from '../../../src/api/scanner/scanner.ts';
 import { decodeUtf8 } from '../../../src/api/utf8.ts';
 import type { InventoryItem } from '../../../src/inventory/items.ts';
+import { type ItemLineFormat, ItemLines } from '../../../src/output/item-lines.ts';
 import { FailureError } from '../../../src/shared/errors.ts';
 
 export const operation = { name: 'GET /inventory' };
@@ -36,13 +37,48 @@ export function scan(pieces: readonly Uint8Array[], size = 3, exact = exactDecod
   return [...items, ...scanner.batch.items()];
 }
 
+/** The lines of the same body, most of whose items are copied. */
+export function copy(pieces: readonly Uint8Array[], size = 3): string {
+  const lines = new ItemLines(lineFormat);
+  const scanner = new InventoryScanner(exactDecoder(operation), size, lines);
+  const text: Uint8Array[] = [];
+  const take = () => {
+    text.push(...lines.pieces(scanner.batch));
+    if (lines.isFull) text.push(...lines.rest());
+  };
+  for (const piece of pieces) {
+    scanner.add(piece);
+    while (scanner.fill()) take();
+  }
+  scanner.finish();
+  take();
+  return Buffer.concat([...text, ...lines.rest()]).toString();
+}
+
+/** The lines of items that were read. */
+export function linesOf(items: readonly InventoryItem[]): string {
+  const text = items.map(({ petId, quantity, status }) => `(${petId}|${quantity}|${status})\n`).join('');
+  // Half of a character has no bytes of its own.
+  return Buffer.from(text).toString();
+}
+
+const lineFormat: ItemLineFormat = {
+  cells: [
+    { field: 'petId', before: '(' },
+    { field: 'quantity', before: '|' },
+    { field: 'status', before: '|' },
+  ],
+  end: ')\n',
+  status: (status) => status,
+};
+
 /** What a parser makes of the body as a whole. */
 export function parse(body: Uint8Array): InventoryItem[] {
   return decodeItems(decodeJson(decodeUtf8(body), operation), operation);
 }
 
-/** The items, or the failure in a form that says no more than that it is one. */
-export function outcome(read: () => InventoryItem[]): InventoryItem[] | 'refused' {
+/** What was read, or the failure in a form that says no more than that it is one. */
+export function outcome<T>(read: () => T): T | 'refused' {
   try {
     return read();
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createFilter, type FilterCriteria, type ItemFilter, mayMeet } from '../../../inventory/filter.ts';
-import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns.ts';
+import type { ColumnBatches, ItemColumns, ItemWriter } from '../../../inventory/item-columns.ts';
 import { parsePetStatus, petStatuses } from '../../../inventory/items.ts';
 import { withoutRepeated } from '../../../inventory/seen-pets.ts';
 import { isSortKey, type SortOptions, sortItems, sortKeys } from '../../../inventory/sort.ts';
@@ -20,7 +20,7 @@ import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { collect, listOf, quantityOf, required } from '../values.ts';
 import { watchMissing } from './missing-pets.ts';
-import { lowStockOf, requireWhole, scanStock, stockViewOptions } from './stock.ts';
+import { copyStock, lowStockOf, requireWhole, scanStock, stockViewOptions } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
 
 interface ListOptions {
@@ -79,7 +79,15 @@ export function defineList(command: Command, run: Run): void {
           const { fields } = selection;
           const viewOptions = { ...(await stockViewOptions(invocation)), fields };
           const page = stockPage(whereName(invocation.where), viewOptions.lowStock, invocation.context.clock.now());
-          const view = inventoryColumnsView(arrange(found, selection), { ...viewOptions, page });
+          const arranged = arrange(found, selection);
+          const items = isCopyable(selection, options)
+            ? {
+                [Symbol.asyncIterator]: () => arranged[Symbol.asyncIterator](),
+                copied: (writer: ItemWriter) =>
+                  copyStock(invocation, client, writer, { unreadable, statuses: selection.criteria.statuses }),
+              }
+            : arranged;
+          const view = inventoryColumnsView(items, { ...viewOptions, page });
           await invocation.results.print(view);
         }
         const error = unreadable.error(invocation.where, (item) => criteria.every((each) => mayMeet(each, item)));
@@ -88,6 +96,12 @@ export function defineList(command: Command, run: Run): void {
         requireWhole(invocation, error, notThere);
       }),
     );
+}
+
+/** Reports whether items are shown in their order, and chosen by nothing but their status. */
+function isCopyable({ criteria, sort, limit }: Selection, { low, name, summary }: ListOptions): boolean {
+  const { petIds, minQuantity, maxQuantity } = criteria;
+  return [low, name, summary, petIds, minQuantity, maxQuantity, sort, limit].every((one) => one === undefined);
 }
 
 /** Returns a filter for pets with `text` in their name, in any case. @throws UsageError if the shop has no names */

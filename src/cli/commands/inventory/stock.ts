@@ -1,7 +1,7 @@
 import type { Client } from '../../../api/client.ts';
 import type { PetNames } from '../../../inventory/bar-codes.ts';
 import type { ItemFilter } from '../../../inventory/filter.ts';
-import type { ItemColumns } from '../../../inventory/item-columns.ts';
+import type { ItemColumns, ItemWriter } from '../../../inventory/item-columns.ts';
 import { type InventoryItem, isPetStatus } from '../../../inventory/items.ts';
 import { settingDefinitions } from '../../../settings/settings.ts';
 import { NotFoundError, type PetstockError } from '../../../shared/errors.ts';
@@ -21,16 +21,47 @@ export async function* scanStock(
   client: Client,
   { unreadable, filter = () => {} }: ScanStockOptions,
 ): AsyncGenerator<ItemColumns> {
-  let warned = false;
+  const warn = createStatusWarning(invocation);
   for await (const batch of client.scanInventory({ onUnreadable: unreadable.add })) {
     filter(batch);
-    const unknown = warned ? undefined : itemOfUnknownStatus(batch);
-    if (unknown) {
-      warned = true;
-      await warnOfStatus(invocation, unknown);
-    }
+    await warn(batch);
     yield batch;
   }
+}
+
+/** Returns what warns of the first status that the specification does not name. */
+function createStatusWarning(invocation: Invocation): (batch: ItemColumns) => Promise<void> {
+  let warned = false;
+  return async (batch) => {
+    const unknown = warned ? undefined : itemOfUnknownStatus(batch);
+    if (unknown === undefined) return;
+    warned = true;
+    await warnOfStatus(invocation, unknown);
+  };
+}
+
+export interface CopyStockOptions {
+  /** Takes the pets that the list is without. */
+  readonly unreadable: UnreadablePets;
+  /** The only statuses; undefined: all. */
+  readonly statuses: ReadonlySet<string> | undefined;
+}
+
+/** Returns the lines of a list that is printed as it is: items are copied where they can be. */
+export async function* copyStock(
+  invocation: Invocation,
+  client: Client,
+  writer: ItemWriter,
+  { unreadable, statuses }: CopyStockOptions,
+): AsyncGenerator<Uint8Array> {
+  const warn = createStatusWarning(invocation);
+  const { createFilter } = await import('../../../inventory/filter.ts');
+  const filter = createFilter({ statuses });
+  const use = async (batch: ItemColumns) => {
+    await warn(batch);
+    filter(batch);
+  };
+  yield* client.copyInventory(writer, { onUnreadable: unreadable.add, onRepeated: unreadable.repeat, statuses, use });
 }
 
 function itemOfUnknownStatus(batch: ItemColumns): InventoryItem | undefined {
