@@ -159,6 +159,27 @@ test.each([
   expect(applied.code).toBe(0);
 });
 
+test.each([
+  [
+    'copied, then read',
+    '{"petId":1,"quantity":3,"status":"sold"},{"petId":-5,"quantity":4,"status":"sold"},{"quantity":9,"petId":1,"status":"sold"}',
+  ],
+  [
+    'read, then copied',
+    '{"quantity":3,"petId":1,"status":"sold"},{"petId":-5,"quantity":4,"status":"sold"},{"petId":1,"quantity":9,"status":"sold"}',
+  ],
+  [
+    'copied twice',
+    '{"petId":1,"quantity":3,"status":"sold"},{"petId":-5,"quantity":4,"status":"sold"},{"petId":1,"quantity":9,"status":"sold"}',
+  ],
+])('a pet that stands twice is shown once, however it is spelled: %s', async (_how, items) => {
+  const shop = await openShop();
+  const service = await scriptedService();
+  service.next('GET', ({ answer }) => answer(200, `[${items}]`));
+  const result = await shop.run('inventory list', { env: service.env });
+  expect(result).toMatchObject({ code: 1, stdout: '1\t3\tsold\n-5\t4\tsold\n' });
+});
+
 describe('a pet that stands twice in an answer', () => {
   const body =
     '[{"petId":1,"quantity":3,"status":"available"},{"petId":2,"quantity":4,"status":"sold"},' +
