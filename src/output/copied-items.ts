@@ -1,6 +1,6 @@
 import type { CopySelection } from '../inventory/item-columns.ts';
 import { type PetStatus, petStatuses } from '../inventory/items.ts';
-import type { Cell, ItemLineFormat, Piece } from './item-lines.ts';
+import { Cell, type ItemLineFormat, type Piece } from './line-bytes.ts';
 
 /** A word of four bytes, as it is compared with those of a body. */
 const word = (text: string, at = 0) => Buffer.from(text).readInt32LE(at);
@@ -50,14 +50,14 @@ export class CopiedItems {
 
   readonly #selection: CopySelection;
 
-  constructor({ cells, end, status }: ItemLineFormat, cellOf: (text: string) => Cell, selection: CopySelection) {
+  constructor({ cells, end, status }: ItemLineFormat, selection: CopySelection) {
     this.#selection = selection;
     const [id, quantity, last] = cells.map(({ before }) => before);
-    this.#beforeId = cellOf(id ?? '');
-    this.#beforeQuantity = cellOf(quantity ?? '');
+    this.#beforeId = new Cell(id ?? '');
+    this.#beforeQuantity = new Cell(quantity ?? '');
     let longest = 0;
     for (const name of petStatuses) {
-      const cell = cellOf(`${last}${status(name)}${end}`);
+      const cell = new Cell(`${last}${status(name)}${end}`);
       longest = Math.max(longest, cell.length);
       this.#statuses[name.charCodeAt(0) & 31] = knownStatus(
         name,

@@ -1,22 +1,9 @@
 import type { ColumnBatches, CopySelection, ItemColumns, ItemWriter, StatusNames } from '../inventory/item-columns.ts';
 import { CopiedItems, canCopy } from './copied-items.ts';
-import { integerLength, slack, writeInteger, writeQuantity } from './digits.ts';
-import type { InventoryField } from './inventory-view.ts';
+import { integerLength, writeInteger, writeQuantity } from './digits.ts';
+import { Cell, type ItemLineFormat, Piece } from './line-bytes.ts';
 
-/** How items become lines. */
-export interface ItemLineFormat {
-  /** The cells of a line, in this order, and the text before each. */
-  readonly cells: readonly { readonly field: InventoryField; readonly before: string }[];
-  /** After the last cell, with the line end. */
-  readonly end: string;
-  /** Ids are padded with spaces before them to so many characters. */
-  readonly idWidth?: number;
-  /** A quantity, if it is more than its digits. */
-  quantity?(quantity: number, status: string): string;
-  status(status: string): string;
-  /** Spaces before the line end are left out. */
-  readonly trimmed?: boolean;
-}
+export type { ItemLineFormat };
 
 /** In bytes: large enough that a write costs nothing beside its content, small enough for the memory. */
 const pieceSize = 128 * 1024;
@@ -42,7 +29,7 @@ export class ItemLines implements ItemWriter {
 
   constructor(format: ItemLineFormat) {
     this.#format = format;
-    this.#copied = new CopiedItems(format, toCell, { isNew: () => true });
+    this.#copied = new CopiedItems(format, { isNew: () => true });
     this.#plan = createPlan(format);
     this.#statuses = new StatusCells(this.#plan.status);
     if (format.quantity !== undefined) this.#quantities = new QuantityCells(format.quantity);
@@ -58,7 +45,7 @@ export class ItemLines implements ItemWriter {
 
   restart(selection: CopySelection): void {
     this.#piece.length = 0;
-    this.#copied = new CopiedItems(this.#format, toCell, selection);
+    this.#copied = new CopiedItems(this.#format, selection);
   }
 
   copy(bytes: Uint8Array, view: DataView, start: number): number {
@@ -90,44 +77,6 @@ export class ItemLines implements ItemWriter {
   }
 }
 
-/** The bytes of a piece that is being filled. */
-export class Piece {
-  readonly bytes: Uint8Array;
-  readonly view: DataView;
-  length = 0;
-
-  constructor(readonly capacity: number) {
-    this.bytes = new Uint8Array(capacity + slack);
-    this.view = new DataView(this.bytes.buffer);
-  }
-
-  get room(): number {
-    return this.capacity - this.length;
-  }
-}
-
-/** A text as bytes, written four at a time. */
-export class Cell {
-  /** In bytes. */
-  readonly length: number;
-  readonly #words: Uint32Array;
-
-  constructor(text: string) {
-    const bytes = Buffer.from(text);
-    this.length = bytes.length;
-    const whole = Buffer.concat([bytes], 4 * Math.ceil(bytes.length / 4));
-    this.#words = Uint32Array.from({ length: whole.length / 4 }, (_, index) => whole.readUInt32LE(4 * index));
-  }
-
-  /** Writes it, and up to `slack` bytes after it that mean nothing. @returns where it ends */
-  write(out: DataView, at: number): number {
-    const words = this.#words;
-    for (let index = 0; index < words.length; index += 1) out.setUint32(at + 4 * index, words[index] ?? 0, true);
-    return at + this.length;
-  }
-}
-
-const toCell = (text: string) => new Cell(text);
 const none = new Cell('');
 const idKind = 0;
 const quantityKind = 1;
