@@ -62,6 +62,8 @@ export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
   readonly expires: number | undefined;
   /** In the order of all writes: when it was planned, or, once it was sent, its last intent. */
   readonly sequence: number;
+  /** In the order of all writes: its last change. */
+  readonly touched: number;
   /** The run that has taken it back. */
   readonly undoneBy: string | undefined;
 }
@@ -93,4 +95,10 @@ export interface RunRecord extends RunHead {
    * - `done`: every row has its answer
    */
   readonly state: 'running' | 'done' | 'incomplete';
+  /** In the order of all writes: the last number before it began. */
+  readonly began: number;
+  /** Its own number: runs are in its order. */
+  readonly sequence: number;
+  /** The number of its last change. */
+  readonly touched: number;
 }

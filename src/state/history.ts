@@ -52,12 +52,13 @@ export interface History {
   /** The runs of a change file with this content at a service, the newest first. */
   runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]>;
   /**
-   * The newest run of a file with this name at a service, of which the content is not known: petstock 0.1.0 did not keep it.
-   * @param file as it was given
+   * Rows that have an outcome, of all runs, in the order in which they were settled: `touched` only grows, in the order in which rows
+   * become visible, so no row ever appears before one that was given out.
    */
-  runOfFileName(service: string, file: string): Promise<RunRecord | undefined>;
+  settled(filter?: SettledFilter): AsyncIterable<SettledRow>;
   /**
-   * Removes runs, oldest first, except for those that a process is at.
+   * Removes runs, oldest first, and gives their space back. Those stay that a process is writing, and those that another run relies on: see
+   * `removableRuns`. Runs that could be resumed go with the rest.
    * @returns the ids of those that were removed
    */
   remove(runs: readonly string[]): Promise<readonly string[]>;
@@ -109,8 +110,8 @@ export interface Intent {
 
 export type Grant =
   | { readonly kind: 'granted' }
-  /** Another run has written the pet since the mark, or may have. */
-  | { readonly kind: 'overtaken'; readonly run: string; readonly command: string }
+  /** Another run has written the pet since the mark, or may have; without `run` if it was removed from the history. */
+  | { readonly kind: 'overtaken'; readonly run: string | undefined; readonly command: string }
   | ({ readonly kind: 'busy' } & Busy);
 
 /** What became of a row. */
@@ -135,6 +136,9 @@ export interface RunFilter {
   readonly store?: string | null | undefined;
   /** Runs that have a row for this pet. */
   readonly petId?: bigint | undefined;
+  /** Runs that have a row with this `ref`. */
+  readonly ref?: string | undefined;
+  readonly user?: string | undefined;
   /** Milliseconds since the Unix epoch; runs that began then or later. */
   readonly since?: number | undefined;
   /** Milliseconds since the Unix epoch; runs that began then or earlier. */
@@ -144,6 +148,17 @@ export interface RunFilter {
   readonly by?: { readonly user?: string | undefined; readonly host?: string | undefined } | undefined;
   /** At most so many. */
   readonly limit?: number | undefined;
+}
+
+/** Which rows; `since` and `until` are about when they were settled. */
+export interface SettledFilter extends Pick<RunFilter, 'env' | 'store' | 'petId' | 'ref' | 'user' | 'since' | 'until'> {
+  /** The `touched` of the last row that was given out. */
+  readonly after?: number | undefined;
+}
+
+export interface SettledRow {
+  readonly run: RunRecord;
+  readonly row: RecordedRow;
 }
 
 export interface RunOfService {
@@ -166,11 +181,13 @@ export interface PetBefore {
 
 /** A write of a pet by some run. */
 export interface PetWrite {
-  readonly run: string;
+  /** Undefined if it is `pruned`. */
+  readonly run: string | undefined;
   readonly command: string;
-  readonly result: 'applied' | 'differs' | 'unknown';
-  /** What it has written; of `unknown`: what it may have written. */
-  readonly quantity: number;
+  /** `pruned`: it was removed from the history, so that nobody knows what it has written. */
+  readonly result: 'applied' | 'differs' | 'unknown' | 'pruned';
+  /** What it has written; of `unknown`: what it may have written; undefined if it is `pruned`. */
+  readonly quantity: number | undefined;
   /** The stock that it had read before; undefined if it had read none. */
   readonly before: number | undefined;
 }
@@ -178,7 +195,7 @@ export interface PetWrite {
 /** A write whose outcome came lately. */
 export interface RecentWrite {
   readonly petId: bigint;
-  readonly result: PetWrite['result'];
+  readonly result: Exclude<PetWrite['result'], 'pruned'>;
   readonly before: number | undefined;
   readonly quantity: number;
   /** When it was settled, or begun, in the order of all writes. */

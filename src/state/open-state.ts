@@ -4,12 +4,12 @@ import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
 import { requirePrivateFile } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
-import type { Processes } from '../shared/processes.ts';
+import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import { otherFolderHint } from './other-folder.ts';
 import { Connection, inodeOf } from './sqlite/connection.ts';
 import { type Engine, loadEngine } from './sqlite/engine.ts';
 import { isOnNetwork } from './sqlite/network-folder.ts';
-import { isState, isUpToDate, migrate } from './sqlite/schema.ts';
+import { isState, migrate } from './sqlite/schema.ts';
 import { isDamage, isUnusable, originOf } from './sqlite/sqlite-errors.ts';
 import { SqliteState, type SqliteStateOptions } from './sqlite/sqlite-state.ts';
 import {
@@ -58,7 +58,7 @@ export interface StateSystem {
 const realSystem: StateSystem = { loadEngine: () => loadEngine(), syncFolder, fileSystemOf, isOnNetwork };
 
 /**
- * The state of this machine: `state.db` in the state folder; or the one that it shares with others. A new one takes over what petstock 0.1.0 left there.
+ * The state of this machine: `state.db` in the state folder; or the one that it shares with others.
  *
  * @throws FailureError where it can't be used, and a hint that names `PETSTOCK_STATE_DIR`; UnavailableError where another
  *   process holds it for longer than 10 s
@@ -83,7 +83,7 @@ export async function openState(options: OpenStateOptions, system: StateSystem =
 
 /**
  * The same for commands that only look.
- * @returns undefined where there is no state, and nothing of petstock 0.1.0 that could become one; makes nothing then
+ * @returns undefined if there is no state; makes nothing then
  */
 export async function openExistingState(
   options: OpenStateOptions,
@@ -94,7 +94,7 @@ export async function openExistingState(
     const { openExistingPostgres } = await import('./postgres/open-postgres.ts');
     return openExistingPostgres({ ...options, url });
   }
-  if (existsSync(stateFile(folder)) || (await oldState()).hasOldState(folder)) return openState(options, system);
+  if (existsSync(stateFile(folder))) return openState(options, system);
   if (need === 'history' || runtimeFolder === undefined || !existsSync(stateFile(runtimeFolder))) return undefined;
   return openIn(runtimeFolder, await system.loadEngine(), { ...options, refusal: `${folder} has no state` }, system);
 }
@@ -213,24 +213,23 @@ async function connect(
   }
 }
 
-async function openFile(folder: string, engine: Engine, options: OpenStateOptions): Promise<Connection> {
+async function openFile(folder: string, engine: Engine, { clock, processes }: OpenStateOptions): Promise<Connection> {
   const connection = new Connection(engine, stateFile(folder));
   try {
     if (!isState(connection))
       throw new FailureError(`${connection.file} is not a state of petstock`, { hint: otherFolderHint });
-    if (isUpToDate(connection)) return connection;
-    const { importOldState, retireOldState } = await oldState();
-    const isNew = migrate(connection, () => importOldState(folder, connection, options));
-    if (isNew) retireOldState(folder, options.warn);
+    migrate(connection, (present) =>
+      present.some(({ boot, expires, identity }) => {
+        const isLeased = boot === clock.boot() && Number(expires) > clock.monotonic();
+        return isLeased && !processes.isGone(JSON.parse(String(identity)) as ProcessIdentity);
+      }),
+    );
     return connection;
   } catch (error) {
     connection.close();
     throw error;
   }
 }
-
-/** Late: only a new state asks for what petstock 0.1.0 has left. */
-const oldState = () => import('./import-0.1/import-old-state.ts');
 
 /** The maker of folders says why, in a sentence. */
 class UnusableFolder extends Error {}

@@ -200,7 +200,9 @@ export class Dispatch {
     if (grant.kind === 'busy') this.#busy.push({ queued, run: grant.run, until: grant.until });
     else if (queued.write.delta !== undefined) this.#overtaken.push(outdated(queued));
     else {
-      const message = `run ${grant.run} (${grant.command}) has written it since its stock was read, or may have`;
+      const by =
+        grant.run === undefined ? 'a run that was removed from the history' : `run ${grant.run} (${grant.command})`;
+      const message = `${by} has written it since its stock was read, or may have`;
       this.#outcomes.conflict(queued.write, message);
     }
   }

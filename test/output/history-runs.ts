@@ -27,7 +27,17 @@ export function runOf(changes: RunChanges = {}): RunRecord {
       user: undefined,
       host: 'till-1',
     },
-    ...{ undoneBy: [], undone: 0, changes: 1, units: 1n, pets: [22n], state: 'done' },
+    ...{
+      undoneBy: [],
+      undone: 0,
+      began: 0,
+      sequence: 1,
+      touched: 1,
+      changes: 1,
+      units: 1n,
+      pets: [22n],
+      state: 'done',
+    },
     ...changes,
     counts: { ...counts, ...(changes.counts ?? { applied: 1 }) },
   };
@@ -46,7 +56,8 @@ export const largeRun = runOf({
 export function rowOf(row: number, rest: Partial<RecordedRow> = {}): RecordedRow {
   return {
     ...{ row, line: row, petId: 42n, before: 7, after: 12, result: 'applied', quantity: 12 },
-    ...{ error: undefined, reason: undefined, ref: undefined, undoneBy: undefined, expires: undefined, sequence: row },
+    ...{ error: undefined, reason: undefined, ref: undefined, undoneBy: undefined, expires: undefined },
+    ...{ sequence: row, touched: row },
     at: Date.parse('2026-01-15T12:00:21Z'),
     ...rest,
   };

@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/shared/clock.ts';
-import type { Answer, Query } from '../../src/state/postgres/connection.ts';
 import { DatabaseClock } from '../../src/state/postgres/database-clock.ts';
-import { type LimitsConnection, PostgresLimits } from '../../src/state/postgres/postgres-limits.ts';
+import { PostgresLimits } from '../../src/state/postgres/postgres-limits.ts';
+import type { LimitsTable, StoredLimits } from '../../src/state/postgres/postgres-limits-table.ts';
 
 /** The limits in a database as several machines reach them, each with a way of its own length. */
 export class SharedTable {
   readonly #rows = new Map<string, { version: number; state: string }>();
-  readonly #listeners: { heard(payload: string): void; readonly after: (run: () => void) => void }[] = [];
+  readonly #listeners: { heard(): void; readonly after: (run: () => void) => void }[] = [];
   readonly #now: () => number;
   #lock: Promise<unknown> = Promise.resolve();
 
@@ -19,11 +19,11 @@ export class SharedTable {
   limits(clock: Clock, trip: number): PostgresLimits {
     const limits = new PostgresLimits(this.#connect(clock, trip), clock);
     const after = (run: () => void) => void clock.deadline(trip / 2.5, run);
-    this.#listeners.push({ heard: (payload) => limits.heard(payload), after });
+    this.#listeners.push({ heard: () => limits.heard(), after });
     return limits;
   }
 
-  #connect(clock: Clock, trip: number): LimitsConnection {
+  #connect(clock: Clock, trip: number): LimitsTable {
     const time = new DatabaseClock(clock);
     let heardAt = Number.NEGATIVE_INFINITY;
     const ask = async <Result>(work: () => Result | Promise<Result>): Promise<Result> => {
@@ -36,7 +36,6 @@ export class SharedTable {
       heardAt = sentAt;
       return result;
     };
-    const write = (values: readonly unknown[]) => this.#write(...(values as [string, number, string, string | null]));
     return {
       time,
       generation: 1,
@@ -46,14 +45,17 @@ export class SharedTable {
       align: async () => {
         if (time.isDoubtful) await ask(() => undefined);
       },
-      callOnce: (_name, ...values) => ask(() => this.#locked(() => write(values))),
-      read: async (_text, version, scope) => ask(() => this.#row(String(scope), Number(version))),
-      transaction: (work) =>
+      read: async (scope, known) => ask(() => this.#row(scope, known)),
+      write: (...values) => ask(() => this.#locked(() => this.#write(...values))),
+      change: (scope, change, wakes) =>
         this.#locked(async () => {
-          const query: Query = (text, ...values) =>
-            ask(() => (text.includes('write_limits') ? [{ answer: write(values) }] : this.#row(String(values[0]), 0)));
-          return work(query);
+          const stored = await ask(() => this.#row(scope, 0));
+          const state = change(stored);
+          await ask(() => this.#write(scope, stored.version, state, wakes));
+          return { version: stored.version + 1, state };
         }),
+      keepWritten: () => ask(() => undefined),
+      list: async () => [...this.#rows].map(([scope, { state }]) => ({ scope, state })),
       inWords: (error) => error,
     };
   }
@@ -64,17 +66,17 @@ export class SharedTable {
     return turn;
   }
 
-  #row(scope: string, known: number): Answer[] {
+  #row(scope: string, known: number): StoredLimits {
     const row = this.#rows.get(scope);
-    if (row === undefined) return [];
-    return [{ version: String(row.version), state: row.version === known ? null : row.state }];
+    if (row === undefined) return { version: 0, state: undefined };
+    return { version: row.version, state: row.version === known ? undefined : row.state };
   }
 
-  #write(scope: string, version: number, state: string, notice: string | null): Answer {
-    const latest = this.#rows.get(scope) ?? { version: 0, state: null };
-    if (latest.version !== version) return { written: false, version: String(latest.version), state: latest.state };
+  #write(scope: string, version: number, state: string, wakes: boolean): StoredLimits | undefined {
+    const latest = this.#rows.get(scope);
+    if ((latest?.version ?? 0) !== version) return this.#row(scope, 0);
     this.#rows.set(scope, { version: version + 1, state });
-    if (notice !== null) for (const { heard, after } of this.#listeners) after(() => heard(notice));
-    return { written: true };
+    if (wakes) for (const { heard, after } of this.#listeners) after(heard);
+    return undefined;
   }
 }

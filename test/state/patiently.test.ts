@@ -17,7 +17,7 @@ function rig(times: number, { error = locked(), isAnyStopped = false } = {}) {
     if (events.filter((event) => event === 'try').length <= times) throw error;
     return 'done';
   };
-  return { run: () => patiently({ presence: { isAnyStopped }, clock }, work), events };
+  return { run: () => patiently({ isAnyStopped: () => isAnyStopped, clock }, work), events };
 }
 
 describe('a transaction that does not get the lock', () => {

@@ -1,8 +1,10 @@
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/shared/clock.ts';
+import { selectNow } from '../../src/state/postgres/connection.ts';
 import { openPostgres } from '../../src/state/postgres/open-postgres.ts';
 import { type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
 import type { State } from '../../src/state/state.ts';
+import { statement } from '../../src/state/store.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import type { FakeProcesses } from './rig.ts';
 
@@ -31,22 +33,23 @@ export interface OpenOptions {
 export async function sharedStore(now: () => number, given?: string): Promise<SharedStore> {
   const url = given ?? (await temporaryDatabase());
   let underWay = 0;
-  let isOwned = false;
   const [found] = await runSql(url, "SELECT to_regclass('petstock.meta')::text AS meta");
   if (found?.meta !== null) await runSql(url, emptied);
   const own: OpenWire = async (address, onNotice) => {
     const wire = await openWire(address, onNotice);
-    const query: Wire['query'] = async (text, values, within) => {
+    const ask: Wire['ask'] = async (statements, within) => {
       underWay += 1;
       try {
-        if (isOwned) await wire.query("SELECT set_config('petstock_test.now', $1, false)", [String(now())], within);
-        return await wire.query(text, values, within);
+        const owned = statements.map((asked) =>
+          asked === selectNow ? statement(`SELECT ${now()}::double precision AS now`) : asked,
+        );
+        return await wire.ask(owned, within);
       } finally {
         underWay -= 1;
       }
     };
     return {
-      query,
+      ask,
       get isOver() {
         return wire.isOver;
       },
@@ -71,19 +74,13 @@ export async function sharedStore(now: () => number, given?: string): Promise<Sh
       const identity = { boot: clock.boot(), ...(host !== undefined && { host }) };
       const view = processes.view(pid, identity);
       const state = await openPostgres({ url, clock, processes: view, command, user: `user-${pid}`, random }, own);
-      if (!isOwned) await runSql(url, ownedClock);
-      isOwned = true;
       onTestFinished(() => state.close());
       return state;
     },
   };
 }
 
-const ownedClock = `
-  CREATE OR REPLACE FUNCTION petstock.now_ms() RETURNS double precision LANGUAGE sql VOLATILE AS
-  $$ SELECT current_setting('petstock_test.now')::double precision $$`;
-
 const emptied = `
-  TRUNCATE petstock.limits, petstock.presence, petstock.services, petstock.line, petstock.leases, petstock.runs, petstock.rows
-    RESTART IDENTITY;
-  ALTER SEQUENCE petstock.writes RESTART`;
+  TRUNCATE petstock.limits, petstock.presence, petstock.services, petstock.line, petstock.leases, petstock.runs, petstock.rows,
+    petstock.pruned RESTART IDENTITY;
+  UPDATE petstock.sequence SET last = 0`;

@@ -17,7 +17,6 @@ testState('PostgreSQL', () => {
     return sharedStore(now, await database);
   };
   return {
-    hasMachines: true,
     idle: async () => (await store)?.idle(),
     open: async (options) => {
       latest = options.clock;

@@ -3,12 +3,23 @@ import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import type { DatabaseAddress, DatabaseHost } from '../../shared/database-url.ts';
 import { FailureError } from '../../shared/errors.ts';
+import { type Statement, statement } from '../store.ts';
 
 /** One of the hosts of an address. */
 export type DatabaseServer = DatabaseAddress & DatabaseHost;
 
-/** In milliseconds. The server gives a statement up before we give the answer up, so that mostly it is known what became of it. */
-export const timeouts = { connect: 5000, lock: 5000, statement: 8000, answer: 10_000, idleInTransaction: 10_000 };
+/**
+ * In milliseconds. The server gives a statement up before we give the answer up, so that mostly it is known what became of it; and it ends a
+ * client that was stopped inside a transaction before those that wait for its lock give up.
+ */
+export const timeouts = {
+  connect: 5000,
+  lock: 5000,
+  statement: 8000,
+  answer: 10_000,
+  idleInTransaction: 2000,
+  patient: 60_000,
+};
 
 export function configOf(server: DatabaseServer, ssl: ConnectionOptions | boolean): ClientConfig {
   const { host, port, user, password, database, connectTimeout } = server;
@@ -27,17 +38,33 @@ export function configOf(server: DatabaseServer, ssl: ConnectionOptions | boolea
 }
 
 /**
- * What each connection begins with; a pooler refuses one that says this as it connects. What is read under a lock has to be what was committed
- * before it, and times have all of their digits: a role may have settings of its own, which these go before.
+ * What each round trip begins with. It ends with the transaction, so that nothing of it leaks to another client of a pooler. What is read under a
+ * lock has to be what was committed before it, and times have all of their digits: these go before the settings of a role. Names are looked up in
+ * the catalogue alone: whoever may create something in another schema has no say in what a statement of ours means.
  */
-export const beginning = [
-  `SET statement_timeout = ${timeouts.statement}`,
-  `SET lock_timeout = ${timeouts.lock}`,
-  `SET idle_in_transaction_session_timeout = ${timeouts.idleInTransaction}`,
-  "SET default_transaction_isolation = 'read committed'",
-  'SET extra_float_digits = 1',
-  'LISTEN petstock',
-].join(';');
+export function settings({
+  isDurable,
+  isPatient,
+}: {
+  readonly isDurable?: boolean;
+  readonly isPatient?: boolean;
+} = {}): Statement {
+  const local = (name: string, value: string) => `pg_catalog.set_config('${name}', '${value}', true)`;
+  const commit = isDurable
+    ? `CASE WHEN pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'remote_apply' THEN '' ELSE ${local('synchronous_commit', 'on')} END`
+    : local('synchronous_commit', 'off');
+  return statement(
+    `SELECT ${[
+      local('search_path', 'pg_catalog, pg_temp'),
+      local('statement_timeout', isPatient ? '0' : String(timeouts.statement)),
+      local('lock_timeout', String(isPatient ? timeouts.patient : timeouts.lock)),
+      local('idle_in_transaction_session_timeout', String(timeouts.idleInTransaction)),
+      local('extra_float_digits', '1'),
+      commit,
+      'pg_catalog.pg_backend_pid() AS pid',
+    ].join()}`,
+  );
+}
 
 export function isSocket({ host }: DatabaseHost): boolean {
   return host.startsWith('/');

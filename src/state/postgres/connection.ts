@@ -1,42 +1,62 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { DatabaseAddress } from '../../shared/database-url.ts';
-import { timeouts } from './client-config.ts';
+import { FailureError } from '../../shared/errors.ts';
+import { type Answers, number, type Statement, statement } from '../store.ts';
+import { settings, timeouts } from './client-config.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { inWords, isFull, isLost, isSilence } from './postgres-errors.ts';
 import { Servers } from './servers.ts';
-import type { OpenWire, Row, Wire } from './wire.ts';
+import type { OpenWire, Wire } from './wire.ts';
 
-/** A server that is restarted, or has all of its connections, takes none for a moment: how often it is tried again, and after how many milliseconds. */
-const reconnect = { attempts: 20, pause: 250 };
+/** A server that is restarted, or has all of its connections, takes none for a moment: milliseconds between two attempts. */
+const pause = 250;
+/** How long is tried, unless more patience is asked for: milliseconds. */
+const shortPatience = 5000;
 /** After this a server that could not be reached is not tried again for so long: what ends then ends soon. */
 const giveUpFor = 10_000;
-/** Milliseconds for all of the tables. */
-const longestReading = 3_600_000;
-
-/** What a function of the schema returns: `now` is the time of the database. */
-export type Answer = Readonly<Record<string, unknown>>;
+/** For all of the tables, or a migration: milliseconds. */
+const longestAnswer = 3_600_000;
 
 export interface ConnectionOptions {
   readonly address: DatabaseAddress;
   readonly clock: Clock;
   readonly openWire: OpenWire;
-  /** Called with each new wire, before anything else is asked of it. `patient` waits longer for an answer. */
-  prepare(query: Query, patient: Query): Promise<void>;
+  /** Called with each new wire, before anything else is asked of it. */
+  prepare(ask: Ask): Promise<void>;
 }
 
-/** @param values for $1, $2 and so on */
-export type Query = (text: string, ...values: readonly unknown[]) => Promise<readonly Row[]>;
+/** Asks statements in one round trip by one wire, with the settings that each of them begins with. */
+export type Ask = (statements: readonly Statement[], options?: AskOptions) => Promise<Answers>;
+
+export interface AskOptions {
+  readonly isDurable?: boolean;
+  /** It may take long, and waits long for locks. */
+  readonly isPatient?: boolean;
+  /** The settings are there already: a transaction goes on. */
+  readonly goesOn?: boolean;
+  /** A transaction begins that goes on with the next round trip. */
+  readonly begins?: boolean;
+}
+
+const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
+
+/** Milliseconds since the Unix epoch, by the clock of the database. */
+export const selectNow = statement('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now');
 
 /** The one connection of a process to the database: one statement or transaction at a time, in their order. */
 export class PostgresConnection {
   /** Without the password. */
   readonly shown: string;
   readonly time: DatabaseClock;
-  /** Is given what a process has sent to all. */
-  onNotice: (payload: string) => void = () => {};
+  /** Called when a process has sent a NOTIFY. It may mean anything, or nothing. */
+  onNotice: () => void = () => {};
+  /** Called once while the database is waited for longer than usual, with what is wrong. */
+  onWait: (error: unknown) => void = () => {};
   readonly #options: ConnectionOptions;
   readonly #servers: Servers;
   #wire: Wire | undefined;
+  /** The process of the server that has answered. */
+  #pid: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   /** By the monotonic clock: until then it is not tried again. */
@@ -52,11 +72,11 @@ export class PostgresConnection {
     this.time = new DatabaseClock(options.clock);
   }
 
-  /** @throws UnavailableError where it can't be reached, FailureError where it can't be used */
+  /** @throws UnavailableError if it can't be reached, FailureError if it can't be used */
   static async open(options: ConnectionOptions): Promise<PostgresConnection> {
     const connection = new PostgresConnection(options);
     try {
-      await connection.#inTurn(() => connection.#connectUntil((error) => !isFull(error)));
+      await connection.#inTurn(() => connection.#connectUntil((error) => !isFull(error), shortPatience));
     } catch (error) {
       connection.#wire?.destroy();
       throw inWords(error, connection.shown);
@@ -74,63 +94,59 @@ export class PostgresConnection {
     return this.#generation;
   }
 
+  /** Reads, in one round trip; again, once, if the connection was lost before the answer came. */
+  async ask(statements: readonly Statement[], options: AskOptions = {}): Promise<Answers> {
+    return this.again((ask) => ask(statements, options));
+  }
+
+  /** The same for what may not be asked again. @throws the error of the network as it is */
+  askOnce(statements: readonly Statement[], options: AskOptions = {}): Promise<Answers> {
+    return this.once((ask) => ask(statements, options));
+  }
+
+  /** Uses one wire for several round trips, with no other between them. @throws the error of the network as it is */
+  once<Result>(work: (ask: Ask) => Promise<Result>, patience = shortPatience): Promise<Result> {
+    return this.#inTurn(async () => work(this.#askBy(await this.#reached(patience))));
+  }
+
   /**
-   * Calls a function of the schema that may be called again with the same arguments. It is, once, where the connection was lost
-   * before its answer came.
-   * @throws UnavailableError where it is not known what became of it
+   * The same for a work that may be done again. It is, once, if the connection was lost.
+   * @param patience how long a server that can't be reached is waited for, in milliseconds
+   * @throws UnavailableError if it is not known what became of it
    */
-  call(name: string, ...values: readonly unknown[]): Promise<Answer> {
-    return this.#again(() => this.#call(name, values));
+  async again<Result>(work: (ask: Ask) => Promise<Result>, patience = shortPatience): Promise<Result> {
+    try {
+      return await this.#inTurn(async () => {
+        try {
+          return await work(this.#askBy(await this.#reached(patience)));
+        } catch (error) {
+          const isHopeless = isSilence(error) && !this.#servers.areSeveral && patience <= shortPatience;
+          if (!isLost(error) || isHopeless || this.#isClosed) throw error;
+          return await work(this.#askBy(await this.#reached(patience)));
+        }
+      });
+    } catch (error) {
+      throw inWords(error, this.shown);
+    }
   }
 
-  /** The same for one that may not. @throws the error of the network as it is */
-  callOnce(name: string, ...values: readonly unknown[]): Promise<Answer> {
-    return this.#inTurn(() => this.#call(name, values));
-  }
-
-  /** Reads. */
-  read(text: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
-    return this.#again(() => this.#query(text, values));
-  }
-
-  /** Reads what may take long: all of the tables. */
-  readAll(text: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
-    return this.#transact(async (query, patient) => {
-      await query('SET LOCAL statement_timeout = 0');
-      return patient(text, ...values);
-    });
-  }
-
-  /** Whole or not at all. @throws the error of the network as it is where it is not known which of both */
-  transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
-    return this.#transact(work);
-  }
-
-  #transact<Result>(work: (query: Query, patient: Query) => Promise<Result>): Promise<Result> {
-    return this.#inTurn(async () => {
-      // All of it by one wire: what is asked by another one is in no transaction.
-      const wire = await this.#reached();
-      const query: Query = (text, ...values) => this.#ask(wire, text, values);
-      const patient: Query = (text, ...values) => this.#ask(wire, text, values, longestReading);
-      await query('BEGIN');
-      try {
-        const result = await work(query, patient);
-        await query('COMMIT');
-        return result;
-      } catch (error) {
-        if (!isLost(error)) await query('ROLLBACK').catch(() => {});
-        throw error;
-      }
-    });
-  }
-
-  /** Reads the clock of the database, where what is known of it can't be relied on. */
+  /** Reads the clock of the database, if what is known of it can't be relied on. */
   async align(): Promise<void> {
     if (this.time.isDoubtful) await this.readTime();
   }
 
   async readTime(): Promise<void> {
-    await this.#again(() => this.#readTime());
+    await this.again((ask) => this.timed(ask, []));
+  }
+
+  /** Asks for the time as well, which is observed. @returns the other answers */
+  async timed(ask: Ask, before: readonly Statement[], after: readonly Statement[] = [], options?: AskOptions) {
+    const { clock } = this.#options;
+    const sentAt = clock.monotonic();
+    const answers = await ask([...before, selectNow, ...after], options);
+    const now = number(answers[before.length]?.[0]?.now) ?? 0;
+    this.time.observe(now, sentAt, clock.monotonic());
+    return { now, answers: answers.slice(before.length + 1) };
   }
 
   inWords(error: unknown): unknown {
@@ -145,58 +161,28 @@ export class PostgresConnection {
     await this.#wire?.close();
   }
 
-  async #again<Result>(work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await this.#inTurn(async () => {
-        try {
-          return await work();
-        } catch (error) {
-          const isHopeless = isSilence(error) && !this.#servers.areSeveral;
-          if (!isLost(error) || isHopeless || this.#isClosed) throw error;
-          return await work();
-        }
-      });
-    } catch (error) {
-      throw inWords(error, this.shown);
-    }
-  }
-
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const turn = this.#turn.then(work);
     this.#turn = turn.catch(() => {});
     return turn;
   }
 
-  async #call(name: string, values: readonly unknown[]): Promise<Answer> {
-    const { clock } = this.#options;
-    const places = values.map((_value, index) => `$${index + 1}`).join();
-    const wire = await this.#reached();
-    const sentAt = clock.monotonic();
-    const [row] = await this.#ask(wire, `SELECT petstock.${name}(${places}) AS answer`, values);
-    const answer = row?.answer as Answer;
-    if (typeof answer?.now === 'number') this.time.observe(answer.now, sentAt, clock.monotonic());
-    return answer;
+  #askBy(wire: Wire): Ask {
+    return async (statements, options = {}) => {
+      const { isPatient = false, goesOn = false, begins = false } = options;
+      const first = goesOn ? [] : [...(begins ? [begin] : []), settings(options)];
+      const answers = await this.#askWire(wire, [...first, ...statements], isPatient ? longestAnswer : timeouts.answer);
+      if (first.length > 0) this.#requireSameProcess(number(answers[first.length - 1]?.[0]?.pid));
+      return answers.slice(first.length);
+    };
   }
 
-  async #readTime(): Promise<void> {
-    const { clock } = this.#options;
-    const wire = await this.#reached();
-    const sentAt = clock.monotonic();
-    const [row] = await this.#ask(wire, 'SELECT petstock.now_ms() AS now', []);
-    this.time.observe(Number(row?.now), sentAt, clock.monotonic());
-  }
-
-  async #query(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    return this.#ask(await this.#reached(), text, values);
-  }
-
-  async #ask(wire: Wire, text: string, values: readonly unknown[], within = timeouts.answer): Promise<readonly Row[]> {
-    const { clock } = this.#options;
-    const sentAt = clock.monotonic();
+  async #askWire(wire: Wire, statements: readonly Statement[], within: number): Promise<Answers> {
+    const sentAt = this.#options.clock.monotonic();
     try {
-      const rows = await wire.query(text, values, within);
+      const answers = await wire.ask(statements, within);
       this.#heardAt = sentAt;
-      return rows;
+      return answers;
     } catch (error) {
       if (isLost(error)) wire.destroy();
       if (isSilence(error)) {
@@ -207,23 +193,43 @@ export class PostgresConnection {
     }
   }
 
-  /** The wire, made again where it is gone. */
-  async #reached(): Promise<Wire> {
-    if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
-    if (this.#options.clock.monotonic() < this.#deadUntil) throw this.#lastFailure;
-    return this.#connectUntil((error) => !(isLost(error) || isFull(error)) || isSilence(error));
+  /** What is heard of others by NOTIFY is heard only as long as one process of the server is ours. */
+  #requireSameProcess(pid: number | undefined): void {
+    if (this.#pid !== undefined && pid !== this.#pid) {
+      throw new FailureError(
+        `The shared state at ${this.shown} is behind a pooler in transaction mode, which does not pass on what commands tell each other: nothing more is sent`,
+        { hint: 'petstock config set state-url' },
+      );
+    }
+    this.#pid = pid;
   }
 
-  async #connectUntil(isHopeless: (error: unknown) => boolean): Promise<Wire> {
-    for (let attempt = 1; ; attempt += 1) {
+  /** The wire, made again if it is lost. */
+  async #reached(patience: number): Promise<Wire> {
+    if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
+    const isPatient = patience > shortPatience;
+    if (!isPatient && this.#options.clock.monotonic() < this.#deadUntil) throw this.#lastFailure;
+    return this.#connectUntil(
+      (error) => !(isLost(error) || isFull(error)) || (isSilence(error) && !isPatient),
+      patience,
+    );
+  }
+
+  async #connectUntil(isHopeless: (error: unknown) => boolean, patience: number): Promise<Wire> {
+    const { clock } = this.#options;
+    const began = clock.monotonic();
+    for (let isTold = false; ; ) {
       try {
         return await this.#connect();
       } catch (error) {
-        if (isHopeless(error) || attempt === reconnect.attempts) {
+        const waited = clock.monotonic() - began;
+        if (isHopeless(error) || waited >= patience) {
           this.#giveUp(error);
           throw error;
         }
-        await this.#options.clock.sleep(reconnect.pause);
+        if (!isTold && waited >= shortPatience) this.onWait(error);
+        isTold ||= waited >= shortPatience;
+        await clock.sleep(pause);
       }
     }
   }
@@ -234,13 +240,11 @@ export class PostgresConnection {
   }
 
   async #connect(): Promise<Wire> {
-    const { prepare } = this.#options;
-    const wire = await this.#servers.connect((payload) => this.onNotice(payload));
+    const wire = await this.#servers.connect(() => this.onNotice());
     this.#wire = wire;
+    this.#pid = undefined;
     this.#generation += 1;
-    const patience = 120_000;
-    const patient: Query = (text, ...values) => this.#ask(wire, text, values, patience);
-    await prepare((text, ...values) => this.#ask(wire, text, values), patient);
+    await this.#options.prepare(this.#askBy(wire));
     return wire;
   }
 }

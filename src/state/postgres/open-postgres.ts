@@ -1,6 +1,6 @@
 import { parseDatabaseUrl } from '../../shared/database-url.ts';
 import { UsageError } from '../../shared/errors.ts';
-import { PostgresConnection, type Query } from './connection.ts';
+import { type Ask, PostgresConnection } from './connection.ts';
 import { PostgresState, type PostgresStateOptions } from './postgres-state.ts';
 import { migrate, versionOf } from './schema.ts';
 import { type OpenWire, openWire } from './wire.ts';
@@ -26,9 +26,9 @@ export async function openExistingPostgres(
   open: OpenWire = openWire,
 ): Promise<PostgresState | undefined> {
   let exists = false;
-  const connection = await connect(options, open, async (query, patient, shown) => {
-    exists = (await versionOf(query, shown)) !== undefined;
-    if (exists) await migrate(query, patient, shown);
+  const connection = await connect(options, open, async (ask, shown) => {
+    exists = (await versionOf(ask, shown)) !== undefined;
+    if (exists) await migrate(ask, shown);
   });
   if (exists) return new PostgresState(connection, options);
   await connection.close();
@@ -38,7 +38,7 @@ export async function openExistingPostgres(
 function connect(
   { url, clock }: OpenPostgresOptions,
   open: OpenWire,
-  prepare: (query: Query, patient: Query, shown: string) => Promise<void>,
+  prepare: (ask: Ask, shown: string) => Promise<void>,
 ): Promise<PostgresConnection> {
   const parsed = parseDatabaseUrl(url);
   if (!parsed.ok) throw new UsageError(`The state URL cannot be used: ${parsed.fault}.`);
@@ -47,6 +47,6 @@ function connect(
     address,
     clock,
     openWire: open,
-    prepare: (query, patient) => prepare(query, patient, address.shown),
+    prepare: (ask) => prepare(ask, address.shown),
   });
 }

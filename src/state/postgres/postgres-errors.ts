@@ -30,6 +30,11 @@ export function isFull(error: unknown): boolean {
   return stateOf(error) === '53300';
 }
 
+/** Whether there is no such table or schema. */
+export function isMissing(error: unknown): boolean {
+  return /^(42P01|3F000)$/.test(stateOf(error) ?? '');
+}
+
 /** What PostgreSQL or the network throws, in words. @param shown the address without its password */
 export function inWords(error: unknown, shown: string): unknown {
   if (error instanceof PetstockError || !(error instanceof Error)) return error;
@@ -47,10 +52,14 @@ export function inWords(error: unknown, shown: string): unknown {
     });
   }
   const isRefused = state === '42501';
-  const hint = isRefused || /^(28|3D)/.test(state ?? '') ? 'petstock config set state-url' : 'petstock state check';
-  const why = isRefused
-    ? `${error.message}. The role of the URL needs all rights to the schema petstock`
-    : error.message;
+  const hint = isRefused
+    ? 'petstock state grant --print <role>'
+    : /^(28|3D)/.test(state ?? '')
+      ? 'petstock config set state-url'
+      : 'petstock state check';
+  const { statement } = error as { readonly statement?: string };
+  const asked = statement?.replace(/\s+/g, ' ').slice(0, 60);
+  const why = isRefused && asked !== undefined ? `${error.message} (for "${asked}")` : error.message;
   return new FailureError(`The shared state at ${shown} can't be used: ${why}`, { hint, cause: error });
 }
 

@@ -4,22 +4,16 @@ import type { KnownKey, LimitsStore } from '../../rate-limit/limits-store.ts';
 import { asksToWait } from '../../rate-limit/observation.ts';
 import type { LimitRecord } from '../../rate-limit/records.ts';
 import type { Clock, Deadline } from '../../shared/clock.ts';
-import type { Answer, PostgresConnection, Query } from './connection.ts';
 import { inLocalTime, inSharedTime } from './limit-times.ts';
-import { isLost, isSilence } from './postgres-errors.ts';
+import { isLost } from './postgres-errors.ts';
+import type { LimitsTable, StoredLimits } from './postgres-limits-table.ts';
 
 /** What others have said is relied on for so long after the database was last heard of, in milliseconds. */
 const longestSilence = 2000;
 /** How often it is asked while requests of ours may leave, so that it is heard of. */
 const refreshEvery = 500;
 /** After so many writes of others in between, the row is locked. */
-const mostAttempts = 3;
-
-/** What the limits use of a connection. */
-export type LimitsConnection = Pick<
-  PostgresConnection,
-  'time' | 'generation' | 'heardAt' | 'align' | 'callOnce' | 'read' | 'transaction' | 'inWords'
->;
+const maxAttempts = 3;
 
 /** A state by the clock of the database. */
 interface Known {
@@ -28,33 +22,39 @@ interface Known {
   readonly state: KeyState;
   /** The wire by which it was read. */
   readonly generation: number;
+  /** How many notices had come when it was asked for. */
+  readonly notices: number;
 }
 
 /**
  * The limits of all machines. What is written is written only onto what it was worked out from, so no transaction is open while
- * this process thinks; only where others are faster time after time, the row is locked.
+ * this process thinks; only if others are faster time after time, the row is locked.
  *
- * A gate goes to all others with NOTIFY in the transaction that writes it, and `peek` sees it without a question.
+ * Whoever writes a gate wakes all others with NOTIFY in the same transaction. Anybody who may connect can send one, so it says nothing: nothing
+ * leaves until the row has been read again.
  */
 export class PostgresLimits implements LimitsStore {
-  readonly #connection: LimitsConnection;
+  readonly #table: LimitsTable;
   readonly #clock: Clock;
   readonly #known = new Map<string, Known>();
   /** Keys with requests of ours that may leave. */
   readonly #admitted = new Map<string, Set<string>>();
+  /** How many notices have come. */
+  #notices = 0;
+  #looking: Promise<unknown> | undefined;
   #deadline: Deadline | undefined;
   #isClosed = false;
 
-  constructor(connection: LimitsConnection, clock: Clock) {
-    this.#connection = connection;
+  constructor(table: LimitsTable, clock: Clock) {
+    this.#table = table;
     this.#clock = clock;
   }
 
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
-    await this.#connection.align();
-    const shared = records.map((record) => inSharedTime(record, this.#connection.time));
-    const notice = shared.some((record) => record.type === 'answer' && asksToWait(record));
-    const state = await this.#change(scope, notice, (known, isRepeated) => {
+    await this.#table.align();
+    const shared = records.map((record) => inSharedTime(record, this.#table.time));
+    const wakes = shared.some((record) => record.type === 'answer' && asksToWait(record));
+    const state = await this.#change(scope, wakes, (known, isRepeated) => {
       for (const record of shared) if (!isRepeated || !hasLanded(known, record)) fold(known, record);
     });
     this.#noteAdmitted(scope, records, state);
@@ -70,27 +70,36 @@ export class PostgresLimits implements LimitsStore {
   }
 
   async look(scope: string): Promise<KeyState> {
-    await this.#connection.align();
+    await this.#table.align();
     return this.#local(await this.#latest(scope));
   }
 
   async list(): Promise<readonly KnownKey[]> {
-    await this.#connection.align();
-    const rows = await this.#connection.read('SELECT scope, state FROM petstock.limits ORDER BY scope');
-    return rows.map(({ scope, state }) => ({ scope: String(scope), state: this.#local(decode(state)) }));
+    await this.#table.align();
+    return (await this.#table.list()).map(({ scope, state }) => ({ scope, state: this.#local(decode(state)) }));
   }
 
   async clear(scope: string): Promise<void> {
     await this.#change(scope, true, forget);
   }
 
-  /** Another process has raised a gate, or forgotten one. */
-  heard(payload: string): void {
-    const { scope, version, gate, halfOpen } = JSON.parse(payload) as Notice;
-    const known = this.#known.get(scope);
-    if (known === undefined || known.version >= version) return;
-    // The rest of that version is not known: whoever asks next reads it.
-    this.#known.set(scope, { ...known, state: { ...known.state, gate, halfOpen } });
+  /** Somebody may have raised a gate, or forgotten one: what is known is doubtful until it has been read again. */
+  heard(): void {
+    this.#notices += 1;
+    const used = [...this.#admitted].filter(([, ids]) => ids.size > 0);
+    if (this.#looking !== undefined || this.#isClosed || used.length === 0) return;
+    const lookAll = async () => {
+      for (let seen = -1; seen !== this.#notices; ) {
+        seen = this.#notices;
+        for (const [scope] of used) await this.look(scope);
+      }
+    };
+    // A database that can't be asked is noticed by the next admission, which reports it.
+    this.#looking = lookAll()
+      .catch(() => {})
+      .finally(() => {
+        this.#looking = undefined;
+      });
   }
 
   close(): void {
@@ -100,104 +109,78 @@ export class PostgresLimits implements LimitsStore {
 
   async #change(
     scope: string,
-    notice: boolean,
+    wakes: boolean,
     change: (state: KeyState, isRepeated: boolean) => void,
   ): Promise<KeyState> {
-    const connection = this.#connection;
     let isRepeated = false;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        if (attempt > mostAttempts) {
-          const state = await this.#changeLocked(scope, notice, (state) => change(state, isRepeated));
-          if (notice) await this.#keepWritten();
-          return state;
+        const notices = this.#notices;
+        const known = this.#known.get(scope);
+        const next = changed(known?.state ?? emptyState(), (state) => change(state, isRepeated));
+        const isLocked = attempt > maxAttempts;
+        const other = isLocked ? undefined : await this.#table.write(scope, known?.version ?? 0, encoded(next), wakes);
+        if (other !== undefined) {
+          this.#take(scope, other, notices);
+          continue;
         }
-        const known = this.#known.get(scope) ?? { version: 0, state: emptyState(), generation: 0 };
-        const next = changed(known, (state) => change(state, isRepeated));
-        const call = [
-          'write_limits',
-          scope,
-          known.version,
-          encoded(next.state),
-          notice ? noticeOf(scope, next) : null,
-        ] as const;
-        const answer = await connection.callOnce(...call);
-        if (answer.written === true) {
-          const { state } = this.#keep(scope, next);
-          if (notice) await this.#keepWritten();
-          return state;
-        }
-        this.#take(scope, answer);
+        const version = (known?.version ?? 0) + 1;
+        const kept = isLocked
+          ? await this.#changeLocked(scope, wakes, (state) => change(state, isRepeated))
+          : this.#keep(scope, { version, state: next }, notices);
+        if (wakes) await this.#table.keepWritten();
+        return kept.state;
       } catch (error) {
         // What became of it is not known: it is looked at, and what is in it is not folded again.
-        if (!isLost(error) || isRepeated) throw connection.inWords(error);
+        if (!isLost(error) || isRepeated) throw this.#table.inWords(error);
         isRepeated = true;
         await this.look(scope);
       }
     }
   }
 
-  /**
-   * Others have been notified of a gate already; it outlasts a crash once it is on the disk, and a failover once it is on the
-   * standby. One that is away is waited for no longer than an answer may take: no reason to end a command that only reads.
-   */
-  async #keepWritten(): Promise<void> {
-    try {
-      await this.#connection.callOnce('keep_written');
-    } catch (error) {
-      if (isLost(error) && !isSilence(error)) throw error;
-    }
-  }
-
   /** As the database has it. */
   async #latest(scope: string): Promise<KeyState> {
-    const [row] = await this.#connection.read(
-      'SELECT version::text, CASE version WHEN $1 THEN NULL ELSE state END AS state FROM petstock.limits WHERE scope = $2',
-      this.#known.get(scope)?.version ?? 0,
+    const notices = this.#notices;
+    const stored = await this.#table.read(scope, this.#known.get(scope)?.version ?? 0);
+    return this.#take(scope, stored, notices).state;
+  }
+
+  async #changeLocked(scope: string, wakes: boolean, change: (state: KeyState) => void): Promise<Known> {
+    const notices = this.#notices;
+    let next = emptyState();
+    const { version } = await this.#table.change(
       scope,
+      (stored) => {
+        next = changed(this.#take(scope, stored, notices).state, change);
+        return encoded(next);
+      },
+      wakes,
     );
-    return this.#take(scope, row).state;
+    return this.#keep(scope, { version, state: next }, notices);
   }
 
-  async #changeLocked(scope: string, notice: boolean, change: (state: KeyState) => void): Promise<KeyState> {
-    const next = await this.#connection.transaction(async (query: Query) => {
-      const [row] = await query('SELECT version::text, state FROM petstock.limits WHERE scope = $1 FOR UPDATE', scope);
-      const changedState = changed(this.#take(scope, row), change);
-      const call = [scope, changedState.version - 1, encoded(changedState.state)] as const;
-      const text = 'SELECT petstock.write_limits($1, $2, $3, $4) AS answer';
-      const [written] = await query(text, ...call, notice ? noticeOf(scope, changedState) : null);
-      if ((written?.answer as Answer | undefined)?.written !== true)
-        throw new Error(`the limits of ${scope} changed under their lock`);
-      return changedState;
-    });
-    return this.#keep(scope, next).state;
-  }
-
-  /** @param row as the database has it: `state` is null where its version is the one that is known */
-  #take(scope: string, row: Answer | undefined): Known {
-    const { generation } = this.#connection;
-    if (row === undefined || row.version === '0') return this.#keep(scope, { version: 0, state: emptyState() });
-    const version = Number(row.version);
+  #take(scope: string, { version, state }: StoredLimits, notices: number): Known {
     const known = this.#known.get(scope);
-    if (row.state !== null || known === undefined) return this.#keep(scope, { version, state: decode(row.state) });
-    const same = { ...known, generation };
-    this.#known.set(scope, same);
-    return same;
+    const isSame = state === undefined && known !== undefined && version > 0;
+    const latest = isSame ? known.state : state === undefined ? emptyState() : decode(state);
+    return this.#keep(scope, { version, state: latest }, notices);
   }
 
-  #keep(scope: string, { version, state }: Omit<Known, 'generation'>): Known {
-    const known = { version, state, generation: this.#connection.generation };
+  #keep(scope: string, { version, state }: Pick<Known, 'version' | 'state'>, notices: number): Known {
+    const known = { version, state, generation: this.#table.generation, notices };
     this.#known.set(scope, known);
     return known;
   }
 
-  #isFresh({ generation }: Known): boolean {
-    const { heardAt } = this.#connection;
-    return generation === this.#connection.generation && this.#clock.monotonic() - heardAt <= longestSilence;
+  #isFresh({ generation, notices }: Known): boolean {
+    const { heardAt } = this.#table;
+    const isHeard = generation === this.#table.generation && notices === this.#notices;
+    return isHeard && this.#clock.monotonic() - heardAt <= longestSilence;
   }
 
   #local(state: KeyState): KeyState {
-    return inLocalTime(state, this.#connection.time, this.#clock);
+    return inLocalTime(state, this.#table.time, this.#clock);
   }
 
   /** As long as requests of ours may leave, the database is asked now and then. */
@@ -225,25 +208,11 @@ export class PostgresLimits implements LimitsStore {
   }
 }
 
-/** What others have to know of a key at once. */
-interface Notice extends Pick<KeyState, 'gate' | 'halfOpen'> {
-  readonly scope: string;
-  readonly version: number;
-}
-
-function noticeOf(scope: string, { version, state }: Pick<Known, 'version' | 'state'>): string {
-  const notice: Notice = { scope, version, gate: state.gate, halfOpen: state.halfOpen };
-  return JSON.stringify(notice);
-}
-
-function changed(
-  known: Pick<Known, 'version' | 'state'>,
-  change: (state: KeyState) => void,
-): Omit<Known, 'generation'> {
+function changed(known: KeyState, change: (state: KeyState) => void): KeyState {
   // A copy: what is known stays what the database has, should the write fail.
-  const state = structuredClone(known.state);
+  const state = structuredClone(known);
   change(state);
-  return { version: known.version + 1, state };
+  return state;
 }
 
 /** Whether a record that may have been written is in the state. A gate is raised again all the same: it is never lowered. */

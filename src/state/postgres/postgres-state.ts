@@ -1,41 +1,48 @@
 import type { Clock } from '../../shared/clock.ts';
+import { type PresenceOptions, StoredPresence } from '../processes-present.ts';
 import { recordedResults } from '../recorded-results.ts';
 import type { State, StateDescription } from '../state.ts';
+import { type Row, statement } from '../store.ts';
+import { StoredHistory } from '../stored-history.ts';
+import { StoredPets } from '../stored-pets.ts';
 import type { PostgresConnection } from './connection.ts';
-import { PostgresHistory } from './postgres-history.ts';
 import { PostgresLimits } from './postgres-limits.ts';
-import { PostgresPets } from './postgres-pets.ts';
-import { PostgresPresence, type PresenceOptions } from './postgres-presence.ts';
+import { limitsTable } from './postgres-limits-table.ts';
+import { PostgresStore } from './postgres-store.ts';
 import { schemaVersion } from './schema.ts';
-import type { Shared } from './shared.ts';
 
 export interface PostgresStateOptions extends PresenceOptions {
   readonly clock: Clock;
-  /** A number in [0, 1). */
-  random(): number;
+  /** How long a run that sends nothing meanwhile waits for the database, in milliseconds; default 5 s. */
+  readonly patience?: number | undefined;
+  /** Takes a sentence for stderr. */
+  warn?(line: string): void;
 }
 
 export class PostgresState implements State {
   readonly limits: PostgresLimits;
-  readonly pets: PostgresPets;
-  readonly history: PostgresHistory;
-  readonly presence: PostgresPresence;
+  readonly pets: StoredPets;
+  readonly history: StoredHistory;
+  readonly presence: StoredPresence;
   readonly #connection: PostgresConnection;
   #isClosed = false;
 
   constructor(connection: PostgresConnection, options: PostgresStateOptions) {
-    this.#connection = connection;
     const { clock, random } = options;
-    this.presence = new PostgresPresence(connection, options);
-    const shared: Shared = { connection, presence: this.presence, clock, random };
-    this.limits = new PostgresLimits(connection, clock);
-    connection.onNotice = (payload) => this.limits.heard(payload);
-    this.pets = new PostgresPets(shared);
-    this.history = new PostgresHistory(shared, options.processes.self.host);
+    const warn = (line: string) => options.warn?.(line);
+    this.#connection = connection;
+    const store = new PostgresStore(connection, clock, options.patience);
+    this.presence = new StoredPresence(store, options);
+    const context = { store, presence: this.presence, clock, random, warn };
+    this.limits = new PostgresLimits(limitsTable(connection), clock);
+    connection.onNotice = () => this.limits.heard();
+    connection.onWait = () => warn(`${store.name} can't be reached: waiting for it, and nothing is sent meanwhile`);
+    this.pets = new StoredPets(context);
+    this.history = new StoredHistory(context, options.processes.self.host);
   }
 
   async describe(): Promise<StateDescription> {
-    const [found] = await this.#connection.read(
+    const [found] = await this.#read(
       `SELECT current_setting('server_version') AS version, count(*)::float8 AS runs, coalesce(sum(changes), 0)::float8 AS rows,
          (SELECT coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)::float8 FROM pg_class
           JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'petstock' AND relkind IN ('r', 'S')) AS bytes
@@ -70,9 +77,14 @@ export class PostgresState implements State {
     }
   }
 
+  async #read(sql: string): Promise<readonly Row[]> {
+    const [rows = []] = await this.#connection.ask([statement(sql)], { isPatient: true });
+    return rows;
+  }
+
   async #wrongCounts(): Promise<string[]> {
     const sums = recordedResults.map((result) => `count(*) FILTER (WHERE rows.result = '${result}') <> runs.${result}`);
-    const wrong = await this.#connection.readAll(
+    const wrong = await this.#read(
       `SELECT runs.run FROM petstock.runs LEFT JOIN petstock.rows ON rows.run = runs.id GROUP BY runs.id
        HAVING count(rows.row) <> runs.changes OR ${sums.join(' OR ')} ORDER BY runs.run`,
     );
@@ -81,7 +93,7 @@ export class PostgresState implements State {
 
   /** Settings of the server under which what it has committed may be gone after a crash, or after a failover. */
   async #weakSettings(): Promise<string[]> {
-    const [row] = await this.#connection.read(
+    const [row] = await this.#read(
       `SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS pages,
          current_setting('synchronous_standby_names') AS awaited,
          (SELECT count(*)::integer FROM pg_stat_replication WHERE NOT EXISTS (

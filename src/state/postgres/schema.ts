@@ -1,79 +1,130 @@
-import { FailureError } from '../../shared/errors.ts';
-import type { Query } from './connection.ts';
-import { functions } from './functions.ts';
-import { tables } from './tables.ts';
+import { FailureError, UnavailableError } from '../../shared/errors.ts';
+import { number, type Row, type Statement, statement } from '../store.ts';
+import type { Ask } from './connection.ts';
+import { isMissing } from './postgres-errors.ts';
+import { tables, upgrade } from './tables.ts';
 
-/** How a database of one version becomes one of the next. What has been released is never changed: a change is another step. */
-const steps: readonly string[] = [
-  `${tables}${functions}`,
-  `
-  ALTER TABLE petstock.rows ADD COLUMN delta bigint;
-  ALTER TABLE petstock.runs ADD COLUMN head_skipped bigint NOT NULL DEFAULT 0, ADD COLUMN head_not_edited bigint NOT NULL DEFAULT 0;
-  ${functions.replaceAll('CREATE FUNCTION', 'CREATE OR REPLACE FUNCTION')}`,
-];
-
-export const schemaVersion = steps.length;
+export const schemaVersion = 3;
 
 /** Names what waits for a migration, among all advisory locks of a database: `psst`, in ASCII. */
 const migrationLock = 0x70737374;
 
+/** Whether the state is there, its version, and whether the database has crashed since it was used, or another server has taken over. */
+interface Found {
+  readonly version: number;
+  readonly goesOn: boolean;
+}
+
 /**
  * Brings a database to this version. Whether it has to be is seen without a transaction.
- * @param patient waits for the migration of another process
- * @throws FailureError where a later version has written it
+ * @throws FailureError if a later version has written it, UnavailableError while a process of an older version writes by it
  */
-export async function migrate(query: Query, patient: Query, shown: string): Promise<void> {
-  const found = await read(query, shown);
+export async function migrate(ask: Ask, shown: string): Promise<void> {
+  const found = await read(ask, shown);
   if (found?.version === schemaVersion) {
-    if (!found.goesOn) await query('SELECT petstock.begin_epoch()');
+    if (!found.goesOn) await beginEpoch(ask);
     return;
   }
-  await query('BEGIN');
+  const patient = { isPatient: true, isDurable: true };
+  await ask([statement('SELECT pg_advisory_xact_lock(?)', migrationLock)], { ...patient, begins: true });
   try {
-    for (const name of ['statement_timeout', 'lock_timeout']) await query(`SET LOCAL ${name} = '60s'`);
-    await patient('SELECT pg_advisory_xact_lock($1)', migrationLock);
     // Another process may have been first.
-    const version = (await versionOf(query, shown)) ?? 0;
-    if (version < schemaVersion) for (const statement of migrationFrom(version)) await patient(statement);
-    await query('COMMIT');
+    const version = (await readLocked(ask, shown))?.version ?? 0;
+    if (version > 0 && version < schemaVersion) await requireNobody(ask, shown);
+    if (version < schemaVersion) await ask(migrationFrom(version), { isPatient: true, goesOn: true });
+    await ask([statement('COMMIT')], { isPatient: true, goesOn: true });
   } catch (error) {
-    await query('ROLLBACK').catch(() => {});
+    await ask([statement('ROLLBACK')], { goesOn: true }).catch(() => {});
+    throw error;
+  }
+  await ask([statement('LISTEN petstock')]);
+}
+
+/** @returns undefined if there is no state in the database. @throws FailureError if a later version has written it */
+export async function versionOf(ask: Ask, shown: string): Promise<number | undefined> {
+  return (await read(ask, shown))?.version;
+}
+
+function migrationFrom(version: number): Statement[] {
+  const steps =
+    version === 0
+      ? `CREATE SCHEMA IF NOT EXISTS petstock; CREATE TABLE IF NOT EXISTS petstock.meta (schema integer NOT NULL); ${tables}`
+      : upgrade;
+  return [
+    ...statementsOf(steps),
+    statement('DELETE FROM petstock.meta'),
+    statement('INSERT INTO petstock.meta VALUES (?)', schemaVersion),
+  ];
+}
+
+/** One statement at a time is what a pipeline takes. */
+function statementsOf(script: string): Statement[] {
+  const bare = script.replace(/^\s*--.*$/gm, '');
+  return (bare.match(/(?:\$\$[\s\S]*?\$\$|[^;])+/g) ?? []).flatMap((sql) =>
+    sql.trim() === '' ? [] : [statement(sql.trim())],
+  );
+}
+
+/** Processes of older versions call functions that are there no more. */
+async function requireNobody(ask: Ask, shown: string): Promise<void> {
+  const [[present] = []] = await ask(
+    [
+      statement(
+        'SELECT 1 AS found FROM petstock.presence WHERE expires > extract(epoch FROM clock_timestamp()) * 1000 LIMIT 1',
+      ),
+    ],
+    { goesOn: true },
+  );
+  if (present === undefined) return;
+  throw new UnavailableError(
+    `An older version of petstock is writing by the shared state at ${shown}: try again when it has ended`,
+    { hint: 'petstock state info' },
+  );
+}
+
+/** Numbers that were drawn before a crash may be drawn again after it, and a mark may hold one of them: begin above all of those. */
+async function beginEpoch(ask: Ask): Promise<void> {
+  await ask([statement('SELECT pg_advisory_xact_lock(?)', migrationLock)], { isDurable: true, begins: true });
+  const [[known] = []] = await ask([statement('SELECT 1 AS found FROM petstock.epoch')], { goesOn: true });
+  const begin = [
+    statement('UPDATE petstock.sequence SET last = last + 1000000'),
+    statement('INSERT INTO petstock.epoch VALUES (extract(epoch FROM clock_timestamp()) * 1000)'),
+  ];
+  await ask([...(known === undefined ? begin : []), statement('COMMIT')], { goesOn: true });
+}
+
+/** What is there, and listens from now on to what others have to say. */
+async function read(ask: Ask, shown: string): Promise<Found | undefined> {
+  try {
+    const [[row] = [], epoch = []] = await ask([...selectFound, statement('LISTEN petstock')]);
+    return foundIn(row, epoch, shown);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }
 
-function migrationFrom(version: number): readonly string[] {
-  return [
-    'CREATE SCHEMA IF NOT EXISTS petstock',
-    'CREATE TABLE IF NOT EXISTS petstock.meta (schema integer NOT NULL)',
-    ...steps.slice(version),
-    'DELETE FROM petstock.meta',
-    `INSERT INTO petstock.meta VALUES (${schemaVersion})`,
-  ];
-}
+const selectFound = [statement('SELECT schema FROM petstock.meta'), statement('SELECT 1 AS found FROM petstock.epoch')];
 
-/** @returns undefined where there is no state in the database. @throws FailureError where a later version has written it */
-export async function versionOf(query: Query, shown: string): Promise<number | undefined> {
-  return (await read(query, shown))?.version;
-}
-
-/** @returns with `goesOn` whether the database has not crashed since it was last used, nor another server taken over */
-async function read(
-  query: Query,
-  shown: string,
-): Promise<{ readonly version: number; readonly goesOn: boolean } | undefined> {
+/** The same inside a transaction, which an error would end. */
+async function readLocked(ask: Ask, shown: string): Promise<Found | undefined> {
   // Not to_regclass: under the lock of the migration it may still say what it said before another process made the table.
-  const [found] = await query(
-    "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'petstock' AND tablename = 'meta'",
+  const isThere = statement(
+    "SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = 'petstock' AND tablename = 'meta'",
   );
+  const [[found] = []] = await ask([isThere], { isPatient: true, goesOn: true });
   if (found === undefined) return undefined;
-  const [row] = await query('SELECT schema, EXISTS (SELECT 1 FROM petstock.epoch) AS goes_on FROM petstock.meta');
-  const version = Number(row?.schema ?? 0);
+  const [[row] = [], epoch = []] = await ask(selectFound, { isPatient: true, goesOn: true });
+  return foundIn(row, epoch, shown);
+}
+
+function foundIn(row: Row | undefined, epoch: readonly Row[], shown: string): Found {
+  const version = number(row?.schema) ?? 0;
   if (version > schemaVersion) {
     throw new FailureError(
       `The shared state at ${shown} was written by a later version of petstock (schema ${version}, not ${schemaVersion}): update petstock`,
       { hint: 'npm install --global petstock@latest' },
     );
   }
-  return { version, goesOn: row?.goes_on === true };
+  return { version, goesOn: epoch.length > 0 };
 }

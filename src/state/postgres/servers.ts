@@ -32,7 +32,7 @@ export class Servers {
   }
 
   /** Reaches the first that takes writes. @throws as `OpenWire`; for several of them one error that says what each was for */
-  async connect(onNotice: (payload: string) => void): Promise<Wire> {
+  async connect(onNotice: () => void): Promise<Wire> {
     const failures = new Map<DatabaseServer, unknown>();
     for (const server of this.#servers) {
       const silent = this.areSeveral ? this.#silent.get(server) : undefined;

@@ -1,16 +1,18 @@
 import type { ConnectionOptions } from 'node:tls';
+import type { Submittable } from 'pg';
 import { UnavailableError } from '../../shared/errors.ts';
-import { beginning, configOf, type DatabaseServer, isSocket, timeouts, tlsOptions } from './client-config.ts';
+import type { Answers, Row, Statement } from '../store.ts';
+import { configOf, type DatabaseServer, isSocket, tlsOptions } from './client-config.ts';
+import { Pipeline, type Protocol } from './pipeline.ts';
 
-export type Row = Readonly<Record<string, unknown>>;
-
-/** One connection to PostgreSQL; what is used of `pg`. Statements are answered in their order. */
+/** One connection to PostgreSQL; what is used of `pg`. */
 export interface Wire {
   /**
+   * Asks statements in one round trip, which is one transaction unless they begin or end one.
    * @param answerWithin milliseconds
    * @throws the errors of `pg` and of the network as they are
    */
-  query(text: string, values: readonly unknown[], answerWithin: number): Promise<readonly Row[]>;
+  ask(statements: readonly Statement[], answerWithin: number): Promise<Answers>;
   /** Whether nothing more can be asked. */
   readonly isOver: boolean;
   /** Ends it in good order; never rejects. */
@@ -19,8 +21,8 @@ export interface Wire {
   destroy(): void;
 }
 
-/** @param onNotice is given what another process has sent by NOTIFY on the channel `petstock` */
-export type OpenWire = (server: DatabaseServer, onNotice: (payload: string) => void) => Promise<Wire>;
+/** @param onNotice called when somebody has sent a NOTIFY. Anybody may: what it says is not looked at */
+export type OpenWire = (server: DatabaseServer, onNotice: () => void) => Promise<Wire>;
 
 /**
  * @throws the errors of `pg` and of the network as they are; StandbyError where nothing can be written; FailureError for a
@@ -44,11 +46,7 @@ export class StandbyError extends Error {
   }
 }
 
-async function connect(
-  server: DatabaseServer,
-  onNotice: (payload: string) => void,
-  ssl: ConnectionOptions | boolean,
-): Promise<Wire> {
+async function connect(server: DatabaseServer, onNotice: () => void, ssl: ConnectionOptions | boolean): Promise<Wire> {
   // Late: it takes a while to load.
   const { default: pg } = await import('pg');
   const client = new pg.Client(configOf(server, ssl));
@@ -58,8 +56,8 @@ async function connect(
   };
   client.on('error', end);
   client.on('end', end);
-  client.on('notification', ({ payload }) => onNotice(payload ?? ''));
-  const { connection } = client as unknown as { readonly connection: Connection };
+  client.on('notification', () => onNotice());
+  const { connection } = client as unknown as { readonly connection: Protocol };
   const destroy = () => {
     isOver = true;
     connection.stream.destroy();
@@ -77,19 +75,21 @@ async function connect(
   try {
     await client.connect();
     if (isStandby) throw new StandbyError();
-    const first = { text: beginning, query_timeout: timeouts.answer };
-    await client.query(first);
   } catch (error) {
     destroy();
     throw error;
   }
   return {
-    query: async (text, values, answerWithin) => {
-      const query = { text, values: [...values], query_timeout: answerWithin };
+    ask: async (statements, answerWithin) => {
       isAlone = false;
-      const { rows } = await client.query<Row>(query);
+      const answers = await new Promise<Row[][]>((resolve, reject) => {
+        const pipeline = new Pipeline(statements, (error, rows = []) =>
+          error === null ? resolve(rows) : reject(error),
+        );
+        client.query(Object.assign(pipeline, { query_timeout: answerWithin }) as unknown as Submittable);
+      });
       if (isAlone) throw new NotOnStandbyError(server);
-      return rows;
+      return answers;
     },
     get isOver() {
       return isOver;
@@ -101,15 +101,6 @@ async function connect(
     },
     destroy,
   };
-}
-
-/** What is used of the inside of `pg`. */
-interface Connection {
-  readonly stream: { destroy(): void };
-  on(
-    event: 'parameterStatus',
-    listener: (message: { readonly parameterName: string; readonly parameterValue: string }) => void,
-  ): void;
 }
 
 /** It has been committed, and would be gone with the server: as if it had not been written, for what a promise hangs on. */

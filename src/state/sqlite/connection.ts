@@ -6,9 +6,15 @@ import { inWords, isBusy } from './sqlite-errors.ts';
 /** How long a transaction waits for that of another process: milliseconds. */
 export const busyTimeout = 10_000;
 
+/** Of `PRAGMA auto_vacuum`: free pages are given back when that is asked for. */
+export const incremental = 2;
+
+/** What SQLite keeps beside a database; it belongs to it and to no other. */
+export const companions = ['-wal', '-shm'];
+
 /** Between two attempts to turn on the write-ahead log: milliseconds, and how many. */
 const pause = 10;
-const mostAttempts = 500;
+const maxAttempts = 500;
 
 /**
  * One open `state.db`. All writes go through `quick` or `durable`; both run `work` at once, whole or not at all, and hold the
@@ -18,6 +24,8 @@ export class Connection {
   readonly file: string;
   readonly #database: Database;
   readonly #inode: bigint;
+  /** Of what SQLite keeps beside the file while it is open: whoever removes it cuts this process off from the others. */
+  #companions: readonly (bigint | undefined)[] | undefined;
   readonly #statements = new Map<string, Statement>();
   #synchronous = '';
   #isOpen = true;
@@ -71,7 +79,7 @@ export class Connection {
         this.#database.exec('PRAGMA journal_mode = WAL');
         return;
       } catch (error) {
-        if (!isBusy(error) || attempt === mostAttempts) throw inWords(error, this.file, this.whoIsPresent);
+        if (!isBusy(error) || attempt === maxAttempts) throw inWords(error, this.file, this.whoIsPresent);
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);
       }
     }
@@ -87,9 +95,33 @@ export class Connection {
     }
   }
 
-  /** Whether the file that is open is the one at its path. */
+  /** Whether the file that is open is the one at its path, with its log beside it. */
   get isInPlace(): boolean {
-    return inodeOf(this.file) === this.#inode;
+    if (inodeOf(this.file) !== this.#inode) return false;
+    return (
+      this.#companions === undefined ||
+      this.#companionsNow().every((inode, index) => inode === this.#companions?.[index])
+    );
+  }
+
+  /** Gives free pages back to the system. A file that was made before that was possible is written anew, once; others keep it from that. */
+  reclaim(): void {
+    if (Number(this.get('PRAGMA auto_vacuum')?.auto_vacuum) === incremental) {
+      // Each row that is read of it is a page.
+      this.all('PRAGMA incremental_vacuum');
+    } else {
+      try {
+        this.exec(`PRAGMA auto_vacuum = ${incremental}`);
+        this.exec('VACUUM');
+      } catch (error) {
+        if (!isBusy((error as Error).cause)) throw error;
+      }
+    }
+    this.all('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+
+  #companionsNow(): readonly (bigint | undefined)[] {
+    return companions.map((suffix) => inodeOf(`${this.file}${suffix}`));
   }
 
   close(): void {
@@ -107,6 +139,7 @@ export class Connection {
         this.#synchronous = synchronous;
       }
       this.#statement('BEGIN IMMEDIATE').run();
+      this.#companions ??= this.#companionsNow();
       try {
         const result = work();
         this.#statement('COMMIT').run();

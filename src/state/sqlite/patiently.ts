@@ -8,7 +8,8 @@ const mostAttempts = 3;
 const pause = 50;
 
 export interface Patience {
-  readonly presence: { readonly isAnyStopped: boolean };
+  /** Whether another process that has the state open is stopped: it may hold the lock for ever. */
+  isAnyStopped(): boolean;
   readonly clock: Pick<Clock, 'sleep'>;
 }
 
@@ -17,15 +18,15 @@ export interface Patience {
  * Ctrl-C is heard.
  *
  * @param work is whole or not at all; all that it relies on it looks up itself
- * @throws UnavailableError in the end, or at once where a process that has the state open is stopped: it may hold the lock for ever
+ * @throws UnavailableError in the end, or at once if a process that has the state open is stopped
  */
-export async function patiently<Result>({ presence, clock }: Patience, work: () => Result): Promise<Result> {
+export async function patiently<Result>({ isAnyStopped, clock }: Patience, work: () => Result): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return work();
     } catch (error) {
       const isLocked = error instanceof UnavailableError && isBusy(error.cause);
-      if (!isLocked || attempt === mostAttempts || presence.isAnyStopped) throw error;
+      if (!isLocked || attempt === mostAttempts || isAnyStopped()) throw error;
       await clock.sleep(pause);
     }
   }

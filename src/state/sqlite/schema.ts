@@ -1,6 +1,7 @@
-import { FailureError } from '../../shared/errors.ts';
+import { FailureError, UnavailableError } from '../../shared/errors.ts';
 import { otherFolderHint } from '../other-folder.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, incremental } from './connection.ts';
+import type { Row } from './engine.ts';
 
 /** `psst`, in ASCII: says whose file it is. */
 const applicationId = 0x70737374;
@@ -126,32 +127,101 @@ const steps: readonly string[] = [
   ALTER TABLE runs ADD COLUMN head_not_edited INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX rows_by_time ON rows (service, touched) WHERE result IN ('applied', 'differs', 'unknown');
   `,
+  `
+  -- Processes are told apart by a number that each draws for itself. Lasts: how far ahead a time lay when it was written.
+  DROP TABLE presence;
+  CREATE TABLE presence (
+    id TEXT PRIMARY KEY,
+    identity TEXT NOT NULL,
+    os_user TEXT,
+    command TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    boot TEXT NOT NULL,
+    expires REAL NOT NULL,
+    lasts REAL NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  DROP TABLE line;
+  CREATE TABLE line (
+    ticket INTEGER PRIMARY KEY AUTOINCREMENT,
+    place TEXT NOT NULL UNIQUE,
+    service INTEGER NOT NULL,
+    pet_id INTEGER NOT NULL,
+    holder TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX line_of_pet ON line (pet_id, service, ticket);
+
+  -- When a time of another start of the machine ends, by the clock of the start that has seen it.
+  CREATE TABLE sightings (
+    boot TEXT NOT NULL,
+    of_boot TEXT NOT NULL,
+    expires REAL NOT NULL,
+    ends REAL NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (boot, of_boot, expires)
+  ) STRICT, WITHOUT ROWID;
+
+  -- The number of the last write of a pet whose row was removed from the history.
+  CREATE TABLE pruned (
+    pet_id INTEGER NOT NULL,
+    service INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    PRIMARY KEY (pet_id, service)
+  ) STRICT, WITHOUT ROWID;
+
+  ALTER TABLE leases ADD COLUMN lasts REAL;
+  UPDATE leases SET holder = NULL;
+  DELETE FROM leases WHERE run IS NULL;
+
+  -- Began: the last number before it. Sequence: its own, by which runs are ordered. Touched: of its last change.
+  ALTER TABLE runs RENAME COLUMN user TO os_user;
+  ALTER TABLE runs ADD COLUMN token TEXT;
+  ALTER TABLE runs ADD COLUMN began INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN sequence INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN touched INTEGER NOT NULL DEFAULT 0;
+  UPDATE runs SET holder = NULL, sequence = id,
+    began = coalesce((SELECT min(sequence) - 1 FROM rows WHERE rows.run = runs.id), 0),
+    touched = coalesce((SELECT max(touched) FROM rows WHERE rows.run = runs.id), 0);
+  UPDATE sequence SET last = max(last, (SELECT coalesce(max(id), 0) FROM runs));
+  DROP INDEX runs_by_end;
+  CREATE INDEX runs_by_end ON runs (substr(run, length(run) - 3));
+  DROP INDEX runs_unfinished;
+  CREATE INDEX runs_unfinished ON runs (sequence) WHERE pending + unknown > 0;
+  CREATE INDEX runs_by_sequence ON runs (sequence);
+  CREATE INDEX runs_by_token ON runs (token) WHERE token IS NOT NULL;
+
+  -- Token: of the call that wrote its last intent.
+  ALTER TABLE rows ADD COLUMN lasts REAL;
+  ALTER TABLE rows ADD COLUMN token TEXT;
+  DROP INDEX rows_by_time;
+  CREATE INDEX rows_by_change ON rows (touched);
+  `,
 ];
 
 export const schemaVersion = steps.length;
 
-/** Whether it lacks nothing of this version: once it is so, it stays so. @throws FailureError where a later version has written it */
-export function isUpToDate(connection: Connection): boolean {
-  return versionOf(connection) === schemaVersion;
-}
-
 /**
  * Brings a file to this version. Whether it has to be is seen without a transaction.
- * @param fill puts into a new one what is to be there from its beginning, in the transaction that makes it
- * @returns whether it was new, and was made by this call
- * @throws FailureError where a later version has written it
+ * @param isInUse whether a process writes by the tables of an older version, given the columns `boot`, `expires` and `identity` of all that did
+ * @throws FailureError if a later version has written it, UnavailableError while a process of an older version writes by it
  */
-export function migrate(connection: Connection, fill: () => void): boolean {
-  if (isUpToDate(connection)) return false;
+export function migrate(connection: Connection, isInUse: (processes: readonly Row[]) => boolean): void {
+  const found = versionOf(connection);
+  if (found === schemaVersion) return;
+  if (found === 0) connection.exec(`PRAGMA auto_vacuum = ${incremental}`);
   connection.useWriteAheadLog();
-  return connection.durable(() => {
+  connection.durable(() => {
     // Another process may have been first.
     const version = versionOf(connection);
-    if (version === schemaVersion) return false;
+    if (version === schemaVersion) return;
+    if (version > 0 && isInUse(connection.all('SELECT boot, expires, identity FROM presence'))) {
+      throw new UnavailableError(
+        `An older version of petstock is writing by the state in ${connection.file}: try again when it has ended`,
+        { hint: 'petstock state info' },
+      );
+    }
     for (const step of steps.slice(version)) connection.exec(step);
     connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
-    if (version === 0) fill();
-    return version === 0;
   });
 }
 

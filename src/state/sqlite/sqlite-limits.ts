@@ -4,8 +4,7 @@ import type { KnownKey, LimitsStore } from '../../rate-limit/limits-store.ts';
 import { asksToWait } from '../../rate-limit/observation.ts';
 import type { LimitRecord } from '../../rate-limit/records.ts';
 import type { Connection } from './connection.ts';
-import type { Shared } from './leases.ts';
-import { patiently } from './patiently.ts';
+import { type Patience, patiently } from './patiently.ts';
 
 interface Known {
   readonly version: number;
@@ -14,13 +13,13 @@ interface Known {
 
 /** A version stands beside each state, so that one that has not changed need not be read again. */
 export class SqliteLimits implements LimitsStore {
-  readonly #shared: Shared;
+  readonly #patience: Patience;
   readonly #connection: Connection;
   readonly #known = new Map<string, Known>();
 
-  constructor(shared: Shared) {
-    this.#shared = shared;
-    this.#connection = shared.connection;
+  constructor(connection: Connection, patience: Patience) {
+    this.#connection = connection;
+    this.#patience = patience;
   }
 
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
@@ -29,7 +28,7 @@ export class SqliteLimits implements LimitsStore {
     const foldAll = (state: KeyState) => {
       for (const record of records) fold(state, record);
     };
-    return patiently(this.#shared, () => this.#change(scope, hasGate ? 'durable' : 'quick', foldAll));
+    return patiently(this.#patience, () => this.#change(scope, hasGate ? 'durable' : 'quick', foldAll));
   }
 
   peek(scope: string): KeyState {
@@ -42,7 +41,7 @@ export class SqliteLimits implements LimitsStore {
   }
 
   async clear(scope: string): Promise<void> {
-    await patiently(this.#shared, () => this.#change(scope, 'quick', forget));
+    await patiently(this.#patience, () => this.#change(scope, 'quick', forget));
   }
 
   #change(scope: string, kind: 'quick' | 'durable', change: (state: KeyState) => void): KeyState {

@@ -1,40 +1,45 @@
 import { statSync } from 'node:fs';
+import type { Clock } from '../../shared/clock.ts';
+import type { Processes, ProcessIdentity } from '../../shared/processes.ts';
+import { type PresenceOptions, StoredPresence } from '../processes-present.ts';
 import { recordedResults } from '../recorded-results.ts';
 import type { State, StateDescription } from '../state.ts';
+import { StoredHistory } from '../stored-history.ts';
+import { StoredPets } from '../stored-pets.ts';
 import type { Connection } from './connection.ts';
-import type { Shared } from './leases.ts';
 import { schemaVersion } from './schema.ts';
 import { isDamage, originOf } from './sqlite-errors.ts';
-import { SqliteHistory } from './sqlite-history.ts';
 import { SqliteLimits } from './sqlite-limits.ts';
-import { SqlitePets } from './sqlite-pets.ts';
-import { type PresenceOptions, SqlitePresence } from './sqlite-presence.ts';
+import { SqliteStore } from './sqlite-store.ts';
 
 export interface SqliteStateOptions extends PresenceOptions {
-  /** A number in [0, 1). */
-  random(): number;
   readonly isStandIn?: boolean;
+  /** Takes a sentence for stderr. */
+  warn(line: string): void;
 }
 
 export class SqliteState implements State {
   readonly limits: SqliteLimits;
-  readonly pets: SqlitePets;
-  readonly history: SqliteHistory;
-  readonly presence: SqlitePresence;
+  readonly pets: StoredPets;
+  readonly history: StoredHistory;
+  readonly presence: StoredPresence;
   readonly isStandIn: boolean;
   readonly #connection: Connection;
   #isClosed = false;
 
   constructor(connection: Connection, options: SqliteStateOptions) {
+    const { clock, processes, random, warn } = options;
     this.#connection = connection;
     this.isStandIn = options.isStandIn ?? false;
-    this.presence = new SqlitePresence(connection, options);
-    connection.whoIsPresent = () => this.presence.describeOthers();
-    const { clock, random } = options;
-    const shared: Shared = { connection, presence: this.presence, clock, random };
-    this.limits = new SqliteLimits(shared);
-    this.pets = new SqlitePets(shared);
-    this.history = new SqliteHistory(shared, options.processes.self.host);
+    const others = new Others(connection, processes, clock, () => this.presence.id);
+    connection.whoIsPresent = () => others.describe();
+    const isAnyStopped = () => others.areStopped;
+    const store = new SqliteStore(connection, clock, isAnyStopped);
+    this.presence = new StoredPresence(store, options);
+    const context = { store, presence: this.presence, clock, random, warn };
+    this.limits = new SqliteLimits(connection, { clock, isAnyStopped });
+    this.pets = new StoredPets(context);
+    this.history = new StoredHistory(context, processes.self.host);
   }
 
   /** Writes something, since a full disk shows itself only then. */
@@ -73,13 +78,13 @@ export class SqliteState implements State {
     try {
       await this.history.flush();
     } finally {
+      await this.presence.end();
       this.release();
     }
   }
 
   /** Closes at once; what is buffered is lost. */
   release(): void {
-    this.presence.end();
     this.#connection.close();
   }
 
@@ -90,6 +95,49 @@ export class SqliteState implements State {
        HAVING count(rows.row) <> runs.changes OR ${sums.join(' OR ')} ORDER BY runs.run`,
     );
     return wrong.map(({ run }) => `Run ${run} counts its rows wrongly`);
+  }
+}
+
+/** Other processes that may have the lock of the file, for messages: one that is stopped has no lease any more. */
+class Others {
+  readonly #connection: Connection;
+  readonly #processes: Processes;
+  readonly #clock: Clock;
+  readonly #self: () => string;
+
+  constructor(connection: Connection, processes: Processes, clock: Clock, self: () => string) {
+    this.#connection = connection;
+    this.#processes = processes;
+    this.#clock = clock;
+    this.#self = self;
+  }
+
+  /** One phrase for each. */
+  describe(): string[] {
+    const now = this.#clock.monotonic();
+    return this.#all().flatMap(({ identity, command, ends }) => {
+      const isStopped = this.#processes.isStopped(identity);
+      if (!isStopped && (ends <= now || this.#processes.isGone(identity))) return [];
+      const stopped = isStopped ? ', which is stopped' : '';
+      return [`process ${identity.pid} on ${identity.host} (petstock ${command})${stopped}`];
+    });
+  }
+
+  /** Whether one of them is stopped, as by Ctrl-Z. */
+  get areStopped(): boolean {
+    return this.#all().some(({ identity }) => this.#processes.isStopped(identity));
+  }
+
+  #all(): { readonly identity: ProcessIdentity; readonly command: string; readonly ends: number }[] {
+    const rows = this.#connection.all(
+      'SELECT identity, command, boot, expires FROM presence WHERE id <> ?',
+      this.#self(),
+    );
+    return rows.map(({ identity, command, boot, expires }) => ({
+      identity: JSON.parse(String(identity)) as ProcessIdentity,
+      command: String(command),
+      ends: boot === this.#clock.boot() ? Number(expires) : Number.POSITIVE_INFINITY,
+    }));
   }
 }
 

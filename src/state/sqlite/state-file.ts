@@ -2,15 +2,12 @@ import { accessSync, closeSync, constants, existsSync, openSync, renameSync, sta
 import { dirname, join } from 'node:path';
 import { FailureError } from '../../shared/errors.ts';
 import { localFolderHint } from '../other-folder.ts';
-import { inodeOf } from './connection.ts';
+import { companions, inodeOf } from './connection.ts';
 
 /** NFS, SMB (three numbers), 9P, Ceph, AFS, Lustre and FUSE: the locks that SQLite relies on can't be trusted there. */
 const remoteFileSystems = new Set([
   0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x00c36400, 0x5346414f, 0x0bd00bd0, 0x65735546,
 ]);
-
-/** Of what SQLite keeps beside a database; they belong to it and to no other. */
-const companions = ['-wal', '-shm'];
 
 export function stateFile(folder: string): string {
   return join(folder, 'state.db');

@@ -1,4 +1,4 @@
-import type { Outcome } from '../history.ts';
+import type { Outcome } from './history.ts';
 
 /** What is to be written at a time. */
 export interface Taken {

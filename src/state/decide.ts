@@ -1,0 +1,158 @@
+import type { ProcessIdentity } from '../shared/processes.ts';
+import type { Outcome, RecordedResult } from './history.ts';
+import type { Busy, Mark } from './pets.ts';
+
+/**
+ * The rules of writes, as functions of rows that a driver has loaded under its lock:
+ *
+ * - A process is alive as long as its lease lasts, unless it has certainly ended.
+ * - A pet is busy while a living process has its lease, or a request of a process that is gone may still arrive.
+ * - A write that relies on a stock is overtaken if another run has written the pet since the mark, or may have.
+ * - An outcome is final: what one process has settled, another does not settle again.
+ * - Rows of the history go only if no run that is open, can be resumed or is being undone may ask for them.
+ *
+ * Times are milliseconds by the clock of the state.
+ */
+
+/** How long a lease of a process lasts, and when it is renewed; milliseconds. */
+export const processLease = { lasts: 15_000, renewedAfter: 5000 } as const;
+
+/** Results of a row that has changed the stock, or may have. */
+export const possibleWrites = ['applied', 'differs', 'unknown'] as const satisfies readonly RecordedResult[];
+
+/** A process in the table of those that write. */
+export interface Holder {
+  readonly id: string;
+  readonly identity: ProcessIdentity;
+  /** When its lease ends. Of another start of the machine: as far as this one has seen it. */
+  readonly ends: number;
+}
+
+export interface Judgement {
+  readonly now: number;
+  /** Whether a process has certainly ended; false is inconclusive. */
+  isGone(process: ProcessIdentity): boolean;
+}
+
+export function isAlive(holder: Holder | undefined, { now, isGone }: Judgement): boolean {
+  return holder !== undefined && holder.ends > now && !isGone(holder.identity);
+}
+
+/** Who writes a pet. */
+export interface Lease {
+  /** A place in the line, or a run. */
+  readonly owner: string;
+  readonly run: string | undefined;
+  /** Undefined: only a request is still on its way. */
+  readonly holder: string | undefined;
+  /** Whether its holder is alive. */
+  readonly isHeld: boolean;
+  /** Until when a request of it may arrive; undefined before the first intent. */
+  readonly arrives: number | undefined;
+}
+
+/**
+ * @param owners whose lease is not in the way
+ * @param me the process that asks
+ * @returns who is writing the pet; undefined if it is free, or has one of the owners. `until` is by the clock of the state
+ */
+export function busyWith(
+  lease: Lease | undefined,
+  owners: readonly string[],
+  me: string,
+  now: number,
+): Busy | undefined {
+  if (lease === undefined) return undefined;
+  const { owner, run, holder, isHeld, arrives } = lease;
+  const until = arrives !== undefined && arrives > now ? arrives : undefined;
+  if (owners.includes(owner)) {
+    // A run that was taken over: what the process before has sent may still arrive.
+    const isOurs = holder === undefined || holder === me;
+    return isOurs || until === undefined ? undefined : { run, until };
+  }
+  if (isHeld) return { run, until: undefined };
+  return until === undefined ? undefined : { run, until };
+}
+
+/** A write of a pet by another run. */
+export interface Writer {
+  readonly run: string;
+  readonly command: string;
+  readonly result: RecordedResult;
+  readonly touched: number;
+  /** Until when its request may arrive, if its result is unknown. */
+  readonly arrives: number | undefined;
+}
+
+/**
+ * @param writers of other runs, in any order
+ * @param pruned the number of the last write of the pet whose row was removed
+ * @returns who has written the pet since the mark, or whose request could still arrive after it; without a run if its row was removed
+ */
+export function overtakenBy(
+  writers: readonly Writer[],
+  pruned: number | undefined,
+  since: Mark,
+): { readonly run: string | undefined; readonly command: string } | undefined {
+  const newest = writers.toSorted((a, b) => b.touched - a.touched);
+  const isPossible = ({ result }: Writer) => (possibleWrites as readonly string[]).includes(result);
+  const later = newest.find((writer) => writer.touched > since.sequence && isPossible(writer));
+  const arriving = ({ result, arrives }: Writer) => result === 'unknown' && (arrives ?? 0) > since.at;
+  const writer = later ?? newest.find(arriving);
+  if (writer !== undefined) return { run: writer.run, command: writer.command };
+  return (pruned ?? 0) > since.sequence ? { run: undefined, command: 'history prune' } : undefined;
+}
+
+/**
+ * Returns what a row becomes by an outcome; undefined if it stays as it is.
+ * @param isTakenOver another process has the run: what that has settled since stays
+ */
+export function settledAs(
+  known: RecordedResult,
+  outcome: Outcome['result'],
+  isTakenOver: boolean,
+): RecordedResult | undefined {
+  if (isTakenOver && known !== 'unknown') return undefined;
+  const became = outcome === 'void' ? 'pending' : outcome;
+  // Written again: the process does not know that it was kept.
+  return became === known && became !== 'unknown' ? undefined : became;
+}
+
+/** Whether numbers are missing that were drawn before: an older copy of the state is in its place. */
+export function hasForgotten(last: number, highestSeen: number, since: Mark | undefined): boolean {
+  return last < Math.max(highestSeen, since?.sequence ?? 0);
+}
+
+/** What decides whether a run may be removed from the history. */
+export interface PrunableRun {
+  readonly run: string;
+  readonly state: 'running' | 'done' | 'incomplete';
+  readonly undoes?: string | undefined;
+  /** The last number that was drawn before it began. */
+  readonly began: number;
+  /** The number of its last change. */
+  readonly touched: number;
+}
+
+/**
+ * Returns which of the wanted runs may be removed, in the order given. Nothing newer than the oldest run that stays and is open, can be resumed
+ * or is being undone goes, nor the undo of a run that stays: without it that could be undone twice.
+ *
+ * @param all runs of the state, in any order
+ * @param wanted ids. Runs that can be resumed are removed with the rest if they are among them
+ */
+export function removableRuns(all: readonly PrunableRun[], wanted: ReadonlySet<string>): string[] {
+  const isOpen = ({ run, state }: PrunableRun) => state === 'running' || (state === 'incomplete' && !wanted.has(run));
+  const undone = new Set(all.filter(isOpen).flatMap(({ undoes }) => undoes ?? []));
+  const relying = all.filter((run) => isOpen(run) || undone.has(run.run));
+  const floor = relying.reduce((least, { began }) => Math.min(least, began), Number.POSITIVE_INFINITY);
+  const gone = new Set<string>();
+  const known = new Set(all.map(({ run }) => run));
+  // From the oldest on: what is undone is older than its undo.
+  for (const run of all.toSorted((a, b) => a.began - b.began)) {
+    if (!wanted.has(run.run) || isOpen(run) || run.touched > floor) continue;
+    const target = run.undoes;
+    if (target === undefined || !known.has(target) || gone.has(target)) gone.add(run.run);
+  }
+  return all.flatMap(({ run }) => (gone.has(run) ? [run] : []));
+}

@@ -1,0 +1,170 @@
+import { possibleWrites } from './decide.ts';
+import type { PetBefore, PetWrite, RecentWrite, RowPosition, RunOfService } from './history.ts';
+import { number, type Row, type Store, statement, text } from './store.ts';
+
+const possible = possibleWrites.map((result) => `'${result}'`).join();
+const ofPet = 'pet_id = ? AND service = (SELECT id FROM petstock.services WHERE name = ?)';
+
+/** The row itself, and what other runs have written of its pet. Both are looked up by the pet (`+run`): a run may have very many rows. */
+const ownSql = `SELECT result FROM petstock.rows WHERE ${ofPet} AND sequence = ? AND +run = (SELECT id FROM petstock.runs WHERE run = ?)`;
+const laterSql = `SELECT written.run AS id, runs.run, runs.command, runs.undoes, written.row, written.line, written.result, written.quantity,
+    written.before, written.after, written.sequence
+  FROM (SELECT * FROM petstock.rows WHERE ${ofPet} AND touched > ? AND result IN (${possible})) AS written
+  JOIN petstock.runs ON runs.id = written.run WHERE runs.run <> ? ORDER BY written.sequence`;
+const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
+
+/** What other runs have written of the pets of some rows after them, the oldest first. See `History.writesAfter`. */
+export async function writesAfter(
+  store: Pick<Store, 'ask'>,
+  { service, run }: RunOfService,
+  rows: readonly RowPosition[],
+): Promise<PetWrite[][]> {
+  const answers = await store.ask(
+    ...rows.map(({ petId, sequence }) => statement(ownSql, petId, service, sequence, run)),
+    ...rows.map(({ petId, sequence }) => statement(laterSql, petId, service, sequence, run)),
+    ...rows.map(({ petId }) => statement(prunedSql, petId, service)),
+  );
+  return rows.map(({ sequence }, index) => {
+    const [own, later = [], pruned] = [0, 1, 2].map((part) => answers[part * rows.length + index]);
+    const result = text(own?.[0]?.result);
+    // A row that was sent had the lease, so what was sent before it came before it, whenever its outcome was found. One that
+    // was only planned had none: a write that was on its way then may have come after its stock was read.
+    const wasSent = result !== undefined && result !== 'pending' && result !== 'conflict';
+    const counting = wasSent ? later.filter((row) => (number(row.sequence) ?? 0) > sequence) : later;
+    const isPruned = (number(pruned?.[0]?.sequence) ?? 0) > sequence;
+    return [...(isPruned ? [prunedWrite] : []), ...withoutUndone(counting.map(writtenRowIn))];
+  });
+}
+
+/** A write whose row was removed from the history. */
+const prunedWrite: PetWrite = {
+  run: undefined,
+  command: 'history prune',
+  result: 'pruned',
+  quantity: undefined,
+  before: undefined,
+};
+
+/** A row that has written its pet, or may have, with what there is of its run. */
+interface WrittenRow {
+  readonly run: string;
+  readonly command: string;
+  readonly undoes: string | undefined;
+  readonly row: number;
+  readonly line: number;
+  readonly result: 'applied' | 'differs' | 'unknown';
+  readonly quantity: number;
+  readonly before: number | undefined;
+}
+
+function writtenRowIn(row: Row): WrittenRow {
+  const result = String(row.result) as WrittenRow['result'];
+  return {
+    run: String(row.run),
+    command: String(row.command),
+    undoes: text(row.undoes),
+    row: Number(row.row),
+    line: Number(row.line),
+    result,
+    quantity: (result === 'unknown' ? undefined : number(row.quantity)) ?? Number(row.after),
+    before: number(row.before),
+  };
+}
+
+/**
+ * Leaves out a write and the undo of it, from the newest on: an undo may itself have been taken back.
+ * @param rows the oldest first
+ */
+function withoutUndone(rows: readonly WrittenRow[]): PetWrite[] {
+  const left = new Set(rows);
+  for (const undo of rows.toReversed()) {
+    if (undo.undoes === undefined || undo.result !== 'applied' || !left.has(undo)) continue;
+    const undone = rows.find(({ run, row }) => run === undo.undoes && row === undo.line);
+    if (undone === undefined || !left.has(undone)) continue;
+    left.delete(undo);
+    left.delete(undone);
+  }
+  return [...left].map(({ run, command, result, quantity, before }) => ({ run, command, result, quantity, before }));
+}
+
+const settledLaterSql = `SELECT 1 AS found FROM petstock.rows WHERE ${ofPet} AND touched >= ? AND sequence < ? AND result IN (${possible}) LIMIT 1`;
+const lastSql = `SELECT result, before, after, quantity, touched FROM petstock.rows WHERE ${ofPet} AND touched < ?
+  AND (result IN (${possible}) OR result = 'unchanged' OR quantity IS NOT NULL OR before IS NOT NULL) ORDER BY touched DESC LIMIT 1`;
+
+/** The stock that was last read or written of some pets. See `History.lastKnownQuantities`. */
+export async function lastKnownQuantities(
+  store: Pick<Store, 'ask'>,
+  service: string,
+  pets: readonly PetBefore[],
+): Promise<(number | undefined)[]> {
+  const answers = await store.ask(
+    ...pets.map(({ petId, before = longAfter }) => statement(settledLaterSql, petId, service, before, before)),
+    ...pets.map(({ petId, before = longAfter }) => statement(lastSql, petId, service, before)),
+    ...pets.map(({ petId }) => statement(prunedSql, petId, service)),
+  );
+  return pets.map((_pet, index) => {
+    const [settledLater, last, pruned] = [0, 1, 2].map((part) => answers[part * pets.length + index]?.[0]);
+    // Written before, and looked at only since: it is not known what came between. Neither is it of a write that was removed.
+    const isBlind = (number(pruned?.sequence) ?? 0) > (number(last?.touched) ?? 0);
+    return settledLater !== undefined || isBlind ? undefined : quantityIn(last);
+  });
+}
+
+const longAfter = Number.MAX_SAFE_INTEGER;
+
+function quantityIn(last: Row | undefined): number | undefined {
+  if (last === undefined || last.result === 'unknown') return undefined;
+  const written = last.result === 'applied' || last.result === 'unchanged' ? number(last.after) : undefined;
+  return number(last.quantity) ?? written ?? number(last.before);
+}
+
+/** Rows that are asked for at a time. */
+const page = 500;
+
+const recentColumns = 'CAST(pet_id AS TEXT) AS pet, result, before, after, quantity, at, touched';
+
+/** The writes since a moment, the oldest first. See `History.recentWrites`. @param since as the column `at` has it */
+export async function recentWrites(
+  store: Pick<Store, 'ask'>,
+  service: string,
+  since: number,
+  petIds?: readonly bigint[],
+): Promise<RecentWrite[]> {
+  if (petIds !== undefined) {
+    const sql = `SELECT ${recentColumns} FROM petstock.rows WHERE ${ofPet} AND at >= ? AND result IN (${possible})`;
+    const answers = await store.ask(...petIds.map((petId) => statement(sql, petId, service, since)));
+    return answers
+      .flat()
+      .map(recentWriteIn)
+      .sort((a, b) => a.sequence - b.sequence);
+  }
+  const writes: RecentWrite[] = [];
+  for (let last = longAfter; ; ) {
+    const [rows = []] = await store.ask(
+      statement(
+        `SELECT ${recentColumns} FROM petstock.rows WHERE touched < ? AND service = (SELECT id FROM petstock.services WHERE name = ?)
+           AND result IN (${possible}) ORDER BY touched DESC LIMIT ${page}`,
+        last,
+        service,
+      ),
+    );
+    for (const row of rows) {
+      if ((number(row.at) ?? 0) < since) return writes.reverse();
+      writes.push(recentWriteIn(row));
+    }
+    if (rows.length < page) return writes.reverse();
+    last = Number(rows.at(-1)?.touched);
+  }
+}
+
+function recentWriteIn(row: Row): RecentWrite {
+  const result = String(row.result) as RecentWrite['result'];
+  const written = result === 'unknown' ? undefined : number(row.quantity);
+  return {
+    petId: BigInt(String(row.pet)),
+    result,
+    before: number(row.before),
+    quantity: written ?? Number(row.after),
+    sequence: Number(row.touched),
+  };
+}

@@ -1,0 +1,111 @@
+import type { Row, Statement } from '../store.ts';
+
+/** What is used of the inside of `pg`: https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING */
+export interface Protocol {
+  readonly stream: { destroy(): void; cork(): void; uncork(): void };
+  parse(message: { readonly text: string; readonly name: string; readonly types: readonly number[] }): void;
+  describe(message: { readonly type: 'S'; readonly name: string }): void;
+  bind(message: {
+    readonly portal: string;
+    readonly statement: string;
+    readonly values: readonly (string | null)[];
+  }): void;
+  execute(message: { readonly portal: string; readonly rows: number }): void;
+  sync(): void;
+  on(event: 'parameterStatus', listener: (message: ParameterStatus) => void): void;
+}
+
+export interface ParameterStatus {
+  readonly parameterName: string;
+  readonly parameterValue: string;
+}
+
+/**
+ * Statements that go to the server together and are answered together, whole or not at all, in one round trip. A text that comes several times
+ * in a row is parsed once. Nothing has a name: a pooler may hand the next pipeline to another server process.
+ */
+export class Pipeline {
+  readonly #statements: readonly Statement[];
+  /** Called once by `pg`, which puts a time limit around it. */
+  callback: (error: Error | null, rows?: Row[][]) => void;
+  /** Names of the columns of each statement that was parsed, in their order. */
+  readonly #columns: (readonly string[])[] = [];
+  /** Of each statement: which of the parsed ones it is. */
+  readonly #parsed: number[] = [];
+  readonly #answers: Row[][] = [];
+  #rows: Row[] = [];
+
+  constructor(statements: readonly Statement[], callback: Pipeline['callback']) {
+    this.#statements = statements;
+    this.callback = callback;
+  }
+
+  submit(protocol: Protocol): null {
+    protocol.stream.cork();
+    try {
+      let last: string | undefined;
+      let parsed = -1;
+      for (const { sql, values } of this.#statements) {
+        if (sql !== last) {
+          protocol.parse({ text: numbered(sql), name: '', types: [] });
+          protocol.describe({ type: 'S', name: '' });
+          last = sql;
+          parsed += 1;
+        }
+        this.#parsed.push(parsed);
+        protocol.bind({
+          portal: '',
+          statement: '',
+          values: values.map((value) => (value === null ? null : String(value))),
+        });
+        protocol.execute({ portal: '', rows: 0 });
+      }
+      protocol.sync();
+    } finally {
+      protocol.stream.uncork();
+    }
+    return null;
+  }
+
+  handleRowDescription({ fields }: { readonly fields: readonly { readonly name: string }[] }): void {
+    this.#columns[this.#parsed[this.#answers.length] ?? 0] = fields.map(({ name }) => name);
+  }
+
+  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+    const columns = this.#columns[this.#parsed[this.#answers.length] ?? 0] ?? [];
+    this.#rows.push(Object.fromEntries(columns.map((name, index) => [name, fields[index] ?? null])));
+  }
+
+  handleCommandComplete(): void {
+    this.#answers.push(this.#rows);
+    this.#rows = [];
+  }
+
+  handleEmptyQuery(): void {
+    this.handleCommandComplete();
+  }
+
+  handleError(error: Error): void {
+    const statement = this.#statements[this.#answers.length];
+    this.callback(Object.assign(error, statement && { statement: statement.sql }));
+  }
+
+  handleReadyForQuery(): void {
+    this.callback(null, this.#answers);
+  }
+}
+
+const texts = new Map<string, string>();
+
+/** `$1`, `$2` and so on for each `?`. No text of ours has one in quotes. */
+function numbered(sql: string): string {
+  const known = texts.get(sql);
+  if (known !== undefined) return known;
+  let count = 0;
+  const text = sql.replace(/\?/g, () => {
+    count += 1;
+    return `$${count}`;
+  });
+  texts.set(sql, text);
+  return text;
+}

@@ -1,0 +1,158 @@
+import type { Clock } from '../../shared/clock.ts';
+import {
+  type Answers,
+  type Durability,
+  drawing,
+  type Moment,
+  type Statement,
+  type Store,
+  statement,
+  type Work,
+} from '../store.ts';
+import type { Ask, PostgresConnection } from './connection.ts';
+import { sharedBoot } from './limit-times.ts';
+import { isLost } from './postgres-errors.ts';
+
+const commit = statement('COMMIT');
+const rollback = statement('ROLLBACK');
+
+/**
+ * Runs works in rounds: the first locks the service, reads the clock and loads, the last writes and commits. Between them lies what one decision takes,
+ * and a client that is stopped there is ended by the server before others give up waiting for its lock.
+ */
+export class PostgresStore implements Store {
+  readonly name: string;
+  readonly isInPlace = true;
+  readonly #connection: PostgresConnection;
+  readonly #clock: Clock;
+  /** How long a work that sends nothing meanwhile waits for the database, in milliseconds. */
+  readonly #patience: number | undefined;
+  /** Services that have their row. */
+  readonly #services = new Set<string>();
+
+  constructor(connection: PostgresConnection, clock: Clock, patience: number | undefined) {
+    this.#connection = connection;
+    this.#clock = clock;
+    this.#patience = patience;
+    this.name = `The shared state at ${connection.shown}`;
+  }
+
+  get time(): PostgresConnection['time'] {
+    return this.#connection.time;
+  }
+
+  get generation(): number {
+    return this.#connection.generation;
+  }
+
+  get moment(): Moment {
+    const now = this.time.earliest(this.#clock.monotonic());
+    return { now, wall: now, boot: sharedBoot };
+  }
+
+  wallOf(at: number): number {
+    const ago = Math.max(0, this.#clock.now() - at);
+    return this.time.earliest(this.#clock.monotonic() - ago);
+  }
+
+  async transact<Result>(
+    kind: Durability,
+    service: string | undefined,
+    work: (at: Moment) => Work<Result>,
+  ): Promise<Result> {
+    await this.align();
+    return this.#connection.again(
+      (ask) => this.#run(ask, kind, service, work),
+      kind === 'durable' ? this.#patience : undefined,
+    );
+  }
+
+  async transactOnce<Result>(
+    kind: Durability,
+    service: string | undefined,
+    work: (at: Moment) => Work<Result>,
+  ): Promise<Result> {
+    await this.align();
+    try {
+      return await this.#connection.once(
+        (ask) => this.#run(ask, kind, service, work),
+        kind === 'durable' ? this.#patience : undefined,
+      );
+    } catch (error) {
+      throw this.#connection.inWords(error);
+    }
+  }
+
+  async ask(...statements: readonly Statement[]): Promise<Answers> {
+    if (statements.length === 0) return [];
+    return this.#connection.again(async (ask) => (await this.#connection.timed(ask, [], statements)).answers);
+  }
+
+  align(): Promise<void> {
+    return this.#connection.align();
+  }
+
+  /** The server does it by itself; this makes it do so now, if the role may. */
+  async reclaim(): Promise<void> {
+    const tables = ['rows', 'runs'].map((table) => statement(`VACUUM petstock.${table}`));
+    for (const table of tables)
+      await this.#connection.askOnce([table], { goesOn: true, isPatient: true }).catch(() => {});
+  }
+
+  async #run<Result>(
+    ask: Ask,
+    kind: Durability,
+    service: string | undefined,
+    work: (at: Moment) => Work<Result>,
+  ): Promise<Result> {
+    // As late as it may be until it is read: a lease that is taken lasts no less than its owner believes.
+    const monotonic = this.#clock.monotonic();
+    const now = this.time.latest(monotonic);
+    const at = { now, wall: (now + this.time.earliest(monotonic)) / 2, boot: sharedBoot };
+    const steps = work(at);
+    let step = steps.next([]);
+    const opening = this.#locking(service);
+    const options = { isDurable: kind === 'durable', begins: true };
+    try {
+      if (step.done) {
+        const { result } = step.value;
+        await this.#connection.timed(ask, opening, [...writesOf(step.value), commit], options);
+        return this.#done(service, result);
+      }
+      const first = await this.#connection.timed(ask, opening, step.value, options);
+      at.now = at.wall = first.now;
+      for (step = steps.next(first.answers); !step.done; step = steps.next(await ask(step.value, goesOn)));
+      const { result } = step.value;
+      await ask([...writesOf(step.value), commit], goesOn);
+      return this.#done(service, result);
+    } catch (error) {
+      if (!isLost(error)) await ask([rollback], goesOn).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** The row of a service is what works of one service wait for. */
+  #locking(service: string | undefined): Statement[] {
+    if (service === undefined) return [];
+    const insert = statement('INSERT INTO petstock.services (name) VALUES (?) ON CONFLICT (name) DO NOTHING', service);
+    const lock = statement('SELECT id FROM petstock.services WHERE name = ? FOR UPDATE', service);
+    return this.#services.has(service) ? [lock] : [insert, lock];
+  }
+
+  #done<Result>(service: string | undefined, result: Result): Result {
+    if (service !== undefined) this.#services.add(service);
+    return result;
+  }
+}
+
+const goesOn = { goesOn: true } as const;
+
+function writesOf({
+  numbers,
+  writes = [],
+}: {
+  readonly numbers?: number;
+  readonly writes?: readonly Statement[];
+}): Statement[] {
+  return [...drawing(numbers), ...writes];
+}

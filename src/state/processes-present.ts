@@ -1,0 +1,278 @@
+import { isSameBoot } from '../rate-limit/key-state.ts';
+import type { Clock, Deadline } from '../shared/clock.ts';
+import { FailureError } from '../shared/errors.ts';
+import type { Processes, ProcessIdentity } from '../shared/processes.ts';
+import { type Holder, isAlive, type Judgement, processLease } from './decide.ts';
+import { otherFolderHint } from './other-folder.ts';
+import type { Presence, PresentProcess } from './presence.ts';
+import {
+  type Answers,
+  type Done,
+  type Durability,
+  justWrites,
+  look,
+  type Moment,
+  number,
+  type Row,
+  type Statement,
+  type Store,
+  statement,
+  text,
+  type Work,
+} from './store.ts';
+import { type Ends, endsOf, keptTime } from './times.ts';
+
+/** The dead are kept for so long after the end of their lease, in milliseconds: a process that was stopped may come back. */
+const keptFor = 60_000;
+/** Sightings that nobody has asked for are kept for 30 days, in milliseconds. */
+const sightingsFor = 30 * 86_400_000;
+
+export interface PresenceOptions {
+  readonly clock: Clock;
+  readonly processes: Processes;
+  readonly command: string;
+  readonly user?: string | undefined;
+  /** Why nothing may be written by this state: a sentence. The limits are no part of it. */
+  readonly refusal?: string | undefined;
+  /** A number in [0, 1). */
+  random(): number;
+}
+
+/** The table of those that write. A process enters it with its first `hold`, under a number that no other has. */
+export class StoredPresence implements Presence {
+  readonly id: string;
+  readonly #store: Store;
+  readonly #options: PresenceOptions;
+  /** By the monotonic clock, as early as it may be. */
+  #expires = Number.POSITIVE_INFINITY;
+  #isPresent = false;
+  #deadline: Deadline | undefined;
+  #renewing: Promise<void> | undefined;
+  #isClosed = false;
+  /** Requests of this process that may leave, or are on their way. */
+  readonly #outstanding = new Map<object, number>();
+
+  constructor(store: Store, options: PresenceOptions) {
+    this.#store = store;
+    this.#options = options;
+    // The global `crypto`: numbers of a test may come again. 48 bits fit every column.
+    this.id = String((crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n) & 0xffff_ffff_ffffn);
+  }
+
+  get isCurrent(): boolean {
+    return this.#hasLease && this.#store.isInPlace;
+  }
+
+  get #hasLease(): boolean {
+    return this.#options.clock.monotonic() < this.#expires;
+  }
+
+  /**
+   * Whether nothing new may be held: the lease of this process was over, so what it holds may be another's by now, and some of
+   * that has not had its outcome yet. Renewing the lease would let those requests leave.
+   */
+  get isStale(): boolean {
+    return !this.#hasLease && this.#outstanding.size > 0;
+  }
+
+  /** @param count how many requests of a run may leave or are on their way */
+  setOutstanding(run: object, count: number): void {
+    if (count > 0) this.#outstanding.set(run, count);
+    else this.#outstanding.delete(run);
+  }
+
+  judgement({ now }: Pick<Moment, 'now'>): Judgement {
+    return { now, isGone: (process) => this.#options.processes.isGone(process) };
+  }
+
+  /** Runs a work in a transaction in which this process is present: whatever is the beginning of a write. */
+  async hold<Result>(
+    kind: Durability,
+    service: string | undefined,
+    work: (at: Moment) => Work<Result>,
+    { isOnce = false }: { readonly isOnce?: boolean } = {},
+  ): Promise<Result> {
+    const { refusal, clock } = this.#options;
+    if (refusal !== undefined) {
+      throw new FailureError(`${refusal}; without a history nothing is written, so nothing was sent`, {
+        hint: otherFolderHint,
+      });
+    }
+    const askedAt = clock.monotonic();
+    let isRenewed = false;
+    const present = (at: Moment): Work<Result> => {
+      isRenewed = !this.#isPresent || askedAt > this.#expires - processLease.lasts + processLease.renewedAfter;
+      return this.#isPresent
+        ? withWrites(work(at), () => (isRenewed ? [this.#renewal(at)] : []))
+        : this.#entering(at, work(at));
+    };
+    try {
+      const result = await this.#store[isOnce ? 'transactOnce' : 'transact'](kind, service, present);
+      if (isRenewed) this.#noteLease(askedAt);
+      return result;
+    } finally {
+      this.#schedule();
+    }
+  }
+
+  /** Who of some processes is alive. */
+  *aliveAmong(at: Moment, ids: Iterable<string>): Generator<readonly Statement[], Living, Answers> {
+    const others = [...new Set(ids)].filter((id) => id !== this.id);
+    if (others.length === 0) {
+      return { has: (id) => id === this.id, identityOf: () => undefined, endsElsewhere: () => undefined, writes: [] };
+    }
+    const answers = yield others.map((id) => statement(`${selectPresence} WHERE id = ?`, id));
+    const rows = answers.flatMap((found) => found.slice(0, 1));
+    const ends = yield* endsOf(at, rows.map(keptTime));
+    const holders = new Map(rows.map((row) => [String(row.id), holderIn(row, ends)]));
+    const judgement = this.judgement(at);
+    return {
+      has: (id) => id === this.id || isAlive(holders.get(id), judgement),
+      identityOf: (id) => holders.get(id)?.identity,
+      endsElsewhere: (id) => {
+        const holder = holders.get(id);
+        return holder !== undefined && this.#isElsewhere(holder.identity, at) ? holder.ends : undefined;
+      },
+      writes: ends.writes,
+    };
+  }
+
+  /** Whether a process may be of this machine, before it was started anew, or in a container of it. */
+  #isElsewhere({ host, boot }: ProcessIdentity, at: Moment): boolean {
+    const { self } = this.#options.processes;
+    return !isSameBoot(boot, self.boot) && (isSameBoot(at.boot, self.boot) || host === self.host);
+  }
+
+  async list(): Promise<readonly PresentProcess[]> {
+    const present = await look(this.#store, (at) => this.#listing(at));
+    return present.map(({ row, identity }) => ({
+      process: identity,
+      command: String(row.command),
+      since: Math.round(number(row.since) ?? 0),
+      ...(row.os_user !== null && { user: text(row.os_user) }),
+    }));
+  }
+
+  /** Best effort: without it the lease runs out. */
+  async end(): Promise<void> {
+    this.#isClosed = true;
+    this.#deadline?.clear();
+    await this.#renewing;
+    if (!this.#isPresent) return;
+    this.#isPresent = false;
+    const leave = statement('DELETE FROM petstock.presence WHERE id = ?', this.id);
+    // Ignored: this must not replace the command's own result.
+    await this.#store.transact('quick', undefined, () => justWrites([leave])).catch(() => {});
+  }
+
+  /** The first time: those that are long dead are removed, which nothing else does. */
+  *#entering<Result>(at: Moment, work: Work<Result>): Work<Result> {
+    let step = work.next([]);
+    let dead: readonly Statement[] = [];
+    if (!step.done) {
+      const [present = [], ...answers] = yield [statement(selectPresence), ...step.value];
+      dead = yield* this.#clearing(at, present);
+      step = work.next(answers);
+      while (!step.done) step = work.next(yield step.value);
+    }
+    const { writes = [], ...done } = step.value;
+    return { ...done, writes: [...dead, this.#renewal(at), ...writes] };
+  }
+
+  *#clearing(at: Moment, present: readonly Row[]): Generator<readonly Statement[], readonly Statement[], Answers> {
+    if (present.length === 0) return [];
+    const ends = yield* endsOf(at, present.map(keptTime));
+    const { isGone } = this.judgement(at);
+    const dead = present
+      .map((row) => holderIn(row, ends))
+      .filter((row) => row.ends + keptFor < at.now || isGone(row.identity));
+    if (dead.length === 0) return ends.writes;
+    return [
+      ...ends.writes,
+      ...dead.map(({ id }) => statement('DELETE FROM petstock.presence WHERE id = ?', id)),
+      ...dead.map(({ id }) => statement('DELETE FROM petstock.line WHERE holder = ?', id)),
+      statement('DELETE FROM petstock.sightings WHERE at < ?', Math.round(at.wall) - sightingsFor),
+    ];
+  }
+
+  *#listing(at: Moment): Work<readonly { readonly row: Row; readonly identity: ProcessIdentity }[]> {
+    const [rows = []] = yield [statement(`${selectPresence} ORDER BY since, id`)];
+    const ends = yield* endsOf(at, rows.map(keptTime));
+    const judgement = this.judgement(at);
+    const alive = rows.map((row) => ({ row, ...holderIn(row, ends) })).filter((holder) => isAlive(holder, judgement));
+    return { result: alive, writes: ends.writes };
+  }
+
+  #renewal({ now, wall, boot }: Moment): Statement {
+    const { processes, command, user } = this.#options;
+    return statement(
+      `INSERT INTO petstock.presence (id, identity, os_user, command, since, boot, expires, lasts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET expires = excluded.expires`,
+      this.id,
+      JSON.stringify(processes.self),
+      user ?? null,
+      command,
+      Math.round(wall),
+      boot,
+      now + processLease.lasts,
+      processLease.lasts,
+    );
+  }
+
+  /** @param askedAt the lease lasts from then at least */
+  #noteLease(askedAt: number): void {
+    this.#isPresent = true;
+    this.#expires = askedAt + processLease.lasts;
+  }
+
+  /** The next renewal by the clock, unless a transaction renews before. */
+  #schedule(): void {
+    if (this.#isClosed || !this.#isPresent || this.#deadline !== undefined) return;
+    this.#deadline = this.#options.clock.deadline(processLease.renewedAfter, () => {
+      this.#deadline?.clear();
+      this.#renewing = this.#renewInTime().finally(() => {
+        this.#deadline = undefined;
+        this.#schedule();
+      });
+    });
+  }
+
+  /** Never after the end of the lease: what is held may be another's by then. */
+  async #renewInTime(): Promise<void> {
+    if (this.#isClosed || !this.#hasLease) return;
+    const askedAt = this.#options.clock.monotonic();
+    try {
+      const isRenewed = await this.#store.transactOnce('brief', undefined, (at) => this.#renewingWork(at));
+      if (isRenewed) this.#noteLease(askedAt);
+    } catch {
+      // The next transaction or the next round renews it, or it runs out.
+    }
+  }
+
+  *#renewingWork(at: Moment): Work<boolean> {
+    const [rows = []] = yield [statement('SELECT expires FROM petstock.presence WHERE id = ?', this.id)];
+    const isRenewed = this.#hasLease && (number(rows[0]?.expires) ?? 0) > at.now;
+    return { result: isRenewed, writes: isRenewed ? [this.#renewal(at)] : [] };
+  }
+}
+
+export interface Living {
+  has(id: string): boolean;
+  identityOf(id: string): ProcessIdentity | undefined;
+  /** When the lease of a process of another start of the machine ends, unless it is renewed; undefined for any other process. */
+  endsElsewhere(id: string): number | undefined;
+  /** What has been seen for the first time. */
+  readonly writes: readonly Statement[];
+}
+
+const selectPresence = 'SELECT id, identity, os_user, command, since, boot, expires, lasts FROM petstock.presence';
+
+function holderIn(row: Row, ends: Ends): Holder {
+  const identity = JSON.parse(String(row.identity)) as ProcessIdentity;
+  return { id: String(row.id), identity, ends: ends.of(keptTime(row)) ?? 0 };
+}
+
+function* withWrites<Result>(work: Work<Result>, more: () => readonly Statement[]): Work<Result> {
+  const done: Done<Result> = yield* work;
+  return { ...done, writes: [...more(), ...(done.writes ?? [])] };
+}

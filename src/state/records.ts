@@ -1,0 +1,126 @@
+import type { RowError } from '../inventory/change.ts';
+import type { RecordedResult, RecordedRow, RunFilter, RunRecord } from './history.ts';
+import { recordedResults } from './recorded-results.ts';
+import { flag, number, type Row, text, type Value } from './store.ts';
+
+/** The columns of a run, with the name of its service. */
+export const runColumns =
+  'runs.*, (SELECT name FROM petstock.services WHERE services.id = runs.service) AS service_name';
+
+/** The columns of a row; the id of its pet as text, since a number may not hold it. */
+export const rowColumns =
+  'rows.row, rows.line, CAST(rows.pet_id AS TEXT) AS pet, rows.before, rows.after, rows.delta, rows.reason, rows.ref, rows.result, rows.quantity, rows.error, rows.at, rows.boot, rows.expires, rows.lasts, rows.sequence, rows.touched, rows.undone_by';
+
+/** @param isRunning whether a process is writing it */
+export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
+  const counts = Object.fromEntries(recordedResults.map((result) => [result, Number(row[result])]));
+  const headUnchanged = Number(row.head_unchanged);
+  const [skipped, notEdited] = [Number(row.head_skipped), Number(row.head_not_edited)];
+  const open = Number(row.pending) + Number(row.unknown);
+  return {
+    run: String(row.run),
+    at: Math.round(Number(row.at)),
+    command: String(row.command),
+    env: String(row.env),
+    store: text(row.store),
+    baseUrl: String(row.base_url),
+    service: String(row.service_name),
+    scope: String(row.scope),
+    user: text(row.os_user),
+    host: String(row.host),
+    file: text(row.file),
+    contentHash: text(row.content_hash),
+    hasDeltas: flag(row.has_deltas),
+    reason: text(row.reason),
+    undoes: text(row.undoes),
+    unchanged: headUnchanged,
+    skipped,
+    notEdited,
+    undoneBy: JSON.parse(String(row.undone_by)) as string[],
+    undone: Number(row.undone),
+    changes: Number(row.changes),
+    units: BigInt(String(row.units)),
+    pets: (JSON.parse(String(row.pets)) as string[]).map(BigInt),
+    counts: {
+      ...(counts as Record<RecordedResult, number>),
+      unchanged: Number(row.unchanged) + headUnchanged,
+      ...{ skipped, notEdited },
+    },
+    state: isRunning ? 'running' : open > 0 ? 'incomplete' : 'done',
+    began: Number(row.began),
+    sequence: Number(row.sequence),
+    touched: Number(row.touched),
+  };
+}
+
+/**
+ * @param expires until when a request of it may arrive, by the monotonic clock
+ * @param before the row before it: texts that both have are kept once
+ */
+export function recordedRowOf(row: Row, expires: number | undefined, before?: RecordedRow): RecordedRow {
+  return {
+    row: Number(row.row),
+    line: Number(row.line),
+    petId: BigInt(String(row.pet)),
+    before: number(row.before),
+    after: Number(row.after),
+    delta: number(row.delta),
+    reason: row.reason === before?.reason ? before?.reason : text(row.reason),
+    ref: text(row.ref),
+    result: recordedResults.find((result) => result === row.result) ?? (row.result as RecordedResult),
+    quantity: number(row.quantity),
+    error: row.error === null ? undefined : (JSON.parse(String(row.error)) as RowError),
+    at: number(row.at),
+    expires,
+    sequence: Number(row.sequence),
+    touched: Number(row.touched),
+    undoneBy: text(row.undone_by),
+  };
+}
+
+/** Conditions of SQL, and their values. */
+export interface Conditions {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+const openStates = {
+  incomplete: 'runs.pending + runs.unknown > 0',
+  done: 'runs.pending + runs.unknown = 0',
+  running: 'runs.holder IS NOT NULL',
+};
+
+/** What of a filter the tables can answer; whether a process is writing a run they can't. */
+export function runConditions({ state, since, until, petId, ref, by, ...filter }: RunFilter): Conditions {
+  const hasRow = (condition: string) => `runs.id IN (SELECT rows.run FROM petstock.rows WHERE ${condition})`;
+  return joined([
+    ...placeConditions(filter),
+    [since, 'runs.at >= ?'],
+    [until, 'runs.at <= ?'],
+    [petId, hasRow('rows.pet_id = ?')],
+    [ref, hasRow('rows.ref = ?')],
+    [by?.user, 'runs.os_user = ?'],
+    [by?.host, 'runs.host = ?'],
+    ...(state === undefined ? [] : [[true, openStates[state]] as const]),
+  ]);
+}
+
+/** Conditions of a run by where it went and who ran it. */
+export function placeConditions({ env, store, user }: Pick<RunFilter, 'env' | 'store' | 'user'>): Condition[] {
+  return [
+    [env, 'runs.env = ?'],
+    store === null ? [true, 'runs.store IS NULL'] : [store, 'runs.store = ?'],
+    [user, 'runs.os_user = ?'],
+  ];
+}
+
+/** `true`: the condition has no value; undefined: it does not apply. */
+export type Condition = readonly [Value | true | undefined, string];
+
+export function joined(conditions: readonly Condition[]): Conditions {
+  const applying = conditions.filter(([value]) => value !== undefined);
+  return {
+    sql: applying.length === 0 ? '1 = 1' : applying.map(([, sql]) => sql).join(' AND '),
+    values: applying.flatMap(([value]) => (value === true || value === undefined ? [] : [value])),
+  };
+}

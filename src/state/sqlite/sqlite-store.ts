@@ -1,0 +1,125 @@
+import type { Clock } from '../../shared/clock.ts';
+import {
+  type Answers,
+  type Durability,
+  drawing,
+  type Moment,
+  type Row,
+  type Statement,
+  type StateTime,
+  type Store,
+  type Work,
+} from '../store.ts';
+import type { Connection } from './connection.ts';
+import { type Patience, patiently } from './patiently.ts';
+
+/** How long a transaction that is not urgent waits for that of another process, in milliseconds. */
+const briefWait = 50;
+
+/** The clock of the state is the monotonic one of this machine. */
+const sameTime: StateTime = {
+  earliest: (at) => at,
+  latest: (at) => at,
+  localEarliest: (time) => time,
+  localLatest: (time) => time,
+};
+
+/** Runs works at once, inside one BEGIN IMMEDIATE: nothing is waited for while the lock is held. */
+export class SqliteStore implements Store {
+  readonly time = sameTime;
+  readonly generation = 0;
+  readonly name: string;
+  readonly #connection: Connection;
+  readonly #clock: Clock;
+  readonly #patience: Patience;
+  /** Services that have their number. */
+  readonly #services = new Set<string>();
+
+  /** @param isAnyStopped whether another process that has the state open is stopped */
+  constructor(connection: Connection, clock: Clock, isAnyStopped: () => boolean) {
+    this.#connection = connection;
+    this.#clock = clock;
+    this.name = `The state in ${connection.file}`;
+    this.#patience = { clock, isAnyStopped };
+  }
+
+  get moment(): Moment {
+    return { now: this.#clock.monotonic(), wall: this.#clock.now(), boot: this.#clock.boot() };
+  }
+
+  wallOf(at: number): number {
+    return at;
+  }
+
+  get isInPlace(): boolean {
+    return this.#connection.isInPlace;
+  }
+
+  async transact<Result>(
+    kind: Durability,
+    service: string | undefined,
+    work: (at: Moment) => Work<Result>,
+  ): Promise<Result> {
+    const connection = this.#connection;
+    const run = () => this.#run(service, work);
+    const result =
+      kind === 'brief'
+        ? connection.waitingAtMost(briefWait, () => connection.quick(run))
+        : await patiently(this.#patience, () => connection[kind](run));
+    if (service !== undefined) this.#services.add(service);
+    return result;
+  }
+
+  /** A work is begun once the lock is there, and then nothing of it is done twice. */
+  transactOnce<Result>(
+    kind: Durability,
+    service: string | undefined,
+    work: (at: Moment) => Work<Result>,
+  ): Promise<Result> {
+    return this.transact(kind, service, work);
+  }
+
+  async ask(...statements: readonly Statement[]): Promise<Answers> {
+    return statements.map((asked) => this.#ask(asked));
+  }
+
+  async align(): Promise<void> {}
+
+  async reclaim(): Promise<void> {
+    this.#connection.reclaim();
+  }
+
+  /** Inside a transaction. */
+  #run<Result>(service: string | undefined, work: (at: Moment) => Work<Result>): Result {
+    if (service !== undefined) this.#nameService(service);
+    const steps = work(this.moment);
+    let step = steps.next([]);
+    while (!step.done) step = steps.next(step.value.map((asked) => this.#ask(asked)));
+    const { result, numbers, writes = [] } = step.value;
+    for (const { sql, values } of [...drawing(numbers), ...writes]) this.#connection.run(ofSqlite(sql), ...values);
+    return result;
+  }
+
+  #nameService(service: string): void {
+    if (this.#services.has(service)) return;
+    this.#connection.run('INSERT INTO services (name) VALUES (?) ON CONFLICT (name) DO NOTHING', service);
+  }
+
+  #ask({ sql, values }: Statement): readonly Row[] {
+    const text = ofSqlite(sql);
+    if (text.startsWith('SELECT')) return this.#connection.all(text, ...values);
+    this.#connection.run(text, ...values);
+    return [];
+  }
+}
+
+const texts = new Map<string, string>();
+
+/** There is one schema, and it has no name. */
+function ofSqlite(sql: string): string {
+  const known = texts.get(sql);
+  if (known !== undefined) return known;
+  const text = sql.replaceAll('petstock.', '');
+  texts.set(sql, text);
+  return text;
+}

@@ -1,0 +1,145 @@
+import type { Clock } from '../shared/clock.ts';
+
+/** A value of a statement. An integer beyond 2^53 goes in as a bigint, and comes out as text: `CAST(pet_id AS TEXT)`. */
+export type Value = string | number | bigint | null;
+/** Booleans and integers come as each engine has them: read them with `integer`, `text` and `flag`. */
+export type Row = Readonly<Record<string, string | number | boolean | null>>;
+
+/** A statement in the SQL that all engines share: `?` for each value, and tables by their schema: `petstock.rows`. */
+export interface Statement {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+export function statement(sql: string, ...values: readonly Value[]): Statement {
+  return { sql, values };
+}
+
+/** Rows of each statement that was yielded, in their order. */
+export type Answers = readonly (readonly Row[])[];
+
+/**
+ * A work in rounds: yields statements that are asked together, is given their rows, decides, and returns what is to be written. A driver runs it in
+ * one transaction under a lock, and decides nothing. It may be run again from its start if the answer to its commit was lost.
+ */
+export type Work<Result> = Generator<readonly Statement[], Done<Result>, Answers>;
+
+export interface Done<Result> {
+  readonly result: Result;
+  /** How many numbers in the order of all writes are drawn before `writes`. */
+  readonly numbers?: number;
+  readonly writes?: readonly Statement[];
+}
+
+/** The times of a work. Exact once its first round was answered, under the lock. */
+export interface Moment {
+  /** Milliseconds by the clock of the state, which counts only within `boot`. */
+  readonly now: number;
+  /** Milliseconds since the Unix epoch, for people. */
+  readonly wall: number;
+  readonly boot: string;
+}
+
+/** How a time of this process goes over to the clock of the state and back. */
+export interface StateTime {
+  /** The time of the state at a moment of the monotonic clock, or earlier. */
+  earliest(at: number): number;
+  /** The same, or later. */
+  latest(at: number): number;
+  /** The moment of the monotonic clock at a time of the state, or earlier. */
+  localEarliest(time: number): number;
+  /** The same, or later. */
+  localLatest(time: number): number;
+}
+
+/**
+ * `quick`: visible to all at once; a power cut may take it back. `brief`: the same, and given up if others are writing for longer than a moment.
+ * `durable`: on disk when it resolves.
+ */
+export type Durability = 'quick' | 'brief' | 'durable';
+
+/** What the drivers have to do: load and store. */
+export interface Store {
+  /** `The state in /home/ann/.local/state/petstock/state.db`, for messages. */
+  readonly name: string;
+  readonly time: StateTime;
+  /** The time now, as far as it is known without a question. */
+  readonly moment: Moment;
+  /** A moment of our wall clock, or earlier, as the state keeps such times: by its own. Milliseconds since the Unix epoch. */
+  wallOf(at: number): number;
+  /** Counts the connections: what was written quickly by one before this one may be lost. */
+  readonly generation: number;
+  /** Whether the state is still the one that was opened. */
+  readonly isInPlace: boolean;
+  /**
+   * Runs a work in one transaction. What it relies on is locked: all works of one service are one after the other.
+   * @param service the name of the service whose rows it changes
+   */
+  transact<Result>(kind: Durability, service: string | undefined, work: (at: Moment) => Work<Result>): Promise<Result>;
+  /** The same for a work that can't be run again. */
+  transactOnce<Result>(
+    kind: Durability,
+    service: string | undefined,
+    work: (at: Moment) => Work<Result>,
+  ): Promise<Result>;
+  /** Reads without a lock, all in one round. */
+  ask(...statements: readonly Statement[]): Promise<Answers>;
+  /** Makes `time` exact if it may be off. */
+  align(): Promise<void>;
+  /** Gives the space of removed rows back to the system, as far as that is possible now. */
+  reclaim(): Promise<void>;
+}
+
+/** What the parts of one open state share. */
+export interface StoreContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  random(): number;
+  /** Shows a sentence about what is waited for. */
+  warn(line: string): void;
+}
+
+/** Runs a work without a lock, for what is only looked at; what it has to write is written if it can be. */
+export async function look<Result>(store: Store, work: (at: Moment) => Work<Result>): Promise<Result> {
+  await store.align();
+  const at = { ...store.moment };
+  const steps = work(at);
+  let step = steps.next([]);
+  while (!step.done) {
+    const answers = await store.ask(...step.value);
+    Object.assign(at, store.moment);
+    step = steps.next(answers);
+  }
+  const { result, writes = [] } = step.value;
+  if (writes.length > 0) await store.transact('quick', undefined, () => justWrites(writes)).catch(() => {});
+  return result;
+}
+
+/** A work that has nothing to decide. */
+// biome-ignore lint/correctness/useYield: it asks nothing
+export function* justWrites(writes: readonly Statement[]): Work<undefined> {
+  return { result: undefined, writes };
+}
+
+/** In `writes`: a number that was drawn, given how many of the same work are after it. */
+export const drawnNumber = '(SELECT last FROM petstock.sequence) - ?';
+
+/** Statements that draw numbers; they come before those that use them. */
+export function drawing(numbers = 0): Statement[] {
+  return numbers === 0 ? [] : [statement('UPDATE petstock.sequence SET last = last + ?', numbers)];
+}
+
+export function text(value: Row[string] | undefined): string | undefined {
+  return value === null || value === undefined ? undefined : String(value);
+}
+
+/** A number of any kind; a bigint of PostgreSQL comes as text. */
+export function number(value: Row[string] | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value);
+}
+
+export function flag(value: Row[string] | undefined): boolean | undefined {
+  if (value === null || value === undefined) return undefined;
+  return value === true || value === 't' || value === 'true' || Number(value) === 1;
+}

@@ -1,0 +1,347 @@
+import { ConflictError, NotFoundError } from '../shared/errors.ts';
+import { type BegunIds, beginning } from './begin-run.ts';
+import { removableRuns } from './decide.ts';
+import type {
+  History,
+  PetBefore,
+  PetWrite,
+  PlannedRow,
+  RecentWrite,
+  RecordedResult,
+  RecordedRow,
+  RowPosition,
+  RunFilter,
+  RunHead,
+  RunLog,
+  RunOfService,
+  RunRecord,
+  SettledFilter,
+  SettledRow,
+} from './history.ts';
+import { lastKnownQuantities, recentWrites, writesAfter } from './pet-writes.ts';
+import type { Living, StoredPresence } from './processes-present.ts';
+import {
+  joined,
+  placeConditions,
+  recordedRowOf,
+  rowColumns,
+  runColumns,
+  runConditions,
+  runRecordOf,
+} from './records.ts';
+import { removing } from './remove-runs.ts';
+import { onlyRun, readRunId } from './run-id.ts';
+import { type BegunRun, begunRunIn, selectBegun } from './settle-rows.ts';
+import {
+  look,
+  type Moment,
+  number,
+  type Row,
+  type StoreContext,
+  statement,
+  text,
+  type Value,
+  type Work,
+} from './store.ts';
+import { StoredRunLog } from './stored-run-log.ts';
+import { endsOf, keptTime } from './times.ts';
+
+/** Rows that are in memory at a time. No statement stays open between two of them: it would hold up writers and the log. */
+const page = 500;
+
+export class StoredHistory implements History {
+  readonly #context: StoreContext & { readonly presence: StoredPresence };
+  readonly #host: string;
+  readonly #open = new Map<string, StoredRunLog>();
+
+  constructor(context: StoreContext & { readonly presence: StoredPresence }, host: string) {
+    this.#context = context;
+    this.#host = host;
+  }
+
+  async begin(head: RunHead, rows: Iterable<PlannedRow>): Promise<RunLog> {
+    const { presence, random } = this.#context;
+    const run = { head, host: this.#host, holder: presence.id, token: crypto.randomUUID(), random: random() };
+    const begun = await presence
+      .hold('durable', head.service, (at) => beginning(at, run, rows), { isOnce: true })
+      .catch(async (error) => {
+        // The answer of the commit may be what was lost.
+        const found = await this.#begunBy(run.token).catch(() => undefined);
+        if (found === undefined) throw error;
+        return found;
+      });
+    return this.#log({ ...begun, serviceName: head.service, undoes: head.undoes });
+  }
+
+  async resume(run: string): Promise<RunLog> {
+    const { presence } = this.#context;
+    if (this.#open.has(run)) throw goingOn(run, undefined);
+    const { service } = await this.run(run);
+    let expected: number | undefined;
+    for (;;) {
+      const taken = await presence.hold('durable', service, (at) => this.#taking(at, run));
+      if (taken.kind === 'gone') throw noSuchRun(run);
+      if (taken.kind === 'taken') return this.#log(taken.run);
+      // Renewed meanwhile: it lives.
+      const isAlive = taken.ends === undefined || taken.ends > (expected ?? taken.ends);
+      if (isAlive || taken.ends === undefined) throw goingOn(run, { by: taken.by, living: taken.living });
+      await this.#waitFor(run, taken.ends, expected !== undefined);
+      expected = taken.ends;
+    }
+  }
+
+  async find(wanted: string): Promise<string> {
+    const id = readRunId(wanted);
+    const [rows = []] = await this.#context.store.ask(
+      'end' in id
+        ? statement('SELECT run FROM petstock.runs WHERE substr(run, length(run) - 3) = ? ORDER BY run', id.end)
+        : statement('SELECT run FROM petstock.runs WHERE run = ?', id.whole),
+    );
+    return onlyRun(
+      wanted,
+      rows.map(({ run }) => String(run)),
+    );
+  }
+
+  async run(run: string): Promise<RunRecord> {
+    const [record] = await this.#recordsOf([await this.#row(run)]);
+    if (record === undefined) throw noSuchRun(run);
+    return record;
+  }
+
+  async *runs(filter: RunFilter = {}): AsyncGenerator<RunRecord, void> {
+    const { sql, values } = runConditions(filter);
+    let left = filter.limit ?? Number.POSITIVE_INFINITY;
+    for (let last: number = Number.MAX_SAFE_INTEGER; left > 0; ) {
+      const size = Math.min(page, left);
+      const [rows = []] = await this.#context.store.ask(
+        statement(
+          `SELECT ${runColumns} FROM petstock.runs WHERE runs.sequence < ? AND ${sql} ORDER BY runs.sequence DESC LIMIT ${size}`,
+          last,
+          ...values,
+        ),
+      );
+      for (const record of await this.#recordsOf(rows)) {
+        last = record.sequence;
+        if (filter.state !== undefined && record.state !== filter.state) continue;
+        left -= 1;
+        yield record;
+      }
+      if (rows.length < size) return;
+    }
+  }
+
+  async *rows(run: string, results?: readonly RecordedResult[]): AsyncGenerator<RecordedRow, void> {
+    const { store } = this.#context;
+    const id = number((await this.#row(run)).id) ?? 0;
+    const among = results === undefined ? '' : `AND result IN (${results.map(() => '?').join()})`;
+    let before: RecordedRow | undefined;
+    for (let last = -1; ; ) {
+      await store.align();
+      const sql = `SELECT ${rowColumns} FROM petstock.rows WHERE run = ? AND row > ? ${among} ORDER BY row LIMIT ${page}`;
+      const rows = await this.#recordedRows(sql, [id, last, ...(results ?? [])], before);
+      yield* rows;
+      before = rows.at(-1);
+      if (rows.length < page) return;
+      last = before?.row ?? last;
+    }
+  }
+
+  async *settled({
+    after = 0,
+    since,
+    until,
+    petId,
+    ref,
+    ...place
+  }: SettledFilter = {}): AsyncGenerator<SettledRow, void> {
+    const { store } = this.#context;
+    const { sql, values } = joined([
+      ...placeConditions(place),
+      [since, 'rows.at >= ?'],
+      [until, 'rows.at <= ?'],
+      [petId, 'rows.pet_id = ?'],
+      [ref, 'rows.ref = ?'],
+    ]);
+    const runs = new Map<number, RunRecord>();
+    for (let last = after; ; ) {
+      await store.align();
+      const [rows = []] = await store.ask(
+        statement(
+          `SELECT ${rowColumns}, rows.run AS run_id FROM petstock.rows JOIN petstock.runs ON runs.id = rows.run
+           WHERE rows.touched > ? AND rows.result NOT IN ('pending', 'unknown') AND ${sql} ORDER BY rows.touched LIMIT ${page}`,
+          last,
+          ...values,
+        ),
+      );
+      await this.#loadRuns(runs, new Set(rows.map(({ run_id }) => Number(run_id))));
+      for (const row of rows) {
+        const run = runs.get(Number(row.run_id));
+        // Removed between the two questions.
+        if (run !== undefined) yield { run, row: recordedRowOf(row, undefined) };
+      }
+      if (rows.length < page) return;
+      last = Number(rows.at(-1)?.touched);
+    }
+  }
+
+  async writesAfter(run: RunOfService, rows: readonly RowPosition[]): Promise<readonly (readonly PetWrite[])[]> {
+    return rows.length === 0 ? [] : writesAfter(this.#context.store, run, rows);
+  }
+
+  async lastKnownQuantities(service: string, pets: readonly PetBefore[]): Promise<readonly (number | undefined)[]> {
+    return pets.length === 0 ? [] : lastKnownQuantities(this.#context.store, service, pets);
+  }
+
+  async recentWrites(service: string, since: number, petIds?: readonly bigint[]): Promise<readonly RecentWrite[]> {
+    const { store } = this.#context;
+    await store.align();
+    return recentWrites(store, service, store.wallOf(since), petIds);
+  }
+
+  async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {
+    const [rows = []] = await this.#context.store.ask(
+      statement(
+        `SELECT ${runColumns} FROM petstock.runs WHERE content_hash = ?
+           AND service = (SELECT id FROM petstock.services WHERE name = ?) ORDER BY runs.sequence DESC`,
+        contentHash,
+        service,
+      ),
+    );
+    return this.#recordsOf(rows);
+  }
+
+  async remove(runs: readonly string[]): Promise<readonly string[]> {
+    const { store } = this.#context;
+    const wanted = new Set(runs);
+    const all: RunRecord[] = [];
+    for await (const record of this.runs()) all.push(record);
+    const services = new Map(all.map(({ run, service }) => [run, service]));
+    const removed: string[] = [];
+    for (const run of removableRuns(all, wanted).reverse()) {
+      const isGone = await store.transact('quick', services.get(run), (at) =>
+        removing(at, this.#context.presence, run, wanted),
+      );
+      if (isGone) removed.push(run);
+    }
+    if (removed.length > 0) await store.reclaim();
+    return removed;
+  }
+
+  /** Writes out what the logs of this process hold. They are not ended: their runs may be resumed. */
+  async flush(): Promise<void> {
+    for (const log of this.#open.values()) await log.flush();
+  }
+
+  *#taking(at: Moment, run: string): Work<TakenOver> {
+    const { presence } = this.#context;
+    const [[row] = []] = yield [statement(`${selectBegun} WHERE run = ?`, run)];
+    if (row === undefined) return { result: { kind: 'gone' } };
+    const begun = begunRunIn(row);
+    const { holder } = begun;
+    const living = yield* presence.aliveAmong(at, holder === undefined ? [] : [holder]);
+    if (holder !== undefined && holder !== presence.id && living.has(holder)) {
+      return {
+        result: { kind: 'held', by: holder, living, ends: living.endsElsewhere(holder) },
+        writes: living.writes,
+      };
+    }
+    const take = statement('UPDATE petstock.runs SET holder = ? WHERE id = ?', presence.id, begun.id);
+    return { result: { kind: 'taken', run: begun }, writes: [...living.writes, take] };
+  }
+
+  /** A process of another start of the machine may be gone with it, or live in a container beside us: its lease says which. */
+  async #waitFor(run: string, ends: number, isSaid: boolean): Promise<void> {
+    const { clock, store, warn } = this.#context;
+    const rest = Math.max(0, store.time.localLatest(ends) - clock.monotonic());
+    if (!isSaid) {
+      warn(
+        `Run ${run} was last written before this machine was started, or in a container: waiting up to ${Math.ceil(rest / 1000)} s to be sure that its process has ended`,
+      );
+    }
+    await clock.sleep(Math.min(1000, rest + 1));
+  }
+
+  async #begunBy(token: string): Promise<BegunIds | undefined> {
+    const [[row] = []] = await this.#context.store.ask(
+      statement('SELECT id, run, service FROM petstock.runs WHERE token = ?', token),
+    );
+    return row && { id: Number(row.id), run: String(row.run), service: Number(row.service) };
+  }
+
+  #log(begun: BegunRun): RunLog {
+    const log = new StoredRunLog(this.#context, begun, () => this.#open.delete(begun.run));
+    this.#open.set(begun.run, log);
+    return log;
+  }
+
+  async #row(run: string): Promise<Row> {
+    const [[row] = []] = await this.#context.store.ask(
+      statement(`SELECT ${runColumns} FROM petstock.runs WHERE run = ?`, run),
+    );
+    if (row !== undefined) return row;
+    throw noSuchRun(run);
+  }
+
+  /** Who is writing is asked only if a run has a process. */
+  async #recordsOf(rows: readonly Row[]): Promise<RunRecord[]> {
+    const { store, presence } = this.#context;
+    const holders = new Set(rows.flatMap(({ holder }) => text(holder) ?? []));
+    if (holders.size === 0) return rows.map((row) => runRecordOf(row, false));
+    const living = await look(store, (at) => livingOf(presence, at, holders));
+    return rows.map((row) => runRecordOf(row, row.holder !== null && living.has(String(row.holder))));
+  }
+
+  async #recordedRows(sql: string, values: readonly Value[], before: RecordedRow | undefined): Promise<RecordedRow[]> {
+    const { store, clock } = this.#context;
+    const [rows = []] = await store.ask(statement(sql, ...values));
+    let last = before;
+    const isUnknown = rows.some(({ result }) => result === 'unknown');
+    const ends = isUnknown ? await look(store, (at) => endsWork(at, rows)) : undefined;
+    const now = clock.monotonic();
+    return rows.map((row) => {
+      const end = row.result === 'unknown' ? ends?.(row) : undefined;
+      const local = end === undefined ? undefined : store.time.localLatest(end);
+      last = recordedRowOf(row, local !== undefined && local > now ? local : undefined, last);
+      return last;
+    });
+  }
+
+  async #loadRuns(known: Map<number, RunRecord>, ids: ReadonlySet<number>): Promise<void> {
+    const missing = [...ids].filter((id) => !known.has(id));
+    const asked = missing.map((id) => statement(`SELECT ${runColumns} FROM petstock.runs WHERE id = ?`, id));
+    const rows = (await this.#context.store.ask(...asked)).flat();
+    const records = await this.#recordsOf(rows);
+    for (const [index, record] of records.entries()) known.set(Number(rows[index]?.id), record);
+  }
+}
+
+type TakenOver =
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'taken'; readonly run: BegunRun }
+  | { readonly kind: 'held'; readonly by: string; readonly living: Living; readonly ends: number | undefined };
+
+function* livingOf(presence: StoredPresence, at: Moment, holders: Iterable<string>): Work<Living> {
+  const living = yield* presence.aliveAmong(at, holders);
+  return { result: living, writes: living.writes };
+}
+
+function* endsWork(at: Moment, rows: readonly Row[]): Work<(row: Row) => number | undefined> {
+  const ends = yield* endsOf(at, rows.map(keptTime));
+  return { result: (row) => ends.of(keptTime(row)), writes: ends.writes };
+}
+
+function noSuchRun(run: string): NotFoundError {
+  return new NotFoundError(`There is no run ${run} in the history`, { hint: 'petstock history list' });
+}
+
+function goingOn(run: string, holder: { readonly by: string; readonly living: Living } | undefined): ConflictError {
+  const other = holder?.living.identityOf(holder.by);
+  const by =
+    holder === undefined
+      ? 'this process'
+      : other === undefined
+        ? 'another process'
+        : `process ${other.pid} on ${other.host}`;
+  return new ConflictError(`Run ${run} is still running in ${by}`, { hint: `petstock history show ${run}` });
+}

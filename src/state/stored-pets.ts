@@ -1,0 +1,170 @@
+import { busyWith } from './decide.ts';
+import { leaseIn, takingLease } from './intend-rows.ts';
+import type { Busy, Mark, Pets, Place } from './pets.ts';
+import type { StoredPresence } from './processes-present.ts';
+import {
+  justWrites,
+  look,
+  type Moment,
+  number,
+  type Statement,
+  type StoreContext,
+  statement,
+  text,
+  type Work,
+} from './store.ts';
+import { endsOf, keptTime } from './times.ts';
+
+type PetsContext = StoreContext & { readonly presence: StoredPresence };
+
+const serviceByName = '(SELECT id FROM petstock.services WHERE name = ?)';
+
+export class StoredPets implements Pets {
+  readonly #context: PetsContext;
+
+  constructor(context: PetsContext) {
+    this.#context = context;
+  }
+
+  async mark(): Promise<Mark> {
+    const { store, clock } = this.#context;
+    // Before it is asked: a request that could arrive after that counts as later.
+    const at = clock.monotonic();
+    const [[row] = []] = await store.ask(statement('SELECT last FROM petstock.sequence'));
+    return { sequence: number(row?.last) ?? 0, at };
+  }
+
+  async arrivesUntil(
+    service: string,
+    petIds: Pick<ReadonlySet<bigint>, 'has'>,
+    except?: string,
+  ): Promise<number | undefined> {
+    const { store } = this.#context;
+    await store.align();
+    const until = await look(store, (at) => this.#arriving(at, service, petIds, except));
+    return until === undefined ? undefined : store.time.localLatest(until);
+  }
+
+  async line(service: string, petId: bigint): Promise<Place> {
+    const { presence } = this.#context;
+    const place = new StoredPlace(this.#context, service, petId);
+    await presence.hold('quick', service, () => justWrites([standing(place.owner, service, petId, presence.id)]));
+    return place;
+  }
+
+  *#arriving(
+    at: Moment,
+    service: string,
+    petIds: Pick<ReadonlySet<bigint>, 'has'>,
+    except: string | undefined,
+  ): Work<number | undefined> {
+    const { presence } = this.#context;
+    const [leases = []] = yield [
+      statement(
+        `SELECT CAST(pet_id AS TEXT) AS pet_id, run, holder, boot, expires, lasts FROM petstock.leases
+         WHERE service = ${serviceByName} AND run IS NOT NULL AND expires IS NOT NULL`,
+        service,
+      ),
+    ];
+    const wanted = leases.filter(({ pet_id, run }) => text(run) !== except && petIds.has(BigInt(String(pet_id))));
+    const living = yield* presence.aliveAmong(
+      at,
+      wanted.flatMap(({ holder }) => text(holder) ?? []),
+    );
+    const ends = yield* endsOf(at, wanted.map(keptTime));
+    const orphaned = wanted.filter(({ holder }) => holder === null || !living.has(String(holder)));
+    const open = orphaned.map((row) => ends.of(keptTime(row)) ?? 0).filter((end) => end > at.now);
+    const writes = [...living.writes, ...ends.writes];
+    return { result: open.length === 0 ? undefined : Math.max(...open), writes };
+  }
+}
+
+export class StoredPlace implements Place {
+  readonly #context: PetsContext;
+  readonly #service: string;
+  readonly petId: bigint;
+  /** The owner of its lease. */
+  readonly owner = `place-${crypto.randomUUID()}`;
+  #hasLeft = false;
+
+  constructor(context: PetsContext, service: string, petId: bigint) {
+    this.#context = context;
+    this.#service = service;
+    this.petId = petId;
+  }
+
+  async enter(): Promise<Busy | undefined> {
+    const { store, presence } = this.#context;
+    if (presence.isStale) return { run: undefined, until: undefined };
+    const busy = await presence.hold('quick', this.#service, (at) => this.#entering(at));
+    return busy?.until === undefined ? busy : { ...busy, until: store.time.localLatest(busy.until) };
+  }
+
+  async leave(): Promise<void> {
+    if (this.#hasLeft) return;
+    const writes = [
+      statement('DELETE FROM petstock.line WHERE place = ?', this.owner),
+      statement(
+        `DELETE FROM petstock.leases WHERE pet_id = ? AND service = ${serviceByName} AND owner = ?`,
+        this.petId,
+        this.#service,
+        this.owner,
+      ),
+    ];
+    await this.#context.store.transact('quick', this.#service, () => justWrites(writes));
+    this.#hasLeft = true;
+  }
+
+  /** Takes the lease of the pet for the place, or finds who has it or is before it in the line. */
+  *#entering(at: Moment): Work<Busy | undefined> {
+    const { presence } = this.#context;
+    const ofPet = [this.#service, this.petId] as const;
+    const [[own] = [], [lease] = [], line = []] = yield [
+      statement(`SELECT ${serviceByName} AS service`, this.#service),
+      statement(
+        `SELECT owner, run AS lease_run, holder, boot, expires, lasts FROM petstock.leases WHERE service = ${serviceByName} AND pet_id = ?`,
+        ...ofPet,
+      ),
+      statement(
+        `SELECT ticket, place, holder FROM petstock.line WHERE service = ${serviceByName} AND pet_id = ? ORDER BY ticket`,
+        ...ofPet,
+      ),
+    ];
+    const ownIndex = line.findIndex(({ place }) => place === this.owner);
+    const before = ownIndex < 0 ? line : line.slice(0, ownIndex);
+    const holders = [...before, ...(lease === undefined ? [] : [lease])].flatMap(({ holder }) => text(holder) ?? []);
+    const living = yield* presence.aliveAmong(at, holders);
+    const ends = yield* endsOf(at, [lease && keptTime(lease)]);
+    const seen = [...living.writes, ...ends.writes];
+    // A process that was away for longer than its lease was taken for dead, and goes to the end of the line.
+    const stands = ownIndex < 0 ? [standing(this.owner, this.#service, this.petId, presence.id)] : [];
+    const held = lease && leaseIn(lease, living, ends.of(keptTime(lease)));
+    const busy = busyWith(held, [this.owner], presence.id, at.now);
+    if (busy !== undefined) return { result: busy, writes: [...seen, ...stands] };
+    const firstAlive = before.findIndex(({ holder }) => living.has(String(holder)));
+    // The dead before us leave the line, which nothing else does.
+    const dead = firstAlive < 0 ? before : before.slice(0, firstAlive);
+    const writes = [...seen, ...stands, ...dead.map(({ place }) => leaving(String(place)))];
+    if (firstAlive >= 0) return { result: { run: undefined, until: undefined }, writes };
+    const taken = {
+      petId: this.petId,
+      service: number(own?.service) ?? 0,
+      owner: this.owner,
+      run: null,
+      holder: presence.id,
+    };
+    return {
+      result: undefined,
+      writes: [...writes, takingLease({ ...taken, boot: null, expires: null, lasts: null })],
+    };
+  }
+}
+
+const leaving = (place: string): Statement => statement('DELETE FROM petstock.line WHERE place = ?', place);
+
+function standing(place: string, service: string, petId: bigint, holder: string): Statement {
+  return statement(
+    `INSERT INTO petstock.line (place, service, pet_id, holder) VALUES (?, ${serviceByName}, ?, ?) ON CONFLICT (place) DO NOTHING`,
+    ...[place, service, petId, holder],
+  );
+}
