@@ -34,7 +34,17 @@ function carryOut(start: number, writes: readonly Later[]) {
 
 function rowOf(facts: Pick<RecordedRow, 'before' | 'after' | 'result'>): RecordedRow {
   const nothing = { quantity: undefined, error: undefined, reason: undefined, ref: undefined, at: undefined };
-  return { row: 1, line: 1, petId: 7n, sequence: 1, touched: 1, expires: undefined, undoneBy: undefined, ...nothing, ...facts };
+  return {
+    row: 1,
+    line: 1,
+    petId: 7n,
+    sequence: 1,
+    touched: 1,
+    expires: undefined,
+    undoneBy: undefined,
+    ...nothing,
+    ...facts,
+  };
 }
 
 test('a row is sent again only where no later run has written the pet', () => {
