@@ -19,7 +19,11 @@ const hint = "petstock config set codes '<file.csv>'";
  * What the file held is kept in the state folder: it is parsed again only if it has changed, and still counts after the file has moved, with
  * a warning.
  */
-export async function openShopCodes({ config, context, messages }: Invocation): Promise<BarCodes | undefined> {
+export async function openShopCodes({
+  config,
+  context,
+  messages,
+}: Pick<Invocation, 'config' | 'context' | 'messages'>): Promise<BarCodes | undefined> {
   const file = config.settings.codes;
   if (file === undefined) return undefined;
   const { state } = context.folders;

@@ -1,3 +1,4 @@
+import type { PetNames } from '../inventory/bar-codes.ts';
 import { grouped } from '../inventory/grouped.ts';
 import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { type InventoryItem, type ItemBatches, isLow, isPetStatus, type PetStatus } from '../inventory/items.ts';
@@ -11,12 +12,17 @@ import { type Column, gridOf, type Page, type Row, type View } from './view.ts';
 /** The fields of an item, in the order in which they are shown. */
 export const inventoryFields = ['petId', 'quantity', 'status'] as const;
 export type InventoryField = (typeof inventoryFields)[number];
+/** The fields of a view with the shop's names of pets. */
+export const namedFields = [...inventoryFields, 'name'] as const;
+type ShownField = (typeof namedFields)[number];
 
 export interface InventoryViewOptions {
   /** At or below it a quantity is marked: the setting `low-stock`. */
   readonly lowStock: number;
   /** The columns and their order; absent: all of them. */
-  readonly fields?: readonly InventoryField[] | undefined;
+  readonly fields?: readonly ShownField[] | undefined;
+  /** The shop's names of pets, if it has any. */
+  readonly names?: PetNames | undefined;
   /** For `-o html`. */
   readonly page?: Page;
 }
@@ -36,14 +42,17 @@ export function stockPage(where: string, lowStock: number, now: number): Page {
 /** Stock levels as a list. */
 export function inventoryListView(
   batches: ItemBatches,
-  { lowStock, fields = inventoryFields, page }: InventoryViewOptions,
+  { lowStock, names, fields = names === undefined ? inventoryFields : namedFields, page }: InventoryViewOptions,
 ): View {
   const known = inventoryColumns(lowStock);
   const short = { ...known.quantity, title: 'Qty' };
+  const hasNames = names !== undefined && fields.includes('name');
   return {
     shape: 'list',
     columns: fields.map((field) => known[field]),
-    rows: batches,
+    rows: hasNames ? withNames(batches, names) : batches,
+    // A pet without a name has no such member.
+    ...(hasNames && { document: { head: undefined, rows: withNames(batches, names, fields) } }),
     ...(page && { page }),
     table: ({ width = Number.POSITIVE_INFINITY }) => {
       const isNarrow = width < roomForLongWords;
@@ -67,7 +76,22 @@ const roomForLongWords = 50;
 
 /** Stock levels as a list of any length. */
 export function inventoryColumnsView(items: ColumnBatches, options: InventoryViewOptions): View {
-  return { ...inventoryListView(objects(items), options), items };
+  const view = inventoryListView(objects(items), options);
+  return view.document === undefined ? { ...view, items } : view;
+}
+
+/** Adds names to items. @param fields the members, in their order; absent: all */
+async function* withNames(
+  batches: ItemBatches,
+  names: PetNames,
+  fields: readonly ShownField[] = namedFields,
+): AsyncGenerator<readonly Row[]> {
+  for await (const batch of batches) {
+    yield batch.map((item) => {
+      const named = { ...item, name: names.get(item.petId) };
+      return Object.fromEntries(fields.flatMap((field) => (named[field] === undefined ? [] : [[field, named[field]]])));
+    });
+  }
 }
 
 async function* objects(batches: ColumnBatches): AsyncGenerator<readonly InventoryItem[]> {
@@ -82,17 +106,21 @@ export function itemFields({ columns }: View): InventoryField[] {
 /** One item; with `before`, the stock that was found, and `run`, the run that wrote it, these go last. */
 export function inventoryItemView(
   item: InventoryItem,
-  { lowStock, fields, before, run }: InventoryViewOptions & WrittenItem,
+  { lowStock, fields, names, before, run }: InventoryViewOptions & WrittenItem,
 ): View {
-  const list = inventoryListView([], { lowStock, fields });
-  if (run === undefined && before === undefined) return { ...list, shape: 'one', rows: [[item]] };
+  const { document: _document, ...list } = inventoryListView([], { lowStock, fields, names });
+  const name = names?.get(item.petId);
+  const named = name === undefined ? item : { ...item, name };
+  if (run === undefined && before === undefined) {
+    return { ...list, shape: 'one', rows: [[named]], ...(names !== undefined && { json: named }) };
+  }
   const runColumn = run === undefined ? [] : [{ field: 'run', title: 'Run' }];
   const written = { ...(before !== undefined && { before }), ...(run !== undefined && { run }) };
   return {
     shape: 'one',
     columns: [...list.columns, beforeColumn, ...runColumn],
-    rows: [[{ ...item, before: before ?? null, run: run ?? null }]],
-    json: { ...item, ...written },
+    rows: [[{ ...named, before: before ?? null, run: run ?? null }]],
+    json: { ...named, ...written },
     // A person is told how to undo it, with the end of the run's id.
     table: async (options) => {
       const { columns = [] } = (await gridOf(list, options)) ?? {};
@@ -109,7 +137,7 @@ interface WrittenItem {
 
 const beforeColumn = countColumn('before', 'Before');
 
-function inventoryColumns(lowStock: number): Readonly<Record<InventoryField, Column>> {
+function inventoryColumns(lowStock: number): Readonly<Record<ShownField, Column>> {
   return {
     petId: { field: 'petId', title: 'Pet ID', align: 'right' },
     quantity: {
@@ -122,6 +150,7 @@ function inventoryColumns(lowStock: number): Readonly<Record<InventoryField, Col
       },
     },
     status: { field: 'status', title: 'Status', cell: (value, _row, paint) => statusCell(`${value ?? ''}`, paint) },
+    name: { field: 'name', title: 'Name' },
   };
 }
 

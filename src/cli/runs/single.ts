@@ -15,6 +15,7 @@ import {
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Stock } from '../../writes/row-write.ts';
 import type { Invocation } from '../invocation/invocation.ts';
+import { petNamesOf } from '../pet-names.ts';
 import { noteUndoOf, printReport } from './print-report.ts';
 import { onePet, planQuestion } from './question.ts';
 import { openSession, type Session } from './session.ts';
@@ -197,16 +198,18 @@ function warnBelowZero({ messages }: Invocation, petId: bigint, after: number | 
 
 /** If the item can't be shown, a script must not take the change for a failed one and repeat it. */
 async function printItem(
-  { results, where }: Invocation,
+  invocation: Invocation,
   { report }: RunEnd,
   item: InventoryItem | undefined,
   { lowStock, check }: SingleOptions,
   error: PetstockError | undefined,
 ): Promise<void> {
+  const { results, where } = invocation;
   const [row] = report.rows;
   if (item === undefined || row === undefined || !['applied', 'unchanged', 'differs'].includes(row.result)) return;
   await check(item);
-  const view = inventoryItemView(item, { lowStock, before: row.before, run: report.run ?? undefined });
+  const names = await petNamesOf(invocation);
+  const view = inventoryItemView(item, { lowStock, names, before: row.before, run: report.run ?? undefined });
   await results.print(view, { inSpiteOfInterruption: true }).catch((cause) => {
     if (cause instanceof ClosedPipeError || error !== undefined) throw error ?? cause;
     const message = `${onePet(row, where)} was written, but that could not be shown: ${cause.message}`;

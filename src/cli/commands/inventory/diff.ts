@@ -11,10 +11,10 @@ import {
 import { grouped } from '../../../inventory/grouped.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
+import { petNamesOf } from '../../pet-names.ts';
 import { examples } from '../command.ts';
 import { oneOf } from '../values.ts';
 import { type Side, sideOf } from './sides.ts';
-import { petNamesOf } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
 
 interface DiffOptions {

@@ -8,9 +8,9 @@ import { summarize } from '../../../inventory/summary.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../../inventory/values.ts';
 import { parseFields } from '../../../output/chosen-fields.ts';
 import {
-  type InventoryField,
   inventoryColumnsView,
   inventoryFields,
+  namedFields,
   stockPage,
   summaryView,
 } from '../../../output/inventory-view.ts';
@@ -49,7 +49,11 @@ export function defineList(command: Command, run: Run): void {
     .option('--sort <field>', sortKeys.join(', '))
     .option('--desc', 'sort from the highest to the lowest')
     .option('--limit <n>', 'at most n pets')
-    .option('--fields <f,…>', 'only these columns, in this order: petId, quantity, status', collect)
+    .option(
+      '--fields <f,…>',
+      'only these columns, in this order: petId, quantity, status, and name where there are names',
+      collect,
+    )
     .option('--summary', 'count pets and units by status, and in all')
     .addHelpText(
       'after',
@@ -62,7 +66,8 @@ export function defineList(command: Command, run: Run): void {
     )
     .action(
       run<ListOptions>(async (invocation, options) => {
-        const selection = parseSelection(options);
+        const hasNames = invocation.config.settings.codes !== undefined;
+        const selection = parseSelection(options, hasNames ? namedFields : inventoryFields);
         const { client } = await invocation.service.connect();
         const unreadable = new UnreadablePets();
         const scanned = withoutRepeated(scanStock(invocation, client, { unreadable }), unreadable.repeat);
@@ -123,11 +128,11 @@ interface Selection {
   readonly petIds: ReadonlySet<bigint> | undefined;
   readonly sort: Pick<SortOptions, 'key' | 'descending'> | undefined;
   readonly limit: number | undefined;
-  readonly fields: readonly InventoryField[] | undefined;
+  readonly fields: readonly (typeof namedFields)[number][] | undefined;
 }
 
 /** @throws UsageError for the first option that makes no sense */
-function parseSelection(options: ListOptions): Selection {
+function parseSelection(options: ListOptions, fieldNames: typeof namedFields | typeof inventoryFields): Selection {
   const petIds = listOf(options.pet, '--pet', parsePetId);
   const criteria = {
     statuses: listOf(options.status, '--status', parsePetStatus),
@@ -147,7 +152,9 @@ function parseSelection(options: ListOptions): Selection {
   const order = sort !== undefined || desc ? { key: sort ?? 'petId', descending: desc } : undefined;
   const limit = options.limit === undefined ? undefined : required(parseLimit(options.limit));
   const fields =
-    options.fields === undefined ? undefined : required(parseFields(options.fields, inventoryFields), '--fields');
+    options.fields === undefined
+      ? undefined
+      : required(parseFields<(typeof namedFields)[number]>(options.fields, fieldNames), '--fields');
   return { criteria, petIds, sort: order, limit, fields };
 }
 

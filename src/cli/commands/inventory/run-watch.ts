@@ -14,7 +14,8 @@ import { ChangesFound, FailureError } from '../../../shared/errors.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { lowStockOf, petNamesOf } from './stock.ts';
+import { petNamesOf } from '../../pet-names.ts';
+import { lowStockOf } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
 import { type WatchOptions, watchChanges } from './watch-changes.ts';
 

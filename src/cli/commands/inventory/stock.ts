@@ -1,5 +1,4 @@
 import type { Client } from '../../../api/client.ts';
-import type { PetNames } from '../../../inventory/bar-codes.ts';
 import type { ItemFilter } from '../../../inventory/filter.ts';
 import type { ItemColumns, ItemWriter } from '../../../inventory/item-columns.ts';
 import { type InventoryItem, isPetStatus } from '../../../inventory/items.ts';
@@ -7,6 +6,7 @@ import { settingDefinitions } from '../../../settings/settings.ts';
 import { NotFoundError, type PetstockError } from '../../../shared/errors.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
+import { petNamesOf } from '../../pet-names.ts';
 import type { UnreadablePets } from './unreadable-pets.ts';
 
 export interface ScanStockOptions {
@@ -144,15 +144,7 @@ const mostNamed = 20;
 
 /** Returns what views of the stock are given. */
 export async function stockViewOptions(invocation: Invocation) {
-  const names = await petNamesOf(invocation);
-  return { lowStock: lowStockOf(invocation), names: names && ((petId: bigint) => names.get(petId)) };
-}
-
-/** Returns the shop's names of pets; undefined if the setting `codes` is not set. */
-export async function petNamesOf(invocation: Invocation): Promise<PetNames | undefined> {
-  if (invocation.config.settings.codes === undefined) return undefined;
-  const { openShopCodes } = await import('../../shop-codes.ts');
-  return (await openShopCodes(invocation))?.names;
+  return { lowStock: lowStockOf(invocation), names: await petNamesOf(invocation) };
 }
 
 /** At or below it a quantity is marked in a table. */

@@ -51,3 +51,23 @@ test('a file that has moved is said, and its content still counts; a changed one
   expect(faulty.stdout).toMatch(/^7\t/);
   expect(faulty.stderr).toContain('has a fault; bar codes and names are those that it had before');
 });
+
+test('names are shown where there is one, in every format, and by set', async () => {
+  const shop = await namedShop();
+  const list = async (format: string) => (await shop.run(`inventory list --pet 4,7 -o ${format}`)).stdout;
+  expect(await list('json')).toBe(
+    '[\n{"petId":4,"quantity":39,"status":"available","name":"Rex"},\n{"petId":7,"quantity":5,"status":"pending"}\n]\n',
+  );
+  expect(await list('csv')).toBe('petId,quantity,status,name\n4,39,available,Rex\n7,5,pending,\n');
+  const table = await shop.run('inventory list --pet 4,7', { terminal: 80, env: { NO_COLOR: '1' } });
+  expect(table.stdout).toMatch(/Name\n\s+4 .*Rex\n/);
+  const chosen = await shop.run('inventory list --pet 4 --fields name,petId -o ndjson');
+  expect(chosen.stdout).toBe('{"name":"Rex","petId":4}\n');
+  expect((await shop.run('inventory get 4 --json')).stdout).toContain('"status":"available","name":"Rex"}');
+  expect((await shop.run('inventory get 7 --json')).stdout).toContain('"status":"pending"}');
+  expect(JSON.parse((await shop.run('inventory set 4 12 --json')).stdout)).toMatchObject({ petId: 4, name: 'Rex' });
+  const diff = await shop.run('inventory diff - staging -o ndjson', { stdin: 'petId,quantity\n4,40\n7,7\n' });
+  expect(diff.stdout.split('\n')).toContain(
+    '{"petId":4,"change":"changed","left":{"quantity":40,"status":null},"right":{"quantity":12,"status":"available"},"name":"Rex"}',
+  );
+});
