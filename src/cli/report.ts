@@ -99,6 +99,7 @@ async function defect(thrown: unknown): Promise<PetstockError> {
 
 /** The message with what only the edge knows: the time of day, and whose key it was. */
 function explained(error: PetstockError, { context, invocation }: ReportOptions): string {
+  if (error instanceof RateLimitedError && error.day !== undefined) return dayText(error.day, context.clock.now());
   if (error instanceof RateLimitedError && error.retryAfterSeconds !== undefined) {
     const now = context.clock.now();
     const at = localTime(now + error.retryAfterSeconds * 1000, now);
@@ -109,6 +110,12 @@ function explained(error: PetstockError, { context, invocation }: ReportOptions)
     return source === undefined ? error.message : `${sentence(error.message)} The key came from: ${source}.`;
   }
   return error.message;
+}
+
+/** `Today's 1,000 requests are used up. It works again at 00:00.` */
+export function dayText({ limit, resetAt }: { readonly limit: number; readonly resetAt: number }, now: number): string {
+  const at = localTime(resetAt, now).replace(/(\d\d:\d\d):\d\d$/, '$1');
+  return `Today's ${grouped(limit)} requests are used up. It works again at ${at}.`;
 }
 
 function keySource({ service, context }: OpenInvocation): string | undefined {

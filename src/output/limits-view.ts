@@ -16,7 +16,7 @@ export interface LimitFacts {
 }
 
 /**
- * The windows of `limits`. In JSON `[{"env","limit","remaining","resetAt","asOf","key"}]`; a table has times of the wall clock,
+ * The windows of `limits`. In JSON `[{"env","limit","remaining","resetAt","asOf"}]`; a table has times of the wall clock,
  * and shows how full each window is.
  *
  * @param now milliseconds since the Unix epoch
@@ -37,15 +37,15 @@ export function limitsView(windows: readonly LimitFacts[], now: number): View {
   };
 }
 
-const fields = ['env', 'limit', 'remaining', 'resetAt', 'asOf', 'key'] as const;
+const fields = ['env', 'limit', 'remaining', 'resetAt', 'asOf'] as const;
 
-function toRow({ env, limit, remaining, resetAt, asOf, key }: LimitFacts): Row {
-  return { env, limit, remaining, resetAt: isoTime(resetAt), asOf: isoTime(asOf), key };
+function toRow({ env, limit, remaining, resetAt, asOf }: LimitFacts): Row {
+  return { env, limit, remaining, resetAt: isoTime(resetAt), asOf: isoTime(asOf) };
 }
 
 function toTableRow(window: LimitFacts, now: number): Row {
-  const { kind, resetAt, asOf } = window;
-  return { ...toRow(window), kind, resetAt: localTime(resetAt, now), asOf: localTime(asOf, now) };
+  const { kind, key, resetAt, asOf } = window;
+  return { ...toRow(window), kind, key, resetAt: localTime(resetAt, now), asOf: localTime(asOf, now) };
 }
 
 const tableColumns: readonly Column[] = [

@@ -26,6 +26,7 @@ export function payloadView(value: unknown): View | undefined {
   );
   return {
     shape: Array.isArray(value) ? 'list' : 'one',
+    isForeign: true,
     columns,
     rows: batchesOfArray(objects, rowOf),
     json: value,

@@ -3,6 +3,7 @@ import { emptyConfig, type ReadConfig, readConfig } from '../../settings/config-
 import { sentence } from '../../settings/settings.ts';
 import { PetstockError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
+import { whereName } from '../../shared/where.ts';
 import type { Context, Output } from '../context.ts';
 import type { ConnectionUse } from './connect.ts';
 import { debugTransport } from './debug-log.ts';
@@ -69,6 +70,7 @@ export async function openInvocation(
     messages,
     paint: () => paintFor(stdout),
     pages: globals.pager !== false && globals.quiet !== true,
+    place: whereName({ store: store?.value, env: environment.value }),
     context,
   });
   if (results.wantsJson) context.endInJson?.();
@@ -107,6 +109,7 @@ export async function openInvocation(
     questions,
     chosen,
     placeOf: (named) => namedPlace(found.config, chosen, named),
+    isRead: stdout.isTerminal && format === 'table',
     confirmsAlways,
     open,
   });

@@ -149,14 +149,21 @@ function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
 }
 
 /** The output of a table that may be longer than the terminal; undefined where no pager is wanted. */
-export function openPagedOutput(context: Context, messages: Messages): PagedOutput | undefined {
+export function openPagedOutput(context: Context, messages: Messages, place: string): PagedOutput | undefined {
   const { env, stdout } = context;
   const { columns, rows } = stdout;
   const chosen = env.PETSTOCK_PAGER ?? env.PAGER;
   const command = (chosen ?? 'less').trim();
   const isOff = command === '' || command === 'cat' || env.TERM === 'dumb';
   if (isOff || columns === undefined || rows === undefined) return undefined;
-  // As git starts less: it ends by itself where all fits, keeps colours, and leaves the text where it is.
-  const pager = { command, env: { ...withoutSecrets(env), LESS: env.LESS ?? 'FRX', LV: env.LV ?? '-c' } };
+  // As git starts less: it ends by itself if all fits, keeps colours, and leaves the last rows on the screen.
+  const less = env.LESS ?? `FRX${lessPrompt(place)}`;
+  const pager = { command, env: { ...withoutSecrets(env), LESS: less, LV: env.LV ?? '-c' } };
   return new PagedOutput({ context, messages, pager, isChosen: chosen !== undefined, columns, rows });
+}
+
+/** The option of less for a prompt that says which store it is and what to press. */
+function lessPrompt(place: string): string {
+  const name = place.replace(/[\\?:.%$]/g, '\\$&');
+  return `Ps${name}  ?eq close:SPACE more, q close.$`;
 }

@@ -48,6 +48,8 @@ export interface ResultsOptions {
   readonly fields: readonly string[] | undefined;
   /** A table that is longer than the terminal goes through a pager. */
   readonly pages: boolean;
+  /** `north/production`, for the prompt of the pager. */
+  readonly place: string;
   paint(): Promise<Paint>;
 }
 
@@ -98,7 +100,7 @@ export function createResults(options: ResultsOptions): Results {
   const openPaged = async () => {
     if (!options.pages || !stdout.isTerminal) return undefined;
     const { openPagedOutput } = await import('./paged-output.ts');
-    return openPagedOutput(context, messages);
+    return openPagedOutput(context, messages, options.place);
   };
 
   return {

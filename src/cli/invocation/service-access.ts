@@ -24,6 +24,8 @@ export interface ServiceAccess {
    * @throws UsageError without a base URL, AuthError without a key
    */
   connect(use?: ConnectionUse): Promise<Connection>;
+  /** The same, with a line on stderr that names the place if a person reads the result. */
+  connectToRead(): Promise<Connection>;
   /** The same to another environment, for a command that looks at several. */
   connectTo(named: NamedPlace): Promise<Connection>;
   /** The same with what is about to be stored: it counts in the place of what is in the configuration file. */
@@ -55,6 +57,8 @@ export interface ServiceAccessOptions {
   /** The one that was chosen for the command. */
   readonly chosen: Place;
   placeOf(named: NamedPlace): Place;
+  /** A person reads the result: a table at a terminal. */
+  readonly isRead: boolean;
   /** Single writes ask too. */
   readonly confirmsAlways: boolean;
   open(use: ConnectionUse, place: Place): Promise<Connection>;
@@ -89,6 +93,11 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
       return latest;
     },
     connect,
+    connectToRead: async () => {
+      const connected = await connect();
+      if (options.isRead) await messages.show((paint) => [banner({ ...connected, baseUrl: '' }, paint)]);
+      return connected;
+    },
     connectTo: (named) => connectTo(options.placeOf(named), {}),
     connectWith: (config) => connectTo({ ...options.chosen, config }, {}),
     announce,
@@ -112,7 +121,10 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
         const { limit, remaining } = seen;
         const resetIn = Math.max(0, seen.asOf + seen.resetIn - context.clock.now());
         const line = rateLimitLine({ limit, remaining, resetInSeconds: Math.ceil(resetIn / 1000) });
-        await messages.note(all.length === 1 ? line : `${whereName({ store, env: environment })}: ${line}`);
+        const text = all.length === 1 ? line : `${whereName({ store, env: environment })}: ${line}`;
+        // It is worth a look once little is left.
+        const isPlenty = remaining * 4n > limit;
+        await messages.show((paint) => [isPlenty && context.stderr.isTerminal ? paint.dim(text) : text]);
       }
     },
     close: async () => {
@@ -126,5 +138,5 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
 function banner({ environment, store, baseUrl }: Connection, paint: Paint): string {
   const where = whereName({ store, env: environment });
   const name = environment === 'production' ? paint.bold(paint.red(where)) : paint.bold(where);
-  return `${paint.cyan('▸')} ${name} · ${stripControls(baseUrl)}`;
+  return `${paint.cyan('▸')} ${name}${baseUrl === '' ? '' : ` · ${stripControls(baseUrl)}`}`;
 }

@@ -29,7 +29,7 @@ export function defineGet(command: Command, run: Run): void {
         if (petIds.length === 0) {
           throw new UsageError('Name a pet, by its id or its --code', { hint: 'petstock inventory get 4' });
         }
-        const { client } = await invocation.service.connect();
+        const { client } = await invocation.service.connectToRead();
         const asked = new Set(petIds);
         const unreadable = new UnreadablePets();
         const items = await findItems(invocation, client, asked, unreadable);

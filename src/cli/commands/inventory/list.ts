@@ -68,7 +68,7 @@ export function defineList(command: Command, run: Run): void {
       run<ListOptions>(async (invocation, options) => {
         const hasNames = invocation.config.settings.codes !== undefined;
         const selection = parseSelection(options, hasNames ? namedFields : inventoryFields);
-        const { client } = await invocation.service.connect();
+        const { client } = await invocation.service.connectToRead();
         const unreadable = new UnreadablePets();
         const scanned = withoutRepeated(scanStock(invocation, client, { unreadable }), unreadable.repeat);
         const missing = watchMissing(scanned, selection.petIds);

@@ -4,7 +4,7 @@ import { currentLimits, knownGates } from '../../../rate-limit/known-limits.ts';
 import type { KnownKey } from '../../../rate-limit/limits-store.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
-import { examples } from '../command.ts';
+import { examples, fieldsOption } from '../command.ts';
 import { defineLimitsClear } from './clear.ts';
 import { gateText, type NamedKey, nameKeys } from './keys.ts';
 
@@ -19,6 +19,7 @@ export function defineLimits(command: Command, run: Run): void {
         '--env names one. Sends nothing.',
     )
     .option('--refresh', 'ask the service first, for the chosen environment; takes one request')
+    .option(...fieldsOption)
     .addHelpText(
       'after',
       examples([['petstock limits'], ['petstock limits --refresh --env production'], ['petstock limits clear']]),

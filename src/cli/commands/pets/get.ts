@@ -14,7 +14,7 @@ export function defineGet(command: Command, run: Run): void {
     .action(
       run(async (invocation, _options, petIdText) => {
         const petId = petIdOf(petIdText);
-        const { client } = await invocation.service.connect();
+        const { client } = await invocation.service.connectToRead();
         const { value, headers } = await client.getPet(petId).catch((error) => {
           if (!(error instanceof NotFoundError && error.service)) throw error;
           const { status, service } = error;
