@@ -1,7 +1,7 @@
 import { grouped } from '../inventory/grouped.ts';
 import { errorJson, errorText, sentence } from '../output/error-text.ts';
 import { createPaint, wantsColor } from '../output/paint.ts';
-import { formatDuration, localTime } from '../output/time.ts';
+import { formatDuration, localTime, minuteOf } from '../output/time.ts';
 import { resolveKey } from '../settings/resolve.ts';
 import {
   AuthError,
@@ -99,7 +99,11 @@ async function defect(thrown: unknown): Promise<PetstockError> {
 
 /** The message with what only the edge knows: the time of day, and whose key it was. */
 function explained(error: PetstockError, { context, invocation }: ReportOptions): string {
-  if (error instanceof RateLimitedError && error.day !== undefined) return dayText(error.day, context.clock.now());
+  const day = error.day ?? (error.cause instanceof PetstockError ? error.cause.day : undefined);
+  if (day !== undefined) {
+    const at = minuteOf(localTime(day.resetAt, context.clock.now()));
+    return `${sentence(error.message.charAt(0).toUpperCase() + error.message.slice(1))} It works again at ${at}.`;
+  }
   if (error instanceof RateLimitedError && error.retryAfterSeconds !== undefined) {
     const now = context.clock.now();
     const at = localTime(now + error.retryAfterSeconds * 1000, now);
@@ -110,12 +114,6 @@ function explained(error: PetstockError, { context, invocation }: ReportOptions)
     return source === undefined ? error.message : `${sentence(error.message)} The key came from: ${source}.`;
   }
   return error.message;
-}
-
-/** `Today's 1,000 requests are used up. It works again at 00:00.` */
-export function dayText({ limit, resetAt }: { readonly limit: number; readonly resetAt: number }, now: number): string {
-  const at = localTime(resetAt, now).replace(/(\d\d:\d\d):\d\d$/, '$1');
-  return `Today's ${grouped(limit)} requests are used up. It works again at ${at}.`;
 }
 
 function keySource({ service, context }: OpenInvocation): string | undefined {

@@ -29,7 +29,9 @@ export function parseFields<Field extends string>(
 /** Returns the view with some of its fields alone, in the order given, in every format. A fault names those that it has. */
 export function chosenFields(view: View, values: readonly string[]): Parsed<View> {
   const known = view.columns.map(({ field }) => field);
-  const fields = parseFields(values, known);
+  // JSON has the counts of a run as one member.
+  const members = view.document !== undefined && known.includes('notAttempted') ? [...known, 'counts'] : known;
+  const fields = parseFields(values, members);
   if (!fields.ok) return known.length === 0 ? parsed(view) : fields;
   const { value } = fields;
   if (value.length === known.length && value.every((field, index) => field === known[index])) return parsed(view);

@@ -14,7 +14,9 @@ export async function* html(whole: View, options: RenderOptions): AsyncIterable<
   const { columns, page = { title: 'petstock', facts: [] } } = view;
   const title = escaped(page.title);
   const lines = page.facts.map((fact) => `<p>${escaped(fact)}</p>\n`).join('');
-  const classOf = columns.map(({ align }) => (align === 'right' ? ' class="number"' : ''));
+  const classOf = columns.map(({ align, whole }) =>
+    align === 'right' ? ' class="number"' : whole ? ' class="whole"' : '',
+  );
   const cells = (tag: string, texts: readonly string[]) =>
     texts.map((text, index) => `<${tag}${classOf[index]}>${escaped(text)}</${tag}>`).join('');
   yield `<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n`;
@@ -55,9 +57,9 @@ function escaped(text: string): string {
 const style = `
 body{font:14px/1.4 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em;color:#111;background:#fff}
 h1{font-size:1.5em;margin:0 0 .2em}p{margin:.1em 0}
-table{border-collapse:collapse;margin-top:1.2em;width:100%}
-th,td{padding:.3em .8em .3em 0;text-align:left;vertical-align:top;overflow-wrap:anywhere;border-bottom:1px solid #ccc}
-th{border-bottom:2px solid #111}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+table{border-collapse:collapse;margin-top:1.2em;max-width:100%}
+th,td{padding:.3em 1.2em .3em .2em;text-align:left;vertical-align:top;overflow-wrap:break-word;border-bottom:1px solid #ccc}
+th{border-bottom:2px solid #111}.number{text-align:right;font-variant-numeric:tabular-nums}.number,.whole{white-space:nowrap}
 tr.low td{font-weight:bold;background:#fff3cd}tr.bad td{font-weight:bold;background:#f8d7da}
 thead{display:table-header-group}tr{break-inside:avoid}
 @page{margin:1.5cm}

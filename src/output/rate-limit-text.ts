@@ -1,6 +1,6 @@
 import { grouped } from '../inventory/grouped.ts';
 import { counted } from './change-rows.ts';
-import { formatDuration, localTime, roughDuration } from './time.ts';
+import { formatDuration, localTime, minuteOf, roughDuration } from './time.ts';
 
 /** How long the limits make a run take; what `estimate` of the governor gives. */
 export interface EstimateFacts {
@@ -25,7 +25,7 @@ export interface DayFacts {
 
 /**
  * What a run takes that reads the stock once and writes every change, in one line without a trailing period: `1,200 changes, 1,201 requests: about 20 min at 60 a minute;
- * the day's quota has 940 left, so 280 changes have to wait until 19:00:00`. The day is left out where it is enough.
+ * the day's quota has 940 left, so 280 changes have to wait until 19:00`. The day is left out where it is enough.
  *
  * @param now milliseconds since the Unix epoch
  */
@@ -33,9 +33,9 @@ export function estimateText(changes: number, estimate: EstimateFacts, now: numb
   const { day } = estimate;
   const work = `${counted(changes, 'change')}, ${counted(changes + 1, 'request')}: ${timeText(estimate)}`;
   if (day === undefined || day.waiting === 0) return work;
-  const kept = day.kept > 0 ? ` (${grouped(day.kept)} are kept for other commands)` : '';
+  const kept = day.kept > 0 ? ` (${grouped(day.kept)} kept for other commands)` : '';
   const waiting = `${counted(day.waiting, 'change')} ${day.waiting === 1 ? 'has' : 'have'} to wait`;
-  const until = localTime(day.resetAt, now);
+  const until = minuteOf(localTime(day.resetAt, now));
   return `${work}; the day's quota has ${grouped(day.left)} left${kept}, so ${waiting} until ${until}`;
 }
 
@@ -60,12 +60,18 @@ export interface RateLimitFacts {
   readonly resetInSeconds?: number | undefined;
 }
 
-/** `Rate limit: 57 of 60 left, resets in 42 s`, without a line end. Missing parts are left out. Scripts read it: digits alone, and a minute in seconds. */
-export function rateLimitLine({ limit, remaining, resetInSeconds }: RateLimitFacts): string {
+/**
+ * `Rate limit: 57 of 60 left, resets in 42 s`, without a line end. Missing parts are left out. A minute is in seconds.
+ * @param shown how a number is written: scripts read digits alone
+ */
+export function rateLimitLine(
+  { limit, remaining, resetInSeconds }: RateLimitFacts,
+  shown: (value: bigint) => string = String,
+): string {
   const parts: string[] = [];
   if (remaining !== undefined) {
-    parts.push(limit === undefined ? `${remaining} left` : `${remaining} of ${limit} left`);
-  } else if (limit !== undefined) parts.push(`${limit} requests`);
+    parts.push(limit === undefined ? `${shown(remaining)} left` : `${shown(remaining)} of ${shown(limit)} left`);
+  } else if (limit !== undefined) parts.push(`${shown(limit)} requests`);
   if (resetInSeconds !== undefined) {
     parts.push(resetInSeconds <= 0 ? 'resets now' : `resets in ${secondsOf(resetInSeconds)}`);
   }

@@ -17,6 +17,11 @@ function localDateTime(ms: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
 }
 
+/** Returns a time without its seconds if these are 0: `00:00`. */
+export function minuteOf(time: string): string {
+  return time.replace(/(\d\d:\d\d):00$/, '$1');
+}
+
 /** Returns a moment in few columns: `22 Nov 01:56`; of another year `22 Nov 2025`. */
 export function shortTime(ms: number, now: number): string {
   const date = new Date(ms);

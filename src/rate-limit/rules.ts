@@ -93,12 +93,16 @@ export function bulkReserve(limit: number): number {
   return Math.min(Math.max(2, Math.ceil(limit * 0.02)), Math.floor(limit / 4));
 }
 
-/** Returns the window of the day if it has nothing left for this command. */
-export function spentDay(state: KeyState, at: number, bulk = false): { limit: number; resetAt: number } | undefined {
+/** Returns the window of the day, with what is left for others, if it has nothing left for this command. */
+export function spentDay(
+  state: KeyState,
+  at: number,
+  bulk = false,
+): { readonly limit: number; readonly left: number; readonly resetAt: number } | undefined {
   const { day } = state.windows;
   if (day === undefined || hasEnded(state, day, at)) return undefined;
   const reserve = bulk ? bulkReserve(day.limit) : 0;
-  return day.left > reserve ? undefined : { limit: day.limit, resetAt: day.reset };
+  return day.left > reserve ? undefined : { limit: day.limit, left: Math.max(0, day.left), resetAt: day.reset };
 }
 
 /** What is left alone: for people while a bulk run goes on, and for what others may have sent since it was last heard of. */

@@ -81,7 +81,10 @@ export class Turn {
     }
     if (!isDown && (state.episodes >= maxEpisodes || total > maxWait)) {
       const day = spentDay(state, at, this.#options.bulk);
-      throw new RateLimitedError('nothing may be sent now', { retryAfterSeconds, day });
+      throw new RateLimitedError(day === undefined ? 'nothing may be sent now' : dayText(day), {
+        retryAfterSeconds,
+        day,
+      });
     }
     if (!this.#isAnnounced) this.#options.onWait(wait, isDown ? 'unavailable' : 'refused');
     this.#isAnnounced = true;
@@ -123,4 +126,9 @@ export class Turn {
     await (others ? clock.sleep(pause, ended.signal).catch(() => {}) : once(ended.signal, 'abort'));
     signal.removeEventListener('abort', end);
   }
+}
+
+function dayText({ limit, left }: { readonly limit: number; readonly left: number }): string {
+  if (left === 0) return `today's ${limit.toLocaleString('en-US')} requests are used up`;
+  return `of today's ${limit.toLocaleString('en-US')} requests only ${left.toLocaleString('en-US')} ${left === 1 ? 'is' : 'are'} left, for other commands`;
 }

@@ -52,6 +52,9 @@ export function runErrorOf(end: RunEnd): PetstockError | undefined {
     return new PartialError(message, { hint, cause, retryAfterSeconds, ...answerOf(cause, message) });
   }
   const first = cause ?? progression?.firstFailure;
+  if (end.isSingle && first instanceof UnavailableError) {
+    return first.with({ message: `${first.message}. Nothing was written` });
+  }
   if (end.isSingle && first instanceof PetstockError) return first;
   if (first !== undefined) {
     const message = `Nothing was written${why || `: ${rowErrorOf(first).message}`}`;

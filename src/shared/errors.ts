@@ -39,8 +39,8 @@ export interface ErrorDetails {
   readonly service?: ServiceError | undefined;
   /** Seconds until the same command works again. */
   readonly retryAfterSeconds?: number | undefined;
-  /** The quota of the day that is used up. `resetAt`: milliseconds since the Unix epoch, by the service's clock. */
-  readonly day?: { readonly limit: number; readonly resetAt: number } | undefined;
+  /** The day's limit, if it is used up. `resetAt`: milliseconds since the Unix epoch, by the service's clock. */
+  readonly day?: { readonly limit: number; readonly left: number; readonly resetAt: number } | undefined;
   /** The request was definitely not carried out: it was never sent, or each time refused with a 429. */
   readonly unsent?: boolean | undefined;
   /**

@@ -64,7 +64,8 @@ async function pause(fruitless: number, options: WriteOptions, outcomes: Outcome
   const wait = waitBeforeRetry(fruitless + 1, options.random());
   const count = outcomes.unknown.size;
   const others = outcomes.faults > 1 ? ` and ${outcomes.faults - 1} more` : '';
-  const what = count === 0 ? 'trying again' : `reading the stock to see what became of ${count === 1 ? 'it' : 'them'}`;
+  const again = `trying again (${Math.max(1, fruitless)} of ${maxRetries})`;
+  const what = count === 0 ? again : `reading the stock to see what became of ${count === 1 ? 'it' : 'them'}`;
   options.onDelay(`Pet ${outcomes.lastFaultPet}${others}: ${failureText(fault)}; ${what}`);
   await options.clock.sleep(wait, options.interrupted);
 }

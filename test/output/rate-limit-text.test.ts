@@ -24,12 +24,12 @@ describe('what a run takes', () => {
     [
       1200,
       { seconds: 43_180, perMinute: 1000, day: day(940, 20, 280) },
-      "1,200 changes, 1,201 requests: about 12 h at 1,000 a minute; the day's quota has 940 left (20 are kept for other commands), so 280 changes have to wait until 19:00:00",
+      "1,200 changes, 1,201 requests: about 12 h at 1,000 a minute; the day's quota has 940 left (20 kept for other commands), so 280 changes have to wait until 19:00",
     ],
     [
       1,
       { seconds: 43_180, day: day(0, 0, 1) },
-      "1 change, 2 requests: about 12 h; the day's quota has 0 left, so 1 change has to wait until 19:00:00",
+      "1 change, 2 requests: about 12 h; the day's quota has 0 left, so 1 change has to wait until 19:00",
     ],
   ])('%i changes, %j', (changes, estimate, text) => {
     expect(estimateText(changes, facts(estimate), now)).toBe(text);

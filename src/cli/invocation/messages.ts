@@ -27,7 +27,12 @@ export interface Messages {
   debug(line: string): Promise<void>;
   /** Says that nothing is sent for so many milliseconds, and why. */
   waiting(ms: number, reason: WaitReason): void;
-  /** Says that a request is sent again: on a terminal in a line that changes in place, elsewhere twice at most. */
+  /**
+   * Says why a command has to wait and what it does next: on a terminal in a line that changes in place, elsewhere twice at
+   * most. Without a period.
+   */
+  delayed(sentence: string): void;
+  /** The same for a request that is sent again; elsewhere once. */
   retrying(retry: Retry): void;
   /** Says on a terminal that a request has had no answer for a while; the next message takes it away. */
   slow(line: string): void;
@@ -62,8 +67,8 @@ export function createMessages(context: Context, options: MessagesOptions): Mess
   return new StderrMessages(context, options);
 }
 
-/** So many lines about retries are shown if they can't be drawn in place. */
-const mostRetryLines = 2;
+/** So many lines about delays are shown if they can't be drawn in place. */
+const mostDelays = 2;
 
 class StderrMessages implements Messages {
   readonly #context: Context;
@@ -73,7 +78,7 @@ class StderrMessages implements Messages {
   #progress: Progress | undefined;
   /** Defined while a pager has the terminal. */
   #held: string[] | undefined;
-  #retryLines = 0;
+  #delays = 0;
 
   constructor(context: Context, options: MessagesOptions) {
     this.#context = context;
@@ -128,15 +133,19 @@ class StderrMessages implements Messages {
     }
   }
 
-  retrying({ reason, attempt, of }: Retry): void {
+  delayed(sentence: string): void {
     if (this.#options.quiet) return;
-    const text = `${reason}, trying again (${attempt} of ${of})`;
     const isDrawn = this.#line !== undefined && this.#progress === undefined && this.#held === undefined;
-    if (isDrawn) this.#draw(text);
-    else if (this.#retryLines < mostRetryLines) {
-      this.#retryLines += 1;
-      void this.note(`${text}.`);
+    if (isDrawn) this.#draw(sentence);
+    else if (this.#delays < mostDelays) {
+      this.#delays += 1;
+      void this.note(`${sentence}.`);
     }
+  }
+
+  retrying({ reason, attempt, of }: Retry): void {
+    // The error in the end is the second line.
+    if (attempt === 1 || this.#line !== undefined) this.delayed(`${reason}, trying again (${attempt} of ${of})`);
   }
 
   slow(line: string): void {

@@ -1,3 +1,4 @@
+import { grouped } from '../../inventory/grouped.ts';
 import type { Paint } from '../../output/paint.ts';
 import { rateLimitLine } from '../../output/rate-limit-text.ts';
 import type { StoredConfig } from '../../settings/config-file.ts';
@@ -120,11 +121,13 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
         if (seen === undefined) continue;
         const { limit, remaining } = seen;
         const resetIn = Math.max(0, seen.asOf + seen.resetIn - context.clock.now());
-        const line = rateLimitLine({ limit, remaining, resetInSeconds: Math.ceil(resetIn / 1000) });
+        const facts = { limit, remaining, resetInSeconds: Math.ceil(resetIn / 1000) };
+        const { isTerminal } = context.stderr;
+        const line = rateLimitLine(facts, isTerminal ? grouped : String);
         const text = all.length === 1 ? line : `${whereName({ store, env: environment })}: ${line}`;
         // It is worth a look once little is left.
         const isPlenty = remaining * 4n > limit;
-        await messages.show((paint) => [isPlenty && context.stderr.isTerminal ? paint.dim(text) : text]);
+        await messages.show((paint) => [isPlenty && isTerminal ? paint.dim(text) : text]);
       }
     },
     close: async () => {

@@ -24,7 +24,7 @@ export async function openSession(
     where: { env: where.env, store: connection.store },
     user: userOf(context.env),
     random: () => context.random(),
-    onDelay: (sentence) => messages.note(`${sentence}.`),
+    onDelay: (sentence) => messages.delayed(sentence),
   };
   return { invocation, connection, site };
 }

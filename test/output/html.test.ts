@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { inventoryListView, stockPage } from '../../src/output/inventory-view.ts';
+import { openShop } from '../support/shop.ts';
+import { render } from './render.ts';
+
+const now = Date.parse('2026-01-15T12:00:00Z');
+const page = (items: Parameters<typeof inventoryListView>[0]) =>
+  render('html', inventoryListView(items, { lowStock: 5, page: stockPage('north/<production>', 5, now) }));
+
+test('a page to print has the store, the date, and marks what is low', async () => {
+  const items = [
+    { petId: 9007199254740993n, quantity: 1234, status: 'available' },
+    { petId: 4n, quantity: 5, status: 'available' },
+    { petId: 5n, quantity: 5, status: 'sold' },
+    { petId: 6n, quantity: -1, status: 'sold' },
+  ];
+  const text = await page([items]);
+  expect(text).toContain('<h1>Stock of north/&lt;production&gt;</h1>\n<p>Printed 2026-01-15 07:00.');
+  expect(text).toContain('<th class="number">Pet ID</th>');
+  expect(text.match(/<tr.*<td.*/g)).toEqual([
+    '<tr><td class="number">9007199254740993</td><td class="number">1,234</td><td></td><td>available</td></tr>',
+    '<tr class="low"><td class="number">4</td><td class="number">5</td><td>low</td><td>available</td></tr>',
+    '<tr><td class="number">5</td><td class="number">5</td><td></td><td>sold</td></tr>',
+    '<tr class="bad"><td class="number">6</td><td class="number">-1</td><td>below zero</td><td>sold</td></tr>',
+  ]);
+});
+
+test('text is escaped, and nothing is run or loaded', async () => {
+  const status = '<script>alert(1)</script>&amp;"\'\u001b[2J\u202e';
+  const text = await page([[{ petId: 1n, quantity: 1, status }]]);
+  expect(text).toContain('<td>&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;</td>');
+  expect(text).not.toMatch(/<script|<link|<img|src=|href=|url\(|@import|\son\w+=/);
+  expect(await page([])).toContain('<p>Nothing to show.</p>\n</body>');
+});
+
+test('three commands have pages; another refuses before anything is sent', async () => {
+  const shop = await openShop();
+  await shop.run('inventory set 4 5');
+  const [{ run }] = JSON.parse((await shop.run('history list --json')).stdout);
+  for (const command of ['inventory list --low', 'history list', `history show ${run}`]) {
+    const { code, stdout } = await shop.run(`${command} -o html`);
+    expect({ code, start: stdout.slice(0, 15), end: stdout.slice(-8) }).toEqual({
+      ...{ code: 0, start: '<!doctype html>', end: '</html>\n' },
+    });
+  }
+  const refused = await shop.run('inventory set 4 6 -o html');
+  expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
+  expect(refused.stderr).toContain('-o html is for inventory list, history list, history show');
+});
