@@ -217,7 +217,7 @@ function engineOptions(
     maxMoreZeros: maxMoreZeros(rows, guards),
     interrupted,
     onSettled: (settlement) => audience.settled?.(settlement),
-    onDelay: (sentence) => void site.onDelay(sentence),
+    onDelay: (sentence, attempt) => void site.onDelay(sentence, attempt),
   };
 }
 

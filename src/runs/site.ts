@@ -23,5 +23,5 @@ export interface RunSite {
   random(): number;
   readonly interrupted: AbortSignal;
   /** Takes a sentence about what is waited for, without its period. */
-  onDelay(sentence: string): Promise<void> | void;
+  onDelay(sentence: string, attempt?: number): Promise<void> | void;
 }

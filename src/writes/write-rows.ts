@@ -66,7 +66,7 @@ async function pause(fruitless: number, options: WriteOptions, outcomes: Outcome
   const others = outcomes.faults > 1 ? ` and ${outcomes.faults - 1} more` : '';
   const again = `trying again (${Math.max(1, fruitless)} of ${maxRetries})`;
   const what = count === 0 ? again : `reading the stock to see what became of ${count === 1 ? 'it' : 'them'}`;
-  options.onDelay(`Pet ${outcomes.lastFaultPet}${others}: ${failureText(fault)}; ${what}`);
+  options.onDelay(`Pet ${outcomes.lastFaultPet}${others}: ${failureText(fault)}; ${what}`, Math.max(1, fruitless));
   await options.clock.sleep(wait, options.interrupted);
 }
 

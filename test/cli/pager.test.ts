@@ -32,8 +32,8 @@ test('a table that is longer than the terminal goes through less, as git starts 
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(pager.text()).toBe(plain);
   expect(pager.commands.map(({ command }) => command)).toEqual(['less']);
-  expect(pager.commands[0]?.env).toMatchObject({ LESS: 'FRX', LV: '-c' });
-  expect(stderr).toMatch(/^Rate limit: /);
+  expect(pager.commands[0]?.env).toMatchObject({ LESS: 'FRXPsstaging  ?eq close:SPACE more, q close.$', LV: '-c' });
+  expect(stderr).toMatch(/^▸ staging\nRate limit: /);
 });
 
 test('it gets no key or password, and the LESS that is set', async () => {
@@ -91,14 +91,16 @@ test.each(['at once', 'in the end'] as const)(
   async (isMissing) => {
     const { code, stdout, stderr, plain } = await list({ pager: { isMissing } });
     expect({ code, stdout }).toEqual({ code: 0, stdout: plain });
-    expect(stderr).toMatch(/^Rate limit: /);
+    expect(stderr).toMatch(/^▸ staging\nRate limit: /);
   },
 );
 
 test.each(['at once', 'in the end'] as const)('one that was named is warned about: %s', async (isMissing) => {
   const { code, stdout, stderr, plain } = await list({ pager: { isMissing }, env: { PAGER: 'mroe -x' } });
   expect({ code, stdout }).toEqual({ code: 0, stdout: plain });
-  expect(stderr).toMatch(/^Warning: the pager "mroe -x" can't be run; PETSTOCK_PAGER names another\nRate limit: /);
+  expect(stderr).toMatch(
+    /^▸ staging\nWarning: the pager "mroe -x" can't be run; PETSTOCK_PAGER names another\nRate limit: /,
+  );
 });
 
 test('a long list that a missing pager has not read is shown whole', async () => {
@@ -113,7 +115,7 @@ test('a long list that a missing pager has not read is shown whole', async () =>
 test('who leaves the pager early ends the command quietly', async () => {
   const { openPager, text } = createTestPager({ leavesAfter: 1000 });
   const { code, stdout, stderr } = await longList(100_000, { openPager });
-  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: '▸ staging\n' });
   expect(text().length).toBeLessThan(1_000_000);
 });
 
@@ -129,7 +131,7 @@ test('a list that the service does not end can be left', async () => {
     ...{ terminal: 80, rows: 24, openPager: pager.openPager },
     env: { PETSTOCK_URL_STAGING: url },
   });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '▸ staging\n' });
 });
 
 test.each([{ readsOnly: 1000 }, {}])('Ctrl-C stops the list, and waits until the pager is left: %o', async (reads) => {
@@ -149,7 +151,7 @@ test.each([{ readsOnly: 1000 }, {}])('Ctrl-C stops the list, and waits until the
   const { openPager } = pager;
   const { stdout } = await longList(100_000, {
     ...{ openPager, interrupted: interruption.signal },
-    onStderr: () => expect(left).toEqual(['left']),
+    onStderr: (text) => text.startsWith('▸') || expect(left).toEqual(['left']),
   });
   expect(stdout).toBe('');
   expect(pager.text().length).toBeLessThan(1_000_000);
@@ -165,7 +167,7 @@ test('nothing is written to the terminal while the pager has it', async () => {
     'escaped',
   );
   expect(code).toBe(0);
-  expect(written).toEqual(['stderr Warning: the']);
+  expect(written).toEqual(['stderr ▸ staging\n', 'stderr Warning: the']);
 });
 
 test('a fault in the middle is said behind the pager', async () => {

@@ -28,11 +28,11 @@ export interface Messages {
   /** Says that nothing is sent for so many milliseconds, and why. */
   waiting(ms: number, reason: WaitReason): void;
   /**
-   * Says why a command has to wait and what it does next: on a terminal in a line that changes in place, elsewhere twice at
-   * most. Without a period.
+   * Says why a command has to wait and what it does next, without a period: on a terminal in a line that changes in place.
+   * @param attempt counts tries of the same from 1; elsewhere only the first is told
    */
-  delayed(sentence: string): void;
-  /** The same for a request that is sent again; elsewhere once. */
+  delayed(sentence: string, attempt?: number): void;
+  /** The same for a request that is sent again. */
   retrying(retry: Retry): void;
   /** Says on a terminal that a request has had no answer for a while; the next message takes it away. */
   slow(line: string): void;
@@ -67,9 +67,6 @@ export function createMessages(context: Context, options: MessagesOptions): Mess
   return new StderrMessages(context, options);
 }
 
-/** So many lines about delays are shown if they can't be drawn in place. */
-const mostDelays = 2;
-
 class StderrMessages implements Messages {
   readonly #context: Context;
   readonly #options: MessagesOptions;
@@ -78,7 +75,6 @@ class StderrMessages implements Messages {
   #progress: Progress | undefined;
   /** Defined while a pager has the terminal. */
   #held: string[] | undefined;
-  #delays = 0;
 
   constructor(context: Context, options: MessagesOptions) {
     this.#context = context;
@@ -133,19 +129,15 @@ class StderrMessages implements Messages {
     }
   }
 
-  delayed(sentence: string): void {
+  delayed(sentence: string, attempt = 1): void {
     if (this.#options.quiet) return;
     const isDrawn = this.#line !== undefined && this.#progress === undefined && this.#held === undefined;
     if (isDrawn) this.#draw(sentence);
-    else if (this.#delays < mostDelays) {
-      this.#delays += 1;
-      void this.note(`${sentence}.`);
-    }
+    else if (attempt === 1) void this.note(`${sentence}.`);
   }
 
   retrying({ reason, attempt, of }: Retry): void {
-    // The error in the end is the second line.
-    if (attempt === 1 || this.#line !== undefined) this.delayed(`${reason}, trying again (${attempt} of ${of})`);
+    this.delayed(`${reason}, trying again (${attempt} of ${of})`, attempt);
   }
 
   slow(line: string): void {

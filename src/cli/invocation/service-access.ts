@@ -1,6 +1,7 @@
 import { grouped } from '../../inventory/grouped.ts';
 import type { Paint } from '../../output/paint.ts';
 import { rateLimitLine } from '../../output/rate-limit-text.ts';
+import { messageLines } from '../../output/text-width.ts';
 import type { StoredConfig } from '../../settings/config-file.ts';
 import type { EnvironmentName } from '../../settings/settings.ts';
 import { stripControls } from '../../shared/sanitize.ts';
@@ -127,7 +128,9 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
         const text = all.length === 1 ? line : `${whereName({ store, env: environment })}: ${line}`;
         // It is worth a look once little is left.
         const isPlenty = remaining * 4n > limit;
-        await messages.show((paint) => [isPlenty && isTerminal ? paint.dim(text) : text]);
+        await messages.show((paint, width) =>
+          messageLines(text, width).map((part) => (isPlenty && isTerminal ? paint.dim(part) : part)),
+        );
       }
     },
     close: async () => {

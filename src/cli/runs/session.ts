@@ -24,7 +24,7 @@ export async function openSession(
     where: { env: where.env, store: connection.store },
     user: userOf(context.env),
     random: () => context.random(),
-    onDelay: (sentence) => messages.delayed(sentence),
+    onDelay: (sentence, attempt) => messages.delayed(sentence, attempt),
   };
   return { invocation, connection, site };
 }

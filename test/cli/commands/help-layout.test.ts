@@ -40,7 +40,9 @@ test('at 40 columns the history and failures are records, a field a line', async
   const applied = await shop.run(['inventory', 'apply', file, '--yes'], options);
   expect(applied.stdout).toMatch(/^Line +2\nPet ID +4\nBefore +39\nAfter +12\nResult +applied\n\nLine +3\n/);
   const { stdout } = await shop.run('history list', options);
-  expect(stdout).toMatch(/^Run +\w{4}\nAt +2026-01-15 07:00\nEnv +staging\nChange +apply pets 4, 5: /);
+  expect(stdout).toMatch(
+    /^At +15 Jan 07:00\nChange +2 pets\nCommand +apply\nResult +1 failed, 1 of 2 applied\nRun +\w{4}\nEnv +staging\n$/,
+  );
   expect(widthOf(stdout)).toBeLessThanOrEqual(40);
 });
 

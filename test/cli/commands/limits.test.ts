@@ -20,7 +20,6 @@ describe('limits', () => {
         remaining: 1,
         resetAt: '2026-01-15T12:01:00.000Z',
         asOf: '2026-01-15T12:00:20.000Z',
-        key: `…${shop.service.key.slice(-4)}`,
       },
     ]);
   });
@@ -99,16 +98,17 @@ describe('limits', () => {
     await shop.run('inventory get 1', { env: other });
     await shop.run('inventory get 1 --env production', { env: production });
     const rows = async (command: string) =>
-      JSON.parse((await shop.run(command, { env: production })).stdout).map((row: { env: string; key: string }) => [
-        row.env,
-        row.key,
-      ]);
+      (await shop.run(`${command} -o table --no-header`, { env: production })).stdout
+        .trim()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => line.split(/ +/).slice(0, 2));
     const own = `…${shop.service.key.slice(-4)}`;
     const stranger = ['staging', expect.stringMatching(/^#[0-9a-f]{8}$/)];
-    expect(await rows('limits --env staging --json')).toEqual([stranger, ['staging', own]]);
-    expect(await rows('limits --env production --json')).toEqual([['production', '…5678']]);
-    expect(await rows('limits --json')).toHaveLength(3);
-    expect(await rows('limits --env sandbox --json')).toEqual([]);
+    expect(await rows('limits --env staging')).toEqual([stranger, ['staging', own]]);
+    expect(await rows('limits --env production')).toEqual([['production', '…5678']]);
+    expect(await rows('limits')).toHaveLength(3);
+    expect(await rows('limits --env sandbox')).toEqual([]);
   });
 });
 
