@@ -29,7 +29,7 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .showSuggestionAfterError()
+    .showSuggestionAfterError(false)
     .configureHelp({ sortSubcommands: false, subcommandTerm })
     .description('Looks at and adjusts the stock of a pet store from the command line.')
     .option('-V, --version', 'show the version')

@@ -1,4 +1,6 @@
 import { Command, type HelpContext } from 'commander';
+import { environmentNames } from '../../settings/settings.ts';
+import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { type Outline, outlineName } from './outline.ts';
 import { collect } from './values.ts';
@@ -29,25 +31,54 @@ export class PetstockCommand extends Command {
   override error(message: string): never {
     // The value of an option that is unknown may be a key: only the option is named. Commander's quotes are single ones.
     const safe = message.replace(/^error: /, '').replace(/^(unknown option '--?[^=']+)=.*'/s, "$1'");
-    const [fault = '', ...suggestions] = safe.replaceAll("'", '"').split('\n');
-    const given = /^unknown option "(--[^"]+)"$/.exec(fault)?.[1];
-    if (given !== undefined && isFlagOf(this, given)) {
-      throw new UsageError(`Option "${given}" takes no value`, { hint: `${commandPath(this)} --help` });
+    const fault = safe.replaceAll("'", '"');
+    const [, kind, word = ''] = /^unknown (command|option) "([^"]*)"$/.exec(fault) ?? [];
+    if (kind === 'option' && optionsOf(this).includes(word)) {
+      throw new UsageError(`Option "${word}" takes no value`, { hint: `${commandPath(this)} --help` });
     }
     const sentence = fault.charAt(0).toUpperCase() + fault.slice(1);
-    const verb = /^unknown command "([a-z-]+)"$/.exec(fault)?.[1];
-    const meant = this.parent === null && verb !== undefined ? withVerb(this, verb) : undefined;
-    if (meant !== undefined) throw new UsageError(`${sentence} (Did you mean ${meant}?)`, { hint: `${meant} --help` });
-    throw new UsageError([sentence, ...suggestions].join(' '), { hint: `${commandPath(this)} --help` });
+    const meant =
+      kind === 'command' ? meantCommand(this, word) : kind === 'option' ? meantOption(this, word) : undefined;
+    const help = kind === 'command' && meant !== undefined ? meant : commandPath(this);
+    const suggestion = meant === undefined ? '' : ` (Did you mean ${meant}?)`;
+    throw new UsageError(`${sentence}${suggestion}`, { hint: `${help} --help` });
   }
 }
 
-/** Whether a command or one above it has the flag: unknown is only that it was given a value, as in `--json=true`. */
-function isFlagOf({ options, parent }: Command, name: string): boolean {
-  return options.some(({ long }) => long === name) || (parent !== null && isFlagOf(parent, name));
+/** The long flags of a command and of those above it. */
+function optionsOf({ options, parent }: Command): readonly string[] {
+  const own = options.flatMap(({ long }) => (long ? [long] : []));
+  return parent === null ? own : [...own, ...optionsOf(parent)];
 }
 
-/** The first command that has this verb under a noun: `petstock inventory list` for `list`. */
+/** Returns the option that was probably meant. `--production` is what other programs have for `--env production`. */
+function meantOption(command: Command, flag: string): string | undefined {
+  const name = flag.replace(/^--?/, '');
+  const near = nearest(name, optionsOf(command));
+  if (near !== undefined) return near;
+  const environment = name.length < 4 ? undefined : environmentNames.find((known) => known.startsWith(name));
+  return environment && `--env ${environment}`;
+}
+
+/** Returns the command that was probably meant: nothing rather than a wrong guess. */
+function meantCommand(parent: Command, word: string): string | undefined {
+  const program = parent.parent ?? parent;
+  if (Object.hasOwn(otherNames, word)) return `petstock ${otherNames[word]}`;
+  const isNamed = program.commands.some((command) => command.name() === word);
+  if (parent !== program && isNamed) return `petstock ${word}`;
+  const path = parent === program ? withVerb(program, word) : undefined;
+  if (path !== undefined) return path;
+  const near = nearest(
+    word,
+    parent.commands.map((command) => command.name()),
+  );
+  return near && `${commandPath(parent)} ${near}`;
+}
+
+/** Names that other programs have. */
+const otherNames: Readonly<Record<string, string>> = { ls: 'inventory list', low: 'inventory list --low' };
+
+/** Returns the first command that has this verb under a noun: `petstock inventory list` for `list`. */
 function withVerb(program: Command, verb: string): string | undefined {
   const noun = program.commands.find((command) => {
     const outline = command instanceof PetstockCommand ? command.outline : undefined;

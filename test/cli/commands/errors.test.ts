@@ -146,13 +146,37 @@ test('after a PATCH whose answer makes no sense it is not known what happened', 
 
 test.each([
   ['list', 'petstock inventory list'],
+  ['ls', 'petstock inventory list'],
+  ['low', 'petstock inventory list --low'],
   ['set 4 1', 'petstock inventory set'],
   ['serve', 'petstock sandbox serve'],
+  ['inventory undo', 'petstock undo'],
+  ['history undo', 'petstock undo'],
+  ['inventroy list', 'petstock inventory'],
+  ['config pth', 'petstock config path'],
+  ['inventory list --production', '--env production'],
+  ['inventory list --sumary', '--summary'],
+  ['inventory list --jsn', '--json'],
 ])('petstock %s points to %s', async (command, meant) => {
   const shop = await openShop();
   const { code, stderr } = await shop.run(command);
   expect(code).toBe(2);
   expect(stderr).toContain(`(Did you mean ${meant}?)`);
+});
+
+test.each([
+  'sell',
+  'search',
+  'inventory show',
+  'buy 4',
+  'inventory list --everything',
+  'orders get',
+  'inventory list -z',
+])('nothing is guessed for %s', async (command) => {
+  const shop = await openShop();
+  const { code, stderr } = await shop.run(command);
+  expect(code).toBe(2);
+  expect(stderr).not.toContain('Did you mean');
 });
 
 test.each(['--json=true', '--yes=false', '--summary='])('%s: that a flag takes no value', async (option) => {
