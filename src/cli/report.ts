@@ -2,7 +2,9 @@ import { grouped } from '../inventory/grouped.ts';
 import { errorJson, errorText, sentence } from '../output/error-text.ts';
 import { createPaint, wantsColor } from '../output/paint.ts';
 import { formatDuration, localTime, minuteOf } from '../output/time.ts';
+import { configOf } from '../settings/config-file.ts';
 import { resolveKey } from '../settings/resolve.ts';
+import { fromFile, remoteEnvironmentNames } from '../settings/settings.ts';
 import {
   AuthError,
   ChangesFound,
@@ -110,27 +112,28 @@ function explained(error: PetstockError, { context, invocation }: ReportOptions)
     return `Rate limited: ${sentence(error.message)} It works again in ${formatDuration(error.retryAfterSeconds)}, at ${at}.`;
   }
   if (error instanceof AuthError && error.status === 401 && invocation) {
-    const source = error.keySource ?? keySource(invocation);
+    const source = error.keySource ?? keySource(error, invocation);
     return source === undefined ? error.message : `${sentence(error.message)} The key came from: ${source}.`;
   }
   return error.message;
 }
 
-function keySource({ service, context }: OpenInvocation): string | undefined {
-  const { environment, config } = service.latest;
-  return environment.value === 'sandbox' ? undefined : resolveKey(environment.value, context.env, config)?.source;
+/** Returns where the key came from, of the place that the error is about. */
+function keySource(error: PetstockError, invocation: OpenInvocation): string | undefined {
+  const { store, env } = error.where ?? invocation.where;
+  const name = remoteEnvironmentNames.find((known) => known === env);
+  return name && resolveKey(name, invocation.context.env, configOf(invocation.configFile, store))?.source;
 }
 
 function defaultHint(error: PetstockError, { invocation }: ReportOptions): string | undefined {
-  const latest = invocation?.service.latest;
-  const where = { store: latest?.store?.value, env: latest?.environment.value ?? 'staging' };
+  const where = error.where ?? invocation?.where ?? { env: 'staging' };
   const options = whereOptions(where);
   if (error instanceof InterruptedError) return undefined;
   if (error instanceof RateLimitedError) return 'petstock limits';
   if (error instanceof NotFoundError) return `petstock inventory list ${options}`;
   if (error instanceof UnavailableError) return where.env === 'sandbox' ? undefined : `petstock status ${options}`;
   if (error instanceof AuthError) {
-    const stored = invocation !== undefined && keySource(invocation) === 'config file';
+    const stored = invocation !== undefined && keySource(error, invocation) === fromFile;
     return stored ? `petstock config set-key ${options}` : 'petstock config list';
   }
   return undefined;

@@ -47,12 +47,15 @@ export function defineStatus(command: Command, run: Run): void {
           const details = verbose ? await describeDetails(invocation, offline) : undefined;
           await invocation.results.print(statusView(found, details, invocation.context.clock.now()));
         };
-        if (offline) return print(report);
+        if (offline) {
+          await print(report);
+          return { showedRateLimit: true };
+        }
         const { findings, error } = await probe(invocation);
-        if (invocation.context.stdout.isTerminal) invocation.service.omitRateLimit();
         // With JSON an error is all that there is, unless a report of a fault is wanted.
         if (error === undefined || verbose || !invocation.results.wantsJson) await print({ ...report, ...findings });
         if (error !== undefined) throw hinted(error, invocation, report, verbose);
+        return { showedRateLimit: invocation.context.stdout.isTerminal };
       }),
     );
 }

@@ -1,6 +1,6 @@
 import process from 'node:process';
-import type { SeenHead } from '../invocation/answer-watch.ts';
 import type { Invocation } from '../invocation/invocation.ts';
+import type { SeenHead } from '../invocation/transport.ts';
 import { type CompletionFacts, completionFacts } from './completion.ts';
 import { type FolderFacts, folderFacts } from './folders.ts';
 import { type ProgramFacts, programFacts } from './program.ts';

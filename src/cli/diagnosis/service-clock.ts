@@ -1,5 +1,5 @@
 import { parseHttpDate } from '../../rate-limit/http-date.ts';
-import type { SeenHead } from '../invocation/answer-watch.ts';
+import type { SeenHead } from '../invocation/transport.ts';
 
 export interface ClockFacts {
   /** How far the clock of this machine is ahead of the service's, in seconds; negative: behind. */

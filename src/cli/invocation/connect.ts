@@ -23,10 +23,9 @@ import { serviceOf } from '../../state/service-of.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import { looksLikeKey } from '../typed-keys.ts';
-import { type SeenHead, watchAnswers } from './answer-watch.ts';
 import type { Messages, Retry } from './messages.ts';
-import { networkFor } from './network.ts';
 import { openStateFor } from './state.ts';
+import { networkFor, type SeenHead, watchAnswers } from './transport.ts';
 
 /** What a command wants of a connection. */
 export interface ConnectionUse {

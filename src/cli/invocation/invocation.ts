@@ -30,11 +30,17 @@ export interface Invocation {
   readonly service: ServiceAccess;
 }
 
+/** The end of an action. */
+export interface ActionEnd {
+  /** The result has what is left of the rate limit, so stderr does not repeat it. */
+  readonly showedRateLimit: boolean;
+}
+
 export type Action<Options extends object> = (
   invocation: Invocation,
   options: Options,
   ...operands: string[]
-) => Promise<void>;
+) => Promise<void> | Promise<ActionEnd>;
 
 /** Turns an action into what Commander's `.action()` takes: `.action(run(async (invocation, options, petId) => …))`. */
 export type Run = <Options extends object>(action: Action<Options>) => (...args: unknown[]) => Promise<void>;

@@ -6,16 +6,15 @@ import { stripControls } from '../../shared/sanitize.ts';
 import { whereName } from '../../shared/where.ts';
 import type { Context, Output } from '../context.ts';
 import type { ConnectionUse } from './connect.ts';
-import { debugTransport } from './debug-log.ts';
 import type { GlobalOptions } from './globals.ts';
 import { resolveColorFlag, resolveFormat, resolveMaxWait, resolveRetries, resolveTimeout } from './globals.ts';
 import type { Invocation } from './invocation.ts';
 import { createMessages } from './messages.ts';
-import { namedPlace, type Place, resolvePlace } from './place.ts';
 import { createQuestions } from './questions.ts';
 import { createResults } from './results.ts';
-import { createServiceAccess, type OpenServiceAccess } from './service-access.ts';
-import { refuseSudoInHome } from './sudo.ts';
+import { createServiceAccess, namedPlace, type OpenServiceAccess, type Place, resolvePlace } from './service-access.ts';
+import { debugTransport } from './transport.ts';
+import { refuseSudoInHome } from './user.ts';
 
 /** An invocation with the end that the command itself does not see. */
 export interface OpenInvocation extends Invocation {

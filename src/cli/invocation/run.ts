@@ -24,21 +24,23 @@ export function createRunner(context: Context): Runner {
       // Late, since help and version do without it.
       const { openInvocation } = await import('./open.ts');
       opened = await openInvocation(context, command.optsWithGlobals<GlobalOptions>(), nameOf(command));
+      let isShown = false;
       try {
-        await action(opened, command.opts<Options>(), ...operands);
+        const end = await action(opened, command.opts<Options>(), ...operands);
+        isShown = typeof end === 'object' && end.showedRateLimit;
       } catch (error) {
-        // What became of the command matters more than what fails behind it.
+        // The outcome of the command matters more than what fails after it.
         await finish(opened).catch(() => {});
         throw error;
       }
-      await finish(opened);
+      await finish(opened, isShown);
     };
   return { run, opened: () => opened };
 }
 
-async function finish({ service }: OpenInvocation): Promise<void> {
+async function finish({ service }: OpenInvocation, isShown = false): Promise<void> {
   try {
-    await service.showRateLimit();
+    if (!isShown) await service.showRateLimit();
   } finally {
     await service.close();
   }

@@ -2,14 +2,17 @@ import { grouped } from '../../inventory/grouped.ts';
 import type { Paint } from '../../output/paint.ts';
 import { rateLimitLine } from '../../output/rate-limit-text.ts';
 import { messageLines } from '../../output/text-width.ts';
-import type { StoredConfig } from '../../settings/config-file.ts';
+import { type ConfigFile, configOf, type StoredConfig } from '../../settings/config-file.ts';
+import { resolveEnvironment, resolveStore } from '../../settings/resolve.ts';
 import type { EnvironmentName } from '../../settings/settings.ts';
+import type { Sourced } from '../../settings/variables.ts';
+import { PetstockError, UsageError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { whereName } from '../../shared/where.ts';
 import type { Context } from '../context.ts';
 import type { Connection, ConnectionUse } from './connect.ts';
+import type { GlobalOptions } from './globals.ts';
 import type { Messages } from './messages.ts';
-import type { Place } from './place.ts';
 import type { Questions } from './questions.ts';
 
 /** A place that an operand names. */
@@ -28,8 +31,8 @@ export interface ServiceAccess {
   connect(use?: ConnectionUse): Promise<Connection>;
   /** The same, with a line on stderr that names the place if a person reads the result. */
   connectToRead(): Promise<Connection>;
-  /** The same to another environment, for a command that looks at several. */
-  connectTo(named: NamedPlace): Promise<Connection>;
+  /** Does `work` with the connection to another environment. An error says which place it is about. */
+  at<Result>(named: NamedPlace, work: (connection: Connection) => Promise<Result>): Promise<Result>;
   /** The same with what is about to be stored: it counts in the place of what is in the configuration file. */
   connectWith(config: StoredConfig): Promise<Connection>;
   /** The connection for a write, with a line on stderr that says where it goes. */
@@ -40,13 +43,9 @@ export interface ServiceAccess {
    * @throws UsageError where the answer is no, or where there is no terminal and `--yes` is missing
    */
   beginWrite(question: string | undefined): Promise<Connection>;
-  /** The result of the command shows what is left of the rate limit: it is not repeated on stderr. */
-  omitRateLimit(): void;
 }
 
 export interface OpenServiceAccess extends ServiceAccess {
-  /** The place that was asked for last: a failure is about it. */
-  readonly latest: Place;
   /** Shows what is left of the rate limit, where the service said so. */
   showRateLimit(): Promise<void>;
   close(): Promise<void>;
@@ -69,15 +68,12 @@ export interface ServiceAccessOptions {
 export function createServiceAccess(options: ServiceAccessOptions): OpenServiceAccess {
   const { context, messages, questions } = options;
   const connections = new Map<string, Promise<Connection>>();
-  let latest = options.chosen;
-  let showsRateLimit = true;
   const opened = async (): Promise<readonly Connection[]> => {
     const settled = await Promise.allSettled(connections.values());
     return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   };
 
   const connectTo = (place: Place, use: ConnectionUse): Promise<Connection> => {
-    latest = place;
     const name = whereName({ store: place.store?.value, env: place.environment.value });
     const connection = connections.get(name) ?? options.open(use, place);
     connections.set(name, connection);
@@ -91,16 +87,21 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
   };
 
   return {
-    get latest() {
-      return latest;
-    },
     connect,
     connectToRead: async () => {
       const connected = await connect();
       if (options.isRead) await messages.show((paint) => [banner({ ...connected, baseUrl: '' }, paint)]);
       return connected;
     },
-    connectTo: (named) => connectTo(options.placeOf(named), {}),
+    at: async (named, work) => {
+      const place = options.placeOf(named);
+      try {
+        return await work(await connectTo(place, {}));
+      } catch (error) {
+        if (!(error instanceof PetstockError)) throw error;
+        throw error.with({ where: { store: place.store?.value, env: place.environment.value } });
+      }
+    },
     connectWith: (config) => connectTo({ ...options.chosen, config }, {}),
     announce,
     beginWrite: async (question) => {
@@ -111,11 +112,7 @@ export function createServiceAccess(options: ServiceAccessOptions): OpenServiceA
         await (question === undefined ? questions.requireAnswer({}) : questions.confirm(question));
       return connected;
     },
-    omitRateLimit: () => {
-      showsRateLimit = false;
-    },
     showRateLimit: async () => {
-      if (!showsRateLimit) return;
       const all = await opened();
       for (const { environment, store, governor } of all) {
         const seen = governor.lastSeen;
@@ -145,4 +142,42 @@ function banner({ environment, store, baseUrl }: Connection, paint: Paint): stri
   const where = whereName({ store, env: environment });
   const name = environment === 'production' ? paint.bold(paint.red(where)) : paint.bold(where);
   return `${paint.cyan('▸')} ${name}${baseUrl === '' ? '' : ` · ${stripControls(baseUrl)}`}`;
+}
+
+/** An environment of a store, and what counts there. */
+export interface Place {
+  /** Undefined: the store without a name. */
+  readonly store: Sourced<string> | undefined;
+  readonly environment: Sourced<EnvironmentName>;
+  readonly config: StoredConfig;
+}
+
+/** What is chosen for a command. @throws UsageError for a store or an environment that can't be */
+export function resolvePlace({ env }: Context, globals: GlobalOptions, file: ConfigFile): Place {
+  const store = resolveStore(globals.store, env, file);
+  const config = configOf(file, store?.value);
+  const environment = resolveEnvironment(globals.env, env, config.settings);
+  if (environment.value !== 'sandbox' || store === undefined) return { store, environment, config };
+  if (globals.store !== undefined) {
+    throw new UsageError(`The sandbox belongs to no store; leave out --store ${globals.store}, or name another --env`, {
+      hint: 'petstock help environment',
+    });
+  }
+  return { store: undefined, environment, config: configOf(file, undefined) };
+}
+
+/**
+ * A place that an operand names: `staging` of the store that is chosen, or `north/staging`.
+ * @param store as it was typed; undefined: the one that is chosen
+ * @throws UsageError for what can't be the name of a store
+ */
+export function namedPlace(
+  file: ConfigFile,
+  chosen: Place,
+  { name, store }: { readonly name: EnvironmentName; readonly store: string | undefined },
+): Place {
+  const environment = { value: name, source: 'the command line' };
+  if (name === 'sandbox') return { store: undefined, environment, config: configOf(file, undefined) };
+  const named = store === undefined ? chosen.store : resolveStore(store, {}, file, 'the command line');
+  return { store: named, environment, config: configOf(file, named?.value) };
 }

@@ -20,8 +20,9 @@ import type { UnreadablePets } from './unreadable-pets.ts';
  */
 export async function readSide(invocation: Invocation, side: Side, unreadable: UnreadablePets): Promise<OrderedItems> {
   if (side.kind === 'file') return readFile(invocation, side.file);
-  const { client } = await invocation.service.connectTo({ name: side.environment, store: side.store });
-  const list = ordered(await gatherItems(scanStock(invocation, client, { unreadable })));
+  const list = await invocation.service.at({ name: side.environment, store: side.store }, async ({ client }) =>
+    ordered(await gatherItems(scanStock(invocation, client, { unreadable }))),
+  );
   const repeated = repeatedId(list.items, list.order);
   if (repeated === undefined) return list;
   throw new FailureError(`The list of ${side.name} makes no sense: pet ${repeated} is there twice`);
@@ -33,7 +34,7 @@ export async function readSide(invocation: Invocation, side: Side, unreadable: U
  */
 export async function connectSides({ service }: Invocation, sides: readonly Side[]): Promise<void> {
   for (const side of sides) {
-    if (side.kind === 'environment') await service.connectTo({ name: side.environment, store: side.store });
+    if (side.kind === 'environment') await service.at({ name: side.environment, store: side.store }, async () => {});
   }
 }
 

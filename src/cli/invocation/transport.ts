@@ -1,0 +1,154 @@
+import type { HttpRequest, HttpResponse, Transport, TransportOptions } from '../../api/transport.ts';
+import { resolveProxy } from '../../settings/proxy.ts';
+import type { StoredSettings } from '../../settings/settings.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { UsageError } from '../../shared/errors.ts';
+import { redactorOf } from '../../shared/redact.ts';
+import type { Context } from '../context.ts';
+import type { Messages } from './messages.ts';
+
+export interface NetworkUse {
+  readonly context: Context;
+  readonly settings: StoredSettings;
+  readonly messages: Messages;
+  readonly writes: boolean;
+}
+
+/** The way to a service: through which proxy, and which authorities are trusted. @throws UsageError for what can't be used */
+export async function networkFor(baseUrl: string, use: NetworkUse): Promise<TransportOptions> {
+  await requireCertificateCheck(use);
+  const { context, settings } = use;
+  const caFile = settings['ca-file'];
+  return {
+    proxy: resolveProxy(baseUrl, context.env),
+    ca: caFile === undefined || !baseUrl.startsWith('https:') ? undefined : await authorities(caFile, context.env),
+  };
+}
+
+/** Late, since it brings TLS. */
+async function authorities(caFile: string, env: Context['env']): Promise<readonly string[]> {
+  const { authoritiesWith } = await import('../../settings/authorities.ts');
+  return authoritiesWith(caFile, env);
+}
+
+/** Node's own warning is silent with NODE_NO_WARNINGS, and says nothing of what is at stake here. */
+async function requireCertificateCheck({ context, messages, writes }: NetworkUse): Promise<void> {
+  if (context.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
+  const fact = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of certificates';
+  const instead = "petstock config set ca-file '<file>'";
+  if (writes) {
+    throw new UsageError(`${fact}: nothing is written with it, and nothing was sent. Unset it`, { hint: instead });
+  }
+  await messages.alert(`${fact}: anyone in between can read the key, and can answer in place of the service`);
+}
+
+/** In milliseconds: an answer that takes longer is worth a line. */
+const patience = 1000;
+
+/** The head of an answer, with the wall clock of this machine around it: milliseconds since the Unix epoch. */
+export interface SeenHead {
+  /** Its `Date`, as it came. */
+  readonly date: string;
+  readonly sentAt: number;
+  readonly receivedAt: number;
+}
+
+export interface AnswerWatch {
+  readonly clock: Clock;
+  /** Called for each request that has no answer after a second, with what is waited for. */
+  onSlow(line: string): void;
+  /** Called with each answer that says what time it is. */
+  onHead(head: SeenHead): void;
+}
+
+export function watchAnswers(transport: Transport, { clock, onSlow, onHead }: AnswerWatch): Transport {
+  return async (request: HttpRequest) => {
+    const deadline = clock.deadline(patience, () => onSlow(waitingText(request)));
+    const sentAt = clock.now();
+    try {
+      const answer = await transport(request);
+      const { date } = answer.headers;
+      if (typeof date === 'string') onHead({ date, sentAt, receivedAt: clock.now() });
+      return answer;
+    } finally {
+      deadline.clear();
+    }
+  };
+}
+
+/** `Waiting for https://shop.example to answer GET /inventory…` */
+function waitingText({ method, url }: HttpRequest): string {
+  const { origin, pathname } = new URL(url);
+  return `Waiting for ${origin} to answer ${method} ${pathname.replace(/^.*\/v1(?=\/)/, '')}…`;
+}
+
+/** The headers that `--debug` shows. Any other header may hold a key. */
+const shownHeaders = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'date',
+  'deprecation',
+  'location',
+  'retry-after',
+  'sunset',
+  'user-agent',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'x-request-id',
+];
+
+/** One request or response, as a line of JSON has it. */
+interface DebugEvent {
+  readonly event: 'request' | 'response' | 'failure';
+  readonly method: string;
+  readonly url: string;
+  readonly status?: number;
+  /** Milliseconds since the request left. */
+  readonly ms?: number;
+  readonly message?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Shows every request and response on one line each. */
+export function debugTransport(
+  transport: Transport,
+  clock: Clock,
+  log: (line: string) => void,
+  form: 'text' | 'json' = 'text',
+): Transport {
+  return async (request: HttpRequest): Promise<HttpResponse> => {
+    const { method, url } = request;
+    // The URL may contain the key before it was ever sent.
+    const redact = redactorOf([request.headers.authorization?.replace(/^Bearer /, '') ?? '']);
+    const show = (event: DebugEvent) => {
+      const at = new Date(clock.now()).toISOString();
+      log(redact(form === 'json' ? JSON.stringify({ at, ...event }) : lineOf(event)));
+    };
+    const sentAt = clock.monotonic();
+    const took = () => Math.round(clock.monotonic() - sentAt);
+    show({ event: 'request', method, url, headers: shown(request.headers) });
+    try {
+      const response = await transport(request);
+      const { status } = response;
+      show({ event: 'response', method, url, status, ms: took(), headers: shown(response.headers) });
+      return response;
+    } catch (error) {
+      show({ event: 'failure', method, url, ms: took(), message: (error as Error).message });
+      throw error;
+    }
+  };
+}
+
+function lineOf({ event, method, url, status, ms, message, headers = {} }: DebugEvent): string {
+  const named = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const end = message ?? named.join('; ');
+  if (event === 'request') return `> ${method} ${url} ${end}`;
+  return `< ${status ?? 'failed'} ${method} ${url} ${ms} ms ${end}`;
+}
+
+function shown(headers: HttpResponse['headers']): Record<string, string> {
+  const present = shownHeaders.filter((name) => headers[name] !== undefined);
+  return Object.fromEntries(present.map((name) => [name, [headers[name]].flat().join(', ')]));
+}
