@@ -1,7 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { writeFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
 import { privatePlace } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
@@ -118,8 +117,7 @@ async function edit(place: ConfigPlace, name: string, editsFor: (config: StoredC
       const edits = editsFor(configOf(config, place.store));
       const changed = withEdits(content, place.store, name, edits);
       if (changed === content) return;
-      const text = `${JSON.stringify(changed, undefined, '\t')}\n`;
-      await writeFileAtomically(privatePlace(file), [text], { mode: 0o600, isPrivate: true });
+      await write(privatePlace(file), changed);
     });
   } catch (error) {
     if (error instanceof PetstockError) throw error;
@@ -128,6 +126,22 @@ async function edit(place: ConfigPlace, name: string, editsFor: (config: StoredC
       cause: error,
     });
   }
+}
+
+/** conf writes to a new file and renames it, so that neither a reader nor a crash meets half a file. */
+async function write(file: string, content: Content): Promise<void> {
+  const { default: Conf } = await import('conf');
+  const { dir, name, ext } = parse(file);
+  const conf = new Conf<Content>({
+    cwd: dir,
+    configName: name,
+    fileExtension: ext.slice(1),
+    configFileMode: 0o600,
+    // Names are names, not paths.
+    accessPropertiesByDotNotation: false,
+    deserialize: (text) => JSON.parse(text.replace(/^\uFEFF/, '')),
+  });
+  conf.store = content;
 }
 
 /** @returns the content itself if nothing changes */
