@@ -39,7 +39,7 @@ const byPlaceholder: Readonly<Record<string, ValueKind>> = {
 
 /** What only the person at the keyboard knows. */
 const freePlaceholders: ReadonlySet<string> = new Set(
-  'n s text seconds date url command json address cidr origin spec token value quantity delta id'.split(' '),
+  'n s text header seconds date url command json address cidr origin spec token value quantity delta id'.split(' '),
 );
 
 /** Those of one option or operand, by the path of the command; the global ones stand at ''. They go before those by placeholder. */

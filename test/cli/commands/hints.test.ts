@@ -16,7 +16,7 @@ test('a state folder that can not be used: the hint is a command that runs as it
 
 test('a file that may not be replaced: the hint is the same command with --force', async () => {
   const shop = await openShop();
-  const file = join(shop.folders.state, '..', "it's mine.csv");
+  const file = join(shop.folders.state, '..', "it's mine.json");
   writeFileSync(file, 'mine');
   const { stderr } = await shop.run(['inventory', 'export', file, '--json']);
   const { hint } = errorJson(stderr).error;
