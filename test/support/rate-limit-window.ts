@@ -14,13 +14,16 @@ export interface RateLimitWindow {
 
 const none: RateLimitPlan = { limit: 1_000_000, seconds: 60 };
 
-export function createRateLimitWindow({ limit, seconds, left = limit }: RateLimitPlan = none): RateLimitWindow {
+export function createRateLimitWindow(
+  { limit, seconds, left = limit }: RateLimitPlan = none,
+  wall: () => number = Date.now,
+): RateLimitWindow {
   // It ends with a second of the wall clock, since its header can say nothing else.
-  let end = (Math.ceil(Date.now() / 1000) + seconds) * 1000;
+  let end = (Math.ceil(wall() / 1000) + seconds) * 1000;
   let remaining = left;
   return {
     count: () => {
-      const now = Date.now();
+      const now = wall();
       while (now >= end) {
         end += seconds * 1000;
         remaining = limit;

@@ -68,6 +68,8 @@ export interface ScriptedOptions {
   readonly stock?: Readonly<Record<string, number>>;
   /** Default: none that is ever met. */
   readonly limit?: RateLimitPlan;
+  /** Its clock: milliseconds since the Unix epoch; default: the system's. */
+  readonly now?: (() => number) | undefined;
 }
 
 const key = 'psk_scripted0123456789';
@@ -76,16 +78,21 @@ const key = 'psk_scripted0123456789';
  * A service as bad as networks and proxies make it: what it does with each request is scripted by the test, and what the
  * script leaves open it answers as the specification says. It is gone when the test is finished.
  */
-export async function scriptedService({ stock = tenEach(3), limit }: ScriptedOptions = {}): Promise<ScriptedService> {
+export async function scriptedService({
+  stock = tenEach(3),
+  limit,
+  now,
+}: ScriptedOptions = {}): Promise<ScriptedService> {
   const quantities = new Map(Object.entries(stock).map(([petId, quantity]) => [BigInt(petId), quantity]));
   const requests: SeenRequest[] = [];
   let script: { readonly matches: (request: SeenRequest) => boolean; readonly take: () => Action | undefined }[] = [];
-  const window = createRateLimitWindow(limit);
+  const window = createRateLimitWindow(limit, now);
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const request = await readRequest(incoming);
     requests.push(request);
-    const headers = window.count();
+    const date: Readonly<Record<string, string>> = now === undefined ? {} : { Date: new Date(now()).toUTCString() };
+    const headers: Readonly<Record<string, string>> = { ...window.count(), ...date };
     const exchange = createExchange({ request, response, quantities, headers });
     if (headers['Retry-After'] !== undefined) return exchange.answer(429, errorBody('rate_limited', 429));
     const takeFrom = script.find(({ matches }) => matches(request));

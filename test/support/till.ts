@@ -1,0 +1,58 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../src/shared/clock.ts';
+import { createTestClock, type TestClock } from './clock.ts';
+import { type RunOptions, type RunResult, runMain } from './context.ts';
+import { type ScriptedOptions, type ScriptedService, scriptedService } from './scripted-service.ts';
+import { temporaryFolders } from './shop.ts';
+
+/** A till: the program in this process, at a service that is not ours, on a clock of the test. */
+export interface Till<Time extends Clock = TestClock> {
+  readonly service: ScriptedService;
+  readonly clock: Time;
+  run(command: string | readonly string[], options?: Partial<RunOptions>): Promise<RunResult>;
+  /** Writes a file beside the folders. @returns its path */
+  file(name: string, text: string): string;
+  /** The rows that `--json` has printed, or those of the newest run. */
+  rows(result?: RunResult): Promise<readonly TillRow[]>;
+}
+
+export interface TillRow {
+  readonly petId: number;
+  readonly before: number | null;
+  readonly after: number | null;
+  readonly result: string;
+  readonly error?: { readonly message: string };
+}
+
+/** @param clock of machines that share a database, which has a clock of its own: the system's; default: one of the test */
+export async function openTill(options: Omit<ScriptedOptions, 'now'>, clock: Clock): Promise<Till<Clock>>;
+export async function openTill(options?: Omit<ScriptedOptions, 'now'>): Promise<Till>;
+export async function openTill(
+  options: Omit<ScriptedOptions, 'now'> = {},
+  clock: Clock = createTestClock(),
+): Promise<Till<Clock>> {
+  const service = await scriptedService({ ...options, now: () => clock.now() });
+  const folders = await temporaryFolders();
+  const run: Till<Clock>['run'] = (command, given = {}) =>
+    runMain(typeof command === 'string' ? command.split(' ') : command, {
+      ...{ clock, folders },
+      ...given,
+      env: { ...service.env, ...given.env },
+    });
+  return {
+    service,
+    clock,
+    run,
+    file: (name, text) => {
+      const path = join(folders.state, '..', name);
+      writeFileSync(path, text);
+      return path;
+    },
+    rows: async (result) => {
+      if (result !== undefined) return JSON.parse(result.stdout).rows;
+      const [{ run: newest }] = JSON.parse((await run('history list --json')).stdout);
+      return JSON.parse((await run(`history show ${newest} --json`)).stdout).rows;
+    },
+  };
+}
