@@ -2,6 +2,8 @@ import { rowFields } from '../../change-files/fields.ts';
 import { changeFileEndings, changeFormats } from '../../change-files/format.ts';
 import { petStatuses } from '../../inventory/items.ts';
 import { sortKeys } from '../../inventory/sort.ts';
+import { runFields } from '../../output/history-list-view.ts';
+import { rowFields as rowFieldsOfRun } from '../../output/history-run-view.ts';
 import { inventoryFields } from '../../output/inventory-view.ts';
 import {
   definitionOf,
@@ -39,7 +41,13 @@ const byPlaceholder: Readonly<Record<string, ValueKind>> = {
 
 /** What only the person at the keyboard knows. */
 const freePlaceholders: ReadonlySet<string> = new Set(
-  'n s text header seconds date url command json address cidr origin spec token value quantity delta id'.split(' '),
+  [
+    'f,…',
+    'bar code',
+    'd',
+    'name',
+    ...'n s text header seconds date url command json address cidr origin spec'.split(' '),
+  ].concat('token value quantity delta id'.split(' ')),
 );
 
 /** Those of one option or operand, by the path of the command; the global ones stand at ''. They go before those by placeholder. */
@@ -65,8 +73,13 @@ const byPlace: Readonly<Record<string, Readonly<Record<string, ValueKind>>>> = {
   'inventory watch': { '--status': words(petStatuses, 'list') },
   'inventory set': { quantity: { kind: 'free' } },
   'inventory count': { '--codes': files(['.csv']), '--to': files(['.csv']) },
-  'history list': { '--state': words(runStates), '--pet': { kind: 'pets' } },
-  'history show': { '--state': words(rowResults, 'list') },
+  'history list': {
+    '--state': words(runStates),
+    '--pet': { kind: 'pets' },
+    '--pets': words(['all']),
+    '--fields': words(runFields, 'list'),
+  },
+  'history show': { '--state': words(rowResults, 'list'), '--fields': words(rowFieldsOfRun, 'list') },
   'config set': { name: { kind: 'words', words: settingWords() }, value: settingValues() },
   'config get': { name: { kind: 'words', words: [...settingWords(), ...remoteWords('url'), ...remoteWords('key')] } },
   'config unset': { name: { kind: 'words', words: [...settingWords(), ...remoteWords('url')] } },

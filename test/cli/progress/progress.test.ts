@@ -236,3 +236,23 @@ describe('without a terminal', () => {
     ]);
   });
 });
+
+test('a window that becomes narrower leaves nothing of the line that it broke', async () => {
+  const stderr = {
+    isTerminal: true,
+    columns: 80,
+    write: async (text: string | Uint8Array) => void texts.push(`${text}`),
+  };
+  const texts: string[] = [];
+  const progress = createProgress({ clock, stderr, env: {} }, { total: 1200, note: () => {} });
+  progress.update({ done: 1, failed: 0 });
+  await clock.sleep(200);
+  const width = (texts[0] ?? '').replace('\r\x1b[K', '').length;
+  stderr.columns = Math.ceil(width / 3);
+  progress.update({ done: 2, failed: 0 });
+  await clock.sleep(200);
+  expect(texts[1]).toMatch(/^\r\x1b\[K(\x1b\[A\x1b\[K){2}(?!\x1b)/);
+  stderr.columns = 200;
+  await progress.stop();
+  expect(texts.at(-1)).toBe('\r\x1b[K');
+});

@@ -9,7 +9,7 @@ import { maskDatabaseUrl } from '../../../shared/database-url.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
 import { whereOptions } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { examples } from '../command.ts';
+import { examples, fieldsOption } from '../command.ts';
 import { type EntryName, entryName, entryNames, environmentOf, isSetting, keyNames, urlNames } from './names.ts';
 
 /** A row of `config list`. Keys and passwords are masked already. */
@@ -41,6 +41,7 @@ export function defineList(command: Command, run: Run): void {
         'variable, the configuration file or the default. Of a key, only the last 4 characters are shown. An environment variable that hides a stored key or URL is ' +
         'named on stderr.',
     )
+    .option(...fieldsOption)
     .addHelpText(
       'after',
       examples([['petstock config list'], ["petstock config list --json | jq -r '.[] | select(.value == null).name'"]]),

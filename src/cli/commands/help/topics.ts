@@ -83,15 +83,22 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
     'Output',
     {
       terms: [
-        ['-o table', 'for people; the default on a terminal. Low and empty stock is marked (setting low-stock)'],
+        [
+          '-o table',
+          'for people; the default on a terminal. Low means available, and at or below the setting low-stock',
+        ],
         ['-o tsv', 'the default elsewhere: no header; tab, line end and backslash in a value are \\t \\n \\r \\\\'],
-        ['-o csv', 'with a header, quoted as in RFC 4180, lines end in LF'],
+        [
+          '-o csv',
+          'with a header, quoted as in RFC 4180, lines end in LF; an apostrophe keeps a spreadsheet from running text as a formula, unless --raw',
+        ],
         ['-o json', 'one array or object; ids are numbers with every digit: read them with a parser that keeps int64'],
         ['-o ndjson', 'one object a line'],
+        ['-o html', 'one page to print, without scripts; for inventory list, history list and history show'],
         ['--string-ids', 'pet ids as strings in json and ndjson, for readers that keep 53 bits (jq 1.6, JavaScript)'],
       ],
     },
-    '--header and --no-header apply to csv, tsv and table. --fields chooses the columns. stdout carries the result and ' +
+    '--header and --no-header apply to csv, tsv and table. --fields chooses the columns; given twice it adds up. stdout carries the result and ' +
       'nothing else; banner, rate limit, warnings, questions and errors are on stderr. --quiet leaves only warnings and errors there.',
     'The result of a row:',
     {

@@ -13,6 +13,7 @@ import { shopNames } from './shop-names.ts';
 
 interface ListOptions {
   readonly pet?: string;
+  readonly ref?: string;
   readonly user?: string;
   readonly since?: string;
   readonly until?: string;
@@ -35,6 +36,7 @@ export function defineHistoryList(command: Command, run: Run): void {
     )
     .option('--limit <n>', `at most this many (default: ${shownOnTerminal} on a terminal, else all)`)
     .option('--pet <id>', 'only runs that changed this pet')
+    .option('--ref <text>', 'only runs that have a row with this ref')
     .option('--user <name>', 'only runs of this user')
     .option('--mine', 'only runs of the user who asks, from any machine')
     .option('--since <date>', 'only runs from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
@@ -94,7 +96,9 @@ function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
     since: parseDate('--since', options.since, now, 'start'),
     until: parseDate('--until', options.until, now, 'end'),
     state: options.state === undefined ? undefined : oneOf('--state', options.state, runStates),
-    by: options.user !== undefined ? { user: options.user } : options.mine ? callerOf(invocation.context) : undefined,
+    ref: options.ref,
+    user: options.user,
+    by: options.mine ? callerOf(invocation.context) : undefined,
   };
 }
 

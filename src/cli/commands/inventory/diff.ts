@@ -12,7 +12,7 @@ import { grouped } from '../../../inventory/grouped.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { petNamesOf } from '../../pet-names.ts';
-import { examples } from '../command.ts';
+import { examples, fieldsOption } from '../command.ts';
 import { oneOf } from '../values.ts';
 import { type Side, sideOf } from './sides.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
@@ -34,6 +34,7 @@ export function defineDiff(command: Command, run: Run): void {
     )
     .option('--only <field>', 'of pets that both sides have, compare only quantity or status')
     .option('--exit-code', 'exit 3 where they differ')
+    .option(...fieldsOption)
     .option('--changes', 'print a change file (CSV) that makes left like right')
     .addHelpText(
       'after',

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { inventoryItemView, inventoryListView } from '../../../output/inventory-view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { examples } from '../command.ts';
+import { examples, fieldsOption } from '../command.ts';
 import { collect, petIdOf } from '../values.ts';
 import { findItems, requireWhole, stockViewOptions } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
@@ -19,6 +19,7 @@ export function defineGet(command: Command, run: Run): void {
         'in the list, after the others. JSON is an object for one pet, and an array for several.',
     )
     .option('--code <bar code>', 'a pet by its bar code (setting codes)', collect)
+    .option(...fieldsOption)
     .addHelpText(
       'after',
       examples([['petstock inventory get 4'], ['petstock inventory get 4 5 8'], ['petstock inventory get 4 --json']]),

@@ -4,7 +4,7 @@ import { parsePetId } from '../../../inventory/values.ts';
 import type { Format } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { examples } from '../command.ts';
+import { examples, fieldsOption } from '../command.ts';
 import { collect, listOf } from '../values.ts';
 
 interface WatchFlags {
@@ -33,6 +33,7 @@ export function defineWatch(command: Command, run: Run): void {
     .option('--for <s>', 'end after this many seconds')
     .option('--first', 'exit 0 after the first look that finds a change; exit 3 if --for ends without one')
     .option('--now', 'begin with the stock as it is now')
+    .option(...fieldsOption)
     .addHelpText(
       'after',
       examples([

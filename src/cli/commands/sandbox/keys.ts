@@ -5,7 +5,7 @@ import type { Grant, KeyRecord, Store } from '../../../service/index.ts';
 import { NotFoundError, UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { ownKey, sandboxFile } from '../../sandbox.ts';
-import { examples } from '../command.ts';
+import { examples, fieldsOption } from '../command.ts';
 import { type LimitOptions, limitsOf, planOf, plans } from './numbers.ts';
 import { chosenStore, type StoreChoice, withStore, withStoreOptions } from './store-access.ts';
 
@@ -65,6 +65,7 @@ export function defineList(command: Command, run: Run): void {
     .description(
       'Lists all keys, oldest first, with revoked ones. None is shown: each has the id that it was issued with. Changes nothing.',
     )
+    .option(...fieldsOption)
     .addHelpText('after', examples([['petstock sandbox keys list'], ['petstock sandbox keys list --json']]))
     .action(
       run<StoreChoice>(async (invocation, choice) => {
