@@ -1,5 +1,5 @@
 import { type Client, createClient } from '../../api/client.ts';
-import type { Transport, TransportOptions } from '../../api/transport.ts';
+import type { TransportOptions } from '../../api/transport.ts';
 import { wrap } from '../../output/text-width.ts';
 import { createGovernor } from '../../rate-limit/admission.ts';
 import type { Governor } from '../../rate-limit/governor.ts';
@@ -17,6 +17,7 @@ import {
 import type { EnvironmentName, RemoteEnvironmentName } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
 import { AuthError, UsageError } from '../../shared/errors.ts';
+import { stripControls } from '../../shared/sanitize.ts';
 import { version } from '../../shared/version.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import { serviceOf } from '../../state/service-of.ts';
@@ -25,7 +26,7 @@ import type { Context } from '../context.ts';
 import { looksLikeKey } from '../typed-keys.ts';
 import type { Messages, Retry } from './messages.ts';
 import { openStateFor } from './state.ts';
-import { networkFor, type SeenHead, watchAnswers } from './transport.ts';
+import { debugTransport, networkFor, type SeenHead, watchAnswers } from './transport.ts';
 
 /** What a command wants of a connection. */
 export interface ConnectionUse {
@@ -74,8 +75,8 @@ export interface ConnectOptions {
   readonly maxWaitFor: 'all' | 'wait';
   readonly bulk: boolean;
   readonly writes: boolean;
-  /** Wraps the transport, to show requests with `--debug`. */
-  wrap(transport: Transport): Transport;
+  /** How requests are shown; undefined: not at all. */
+  readonly debug: 'text' | 'json' | undefined;
   readonly messages: Messages;
 }
 
@@ -118,7 +119,9 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       onUnbelievable: (line) => void messages.alert(line),
     });
     const onRetry = (retry: Retry) => messages.retrying(retry);
-    const sender = options.wrap(context.openTransport(target.network));
+    const opened = context.openTransport(target.network);
+    const log = (line: string) => void messages.debug(stripControls(line));
+    const sender = options.debug === undefined ? opened : debugTransport(opened, clock, log, options.debug);
     let seenHead: SeenHead | undefined;
     const transport = watchAnswers(sender, {
       clock,

@@ -2,7 +2,6 @@ import { createPaint, type Paint, wantsColor } from '../../output/paint.ts';
 import { emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
 import { sentence } from '../../settings/settings.ts';
 import { PetstockError } from '../../shared/errors.ts';
-import { stripControls } from '../../shared/sanitize.ts';
 import { whereName } from '../../shared/where.ts';
 import type { Context, Output } from '../context.ts';
 import type { ConnectionUse } from './connect.ts';
@@ -13,7 +12,6 @@ import { createMessages } from './messages.ts';
 import { createQuestions } from './questions.ts';
 import { createResults } from './results.ts';
 import { createServiceAccess, namedPlace, type OpenServiceAccess, type Place, resolvePlace } from './service-access.ts';
-import { debugTransport } from './transport.ts';
 import { refuseSudoInHome } from './user.ts';
 
 /** An invocation with the end that the command itself does not see. */
@@ -93,11 +91,7 @@ export async function openInvocation(
       maxWaitFor: bulk && globals.maxWait === undefined ? 'wait' : 'all',
       bulk,
       writes,
-      wrap: (transport) => {
-        if (!globals.debug && !globals['debug=json']) return transport;
-        const log = (line: string) => void messages.debug(stripControls(line));
-        return debugTransport(transport, context.clock, log, globals['debug=json'] ? 'json' : 'text');
-      },
+      debug: globals['debug=json'] ? 'json' : globals.debug ? 'text' : undefined,
       messages,
     });
   };

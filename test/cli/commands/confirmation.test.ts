@@ -91,3 +91,17 @@ test('a mistyped name is asked for once more', async () => {
   });
   expect(wrong).toMatchObject({ code: 2 });
 });
+
+test.each(['y', 'yes', 'Production', 'productio', 'production!', 'staging', 'north/production', ''])(
+  'nothing but the name itself writes to production, however often it is typed: %j',
+  async (word) => {
+    const shop = await openShop();
+    const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+    const file = changeFile(shop, 'petId,quantity\n4,12\n');
+    const prompts = { text: async () => word };
+    const result = await shop.run(['inventory', 'apply', file, '-e', 'production'], { env, terminal: 80, prompts });
+    expect(result.code).toBe(2);
+    expect(sent(result).filter((request) => !request.startsWith('GET '))).toEqual([]);
+    expect((await stockOf(shop)).get('4')).toBe(39);
+  },
+);
