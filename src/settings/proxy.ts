@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import { UsageError } from '../shared/errors.ts';
 import { isLoopback } from './base-url.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
@@ -35,28 +36,25 @@ function eitherCase(upper: string, env: Environment): string | undefined {
 }
 
 /**
- * `NO_PROXY`: host names separated by commas, each with its subdomains, or with a port; addresses, or ranges of them (`10.0.0.0/8`); `*` is
- * every host.
+ * Reports whether `NO_PROXY` names a host: host names separated by commas, each with its subdomains, or with a port; addresses, or
+ * ranges of them (`10.0.0.0/8`); `*` is every host.
  */
 function isExempt(url: URL, env: Environment): boolean {
   const source = eitherCase('NO_PROXY', env);
   const entries = (source === undefined ? '' : (variable(env, source) ?? '')).toLowerCase().split(/[\s,]+/);
-  const hostname = withoutDot(url.hostname);
-  const address = bitsOf(hostname);
+  const host = withoutDot(url.hostname);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return entries
     .filter((entry) => entry !== '')
     .some((entry) => {
       if (entry === '*') return true;
       // First as a whole: in `fe80::1:443` the last group is a part of the address.
-      const range = bitsOfRange(entry);
-      if (range !== undefined) return isWithin(address, range);
+      const found = isInRange(host, entry);
+      if (found !== undefined) return found;
       const [, name = entry, entryPort] = /^(.*[^:]):(\d+)$/.exec(entry) ?? [];
       if (entryPort !== undefined && entryPort !== port) return false;
-      const rangeAtPort = bitsOfRange(name);
-      if (rangeAtPort !== undefined) return isWithin(address, rangeAtPort);
-      const host = withoutDot(name.replace(/^\*?\./, ''));
-      return hostname === host || hostname.endsWith(`.${host}`);
+      const domain = withoutDot(name.replace(/^\*?\./, ''));
+      return isInRange(host, name) ?? (host === domain || host.endsWith(`.${domain}`));
     });
 }
 
@@ -65,42 +63,24 @@ function withoutDot(hostname: string): string {
   return hostname.replace(/\.$/, '');
 }
 
-/** An address as 32 or 128 digits of 0 and 1. @returns undefined for a name */
-function bitsOf(hostname: string): string | undefined {
-  const bits = (digits: string, radix: number, length: number) =>
-    Number.parseInt(digits, radix).toString(2).padStart(length, '0');
-  const text = hostname.replace(/^\[|\]$/g, '');
-  if (/^\d+\.\d+\.\d+\.\d+$/.test(text)) {
-    return text
-      .split('.')
-      .map((part) => bits(part, 10, 8))
-      .join('');
-  }
-  // The URL parser makes one form of the many that an IPv6 address has.
-  if (!text.includes(':') || !URL.canParse(`http://[${text}]`)) return undefined;
-  const [front = [], back = []] = new URL(`http://[${text}]`).hostname
-    .slice(1, -1)
-    .split('::')
-    .map((half) => half.split(':').filter((group) => group !== ''));
-  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0');
-  return [...front, ...zeros, ...back].map((group) => bits(group, 16, 16)).join('');
+/** @returns undefined if the entry is neither an address nor a range of addresses */
+function isInRange(host: string, entry: string): boolean | undefined {
+  const [network = '', prefix, ...more] = entry.split('/').map(withoutBrackets);
+  const family = familyOf(network);
+  const bits = Number(prefix ?? (family === 'ipv4' ? 32 : 128));
+  if (family === undefined || more.length > 0 || !(bits <= (family === 'ipv4' ? 32 : 128))) return undefined;
+  const address = withoutBrackets(host);
+  if (familyOf(address) !== family) return false;
+  const range = new BlockList();
+  range.addSubnet(network, bits, family);
+  return range.check(address, family);
 }
 
-/** What all addresses of a range, or an address alone, begin with, and how long they are. */
-interface AddressRange {
-  readonly start: string;
-  readonly length: number;
+function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
+  const version = isIP(address);
+  return version === 0 ? undefined : `ipv${version as 4 | 6}`;
 }
 
-/** @returns undefined for a name, or with a port */
-function bitsOfRange(entry: string): AddressRange | undefined {
-  const [network = '', prefix] = entry.split('/');
-  const bits = bitsOf(network);
-  if (bits === undefined || (prefix !== undefined && !/^\d{1,3}$/.test(prefix))) return undefined;
-  return { start: bits.slice(0, Number(prefix ?? bits.length)), length: bits.length };
-}
-
-/** @param address undefined: a name, which no range has */
-function isWithin(address: string | undefined, { start, length }: AddressRange): boolean {
-  return address?.length === length && address.startsWith(start);
+function withoutBrackets(address: string): string {
+  return address.replace(/^\[|\]$/g, '');
 }
