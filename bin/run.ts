@@ -298,7 +298,7 @@ function output(open: Late<NodeJS.WriteStream>): Output {
   };
 }
 
-/** A terminal that was closed takes nothing any more: EIO. */
-function isClosed(error: NodeJS.ErrnoException, isTerminal: boolean): boolean {
+/** Reports whether the reader of a stream is gone. A terminal that was closed takes nothing any more: EIO. */
+export function isClosed(error: NodeJS.ErrnoException, isTerminal: boolean): boolean {
   return error.code === 'EPIPE' || (isTerminal && error.code === 'EIO');
 }

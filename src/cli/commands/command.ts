@@ -54,8 +54,11 @@ function optionsOf({ options, parent }: Command): readonly string[] {
 /** Returns the option that was probably meant. `--production` is what other programs have for `--env production`. */
 function meantOption(command: Command, flag: string): string | undefined {
   const name = flag.replace(/^--?/, '');
-  const near = nearest(name, optionsOf(command));
-  if (near !== undefined) return near;
+  const near = nearest(
+    name,
+    optionsOf(command).map((long) => long.slice(2)),
+  );
+  if (near !== undefined) return `--${near}`;
   const environment = name.length < 4 ? undefined : environmentNames.find((known) => known.startsWith(name));
   return environment && `--env ${environment}`;
 }

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { isClosed } from '../../bin/run.ts';
+
+test.each([
+  ['EPIPE', false, true],
+  ['EPIPE', true, true],
+  // A terminal that was closed; a disk that fails is a failure.
+  ['EIO', true, true],
+  ['EIO', false, false],
+  ['ENOSPC', true, false],
+])('%s of a stream that is a terminal (%s) means that nobody reads: %s', (code, isTerminal, closed) => {
+  expect(isClosed(Object.assign(new Error(code), { code }), isTerminal)).toBe(closed);
+});
