@@ -2,7 +2,7 @@ import { grouped } from '../inventory/grouped.ts';
 import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import { FailureError } from '../shared/errors.ts';
 import { mostBytes, tooLong } from './body.ts';
-import { isJsonObject, type Json, numberText, parseJson, toInteger } from './json.ts';
+import { isJsonObject, type Json, numberText, parseJson, TooManyValues, toInteger } from './json.ts';
 import type { ExactDecoder } from './scanner/exact-decoder.ts';
 import { decodeUtf8 } from './utf8.ts';
 
@@ -22,6 +22,7 @@ export function decodeJson(text: string, operation: Operation): Json {
   try {
     return parseJson(text);
   } catch (cause) {
+    if (cause instanceof TooManyValues) throw nonsense(operation, `${cause.message}, which makes no sense`, cause);
     const what = text.trim() === '' ? 'is empty' : text.trimStart().startsWith('<') ? 'is HTML' : 'is not valid JSON';
     throw nonsense(operation, `${what}, where JSON was expected`, cause);
   }
@@ -58,6 +59,7 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
         onUnreadable(item);
         return undefined;
       } catch (error) {
+        if (error instanceof TooManyValues) throw invalidAt(offset, error);
         if (!(error instanceof SyntaxError)) throw error;
         throw invalidAt(offset + Buffer.byteLength(text.slice(0, faultPosition(error))), error);
       }

@@ -1,5 +1,7 @@
+import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
-import { isJsonObject, type Json, parseJson, toInteger } from '../../src/api/json.ts';
+import { isJsonObject, type Json, parseJson, TooManyValues, toInteger } from '../../src/api/json.ts';
+import { exactJson } from '../../src/output/exact-json.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 describe('an integer, exactly', () => {
@@ -137,26 +139,34 @@ describe('what is no JSON', () => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 
-  test('whatever the text, it is JSON or a SyntaxError, as JSON.parse has it', () => {
+  test('whatever the text, it is what lossless-json reads, or a SyntaxError', () => {
+    const pieces = fc.constantFrom(...'[]{},:"0-9.eE+ \t\\', '"a"', '"b":', '1.50', 'true', 'null', '\\u00e9', '\\"');
     const texts = fc.oneof(
       fc.string(),
       fc.json(),
-      fc.tuple(fc.json(), fc.nat(40)).map(([text, end]) => text.slice(0, end)),
+      fc.json().map((text) => JSON.stringify(JSON.parse(text), undefined, 1)),
+      fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join('')),
+      fc.tuple(fc.json(), fc.nat(40), pieces).map(([text, at, piece]) => text.slice(0, at) + piece + text.slice(at)),
     );
+    const readBy = (read: (text: string) => unknown, text: string) => {
+      try {
+        return exactJson(read(text));
+      } catch (error) {
+        expect(error).toBeInstanceOf(SyntaxError);
+        return undefined;
+      }
+    };
     fc.assert(
       fc.property(texts, (text) => {
-        const valid = (() => {
-          try {
-            JSON.parse(text);
-            return true;
-          } catch {
-            return false;
-          }
-        })();
-        if (valid) parseJson(text);
-        else expect(() => parseJson(text)).toThrow(SyntaxError);
+        expect(readBy(parseJson, text)).toBe(readBy(parse, text));
       }),
+      { numRuns: 2000 },
     );
+  });
+
+  test('a text of 15 MB takes little more than itself, and millions of values are refused', () => {
+    expect(parseJson(`"${'x'.repeat(15e6)}"`)).toHaveLength(15e6);
+    expect(() => parseJson(`[${'1,'.repeat(2e6)}1]`)).toThrow(TooManyValues);
   });
 });
 
