@@ -5,7 +5,6 @@ import { CertificateError, FailureError, PetstockError, UnavailableError } from 
 import { errorOf } from './error-answer.ts';
 import { type Answer, type ExchangeOptions, exchange } from './exchange.ts';
 import { NetworkFault } from './network-fault.ts';
-import { isRedirect, redirectTarget } from './redirect.ts';
 import type { HttpRequest } from './transport.ts';
 
 /** What became of one request. */
@@ -118,4 +117,35 @@ function certificateFailure(url: string, fault: NetworkFault): CertificateError 
     : "petstock config set ca-file '<file with the certificate of its authority>'";
   const message = `The certificate of the service at ${origin} is not trusted: ${fault.message}. Nothing was sent to it`;
   return new CertificateError(message, { hint, cause: fault });
+}
+
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+function isRedirect({ status }: Pick<Answer, 'status'>): boolean {
+  return redirectStatuses.has(status);
+}
+
+/**
+ * Where a redirect leads.
+ * @throws FailureError for one that would show the key to another origin, or turn a write into something else
+ */
+function redirectTarget(request: Pick<HttpRequest, 'method' | 'url'>, answer: Answer): string {
+  const { status, headers } = answer;
+  const { location } = headers;
+  if (typeof location !== 'string' || !URL.canParse(location, request.url)) {
+    throw new FailureError(`The service answered ${status} without a usable Location`, { status });
+  }
+  const from = new URL(request.url);
+  const to = new URL(location, request.url);
+  if (to.origin !== from.origin) {
+    const where = to.origin === 'null' ? to.protocol : to.origin;
+    const message = `The service redirects to another address, ${where}. It was not followed, since that would show it the key`;
+    throw new FailureError(message, { status });
+  }
+  const keepsMethod = status === 307 || status === 308 || ['GET', 'HEAD'].includes(request.method);
+  if (!keepsMethod) {
+    const message = `The service redirects a ${request.method} with ${status}, which can't be followed`;
+    throw new FailureError(message, { status });
+  }
+  return to.href;
 }

@@ -1,4 +1,5 @@
 import { FailureError } from '../shared/errors.ts';
+import type { HttpResponse } from './transport.ts';
 
 const KiB = 1024;
 
@@ -74,4 +75,70 @@ function requireWithin(length: number, { most, of }: BodyBound): void {
 export function tooLong(what: string, most: number): FailureError {
   const size = most < 1024 * KiB ? `${most / KiB} KiB` : `${most / KiB / KiB} MiB`;
   return new FailureError(`${what} is longer than ${size}, which makes no sense. It was not read to its end`);
+}
+
+/**
+ * @param keepMark whether a byte order mark at the beginning is a character like any other
+ * @throws FailureError where it is no UTF-8
+ */
+export function decodeUtf8(bytes: Uint8Array, keepMark = false): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: keepMark }).decode(bytes);
+  } catch (cause) {
+    throw new FailureError('The answer of the service is not UTF-8 text', { cause });
+  }
+}
+
+type Zlib = typeof import('node:zlib');
+type Decoder = ReturnType<Zlib['createGunzip']> | ReturnType<Zlib['createBrotliDecompress']>;
+
+/** Bytes that a decoder gives at a time: as many as a socket. */
+const options = { chunkSize: 64 * 1024 };
+
+const decoders: Readonly<Record<string, (zlib: Zlib) => Decoder>> = {
+  gzip: ({ createGunzip }) => createGunzip(options),
+  'x-gzip': ({ createGunzip }) => createGunzip(options),
+  deflate: ({ createInflate }) => createInflate(options),
+  br: ({ createBrotliDecompress }) => createBrotliDecompress(options),
+};
+
+/**
+ * The body of an answer as it comes, decoded as `content-encoding` says.
+ * @throws FailureError for an encoding that was not asked for; later, whatever the network and zlib fail with
+ */
+export function decodedChunks(response: HttpResponse): AsyncIterable<Uint8Array> {
+  const { body } = response;
+  const encoding = encodingOf(response);
+  if (encoding === 'identity') return body;
+  const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
+  if (decoder !== undefined) return decoded(body, decoder);
+  throw new FailureError(`The service answered in an unknown content encoding, "${encoding}"`);
+}
+
+/** Whether the bytes of the body are those that came. */
+export function isPlain(response: HttpResponse): boolean {
+  return encodingOf(response) === 'identity';
+}
+
+function encodingOf({ headers }: HttpResponse): string {
+  return String(headers['content-encoding'] ?? 'identity').toLowerCase();
+}
+
+/** Nothing at all is not decoded: the answer to a HEAD, or a 204, names an encoding without a body. */
+async function* decoded(body: AsyncIterable<Uint8Array>, create: (zlib: Zlib) => Decoder): AsyncGenerator<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done) return;
+  const [zlib, { pipeline }] = await Promise.all([import('node:zlib'), import('node:stream/promises')]);
+  const decoder = create(zlib);
+  const feeding = pipeline(chained(first.value, { [Symbol.asyncIterator]: () => chunks }), decoder);
+  // It fails too when the reader stops early. Where the body or the decoder failed, reading it fails.
+  feeding.catch(() => {});
+  yield* decoder;
+  await feeding;
+}
+
+async function* chained(first: Uint8Array, others: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* others;
 }

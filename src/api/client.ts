@@ -5,15 +5,12 @@ import type { Permit } from '../rate-limit/governor.ts';
 import { type PetstockError, UnavailableError } from '../shared/errors.ts';
 import { redactorOf } from '../shared/redact.ts';
 import { HeldBytes, mostBytes } from './body.ts';
-import { Controllers } from './controllers.ts';
 import { decodeItem, decodeJson, type Operation } from './decode.ts';
-import { errorOf, errorOfAnswer } from './error-answer.ts';
-import type { Answer, ExchangeOptions } from './exchange.ts';
-import { type CopyInventoryOptions, copyInventory, readInventory } from './inventory-body.ts';
+import { errorOf, errorOfAnswer, redactError } from './error-answer.ts';
+import { type Answer, Controllers, type ExchangeOptions } from './exchange.ts';
+import { type CopyInventoryOptions, copyInventory, pushToPull, readInventory } from './inventory-body.ts';
 import type { Json } from './json.ts';
 import { NetworkFault } from './network-fault.ts';
-import { pushToPull } from './push-to-pull.ts';
-import { redactError } from './redact-error.ts';
 import { type SendOptions, send, sendOnce } from './send.ts';
 import type { HttpResponse } from './transport.ts';
 

@@ -1,10 +1,8 @@
 import { grouped } from '../inventory/grouped.ts';
 import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import { FailureError } from '../shared/errors.ts';
-import { mostBytes, tooLong } from './body.ts';
+import { decodeUtf8, mostBytes, tooLong } from './body.ts';
 import { isJsonObject, type Json, numberText, parseJson, TooManyValues, toInteger } from './json.ts';
-import type { ExactDecoder } from './scanner/exact-decoder.ts';
-import { decodeUtf8 } from './utf8.ts';
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const safe = { min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE_INTEGER) };
@@ -126,4 +124,23 @@ function nonsense(operation: Operation, what: string, cause?: unknown): FailureE
     ? '. This operation is marked experimental: the service may have changed its shape'
     : '';
   return new FailureError(`The answer to ${operation.name} ${what}${advice}`, { cause });
+}
+
+/** What reads an item that is not plain, and words what is wrong. */
+export interface ExactDecoder {
+  /**
+   * @param index how many items are before it
+   * @param offset where in the body it begins
+   * @returns undefined where the item is to be left out
+   * @throws FailureError
+   */
+  item(bytes: Uint8Array, index: number, offset: number): InventoryItem | undefined;
+  /** A body that begins with something else than a list. @throws FailureError always */
+  other(bytes: Uint8Array): never;
+  /** The error for an item that is longer than any item. @param index how many items are before it */
+  tooLong(index: number): FailureError;
+  /** The error for a byte that has no place there. */
+  unexpected(offset: number): FailureError;
+  /** The error for a list that ends before it is closed. */
+  cutOff(offset: number): FailureError;
 }

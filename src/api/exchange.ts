@@ -1,13 +1,19 @@
-import type { Clock } from '../shared/clock.ts';
+import { getEventListeners } from 'node:events';
+import type { Clock, Deadline } from '../shared/clock.ts';
 import { PetstockError } from '../shared/errors.ts';
 import { memoryShortage } from '../shared/memory.ts';
-import { type BodyBound, mostBytes, tooLong, wholeBody, withinBound } from './body.ts';
-import { decodedChunks, isPlain } from './content-encoding.ts';
-import type { Controllers } from './controllers.ts';
+import {
+  type BodyBound,
+  decodedChunks,
+  decodeUtf8,
+  isPlain,
+  mostBytes,
+  tooLong,
+  wholeBody,
+  withinBound,
+} from './body.ts';
 import { describe, NetworkFault } from './network-fault.ts';
-import { TimeLimit } from './time-limit.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
-import { decodeUtf8 } from './utf8.ts';
 
 /** An answer whose body has been decoded from its content encoding. */
 export interface Answer {
@@ -170,5 +176,66 @@ class Exchange implements Answer {
     if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The head of the answer', mostBytes.headers);
     if (typeof code !== 'string' && name !== 'HTTPParserError') return memoryShortage(error) ?? error;
     return new NetworkFault(describe(error), { cause: error, answered });
+  }
+}
+
+/** Controllers that are kept: as many as requests are in flight at once, at most. */
+const mostKept = 64;
+
+/**
+ * What aborts requests, used again: a controller and its signal are a good part of what a small request costs. One is kept only
+ * where it was not aborted and nothing listens to it any more, so that no request is ended by the end of another one.
+ */
+export class Controllers {
+  readonly #free: AbortController[] = [];
+
+  take(): AbortController {
+    return this.#free.pop() ?? new AbortController();
+  }
+
+  giveBack(controller: AbortController): void {
+    const { signal } = controller;
+    const isClean = !signal.aborted && signal.onabort === null && getEventListeners(signal, 'abort').length === 0;
+    if (isClean && this.#free.length < mostKept) this.#free.push(controller);
+  }
+}
+
+/** The time-out of one request. It does not run while something else than the service is waited for. */
+class TimeLimit {
+  readonly #clock: Clock;
+  readonly #onPassed: () => void;
+  #left: number;
+  #since = 0;
+  #deadline: Deadline | undefined;
+  hasPassed = false;
+
+  /** Begins at once. @param timeout in milliseconds */
+  constructor(clock: Clock, timeout: number, onPassed: () => void) {
+    this.#clock = clock;
+    this.#left = timeout;
+    this.#onPassed = onPassed;
+    this.#start();
+  }
+
+  stop(): void {
+    this.#left = Math.max(0, this.#left - (this.#clock.monotonic() - this.#since));
+    this.#deadline?.clear();
+  }
+
+  async pause<T>(work: () => Promise<T>): Promise<T> {
+    this.stop();
+    try {
+      return await work();
+    } finally {
+      this.#start();
+    }
+  }
+
+  #start(): void {
+    this.#since = this.#clock.monotonic();
+    this.#deadline = this.#clock.deadline(this.#left, () => {
+      this.hasPassed = true;
+      this.#onPassed();
+    });
   }
 }

@@ -12,6 +12,10 @@ export class JsonNumber {
     this.value = value;
   }
 
+  get isLosslessNumber(): true {
+    return true;
+  }
+
   get [mark](): true {
     return true;
   }
@@ -23,15 +27,11 @@ export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** More values than this make no sense in one answer: each takes fifty times its bytes. */
-const mostValues = 1_000_000;
+/** More than this make no sense in one answer, or in one object of it: each takes fifty times its bytes, and a name more. */
+const most = { values: 1_000_000, names: 50_000 };
 
-/** The text is longer in values than in bytes. */
-export class TooManyValues extends Error {
-  constructor() {
-    super(`has more than ${mostValues / 1e6} million values`);
-  }
-}
+/** The text has too many values to be held. */
+export class TooManyValues extends Error {}
 
 /**
  * Reads JSON with every digit of its numbers, and without a copy of its texts: a library that goes character by character takes
@@ -77,7 +77,7 @@ class Reader {
   /** With the white space after it. */
   #value(): Json {
     this.#values += 1;
-    if (this.#values > mostValues) throw new TooManyValues();
+    if (this.#values > most.values) throw new TooManyValues('has more than a million values');
     const first = this.#text[this.#at];
     const value =
       first === '"' ? this.#string() : first === '{' ? this.#object() : first === '[' ? this.#array() : this.#scalar();
@@ -87,9 +87,8 @@ class Reader {
 
   #object(): JsonObject {
     const found: Record<string, Json> = {};
-    let isEmpty = true;
-    while (this.#goesOn('}', isEmpty)) {
-      isEmpty = false;
+    for (let names = 0; this.#goesOn('}', names === 0); names += 1) {
+      if (names === most.names) throw new TooManyValues('has an object with more than 50,000 names');
       const nameAt = this.#at;
       if (this.#text[nameAt] !== '"') throw this.#unexpected();
       const name = this.#string();

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { buildConnector, Dispatcher } from 'undici';
 import { mostBytes } from './body.ts';
+import { BodyQueue } from './body-queue.ts';
 import type { HttpRequest, HttpResponse, Transport, TransportOptions } from './transport.ts';
-import { createUrlSplitter } from './url-splitter.ts';
 
 /** Without it undici would load `node:http` to ask for Node's own. */
 const maxHeaderSize = mostBytes.headers;
@@ -24,17 +24,13 @@ export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Tra
     const { Agent, buildConnector } = await import('./undici-parts.ts');
     return new Agent({ ...timeouts, connect: connector.over(buildConnector({ timeout: 0, ...tls })) });
   };
-  const load = async () => {
-    const [agent, { AnswerHandler }] = await Promise.all([openAgent(), import('./undici-handler.ts')]);
-    return { agent, AnswerHandler };
-  };
-  const undici = load();
+  const opening = openAgent();
   // The first request fails then.
-  undici.catch(() => {});
+  opening.catch(() => {});
   const splitUrl = createUrlSplitter();
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const { method, headers, body = null, signal } = request;
-    const { agent, AnswerHandler } = await undici;
+    const agent = await opening;
     // undici takes a connection for free one turn after its answer has ended: without this, a request that follows on
     // another one would open a second connection.
     await nextTurn();
@@ -78,4 +74,114 @@ function createConnector() {
       };
     },
   };
+}
+
+/** Nothing in such a path is written in another way by a URL: no dot, no character that it would encode. */
+const plainPath = /^(?:\/[\w-]+)+$/;
+
+/** Splits URLs as `URL` does. Most are of one service, so that its origin has to be looked at once. */
+export function createUrlSplitter(): (url: string) => { readonly origin: string; readonly path: string } {
+  let start = '';
+  return (url) => {
+    const rest = start !== '' && url.startsWith(start) ? url.slice(start.length) : '';
+    if (plainPath.test(rest)) return { origin: start, path: rest };
+    const parsed = new URL(url);
+    if (url.startsWith(`${parsed.origin}/`)) start = parsed.origin;
+    return { origin: parsed.origin, path: parsed.pathname + parsed.search };
+  };
+}
+
+type Controller = Dispatcher.DispatchController;
+
+/**
+ * Makes an answer of what undici gives a handler. `undici.request` would do the same with a stream of Node for each body, which
+ * takes as long as the rest of a small request.
+ */
+class AnswerHandler implements Dispatcher.DispatchHandler {
+  readonly #request: Pick<HttpRequest, 'signal' | 'leaving'>;
+  /** The head of the answer, as soon as it has come. */
+  readonly answer: Promise<HttpResponse>;
+  #resolve: (answer: HttpResponse) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+  #controller: Controller | undefined;
+  #body: BodyQueue | undefined;
+
+  constructor(request: Pick<HttpRequest, 'signal' | 'leaving'>) {
+    this.#request = request;
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    request.signal.addEventListener('abort', this.#onAbort);
+  }
+
+  /** Right before it is written on an open connection; a request that waits for that leaves later than it was handed over. */
+  onRequestStart(controller: Controller): void {
+    const { signal } = this.#request;
+    this.#controller = controller;
+    if (signal.aborted) throw signal.reason;
+    this.#request.leaving?.();
+  }
+
+  onResponseStart(controller: Controller, status: number, headers: HttpResponse['headers']): void {
+    // 100 to 199 only announce the answer.
+    if (status < 200) return;
+    const body = new BodyQueue(controller);
+    this.#body = body;
+    this.#resolve(new UndiciResponse(status, headers, body, this));
+  }
+
+  onResponseData(_controller: Controller, chunk: Uint8Array): void {
+    this.#body?.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#isOver();
+    this.#body?.end();
+    this.#body = undefined;
+  }
+
+  onResponseError(_controller: Controller, error: unknown): void {
+    this.#isOver();
+    this.#body?.fail(error);
+    this.#body = undefined;
+    this.#reject(error);
+  }
+
+  discard(): void {
+    this.#isOver();
+    if (this.#body !== undefined) this.#controller?.abort(new Error('The answer is not read to its end'));
+  }
+
+  readonly #onAbort = (): void => {
+    const { reason } = this.#request.signal;
+    this.#controller?.abort(reason);
+    this.#reject(reason);
+  };
+
+  #isOver(): void {
+    this.#request.signal.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+class UndiciResponse implements HttpResponse {
+  readonly status: number;
+  readonly headers: HttpResponse['headers'];
+  readonly body: BodyQueue;
+  readonly #handler: AnswerHandler;
+
+  constructor(status: number, headers: HttpResponse['headers'], body: BodyQueue, handler: AnswerHandler) {
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+    this.#handler = handler;
+  }
+
+  takeWhole(): Uint8Array | undefined {
+    return this.body.takeWhole();
+  }
+
+  discard(): void {
+    this.#handler.discard();
+  }
 }

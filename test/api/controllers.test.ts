@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Controllers } from '../../src/api/controllers.ts';
+import { Controllers } from '../../src/api/exchange.ts';
 
 test('a controller is used again once nothing listens to it', () => {
   const controllers = new Controllers();

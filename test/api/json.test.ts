@@ -167,6 +167,9 @@ describe('what is no JSON', () => {
   test('a text of 15 MB takes little more than itself, and millions of values are refused', () => {
     expect(parseJson(`"${'x'.repeat(15e6)}"`)).toHaveLength(15e6);
     expect(() => parseJson(`[${'1,'.repeat(2e6)}1]`)).toThrow(TooManyValues);
+    const names = Array.from({ length: 50_001 }, (_, index) => `"${index}":0`);
+    expect(() => parseJson(`{${names}}`)).toThrow(TooManyValues);
+    expect(Object.keys(parseJson(`{${names.slice(1)}}`) as object)).toHaveLength(50_000);
   });
 });
 

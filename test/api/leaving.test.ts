@@ -1,12 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { Controllers } from '../../src/api/controllers.ts';
+import { Controllers } from '../../src/api/exchange.ts';
 import { send } from '../../src/api/send.ts';
 import type { HttpRequest } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
-import type { Governor, Permit } from '../../src/rate-limit/governor.ts';
-import { OvertakenError } from '../../src/rate-limit/governor.ts';
+import { type Governor, OvertakenError, type Permit } from '../../src/rate-limit/governor.ts';
 import { createTestClock } from '../support/clock.ts';
 
 async function listen() {

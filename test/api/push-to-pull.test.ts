@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pushToPull } from '../../src/api/push-to-pull.ts';
+import { pushToPull } from '../../src/api/inventory-body.ts';
 
 async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
   const seen: T[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createUrlSplitter } from '../../src/api/url-splitter.ts';
+import { createUrlSplitter } from '../../src/api/undici.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 const origin = fc.constantFrom(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WaitingChunks } from '../../src/api/waiting-chunks.ts';
+import { WaitingChunks } from '../../src/api/body-queue.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 const lengths = fc.oneof(fc.integer({ min: 0, max: 100 }), fc.constantFrom(4095, 4096, 65_536, 70_000));

@@ -1,8 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
-import { wholeBody } from '../../src/api/body.ts';
-import { decodedChunks } from '../../src/api/content-encoding.ts';
-import { decodeUtf8 } from '../../src/api/utf8.ts';
+import { decodedChunks, decodeUtf8, wholeBody } from '../../src/api/body.ts';
 import type { Context } from '../../src/cli/context.ts';
 import { guardedContext } from '../../src/cli/guarded-context.ts';
 import { bell, harmless, wipeLine } from '../../src/output/terminal.ts';

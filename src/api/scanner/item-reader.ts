@@ -1,11 +1,9 @@
 import type { ItemColumns } from '../../inventory/item-columns.ts';
-import { byte, skipSpace, unread } from './bytes.ts';
-import { Fragment } from './fragment.ts';
-import { readInteger } from './integer-reader.ts';
-import { hashOf, NameReader, spells } from './name-reader.ts';
-import { NameSet } from './name-set.ts';
+import { byte, Fragment, skipSpace, unread } from './bytes.ts';
+import { readInteger } from './integers.ts';
+import { hashOf, NameReader, NameSet, spells } from './names.ts';
 import { StatusReader } from './status-reader.ts';
-import { ValueSkipper } from './value-skipper.ts';
+import { ValueSkipper } from './value-ends.ts';
 
 /** What stands before each value where the service has added nothing. */
 const beforePetId = new Fragment('{"petId":');

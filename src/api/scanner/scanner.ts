@@ -1,11 +1,10 @@
 import { batchSize, ItemColumns, type ItemWriter, StatusNames } from '../../inventory/item-columns.ts';
 import type { FailureError } from '../../shared/errors.ts';
 import { mostBytes } from '../body.ts';
-import { Window } from './byte-buffer.ts';
-import { byte, skipSpace, unread } from './bytes.ts';
-import type { ExactDecoder } from './exact-decoder.ts';
+import type { ExactDecoder } from '../decode.ts';
+import { byte, skipSpace, unread, Window } from './bytes.ts';
 import { ItemReader } from './item-reader.ts';
-import { ExtentFinder } from './json-value-end.ts';
+import { ExtentFinder } from './value-ends.ts';
 
 /** What may come next. */
 type State =

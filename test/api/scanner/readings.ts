@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
-import { decodeItems, decodeJson, exactDecoder } from '../../../src/api/decode.ts';
-import type { ExactDecoder } from '../../../src/api/scanner/exact-decoder.ts';
+import { decodeUtf8 } from '../../../src/api/body.ts';
+import { decodeItems, decodeJson, type ExactDecoder, exactDecoder } from '../../../src/api/decode.ts';
 import { InventoryScanner } from '../../../src/api/scanner/scanner.ts';
-import { decodeUtf8 } from '../../../src/api/utf8.ts';
 import type { InventoryItem } from '../../../src/inventory/items.ts';
 import { type ItemLineFormat, ItemLines } from '../../../src/output/item-lines.ts';
 import { FailureError } from '../../../src/shared/errors.ts';
