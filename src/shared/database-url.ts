@@ -29,7 +29,7 @@ export interface DatabaseTls {
   readonly key: string | undefined;
 }
 
-/** As libpq means them; `allow` is `prefer`. */
+/** As libpq means them; `allow` is `prefer`. Without one, `verify-full` unless all hosts are this machine. */
 const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
@@ -57,8 +57,6 @@ export function parseDatabaseUrl(text: string): ReadDatabaseUrl {
   const unknown = [...url.searchParams.keys()].find((name) => !parameters.has(name));
   if (unknown !== undefined) return fault(`the parameter "${unknown.slice(0, 40)}" is not supported`);
   const parameter = (name: string) => url.searchParams.get(name) || undefined;
-  const tls = readTls(parameter);
-  if (typeof tls === 'string') return fault(tls);
   const connectTimeout = parameter('connect_timeout');
   if (connectTimeout !== undefined && !/^[1-9]\d{0,3}$/.test(connectTimeout)) {
     return fault('connect_timeout must be a number of seconds');
@@ -69,6 +67,8 @@ export function parseDatabaseUrl(text: string): ReadDatabaseUrl {
   }
   const hosts = readHosts(given, parameter);
   if (typeof hosts === 'string') return fault(hosts);
+  const tls = readTls(parameter, hosts);
+  if (typeof tls === 'string') return fault(tls);
   const value = {
     user: parameter('user') ?? decoded(url.username),
     password: parameter('password') ?? decoded(url.password),
@@ -124,14 +124,23 @@ function hostOf(text: string): { readonly host: string; readonly port: string } 
 }
 
 /** @returns what is wrong, in words, where it makes no sense */
-function readTls(parameter: (name: string) => string | undefined): DatabaseTls | string {
-  const mode = (parameter('sslmode') ?? 'prefer').replace(/^allow$/, 'prefer') as TlsMode;
+function readTls(
+  parameter: (name: string) => string | undefined,
+  hosts: readonly DatabaseHost[],
+): DatabaseTls | string {
+  const usual = hosts.every(isThisMachine) ? 'prefer' : 'verify-full';
+  const mode = (parameter('sslmode') ?? usual).replace(/^allow$/, 'prefer') as TlsMode;
   const [authority, certificate, key] = [parameter('sslrootcert'), parameter('sslcert'), parameter('sslkey')];
   if (!tlsModes.includes(mode)) return `sslmode must be one of ${tlsModes.join(', ')}`;
   if (mode === 'verify-ca' && authority === undefined) {
     return 'sslmode=verify-ca takes sslrootcert=<file>, the certificate of the authority';
   }
   return { mode, authority, certificate, key };
+}
+
+/** Reports whether a host is the folder of a Unix socket or a loopback address: nobody stands between. */
+function isThisMachine({ host }: DatabaseHost): boolean {
+  return /^(\/|localhost$|127(\.\d{1,3}){3}$|::1$)/i.test(host);
 }
 
 /** A URL without its password, wherever that stands in it. What is no URL shows nothing. */

@@ -163,6 +163,66 @@ describe('administration of stock, usage and bans', () => {
   });
 });
 
+test('a reset without a body’s word brings back the stock that the service was started with', async () => {
+  const stock = { items: [{ petId: 7n, quantity: 3n, status: 'sold' as const }], orders: ['{"order":1}'] };
+  for (const options of [{ pets: 3, seed: 9, ids: 'small' as const }, { stock }]) {
+    const service = await start({ adminPort: 0, ...options });
+    const [first, orders] = [(await service.get('/inventory')).text, (await service.get('/store/orders')).text];
+    const reset = (body: unknown) => admin(service, '/reset', { token: true, method: 'POST', body });
+    await reset({ pets: 5 });
+    expect((await service.get('/inventory')).json).toHaveLength(5);
+    expect((await reset({})).status).toBe(200);
+    expect([(await service.get('/inventory')).text, (await service.get('/store/orders')).text]).toEqual([
+      first,
+      orders,
+    ]);
+  }
+});
+
+test('clock, faults and journal are there only with test controls', async () => {
+  const service = await start({ adminPort: 0, testControls: false });
+  for (const [method, path] of [
+    ['GET', '/journal'],
+    ['GET', '/faults'],
+    ['POST', '/faults'],
+    ['DELETE', '/faults'],
+    ['POST', '/clock'],
+  ] as const) {
+    expect(await admin(service, path, { token: true, method })).toMatchObject({
+      status: 404,
+      text: expect.stringContaining('--test-controls'),
+    });
+  }
+  await service.get('/inventory');
+  expect(service.journal()).toEqual([]);
+});
+
+test('a snapshot is put back with records, orders and what keys have used', async () => {
+  const service = await start({ limits: { minute: 5, day: 9 }, ids: 'large' });
+  const record = '{"id":9223372036854775807,"name":"Rex"}';
+  const pet = { petId: 2n ** 63n - 1n, quantity: 2n ** 60n, status: 'sold' as const, record };
+  await service.controls.importStock({ items: [pet], orders: ['{"order":12345678901234567890}'] });
+  const read = async () => {
+    const texts: string[] = [];
+    for (const path of ['/inventory', '/pets/9223372036854775807', '/store/orders'])
+      texts.push((await service.get(path)).text);
+    return texts;
+  };
+  const snapshot = await service.controls.snapshot();
+  const before = await read();
+  await service.controls.reset();
+  await service.controls.ban(service.keyId, 60);
+  expect(await outcomes(service, 1)).toEqual(['429 key_banned']);
+  await service.controls.restore(snapshot);
+  expect(await read()).toEqual(before);
+  expect(before).toEqual([
+    expect.stringContaining(`{"petId":9223372036854775807,"quantity":${2n ** 60n},`),
+    record,
+    '[{"order":12345678901234567890}]',
+  ]);
+  expect(await outcomes(service, 3)).toEqual(['200', '200', '429 rate_limited']);
+});
+
 describe('X-Forwarded-For', () => {
   const seen = async (trustProxy: readonly string[], forwarded: string) => {
     const entries: LogEntry[] = [];

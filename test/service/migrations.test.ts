@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { generateKey, inspectDatabase, StorageError } from '../../src/service/index.ts';
 import { digestOf } from '../../src/service/keys/key.ts';
+import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { NOON, outcome, rate, start, temporaryFile } from './support.ts';
 
 /** The schema as 0.1.0 made it. */
@@ -84,4 +85,75 @@ test('a file of a later version is refused, and not taken for a broken one that 
     message: expect.stringMatching(/later version of petstock \(schema 99/),
   });
   rmSync(file);
+});
+
+/** The tables as schema 1 made them, with a key that has used some of its limits: what `pg_dump` wrote, in short. */
+const dumpOf1 = (key: string) => [
+  'CREATE SCHEMA petstock_service',
+  `CREATE TABLE petstock_service.service (single boolean PRIMARY KEY DEFAULT true CHECK (single), version integer NOT NULL,
+    ahead bigint NOT NULL DEFAULT 0, faults_version bigint NOT NULL DEFAULT 0)`,
+  'INSERT INTO petstock_service.service (version) VALUES (1)',
+  `CREATE TABLE petstock_service.pets (id bigint PRIMARY KEY, quantity bigint NOT NULL,
+    status text NOT NULL CHECK (status IN ('available', 'pending', 'sold')), record text) WITH (fillfactor = 80)`,
+  'CREATE INDEX pets_with_record ON petstock_service.pets (id) WHERE record IS NOT NULL',
+  'CREATE TABLE petstock_service.orders (position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text NOT NULL)',
+  `CREATE TABLE petstock_service.keys (digest bytea PRIMARY KEY, plan text NOT NULL, minute_limit bigint NOT NULL,
+    day_limit bigint NOT NULL, created_at bigint NOT NULL, revoked_at bigint, minute_start bigint NOT NULL DEFAULT -1,
+    minute_length bigint NOT NULL DEFAULT 0, minute_used bigint NOT NULL DEFAULT 0, day_start bigint NOT NULL DEFAULT -1,
+    day_used bigint NOT NULL DEFAULT 0, first_refusal_at bigint, strikes bigint NOT NULL DEFAULT 0, banned_until bigint)`,
+  `CREATE TABLE petstock_service.faults (position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, spec text NOT NULL,
+    matched bigint NOT NULL DEFAULT 0)`,
+  'CREATE UNLOGGED TABLE petstock_service.journal (position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, entry jsonb NOT NULL)',
+  "INSERT INTO petstock_service.pets VALUES (9007199254740993, 41, 'pending', NULL), (5, -2, 'sold', NULL)",
+  `INSERT INTO petstock_service.keys (digest, plan, minute_limit, day_limit, created_at, minute_start, minute_length, minute_used, day_start, day_used)
+    SELECT '\\x${digestOf(key)}', 'enterprise', 10, 100, 0, -1, 0, 0, floor(extract(epoch FROM now()) / 86400)::bigint * 86400000, 95`,
+];
+
+describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
+  test('of the version before are brought to this one with all that is in them, and that version works beside it', async () => {
+    const [url, key] = [await temporaryDatabase(), generateKey()];
+    await runSql(url, ...dumpOf1(key));
+    const service = await start({ database: url, key, clock: Date as never });
+    const answer = await service.get('/inventory');
+    expect(answer.text).toBe(
+      '[{"petId":5,"quantity":-2,"status":"sold"},{"petId":9007199254740993,"quantity":41,"status":"pending"}]',
+    );
+    expect(rate(answer)).toMatch(/^100\/4\//);
+    // Its statements: it knows no `oldest`, reads all columns of a key by name, and adds keys without an origin.
+    const [row] = await runSql(url, 'SELECT version, oldest FROM petstock_service.service');
+    expect(row).toEqual({ version: 2, oldest: 1 });
+    await runSql(
+      url,
+      "INSERT INTO petstock_service.keys (digest, plan, minute_limit, day_limit, created_at) VALUES ('\\x00', 'pro', 1, 1, 0)",
+      "INSERT INTO petstock_service.faults (spec) VALUES ('*:reset')",
+      'UPDATE petstock_service.service SET faults_version = faults_version + 1',
+    );
+    expect(outcome(await service.get('/inventory'))).toBe('200');
+  });
+
+  test('that a later version has taken over: replicas that run stop serving, and are not ready', async () => {
+    const url = await temporaryDatabase();
+    const service = await start({ database: url, clock: Date as never, adminPort: 0 });
+    await runSql(url, 'UPDATE petstock_service.service SET version = 3');
+    expect(outcome(await service.get('/inventory'))).toBe('200');
+    await runSql(url, 'UPDATE petstock_service.service SET version = 4, oldest = 3');
+    const patched = await service.patch('/inventory/1', '{"quantity":4711}');
+    expect([outcome(patched), patched.headers['retry-after']]).toEqual(['503 storage_unavailable', undefined]);
+    expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(503);
+    expect(await runSql(url, 'SELECT quantity::int FROM petstock_service.pets WHERE id = 1')).toEqual([
+      { quantity: 12 },
+    ]);
+    await expect(start({ database: url })).rejects.toThrow(/later version .*schema 4; this one knows 2/);
+  });
+});
+
+test('a file that a later version has taken over is not written any more by a service that has it open', async () => {
+  const file = temporaryFile();
+  const service = await start({ file, adminPort: 0 });
+  expect(outcome(await service.get('/inventory'))).toBe('200');
+  change(file, 'PRAGMA user_version = 5');
+  expect(outcome(await service.patch('/inventory/1', '{"quantity":4711}'))).toBe('503 storage_unavailable');
+  expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(503);
+  change(file, 'PRAGMA user_version = 4');
+  expect((await service.get('/inventory')).text).toContain('{"petId":1,"quantity":12,');
 });

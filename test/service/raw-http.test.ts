@@ -37,6 +37,33 @@ describe('what the HTTP parser refuses', () => {
     expectRefusal(answer, 431, 'headers_too_large');
   });
 
+  test('more headers than the parser counts: 431, and none is left out of fewer', async () => {
+    const service = await start();
+    const askWith = (count: number) => {
+      const fields = 'a:\r\n'.repeat(count);
+      return service.raw(
+        `GET /v1/inventory HTTP/1.1\r\nHost: x\r\n${fields}Authorization: Bearer ${service.key}\r\nConnection: close\r\n\r\n`,
+      );
+    };
+    expectRefusal(await askWith(2_001), 431, 'headers_too_large');
+    expect(await askWith(1_997)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('two Authorization headers: 400, whichever of them is valid', async () => {
+    const service = await start();
+    for (const [one, other] of [
+      [service.key, 'psk_wrong'],
+      ['psk_wrong', service.key],
+      [service.key, service.key],
+    ]) {
+      const text = await service.raw(
+        `GET /v1/inventory HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${one}\r\nAuthorization: Bearer ${other}\r\nConnection: close\r\n\r\n`,
+      );
+      expect(text).toMatch(/^HTTP\/1\.1 400 /);
+      expect(text).toContain('"code":"malformed_request"');
+    }
+  });
+
   test('headers that do not end in time: 408', async () => {
     const service = await start({ patience: { headersMs: 20, requestMs: 20 } });
     expectRefusal(await service.raw('GET /v1/inventory HTTP/1.1\r\nHost:'), 408, 'request_timeout');

@@ -34,6 +34,17 @@ describe('the URL of a database', () => {
   });
 
   it.each([
+    ['postgres://db.example/pets', 'verify-full'],
+    ['postgres://localhost,db.example/pets', 'verify-full'],
+    ['postgres://127.0.0.1.example/pets', 'verify-full'],
+    ['postgres://db.example/pets?sslmode=prefer', 'prefer'],
+    ['postgres://127.0.0.1,[::1],localhost/pets', 'prefer'],
+    ['postgresql:///pets?host=/run/pg', 'prefer'],
+  ])('%s has %s: a certificate is checked unless the host is this machine', (url, mode) => {
+    expect(read(url).tls.mode).toBe(mode);
+  });
+
+  it.each([
     [
       'postgres://ann:pw@a.example,b.example:6543/pets?target_session_attrs=read-write',
       ['a.example:5432', 'b.example:6543'],

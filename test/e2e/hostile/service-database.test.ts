@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type ServiceOptions, startService } from '../../../src/service/index.ts';
+import { databaseUrl, runSql, temporaryDatabase, temporaryPostgres } from '../../support/postgres.ts';
+import { transactionPooler } from '../../support/transaction-pooler.ts';
+
+async function start(options: Partial<ServiceOptions>) {
+  const service = await startService({ clock: Date, adminPort: 0, ...options });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+async function ask({ url, key }: { url: string; key: string }, method: string, path: string, body?: string) {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  const response = await fetch(`${url}${path}`, { method, headers, ...(body !== undefined && { body }) });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+const as = (url: string, role: string) => url.replace(/\/\/[^@]*@/, `//${role}@`);
+
+/** What mallory puts in the way of all names that the service might look for, each of which tells that it was run. */
+const traps = (trap: string) =>
+  [
+    ...[
+      'max(bytea)',
+      'clock_timestamp()',
+      'pg_backend_pid()',
+      'current_setting(text)',
+      'to_timestamp(float8)',
+      'floor(numeric)',
+    ],
+    ...['encode(bytea, text)', 'unnest(bigint[])', 'pg_advisory_xact_lock(bigint)', 'set_config(text, text, boolean)'],
+  ].map((name) => `CREATE FUNCTION public.${name} RETURNS text LANGUAGE plpgsql AS $$ ${trap} $$`);
+
+test('a role that may create in public gets nothing of hers run by the service, and no right', async () => {
+  const url = await temporaryDatabase();
+  const trap = "BEGIN INSERT INTO public.caught VALUES (current_user); RETURN 'x'; END";
+  await runSql(
+    url,
+    'DROP ROLE IF EXISTS mallory',
+    'CREATE ROLE mallory LOGIN',
+    'GRANT ALL ON SCHEMA public TO mallory',
+    `ALTER DATABASE ${/test_\w+/.exec(url)?.[0]} SET search_path = public, pg_catalog`,
+    `ALTER ROLE postgres IN DATABASE ${/test_\w+/.exec(url)?.[0]} SET search_path = public, pg_catalog`,
+  );
+  onTestFinished(async () => void (await runSql(url, 'DROP OWNED BY mallory', 'DROP ROLE mallory')));
+  const mallory = as(url, 'mallory');
+  await runSql(
+    mallory,
+    'SET search_path = public',
+    'CREATE TABLE public.caught (who text)',
+    'GRANT ALL ON public.caught TO PUBLIC',
+  );
+  for (const statement of traps(trap)) await runSql(mallory, 'SET search_path = pg_catalog', statement);
+  for (const [operator, type] of [
+    ['=', 'bigint'],
+    ['=', 'bytea'],
+    ['<', 'timestamptz'],
+    ['||', 'text'],
+  ]) {
+    const name = `public.trap_${type}_${operator === '||' ? 'c' : operator === '=' ? 'e' : 'l'}`;
+    const result = operator === '||' ? 'text' : 'boolean';
+    await runSql(
+      mallory,
+      `CREATE FUNCTION ${name}(${type}, ${type}) RETURNS ${result} LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.caught VALUES (current_user); RETURN NULL; END $$`,
+      `CREATE OPERATOR public.${operator} (LEFTARG = ${type}, RIGHTARG = ${type}, FUNCTION = ${name})`,
+    );
+  }
+  const service = await start({ database: url });
+  for (const [method, path, body] of [
+    ['GET', '/inventory'],
+    ['PATCH', '/inventory/1', '{"quantity":7}'],
+    ['GET', '/pets/1'],
+    ['GET', '/store/orders'],
+  ] as const) {
+    expect(await ask(service, method, path, body)).toBe(200);
+  }
+  await service.controls.setPet(5n, { status: 'sold' });
+  await service.controls.setUsage(service.keyId, { minute: 3n }, 60_000);
+  await service.advanceClock(60);
+  await service.controls.reset();
+  expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(200);
+  expect(await runSql(url, 'SELECT * FROM public.caught')).toEqual([]);
+  await expect(runSql(mallory, 'SELECT * FROM petstock_service.keys')).rejects.toThrow(/permission denied/);
+});
+
+test('the documented roles: one makes the tables, the other serves them and can neither drop nor alter one', async () => {
+  const server = await temporaryPostgres();
+  const document = readFileSync(join(import.meta.dirname, '../../../docs/hosting/roles.sql'), 'utf8');
+  const [before = '', after = ''] = document.split(/^-- 2\..*$/m);
+  const statements = (sql: string) =>
+    sql
+      .replace(/^--.*$/gm, '')
+      .split(';')
+      .map((one) => one.trim())
+      .filter(Boolean);
+  await runSql(server.url, ...statements(before));
+  const url = databaseUrl(server.url, 'staging');
+  const [owner, staging] = [as(url, 'staging_owner'), as(url, 'staging')];
+  await expect(start({ database: staging })).rejects.toThrow(
+    /permission denied for database staging\. .*staging_owner|permission denied .*owner of the schema makes/s,
+  );
+  await (await start({ database: owner })).close();
+  // What is missing is said with the statements that give it.
+  await expect(start({ database: staging })).rejects.toThrow(
+    /GRANT USAGE ON SCHEMA petstock_service TO staging; GRANT SELECT/,
+  );
+  await runSql(owner, ...statements(after));
+  const service = await start({ database: staging });
+  expect(await ask(service, 'PATCH', '/inventory/1', '{"quantity":7}')).toBe(200);
+  expect(await ask(service, 'GET', '/inventory')).toBe(200);
+  await service.controls.reset();
+  expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(200);
+  for (const statement of [
+    'DROP TABLE petstock_service.pets',
+    'ALTER TABLE petstock_service.keys ADD COLUMN mine text',
+    'TRUNCATE petstock_service.keys',
+    'DELETE FROM petstock_service.keys',
+    'CREATE TABLE petstock_service.mine (a int)',
+  ]) {
+    await expect(runSql(staging, statement)).rejects.toThrow(/permission denied|must be owner/);
+  }
+  await expect(runSql(as(url, 'nobody_else'), 'SELECT 1')).rejects.toThrow();
+});
+
+test('a pooler in transaction mode is refused with a word, and nothing is set for its other clients', async () => {
+  const url = await temporaryDatabase();
+  const pooler = await transactionPooler(url);
+  await expect(start({ database: pooler })).rejects.toThrow(/pooler in transaction mode .*session mode/);
+  const settings = "SELECT current_setting('lock_timeout') AS locks, current_setting('search_path') AS path";
+  expect(await runSql(pooler, settings)).toEqual(await runSql(url, settings));
+});

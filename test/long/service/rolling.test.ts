@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { Agent, createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { generateKey, type RunningService, startService } from '../../../src/service/index.ts';
+import { temporaryFile } from '../../service/support.ts';
+
+/** How often the balancer asks whether a replica is ready, and how long a replica is not before it stops listening. */
+const [POLL_MS, DRAIN_MS] = [50, 400];
+
+interface Replica {
+  service: RunningService;
+  isReady: boolean;
+  readonly agent: Agent;
+}
+
+/** Sends each request to the next replica that is ready, on connections that it keeps, and never a second time. */
+function balancer(replicas: readonly Replica[], failures: string[]): Server {
+  let turn = 0;
+  return createServer((incoming, outgoing) => {
+    const ready = replicas.filter(({ isReady }) => isReady);
+    const replica = ready[turn++ % ready.length];
+    if (replica === undefined) return void outgoing.writeHead(503).end();
+    const { hostname, port } = new URL(replica.service.url);
+    const options = {
+      hostname,
+      port,
+      path: incoming.url,
+      method: incoming.method,
+      headers: incoming.headers,
+      agent: replica.agent,
+    };
+    const forwarded = request(options, (answer) => {
+      const { connection: _hop, ...headers } = answer.headers;
+      outgoing.writeHead(answer.statusCode ?? 0, headers);
+      answer.pipe(outgoing);
+    });
+    forwarded.on('error', (error) => {
+      failures.push(`${incoming.method} ${error.message}`);
+      outgoing.destroy();
+    });
+    incoming.pipe(forwarded);
+  });
+}
+
+test('a load of keep-alive clients through three replicas and two rolling restarts loses nothing', {
+  timeout: 90_000,
+}, async () => {
+  const [file, key, failures] = [temporaryFile(), generateKey(), [] as string[]];
+  const limits = { minute: 10_000_000, day: 10_000_000 };
+  const open = (port = 0, adminPort = 0) => startService({ file, key, limits, clock: Date, port, adminPort });
+  const replicas: Replica[] = [];
+  for (let count = 0; count < 3; count++) {
+    replicas.push({ service: await open(), isReady: true, agent: new Agent({ keepAlive: true, maxSockets: 20 }) });
+  }
+  const server = balancer(replicas, failures).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  let isOver = false;
+  onTestFinished(async () => {
+    isOver = true;
+    server.close();
+    server.closeAllConnections();
+    for (const { service, agent } of replicas) {
+      agent.destroy();
+      await service.close();
+    }
+  });
+  const poll = async (replica: Replica) => {
+    while (!isOver) {
+      replica.isReady = await fetch(`${replica.service.adminUrl}/readyz`).then(
+        (probed) => probed.ok,
+        () => false,
+      );
+      await sleep(POLL_MS);
+    }
+  };
+  for (const replica of replicas) void poll(replica);
+  let [answered, isDone] = [0, false];
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  const load = async (client: number) => {
+    for (let sent = 0; !isDone; sent++) {
+      const isWrite = sent % 2 === 0;
+      const what = isWrite ? { method: 'PATCH', body: `{"quantity":${sent}}` } : {};
+      const path = isWrite ? `/inventory/${client + 1}` : '/inventory';
+      try {
+        const answer = await fetch(`${url}${path}`, { headers, ...what });
+        await answer.arrayBuffer();
+        if (answer.status !== 200) failures.push(`${answer.status}`);
+        answered++;
+      } catch (error) {
+        failures.push(`client: ${(error as Error).message}`);
+      }
+    }
+  };
+  const clients = Array.from({ length: 12 }, (_, client) => load(client));
+  for (let round = 0; round < 2; round++) {
+    for (const replica of replicas) {
+      const { port } = new URL(replica.service.url);
+      const { port: adminPort } = new URL(replica.service.adminUrl ?? '');
+      replica.service.drain();
+      await sleep(DRAIN_MS);
+      await replica.service.close();
+      replica.service = await open(Number(port), Number(adminPort));
+      await expect.poll(() => replica.isReady).toBe(true);
+    }
+  }
+  isDone = true;
+  await Promise.all(clients);
+  expect(failures).toEqual([]);
+  expect(answered).toBeGreaterThan(100);
+  process.stdout.write(`rolling restarts: ${answered} requests, ${failures.length} lost\n`);
+});
