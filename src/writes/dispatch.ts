@@ -176,8 +176,8 @@ export class Dispatch {
     const hold = this.#isGroup ? longestHold.inGroup : longestHold.alone;
     const leaveBy = clock.monotonic() + hold;
     const expires = leaveBy + timeout;
-    const intents = rows.map(({ write: { row, petId, before, after }, isRebased }) => {
-      const rebased = isRebased && before !== undefined ? { before, after } : undefined;
+    const intents = rows.map(({ write: { row, petId, before, after, delta } }) => {
+      const rebased = delta === undefined || before === undefined ? undefined : { before, after };
       return { row, petId, expires, rebased };
     });
     const grants = await log.intend(intents, rows[0]?.mark, place).catch(async (error) => {

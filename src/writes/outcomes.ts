@@ -159,7 +159,7 @@ export class Outcomes implements Progression {
       const found = quantities.get(write.petId);
       if (write.delta !== undefined && found !== undefined) {
         const rebased = rebase(write, found, this.#zeros);
-        if (typeof rebased !== 'string') return [{ write: rebased, mark, readAt, isRebased: true }];
+        if (typeof rebased !== 'string') return [{ write: rebased, mark, readAt }];
         this.conflict(write, rebased, found);
       } else if (found === write.before) return [{ ...queued, mark, readAt }];
       else if (found === write.after) this.settle(write, { result: 'unchanged' }, found);

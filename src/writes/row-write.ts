@@ -28,8 +28,6 @@ export interface QueuedRow {
   readonly mark: Mark | undefined;
   /** When it was read, in milliseconds of the monotonic clock; `mustLook`: it has to be read again before the row is sent. */
   readonly readAt: number;
-  /** The stock has moved since the increment was written down. */
-  readonly isRebased?: boolean;
 }
 
 /** `readAt` of a row whose stock has to be read again. */
