@@ -8,16 +8,13 @@
  * await client.close();
  * ```
  */
-export type { Payload, RawAnswer } from '../api/client.ts';
-export type { Json, JsonNumber, JsonObject } from '../api/json.ts';
-export type { HttpRequest, HttpResponse, Transport } from '../api/transport.ts';
 export type { BulkCounts, BulkRow, RowError, RowResult } from '../inventory/change.ts';
 export { type InventoryItem, type PetStatus, petStatuses } from '../inventory/items.ts';
-export type { Clock, Deadline } from '../shared/clock.ts';
 export {
   AuthError,
   ConflictError,
   type ErrorChanges,
+  type ErrorCode,
   type ErrorDetails,
   FailureError,
   InterruptedError,
@@ -32,8 +29,23 @@ export {
 } from '../shared/errors.ts';
 export type { ExitCodeName } from '../shared/exit-codes.ts';
 export type { PetIdInput, QuantityInput } from './arguments.ts';
-export type { PetstoreClientOptions } from './options.ts';
-export { type CallOptions, createPetstoreClient, type PetstoreClient } from './petstore-client.ts';
+export type { LimitState, PetstoreClientOptions } from './options.ts';
+export {
+  type CallOptions,
+  createPetstoreClient,
+  type PetstoreClient,
+  type PlainAnswer,
+  type PlainCallOptions,
+  type RequestAnswer,
+} from './petstore-client.ts';
+export type { PlainJson, PlainJsonObject, PlainOptions } from './plain-json.ts';
 export type { ChangeInput } from './read-changes.ts';
-export type { ApplyOptions, RunReport } from './runs.ts';
-export { type Sandbox, type SandboxOptions, type SandboxRequest, startSandbox } from './start-sandbox.ts';
+export type { ApplyOptions, HistoryFilter, HistoryRow, HistoryRun, RunReport, WrittenItem } from './runs.ts';
+export {
+  type Sandbox,
+  type SandboxItem,
+  type SandboxOptions,
+  type SandboxRequest,
+  type SandboxSnapshot,
+  startSandbox,
+} from './start-sandbox.ts';

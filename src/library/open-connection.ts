@@ -2,7 +2,9 @@ import process from 'node:process';
 import type { ClientOptions } from '../api/client.ts';
 import { createUndiciTransport } from '../api/undici.ts';
 import { createGovernor } from '../rate-limit/admission.ts';
-import type { Governor } from '../rate-limit/governor.ts';
+import type { Governor, Permit } from '../rate-limit/governor.ts';
+import { currentLimits } from '../rate-limit/known-limits.ts';
+import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { MemoryLimits } from '../rate-limit/memory-limits.ts';
 import { scopeOf } from '../rate-limit/scope.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -16,7 +18,7 @@ import { createSystemProcesses } from '../shared/system-processes.ts';
 import { version } from '../shared/version.ts';
 import { serviceOf } from '../state/service-of.ts';
 import type { State } from '../state/state.ts';
-import type { PetstoreClientOptions } from './options.ts';
+import type { LimitState, PetstoreClientOptions, Plumbing } from './options.ts';
 import { userName } from './user-name.ts';
 
 /** What all calls of one client share. The governor and the state are opened with the first request. */
@@ -32,17 +34,20 @@ export interface LibraryConnection {
   findState(): Promise<State | undefined>;
   /** The state with the history. @throws UsageError without a state folder, FailureError where it can't be used */
   requireState(): Promise<State>;
+  /** The last known limits of the key, without a request. */
+  limits(): Promise<readonly LimitState[]>;
   close(): Promise<void>;
 }
 
 interface Opened {
   readonly governor: Governor;
+  readonly limits: LimitsStore;
   readonly state: State | undefined;
 }
 
 /** @param target both have been checked */
 export function openConnection(
-  options: PetstoreClientOptions,
+  options: PetstoreClientOptions & Plumbing,
   { baseUrl, key }: { readonly baseUrl: string; readonly key: string },
 ): LibraryConnection {
   const clock = options.clock ?? systemClock(options);
@@ -78,13 +83,16 @@ export function openConnection(
       onWait: (ms) => options.onWait?.(ms),
       onUnbelievable: (line) => options.onWarning?.(line),
     });
-    return { governor, state };
+    return { governor: tellingLimits(governor, options.onLimit), limits: store, state };
   });
   const transport = options.transport ?? createUndiciTransport();
   const userAgent = `petstock/${version}`;
   const governor = lateGovernor(late);
   return {
-    sending: { baseUrl, key, userAgent, transport, governor, clock, timeout, random: Math.random },
+    sending: {
+      ...{ baseUrl, key, userAgent, transport, governor, clock, timeout, random: Math.random },
+      retries: options.retries,
+    },
     clock,
     governor,
     name,
@@ -97,6 +105,10 @@ export function openConnection(
       throw new UsageError(
         'apply and undo need a stateFolder or a stateUrl that can be used: every write is recorded there first',
       );
+    },
+    limits: async () => {
+      const { limits } = await late.open();
+      return currentLimits([{ scope, state: limits.peek(scope) }], clock).map(limitState);
     },
     close: async () => {
       const opened = await late.opening()?.catch(() => undefined);
@@ -135,6 +147,44 @@ async function openLibraryState(
     onFallback(error as Error);
     return undefined;
   }
+}
+
+interface KnownWindow {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetAt: number;
+  readonly asOf: number;
+}
+
+function limitState({ limit, remaining, resetAt, asOf }: KnownWindow): LimitState {
+  return { limit, remaining, resetAt: new Date(resetAt), asOf: new Date(asOf) };
+}
+
+/** The same governor, which says after each answer what that says of the limit. */
+function tellingLimits(governor: Governor, onLimit: PetstoreClientOptions['onLimit']): Governor {
+  if (onLimit === undefined) return governor;
+  const telling = (permit: Permit): Permit => ({
+    ...permit,
+    answered: async (answer) => {
+      const before = governor.lastSeen;
+      await permit.answered(answer);
+      const seen = governor.lastSeen;
+      if (seen === undefined || seen === before) return;
+      const { limit, remaining, resetIn, asOf } = seen;
+      onLimit(limitState({ limit: Number(limit), remaining: Number(remaining), resetAt: asOf + resetIn, asOf }));
+    },
+  });
+  return {
+    admit: async (signal) => telling(await governor.admit(signal)),
+    admitSeveral: async (want, signal) => {
+      const [first, ...others] = await governor.admitSeveral(want, signal);
+      return [telling(first), ...others.map(telling)];
+    },
+    flush: () => governor.flush(),
+    get lastSeen() {
+      return governor.lastSeen;
+    },
+  };
 }
 
 interface Late<T> {

@@ -6,36 +6,55 @@ export interface PetstoreClientOptions {
   readonly baseUrl: string;
   readonly key: string;
   /**
-   * Where limits and gates are remembered, shared with every process that names the same folder, those of the command line
-   * included. It is opened with the first request. Without it they are remembered for this client alone.
+   * The folder in which limits and gates are remembered, shared with every process that names the same folder, those of the
+   * command line included. It is opened with the first request. Without it they are remembered for this client alone.
    */
-  readonly stateFolder?: string;
+  readonly stateFolder?: string | undefined;
   /**
-   * `postgresql://…`: a database that keeps limits, gates and the history for several machines, in place of the folder. With a
-   * folder, too, requests that only read go by that one where the database can't be reached, and `onWarning` is called.
+   * `postgresql://…`: a database that keeps limits, gates and the history for several machines, instead of the folder. With a
+   * folder, too, requests that only read go by that one if the database can't be reached, and `onWarning` is called.
    */
-  readonly stateUrl?: string;
-  /** Under which name the limits are remembered; default: the origin. */
-  readonly name?: string;
-  /** For one request, in milliseconds; default 30,000. */
-  readonly timeout?: number;
+  readonly stateUrl?: string | undefined;
+  /** The name under which the limits are remembered; default: the origin. */
+  readonly name?: string | undefined;
+  /** Of one request, in milliseconds; default 30,000. */
+  readonly timeout?: number | undefined;
   /** The longest wait of one request for the rate limit, in milliseconds; default 90,000. */
-  readonly maxWait?: number;
+  readonly maxWait?: number | undefined;
+  /** How often a read is sent again after a fault of the network; default 4. */
+  readonly retries?: number | undefined;
   /** Ends waits and requests of all calls; each call takes one of its own, too. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Leaves a small part of the limit (2 %, at least 2) to people. */
-  readonly bulk?: boolean;
+  readonly bulk?: boolean | undefined;
   /**
-   * Called where the state can't be used: limits are then remembered for this client alone. Without it every request
+   * Called if the state can't be used: limits are then remembered for this client alone. Without it every request
    * fails with that reason instead, a FailureError or an UnavailableError.
    */
-  onFallback?(reason: Error): void;
-  /** Called with a sentence where the state was damaged or can't be reached, or the service asks for a wait that makes no sense. */
-  onWarning?(line: string): void;
+  readonly onFallback?: ((reason: Error) => void) | undefined;
+  /** Called with a sentence if the state was damaged or can't be reached, or the service asks for a wait that makes no sense. */
+  readonly onWarning?: ((line: string) => void) | undefined;
   /** Called before each wait, with its length in milliseconds. */
-  onWait?(ms: number): void;
+  readonly onWait?: ((ms: number) => void) | undefined;
+  /** Called after each answer that says what is left of a limit. */
+  readonly onLimit?: ((state: LimitState) => void) | undefined;
+}
+
+/** What a service last said of a limit. */
+export interface LimitState {
+  readonly limit: number;
+  /** What was left, less what was sent since. */
+  readonly remaining: number;
+  /** When its window ends, by the service's clock. */
+  readonly resetAt: Date;
+  /** When that was said, by the local clock. */
+  readonly asOf: Date;
+}
+
+/** What a client works with on its edges: for tests of this library. */
+export interface Plumbing {
   /** Default: undici. */
-  readonly transport?: Transport;
+  readonly transport?: Transport | undefined;
   /** Default: the clock of this machine. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }

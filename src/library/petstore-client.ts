@@ -1,4 +1,5 @@
-import { type Client, createClient, type Payload, type RawAnswer } from '../api/client.ts';
+import { type Client, createClient } from '../api/client.ts';
+import { parseJson } from '../api/json.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { parseBaseUrl } from '../settings/base-url.ts';
 import { parseKey } from '../settings/keys.ts';
@@ -16,12 +17,16 @@ import {
 } from './arguments.ts';
 import { Calls } from './calls.ts';
 import { openConnection } from './open-connection.ts';
-import type { PetstoreClientOptions } from './options.ts';
+import type { LimitState, PetstoreClientOptions, Plumbing } from './options.ts';
+import { type PlainJson, type PlainOptions, plainJson } from './plain-json.ts';
 import type { ChangeInput } from './read-changes.ts';
 import {
   type ApplyOptions,
   adjustStock,
   applyChanges,
+  type HistoryFilter,
+  type HistoryRun,
+  historyOf,
   type RunReport,
   resumeRun,
   setStock,
@@ -32,6 +37,24 @@ import {
 export interface CallOptions {
   /** Ends this call: it rejects with the reason of the signal. A write that has left may still be carried out. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** How the numbers of an answer come, beside the options of every call. */
+export interface PlainCallOptions extends CallOptions, PlainOptions {}
+
+/** An answer whose shape the specification does not show, as plain data. */
+export interface PlainAnswer {
+  readonly value: PlainJson;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** An answer as it came, whatever its status. */
+export interface RequestAnswer {
+  readonly status: number;
+  readonly headers: PlainAnswer['headers'];
+  readonly body: Uint8Array;
+  /** The body as plain data; undefined if it is no JSON. */
+  readonly value: PlainJson | undefined;
 }
 
 /** The pet store inventory service. Every method throws UsageError, with nothing sent, for an argument that is not exact. */
@@ -68,26 +91,43 @@ export interface PetstoreClient {
    */
   resume(run: string, options?: ApplyOptions): Promise<RunReport>;
   /** Deprecated by the service. */
-  getPet(petId: PetIdInput, options?: CallOptions): Promise<Payload>;
-  listOrders(options?: CallOptions): Promise<Payload>;
+  getPet(petId: PetIdInput, options?: PlainCallOptions): Promise<PlainAnswer>;
+  listOrders(options?: PlainCallOptions): Promise<PlainAnswer>;
+  /** The runs of this service in the history, the newest first. */
+  history(filter?: HistoryFilter): AsyncIterable<HistoryRun>;
+  /** The last known limits of the key, without a request: the minute's and the day's, as far as the service has said them. */
+  limits(): Promise<readonly LimitState[]>;
   /** Asks for the inventory and reads its headers alone. */
   probe(options?: CallOptions): Promise<void>;
   /**
    * Any request. A status of 400 and above is no error here, except for a 429, and for a 502, 503 or 504 that stays.
    * @param path below the base URL, with its leading slash
    */
-  request(method: string, path: string, body?: string | Uint8Array, options?: CallOptions): Promise<RawAnswer>;
+  request(
+    method: string,
+    path: string,
+    body?: string | Uint8Array | undefined,
+    options?: PlainCallOptions,
+  ): Promise<RequestAnswer>;
   /** Waits for calls under way, writes out what is buffered, and closes the state. Later calls throw UsageError. */
   close(): Promise<void>;
+  /** `await using client = createPetstoreClient(…)` closes it. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** @throws UsageError for options that can't be used */
 export function createPetstoreClient(options: PetstoreClientOptions): PetstoreClient {
+  return openPetstoreClient(options);
+}
+
+/** The same, on a clock and a transport that are given. */
+export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): PetstoreClient {
   requireObject(options, 'options');
   const baseUrl = usable('baseUrl', parseBaseUrl(textOf(options.baseUrl, 'baseUrl') ?? ''));
   const key = usable('key', parseKey(textOf(options.key, 'key') ?? ''));
   countOf(options.timeout, 'timeout', 1);
   countOf(options.maxWait, 'maxWait');
+  countOf(options.retries, 'retries');
   textOf(options.stateFolder, 'stateFolder');
   const stateUrl = textOf(options.stateUrl, 'stateUrl');
   if (stateUrl !== undefined) usable('stateUrl', parseDatabaseUrl(stateUrl));
@@ -97,6 +137,8 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
   const clientFor = (interrupted: AbortSignal): Client => createClient({ ...connection.sending, interrupted });
   const call = <T>(given: CallOptions | undefined, work: (client: Client, signal: AbortSignal) => Promise<T>) =>
     calls.run(signalOf(given?.signal), (signal) => work(clientFor(signal), signal));
+
+  const close = () => calls.close(() => connection.close());
 
   return {
     async *listInventory(given) {
@@ -127,16 +169,36 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
     },
     getPet: async (petId, given) => {
       const id = petIdOf(petId);
-      return call(given, (client) => client.getPet(id));
+      return call(given, async (client) => plainAnswer(await client.getPet(id), given));
     },
-    listOrders: async (given) => call(given, (client) => client.listOrders()),
+    listOrders: async (given) => call(given, async (client) => plainAnswer(await client.listOrders(), given)),
+    history: (filter = {}) => historyOf(connection, filter),
+    limits: () => connection.limits(),
     probe: async (given) => call(given, (client) => client.probe()),
     request: async (method, path, body, given) => {
       requireRequest(method, path, body);
-      return call(given, (client) => client.request(method, path, body));
+      const { status, headers, body: bytes } = await call(given, (client) => client.request(method, path, body));
+      return { status, headers, body: bytes, value: plainBody(bytes, given) };
     },
-    close: () => calls.close(() => connection.close()),
+    close,
+    [Symbol.asyncDispose]: close,
   };
+}
+
+function plainAnswer(
+  { value, headers }: Awaited<ReturnType<Client['getPet']>>,
+  options: PlainOptions = {},
+): PlainAnswer {
+  return { value: plainJson(value, options), headers };
+}
+
+function plainBody(body: Uint8Array, options: PlainOptions = {}): PlainJson | undefined {
+  try {
+    return plainJson(parseJson(Buffer.from(body).toString('utf8')), options);
+  } catch {
+    // It is no JSON, and the bytes are there.
+    return undefined;
+  }
 }
 
 function requireRequest(method: unknown, path: unknown, body: unknown): void {

@@ -18,7 +18,7 @@ import {
   type PetstockError,
   UsageError,
 } from '../shared/errors.ts';
-import type { RunRecord } from '../state/history.ts';
+import type { RecordedRow, RunFilter, RunRecord } from '../state/history.ts';
 import type { State } from '../state/state.ts';
 import { countOf } from './arguments.ts';
 import type { LibraryConnection } from './open-connection.ts';
@@ -168,6 +168,84 @@ async function writtenItem(
   const [row] = report.rows;
   if (item === undefined || row === undefined) throw new FailureError(`Pet ${petId} was written, but was not answered`);
   return { ...item, run: report.run ?? undefined, ...(row.before !== undefined && { before: row.before }) };
+}
+
+/** Which runs of the history are asked for. */
+export interface HistoryFilter {
+  /** Runs that have written this pet. */
+  readonly petId?: bigint | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+  readonly state?: HistoryRun['state'] | undefined;
+  /** At most so many. */
+  readonly limit?: number | undefined;
+}
+
+/** A run of this service in the history. */
+export type HistoryRun = Pick<
+  RunRecord,
+  | 'run'
+  | 'command'
+  | 'user'
+  | 'host'
+  | 'file'
+  | 'reason'
+  | 'undoes'
+  | 'undoneBy'
+  | 'changes'
+  | 'units'
+  | 'counts'
+  | 'state'
+> & {
+  readonly at: Date;
+  /** Its rows, in the order of its plan. */
+  rows(): AsyncIterable<HistoryRow>;
+};
+
+export type HistoryRow = Pick<
+  RecordedRow,
+  'row' | 'petId' | 'before' | 'after' | 'delta' | 'result' | 'quantity' | 'error' | 'reason' | 'ref' | 'undoneBy'
+> & { readonly at: Date | undefined };
+
+/** Yields the runs at this service, the newest first. */
+export async function* historyOf(
+  { requireState, service }: LibraryConnection,
+  { petId, since, until, state, limit = Number.POSITIVE_INFINITY }: HistoryFilter,
+): AsyncGenerator<HistoryRun, void> {
+  const { history } = await requireState();
+  const filter: RunFilter = { petId, since: since?.getTime(), until: until?.getTime(), state };
+  let left = countOf(limit === Number.POSITIVE_INFINITY ? undefined : limit, 'limit') ?? limit;
+  for await (const run of history.runs(filter)) {
+    if (left <= 0) return;
+    if (run.service !== service) continue;
+    left -= 1;
+    const { command, user, host, file, reason, undoes, undoneBy, changes, units, counts } = run;
+    yield {
+      ...{
+        run: run.run,
+        command,
+        user,
+        host,
+        file,
+        reason,
+        undoes,
+        undoneBy,
+        changes,
+        units,
+        counts,
+        state: run.state,
+      },
+      at: new Date(run.at),
+      rows: () => historyRows(history.rows(run.run)),
+    };
+  }
+}
+
+async function* historyRows(rows: AsyncIterable<RecordedRow>): AsyncGenerator<HistoryRow, void> {
+  for await (const { row, petId, before, after, delta, result, quantity, error, reason, ref, undoneBy, at } of rows) {
+    const moment = at === undefined ? undefined : new Date(at);
+    yield { row, petId, before, after, delta, result, quantity, error, reason, ref, undoneBy, at: moment };
+  }
 }
 
 async function requireRun({ state, service }: RunSite, text: string): Promise<RunRecord> {

@@ -1,8 +1,13 @@
 import process from 'node:process';
+import type { PetStatus } from '../inventory/items.ts';
+import type { Controls, RunningService } from '../service/index.ts';
 import { UsageError } from '../shared/errors.ts';
 import { machineTime } from '../shared/machine-time.ts';
 import { createSystemClock } from '../shared/system-clock.ts';
-import { countOf, requireObject } from './arguments.ts';
+import { countOf, type PetIdInput, petIdOf, type QuantityInput, quantityOf, requireObject } from './arguments.ts';
+import type { PetstoreClientOptions } from './options.ts';
+import { openPetstoreClient, type PetstoreClient } from './petstore-client.ts';
+import { movableClock } from './test-clock.ts';
 
 export interface SandboxOptions {
   /** 0, the default, takes a free one. */
@@ -10,6 +15,8 @@ export interface SandboxOptions {
   /** Pets in the stock: 24. The same `seed` gives the same stock. */
   readonly pets?: number | undefined;
   readonly seed?: number | undefined;
+  /** `small`: no id is beyond 2^53; default: the last three are. */
+  readonly ids?: 'large' | 'small' | undefined;
   /** Requests a minute and a day; default: 1,000 and 100,000, with bans for going on after a 429. */
   readonly limits?: { readonly minute: number; readonly day: number } | undefined;
   /** Length of a minute, for tests. */
@@ -25,11 +32,44 @@ export interface Sandbox {
   readonly key: string;
   /** The last requests seen, oldest first. */
   requests(): readonly SandboxRequest[];
-  /** Puts these faults in the place of all others. @throws UsageError */
+  /** Replaces all faults. @throws UsageError */
   setFaults(faults: readonly string[]): void;
-  /** Moves the clock of the service ahead. */
+  /** Moves the clock of the service ahead, and that of all clients that it has made: their waits end. */
   advanceClock(seconds: number): void;
+  /** Returns a client of this service, on its clock. */
+  client(options?: Partial<PetstoreClientOptions>): PetstoreClient;
+  /** Returns a pet as the service has it; undefined if there is none. */
+  pet(petId: PetIdInput): Promise<SandboxItem | undefined>;
+  /** Puts a pet in, or changes it. What is left out stays as it is; a new pet needs a quantity. */
+  setPet(petId: PetIdInput, change: SandboxChange): Promise<SandboxItem>;
+  /** @returns false if there is no such pet */
+  removePet(petId: PetIdInput): Promise<boolean>;
+  /** Replaces the stock. Keys and what they have used stay. */
+  importStock(items: Iterable<SandboxItem>): Promise<void>;
+  /** Brings back the stock that it was started with, and forgets what the key has used. */
+  reset(): Promise<void>;
+  /** Bans the key. @param seconds null: ends its ban */
+  ban(seconds: number | null): Promise<void>;
+  /** Returns the stock and what the key has used, for `restore`. */
+  snapshot(): Promise<SandboxSnapshot>;
+  restore(snapshot: SandboxSnapshot): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface SandboxChange {
+  readonly quantity?: QuantityInput | undefined;
+  readonly status?: PetStatus | undefined;
+}
+
+export interface SandboxItem {
+  readonly petId: bigint;
+  readonly quantity: number;
+  readonly status: PetStatus;
+}
+
+/** A moment of a sandbox. */
+export interface SandboxSnapshot {
+  readonly items: readonly SandboxItem[];
 }
 
 export interface SandboxRequest {
@@ -52,31 +92,74 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { FaultSpecError, startService } = await import('../service/index.ts');
   const worded = (error: unknown): unknown =>
     error instanceof FaultSpecError ? new UsageError(error.message, { cause: error }) : error;
-  const service = await startService({
-    file: ':memory:',
-    testControls: true,
-    clock: createSystemClock(machineTime(process)),
-    ...checked(options),
-  }).catch((error) => {
-    throw worded(error);
-  });
+  const clock = movableClock(createSystemClock(machineTime(process)));
+  const service = await startService({ file: ':memory:', testControls: true, clock, ...checked(options) }).catch(
+    (error) => {
+      throw worded(error);
+    },
+  );
+  const { url, key } = service;
   return {
-    url: service.url,
-    key: service.key,
+    url,
+    key,
     requests: () => service.journal(),
     setFaults: (faults) => {
       try {
-        void service.setFaults(faults);
+        service.setFaults(faults);
       } catch (error) {
         throw worded(error);
       }
     },
-    advanceClock: (seconds) => void service.advanceClock(countOf(seconds, 'seconds') ?? 0),
+    advanceClock: (seconds) => clock.advance((countOf(seconds, 'seconds') ?? 0) * 1000),
+    client: (own = {}) => openPetstoreClient({ baseUrl: url, key, clock, ...own }),
+    ...administration(service),
     close: () => service.close(),
   };
 }
 
-function checked({ port, pets, seed, limits, windowSeconds, faults }: SandboxOptions) {
+type Snapshot = Awaited<ReturnType<Controls['snapshot']>>;
+
+function administration({ controls, keyId }: RunningService) {
+  const snapshots = new WeakMap<SandboxSnapshot, Snapshot>();
+  return {
+    pet: async (petId: PetIdInput) => {
+      const found = await controls.setPet(petIdOf(petId), {});
+      return found === null ? undefined : itemOf(found.item);
+    },
+    setPet: async (petId: PetIdInput, { quantity, status }: SandboxChange) => {
+      const change = { status, quantity: quantity === undefined ? undefined : BigInt(quantityOf(quantity)) };
+      const found = await controls.setPet(petIdOf(petId), change);
+      if (found === null) throw new UsageError(`There is no pet ${petId}: a new one needs a quantity`);
+      return itemOf(found.item);
+    },
+    removePet: (petId: PetIdInput) => controls.removePet(petIdOf(petId)),
+    importStock: (items: Iterable<SandboxItem>) => {
+      const stock = Array.from(items, ({ quantity, ...item }) => ({ ...item, quantity: BigInt(quantityOf(quantity)) }));
+      return controls.importStock({ items: stock, orders: [] });
+    },
+    reset: () => controls.reset(),
+    ban: async (seconds: number | null) => {
+      await controls.ban(keyId, seconds === null ? null : (countOf(seconds, 'seconds') ?? 0));
+    },
+    snapshot: async () => {
+      const taken = await controls.snapshot();
+      const snapshot = { items: Array.from(taken.stock.items, itemOf) };
+      snapshots.set(snapshot, taken);
+      return snapshot;
+    },
+    restore: async (snapshot: SandboxSnapshot) => {
+      const taken = snapshots.get(snapshot);
+      if (taken === undefined) throw new UsageError('The snapshot is of another sandbox');
+      await controls.restore(taken);
+    },
+  };
+}
+
+function itemOf({ petId, quantity, status }: { petId: bigint; quantity: bigint; status: PetStatus }): SandboxItem {
+  return { petId, quantity: Number(quantity), status };
+}
+
+function checked({ port, pets, seed, ids, limits, windowSeconds, faults }: SandboxOptions) {
   if (port !== undefined && port > 65_535) throw new UsageError('port must be at most 65535');
   const counts = {
     port: countOf(port, 'port'),
@@ -89,6 +172,7 @@ function checked({ port, pets, seed, limits, windowSeconds, faults }: SandboxOpt
   return {
     ...given,
     ...(faults === undefined ? {} : { faults }),
+    ...(ids === undefined ? {} : { ids }),
     ...(limits === undefined ? {} : { limits: limitsOf(limits) }),
   };
 }

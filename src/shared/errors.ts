@@ -56,6 +56,22 @@ export interface ErrorChanges extends ErrorDetails {
   readonly message?: string;
 }
 
+/** The codes of petstock's own failures. */
+export type ErrorCode =
+  | 'usage'
+  | 'unauthorized'
+  | 'unavailable'
+  | 'untrusted_certificate'
+  | 'rate_limited'
+  | 'conflict'
+  | 'not_found'
+  | 'rejected'
+  | 'failure'
+  | 'partial'
+  | 'interrupted'
+  | 'closed_pipe'
+  | 'changes';
+
 /**
  * The root of every failure that petstock expects. `kind` names its exit code. Every kind is constructed with a message and
  * details.
@@ -64,7 +80,7 @@ export abstract class PetstockError extends Error {
   /** The name of its exit code. */
   abstract readonly kind: ExitCodeName;
   /** Machine-readable, lower snake case; in JSON output the service's own code takes precedence. */
-  abstract readonly code: string;
+  abstract readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly lines: readonly string[];
   readonly faults: readonly ErrorFault[];
@@ -124,7 +140,7 @@ export class AuthError extends PetstockError {
 /** The network failed, a request timed out, or the service answered 5xx, after all retries. */
 export class UnavailableError extends PetstockError {
   readonly kind = 'unavailable';
-  readonly code: string = 'unavailable';
+  readonly code: 'unavailable' | 'untrusted_certificate' = 'unavailable';
 }
 
 /** The certificate of the service was refused, before anything was sent. Trying again does not help. */

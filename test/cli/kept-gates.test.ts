@@ -1,7 +1,7 @@
 import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { createPetstoreClient } from '../../src/library/index.ts';
+import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { emptyState } from '../../src/rate-limit/key-state.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { withGateCopies } from '../../src/state/gate-copies.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createPetstoreClient, type PetstoreClientOptions, startSandbox, UsageError } from '../../src/library/index.ts';
+import { type PetstoreClientOptions, startSandbox, UsageError } from '../../src/library/index.ts';
+import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { openShop } from '../support/shop.ts';
 
 /** What a program in JavaScript may give, whatever the types say. */

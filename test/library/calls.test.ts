@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
-import { createPetstoreClient, startSandbox, UsageError } from '../../src/library/index.ts';
+import { startSandbox, UsageError } from '../../src/library/index.ts';
+import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { openShop } from '../support/shop.ts';
 
 test('a signal ends one call with its reason, and leaves the others', async () => {

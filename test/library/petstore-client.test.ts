@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import {
   AuthError,
-  createPetstoreClient,
   FailureError,
   type InventoryItem,
   NotFoundError,
@@ -16,6 +15,7 @@ import {
   UnavailableError,
   UsageError,
 } from '../../src/library/index.ts';
+import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { answer, openServer, stock } from '../api/server.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import {
   type ChangeInput,
   ConflictError,
-  createPetstoreClient,
   InterruptedError,
   NotFoundError,
   PartialError,
   type PetstoreClientOptions,
   UsageError,
 } from '../../src/library/index.ts';
+import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { openShop, type Shop, type ShopOptions } from '../support/shop.ts';
 
 async function open(options: ShopOptions = {}, own: Partial<PetstoreClientOptions> = {}) {

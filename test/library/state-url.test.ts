@@ -1,10 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import {
-  createPetstoreClient,
-  type PetstoreClientOptions,
-  UnavailableError,
-  UsageError,
-} from '../../src/library/index.ts';
+import { type PetstoreClientOptions, UnavailableError, UsageError } from '../../src/library/index.ts';
+import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 import { openShop } from '../support/shop.ts';
 

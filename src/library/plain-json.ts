@@ -1,0 +1,36 @@
+import { isJsonObject, type Json, numberText, toInteger } from '../api/json.ts';
+
+/** A JSON value as plain data: an integer that a number can't hold is a bigint. */
+export type PlainJson = null | boolean | string | number | bigint | readonly PlainJson[] | PlainJsonObject;
+export interface PlainJsonObject {
+  readonly [name: string]: PlainJson;
+}
+
+export interface PlainOptions {
+  /** `string`: the values of `id`, `petId` and other names that end in `Id` are strings, whatever their size. */
+  readonly ids?: 'exact' | 'string' | undefined;
+}
+
+const isIdName = (name: string): boolean => name === 'id' || name.endsWith('Id');
+
+/** Returns a value without any class of a parser. */
+export function plainJson(value: Json, { ids }: PlainOptions, name = ''): PlainJson {
+  const digits = numberText(value);
+  if (digits !== undefined) {
+    const integer = toInteger(value);
+    if (integer === undefined) return Number(digits);
+    if (ids === 'string' && isIdName(name)) return `${integer}`;
+    return Number.isSafeInteger(Number(integer)) ? Number(integer) : integer;
+  }
+  if (Array.isArray(value)) return value.map((item: Json) => plainJson(item, { ids }, name));
+  if (!isJsonObject(value)) return value as null | boolean | string;
+  const plain: Record<string, PlainJson> = {};
+  for (const [member, item] of Object.entries(value)) {
+    // A name such as __proto__ is a member as any other.
+    Object.defineProperty(plain, member, {
+      value: plainJson(item, { ids }, member),
+      ...{ enumerable: true, configurable: true, writable: true },
+    });
+  }
+  return plain;
+}

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { AuthError, RateLimitedError, startSandbox, UsageError } from '../../src/library/index.ts';
+
+test('its administration puts pets in, takes them out, and brings back what was there', async () => {
+  const sandbox = await startSandbox({ ids: 'small', pets: 3 });
+  const client = sandbox.client();
+  expect(await sandbox.setPet(7, { quantity: 3, status: 'pending' })).toEqual({
+    petId: 7n,
+    quantity: 3,
+    status: 'pending',
+  });
+  const before = await sandbox.snapshot();
+  await client.updateInventory(7, 9);
+  expect(await sandbox.pet('7')).toMatchObject({ quantity: 9 });
+  await sandbox.restore(before);
+  expect(await sandbox.pet(7)).toMatchObject({ quantity: 3 });
+  expect([await sandbox.removePet(7), await sandbox.removePet(7), await sandbox.pet(7)]).toEqual([
+    true,
+    false,
+    undefined,
+  ]);
+  await expect(sandbox.setPet(8, { status: 'sold' })).rejects.toBeInstanceOf(UsageError);
+  await sandbox.importStock([{ petId: 1n, quantity: 5, status: 'available' }]);
+  for await (const items of client.listInventory()) expect(items).toHaveLength(1);
+  await sandbox.reset();
+  for await (const items of client.listInventory()) expect(items).toHaveLength(3);
+  await client.close();
+  await sandbox.close();
+});
+
+test('its clock reaches the clients that it has made: a wait for the next minute ends', async () => {
+  const sandbox = await startSandbox({ limits: { minute: 1, day: 100 } });
+  const client = sandbox.client();
+  await client.probe();
+  const waiting = client.probe();
+  while (sandbox.requests().length < 2) {
+    sandbox.advanceClock(30);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await waiting;
+  expect(sandbox.requests().map(({ status }) => status)).toEqual([200, 200]);
+  await client.close();
+  await sandbox.close();
+});
+
+test('a banned key is refused until that is over', async () => {
+  const sandbox = await startSandbox();
+  await sandbox.ban(3600);
+  const client = sandbox.client({ maxWait: 0 });
+  await expect(client.probe()).rejects.toSatisfy((e) => e instanceof RateLimitedError || e instanceof AuthError);
+  await sandbox.ban(null);
+  await sandbox.client().probe();
+  await client.close();
+  await sandbox.close();
+});

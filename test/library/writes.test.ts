@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { InterruptedError, type PetstoreClientOptions, UsageError } from '../../src/library/index.ts';
+import type { Plumbing } from '../../src/library/options.ts';
+import { openPetstoreClient } from '../../src/library/petstore-client.ts';
+import { openShop } from '../support/shop.ts';
+
+async function open(
+  own: Partial<PetstoreClientOptions & Plumbing> = {},
+  limits = { minute: 1_000_000, day: 1_000_000 },
+) {
+  const shop = await openShop({ limits });
+  const { service, clock, folders } = shop;
+  const settings = { baseUrl: service.url, key: service.key, clock, stateFolder: folders.state, name: 'staging' };
+  return { shop, client: openPetstoreClient({ ...settings, ...own }) };
+}
+
+test('ten adjusts at once on one client all count', async () => {
+  // Ten that wait would pass the time of a test's own clock ten times as fast.
+  const { client } = await open({ clock: undefined });
+  const items = await Promise.all(Array.from({ length: 10 }, () => client.adjust(4, 1)));
+  expect(items.map(({ before = 0, quantity }) => quantity - before)).toEqual(Array(10).fill(1));
+  expect(new Set(items.map(({ run }) => run)).size).toBe(10);
+  expect((await client.adjust(4n, '-10')).quantity).toBe(39);
+  await client.close();
+});
+
+test('so do ten deltas that are applied at once', async () => {
+  const { client } = await open();
+  const reports = await Promise.all(
+    Array.from({ length: 10 }, () =>
+      client.apply([
+        { petId: 4, delta: 1 },
+        { petId: 5, delta: 2 },
+      ]),
+    ),
+  );
+  expect(reports.map(({ error, counts }) => error ?? counts.applied)).toEqual(Array(10).fill(2));
+  const stock = new Map<bigint, number>();
+  for await (const items of client.listInventory()) for (const { petId, quantity } of items) stock.set(petId, quantity);
+  expect([stock.get(4n), stock.get(5n)]).toEqual([49, 21]);
+  await client.close();
+});
+
+test('updateInventory is a run as any other: others wait for it, and undo does not destroy what it wrote', async () => {
+  const { shop, client } = await open();
+  await shop.run('inventory adjust 4 +1');
+  const written = await client.updateInventory(4, 12);
+  expect(written).toEqual({ petId: 4n, quantity: 12, status: 'available', run: expect.any(String) });
+  const [run] = JSON.parse((await shop.run('history list --json')).stdout);
+  expect(run).toMatchObject({ run: written.run, command: 'inventory set', counts: { applied: 1 } });
+  const [, earlier] = JSON.parse((await shop.run('history list --json')).stdout);
+  const undone = await shop.run(`undo ${earlier.run} --yes`);
+  expect(undone.code).toBe(7);
+  expect(undone.stderr).toContain(`run ${written.run} (inventory set) has written it since`);
+  await client.close();
+});
+
+test('an interrupted apply says which run it is, and resume goes on with it', async () => {
+  const { shop, client } = await open();
+  const controller = new AbortController();
+  const changes = Array.from({ length: 20 }, (_, index) => ({ petId: index + 1, delta: 1 }));
+  const applying = client.apply(changes, { signal: controller.signal, concurrency: 1 });
+  while (!shop.service.journal().some(({ method }) => method === 'PATCH')) await new Promise(setImmediate);
+  controller.abort();
+  const { error, run = '' } = await applying;
+  expect(error).toBeInstanceOf(InterruptedError);
+  expect(error).toMatchObject({ run, hint: `client.resume('${run}')`, kind: 'interrupted' });
+  const resumed = await client.resume(run.slice(-4));
+  expect(resumed).toMatchObject({ run, error: undefined, counts: { applied: 20 } });
+  await expect(client.resume('zzzz')).rejects.toThrow('There is no run');
+  await client.close();
+});
+
+test('the history and the limits are there for programs', async () => {
+  const told: number[] = [];
+  const { client } = await open({ onLimit: ({ remaining }) => told.push(remaining) }, { minute: 100, day: 1000 });
+  expect(await client.limits()).toEqual([]);
+  const { run } = await client.adjust(4, 2);
+  await client.apply([{ petId: 5, quantity: 9, reason: 'count' }]);
+  const runs = [];
+  for await (const one of client.history({ petId: 4n })) runs.push(one);
+  expect(runs).toMatchObject([{ run, command: 'inventory adjust', state: 'done', counts: { applied: 1 } }]);
+  const rows = [];
+  for await (const row of runs[0]?.rows() ?? []) rows.push(row);
+  expect(rows).toMatchObject([{ petId: 4n, before: 39, after: 41, delta: 2, result: 'applied', at: expect.any(Date) }]);
+  for await (const one of client.history({ limit: 1 })) expect(one.reason).toBe('count');
+  const [minute] = await client.limits();
+  expect(minute).toMatchObject({ limit: 100, resetAt: expect.any(Date) });
+  expect(told.length).toBeGreaterThan(0);
+  expect(told.at(-1)).toBe(minute?.remaining);
+  await client.close();
+});
+
+test('without a state one pet is still set, and nothing can be adjusted', async () => {
+  const { client } = await open({ stateFolder: undefined });
+  expect(await client.updateInventory(4, 12)).toEqual({ petId: 4n, quantity: 12, status: 'available' });
+  await expect(client.adjust(4, 1)).rejects.toBeInstanceOf(UsageError);
+  await client[Symbol.asyncDispose]();
+  await expect(client.probe()).rejects.toThrow('closed');
+});
+
+test('payloads are plain data, every digit of an id is there', async () => {
+  const { client } = await open();
+  const { value } = await client.getPet(9007199254740993n);
+  expect(value).toMatchObject({ petId: 9007199254740993n });
+  expect((await client.getPet(9007199254740993n, { ids: 'string' })).value).toMatchObject({
+    petId: '9007199254740993',
+  });
+  const answer = await client.request('GET', '/inventory', undefined, { ids: 'string' });
+  expect(answer).toMatchObject({
+    status: 200,
+    value: expect.arrayContaining([expect.objectContaining({ petId: '4' })]),
+  });
+  expect((await client.request('GET', '/nowhere')).status).toBe(404);
+  await client.close();
+});
