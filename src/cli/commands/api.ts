@@ -6,9 +6,9 @@ import { FailureError, NotFoundError, PetstockError, UsageError } from '../../sh
 import { readErrorReason, systemCode } from '../../shared/file-error.ts';
 import { readInput } from '../../shared/read-input.ts';
 import { singleLine } from '../../shared/sanitize.ts';
+import type { Input } from '../context.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
 import { examples } from './command.ts';
-import { readAll } from './stdin.ts';
 import { collect, requireFileName } from './values.ts';
 
 /** What a request may be. */
@@ -104,6 +104,12 @@ async function bodyOf({ context }: Invocation, data: string): Promise<string | U
     const reason = isMissing ? `There is no file ${file}` : `${file} can't be read: ${readErrorReason(cause)}`;
     throw new UsageError(`${reason}; nothing was sent`, { cause });
   }
+}
+
+async function readAll({ chunks }: Pick<Input, 'chunks'>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of chunks) pieces.push(piece);
+  return Buffer.concat(pieces);
 }
 
 /** The key is petstock's, so that a limit is kept; the others say how long the body is and whose connection it is. */

@@ -1,8 +1,7 @@
 import { grouped } from '../../inventory/grouped.ts';
 import type { Row } from '../../output/view.ts';
 import type { Diagnosis } from './diagnose.ts';
-import type { FolderFacts } from './folders.ts';
-import { clockText } from './service-clock.ts';
+import type { FolderFacts } from './files.ts';
 
 /** A diagnosis line by line, for people. */
 export function diagnosisRows({
@@ -66,4 +65,12 @@ function terminalText({ streams, columns, color }: Diagnosis['terminal']): strin
   if (streams.length === 0) return 'none';
   const width = columns === null ? [] : [`${columns} columns`];
   return [streams.join(' and '), ...width, color ? 'colour' : 'no colour'].join(', ');
+}
+
+/** `as the service's, within 0.6 s`, `183.2 s ahead of the service's, within 0.6 s` */
+function clockText({ aheadSeconds, uncertaintySeconds }: NonNullable<Diagnosis['clock']>): string {
+  const within = `within ${uncertaintySeconds} s`;
+  if (Math.abs(aheadSeconds) <= uncertaintySeconds) return `as the service's, ${within}`;
+  const way = aheadSeconds > 0 ? 'ahead of' : 'behind';
+  return `${Math.abs(aheadSeconds)} s ${way} the service's, ${within}`;
 }

@@ -170,6 +170,7 @@ test.each([
   'inventory show',
   'buy 4',
   'inventory list --everything',
+  'inventory list --nope',
   'orders get',
   'inventory list -z',
 ])('nothing is guessed for %s', async (command) => {

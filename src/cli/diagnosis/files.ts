@@ -1,6 +1,8 @@
-import { accessSync, constants, type Stats, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { effectiveUser } from '../../shared/effective-user.ts';
 import { fileErrorReason, systemCode } from '../../shared/file-error.ts';
+import type { Context } from '../context.ts';
 
 export interface FolderFacts {
   readonly path: string;
@@ -59,5 +61,47 @@ function freeOn(path: string): number | null {
     return bavail * bsize;
   } catch {
     return null;
+  }
+}
+
+export interface CompletionFacts {
+  readonly shell: 'bash' | 'zsh' | 'fish';
+  /** What installs it: a script that the shell finds, or a file of its settings that asks for it. */
+  readonly path: string;
+}
+
+/** Where the completion of each shell is installed, as far as it is in a usual place. PowerShell keeps its profile in no such place. */
+export function completionFacts(env: Context['env']): readonly CompletionFacts[] {
+  const home = env.HOME ?? '';
+  const data = env.XDG_DATA_HOME ?? join(home, '.local', 'share');
+  const config = env.XDG_CONFIG_HOME ?? join(home, '.config');
+  const roots = ['/usr/share', '/usr/local/share', '/opt/homebrew/share'];
+  const scripts = {
+    bash: [data, ...roots].map((root) => join(root, 'bash-completion', 'completions', 'petstock')),
+    zsh: roots.flatMap((root) =>
+      ['site-functions', 'vendor-completions'].map((kind) => join(root, 'zsh', kind, '_petstock')),
+    ),
+    fish: [
+      join(config, 'fish', 'completions', 'petstock.fish'),
+      ...roots.map((root) => join(root, 'fish', 'vendor_completions.d', 'petstock.fish')),
+    ],
+  };
+  const settings = {
+    bash: ['.bashrc', '.bash_profile', '.profile'].map((name) => join(home, name)),
+    zsh: [join(env.ZDOTDIR ?? home, '.zshrc')],
+    fish: [join(config, 'fish', 'config.fish')],
+  };
+  return (['bash', 'zsh', 'fish'] as const).flatMap((shell) => {
+    const path =
+      scripts[shell].find((file) => existsSync(file)) ?? settings[shell].find((file) => asksForIt(file, shell));
+    return path === undefined ? [] : [{ shell, path }];
+  });
+}
+
+function asksForIt(file: string, shell: string): boolean {
+  try {
+    return new RegExp(`^[^#\\n]*petstock completion ${shell}`, 'm').test(readFileSync(file, 'utf8'));
+  } catch {
+    return false;
   }
 }
