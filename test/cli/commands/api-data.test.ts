@@ -72,7 +72,6 @@ test.each([
   ['--import', ['sandbox', 'serve', '--port', '0', '--import', '']],
   ['--key-file', ['sandbox', 'serve', '--port', '0', '--key-file', '']],
   ['--tls-cert', ['sandbox', 'serve', '--port', '0', '--tls-cert', '', '--tls-key', 'key.pem']],
-  ['--config', ['sandbox', 'serve', '--port', '0', '--config', '']],
   ['--codes', ['inventory', 'count', '--yes', '--codes', '']],
   ['--data @', ['api', 'PATCH', '/inventory/4', '--data', '@']],
 ])('an empty name, as of a variable that is not set, is said to be one: %s in %j', async (what, command) => {
