@@ -70,7 +70,7 @@ export default {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['^src/cli/(commands|reference)/', '^src/cli/(main|program|report|help-texts)\\.ts$'],
+        pathNot: ['^src/cli/commands/', '^src/cli/(main|program|report)\\.ts$'],
       },
       to: { path: '^src/cli/commands/' },
     },

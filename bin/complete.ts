@@ -1,7 +1,10 @@
 import { writeSync } from 'node:fs';
 import { answerText } from '../src/cli/completion/answer-text.ts';
 import { complete, type Knowledge } from '../src/cli/completion/complete.ts';
-import { builtTable } from './built-table.ts';
+import type { TableCommand } from '../src/cli/completion/table.ts';
+
+/** What completion knows of the commands, as JSON: the build puts it here, and it is missing in the sources. */
+declare const COMPLETION_TABLE: string;
 
 /**
  * Answers a script of `petstock completion`: `__complete <shell> :<current word> [words before it…]`. The colon is there since some
@@ -11,7 +14,8 @@ import { builtTable } from './built-table.ts';
 export async function answerShell([shell = '', marked = ':', ...words]: readonly string[]): Promise<void> {
   try {
     const current = marked.slice(1);
-    const found = await complete(await builtTable(), { words, current }, knowledge);
+    const table: TableCommand = JSON.parse(COMPLETION_TABLE);
+    const found = await complete(table, { words, current }, knowledge);
     writeSync(1, answerText(found, shell, current));
   } catch {
     // The shell then proposes nothing.

@@ -2,11 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { FailureError } from '../src/shared/errors.ts';
 
+/** The text itself: the build of an executable puts it here. */
+declare const LICENCES: string | undefined;
+
 /**
- * The file that the build writes beside the program. The build of an executable puts the text in the place of this.
- * @throws FailureError where it is not there
+ * Returns the licences of petstock and of what goes with it. The build for Node writes them to a file beside the program.
+ * @throws FailureError if that is not there
  */
 export async function readLicences(): Promise<string> {
+  if (typeof LICENCES === 'string') return LICENCES;
   try {
     return await readFile(createRequire(import.meta.url).resolve('./LICENSES.txt'), 'utf8');
   } catch (cause) {

@@ -112,19 +112,25 @@ function systemProcesses(clock: Clock): Processes {
 }
 
 /**
- * On Node 20 the first request makes V8 optimise undici's HTTP parser (WebAssembly) in the background, and the exit waits about
- * 80 ms for it. The flag takes that to 4 ms. It is not a stable interface: V8 ignores a flag it has dropped.
- *
- * It is set when undici is loaded and the first request is about to leave: once it is set, Node 20 recompiles each of its own modules that
- * it loads, where it had them compiled before.
+ * On Node 20 the first request makes V8 optimise undici's HTTP parser (WebAssembly) in the background, and the exit waits for it:
+ * 500 M instructions, some 100 ms. A parser that is made while the budget is large is never optimised. The flag is not a stable
+ * interface; it is set back at once, since V8 takes cached code only under the flags that it was made with.
  */
 function openTransport(options: TransportOptions): Transport {
   const transport = createUndiciTransport(options);
-  let isSet = false;
-  return (request) => {
-    if (!isSet) process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
-    isSet = true;
-    return transport(request);
+  if (!process.versions.node.startsWith('20.')) return transport;
+  const setBudget = (budget: number) =>
+    process.getBuiltinModule('node:v8').setFlagsFromString(`--wasm-tiering-budget=${budget}`);
+  let isFirst = true;
+  return async (request) => {
+    if (!isFirst) return transport(request);
+    isFirst = false;
+    setBudget(1_000_000_000);
+    try {
+      return await transport(request);
+    } finally {
+      setBudget(1_800_000);
+    }
   };
 }
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { manPage } from '../../src/cli/reference/man-page.ts';
+import { manPage } from '../reference/man-page.ts';
 import { committedAt } from './commit.ts';
 import { bundleOneFile } from './one-file.ts';
 import { hostName, runtimeFor, type Target, targets } from './runtime.ts';
@@ -57,7 +57,7 @@ function compile(target: Target, bun: string, folder: string): void {
     ...['build', '--compile', '--bytecode', '--minify-whitespace', '--minify-syntax'],
     ...['--no-compile-autoload-dotenv', '--no-compile-autoload-bunfig'],
     ...['--no-compile-autoload-tsconfig', '--no-compile-autoload-package-json'],
-    ...['--external', '@photostructure/sqlite', '--external', 'pg-native'],
+    ...['--external', '#sqlite', '--external', 'pg-native'],
     `--target=bun-${target.name.replace('x64', 'x64-baseline')}`,
     `--compile-executable-path=${runtimeFor(target, root)}`,
     ...['petstock.cjs', '--outfile', file],

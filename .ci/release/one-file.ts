@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, type Options } from 'tsup';
-import { completion, licences, quickHelp, unused } from '../../tsup.config.ts';
+import { build } from 'tsup';
+import { licences, unused } from '../bundle.ts';
+import { completionTable } from '../reference/completion-table.ts';
 import { bunNotice } from './bun-notice.ts';
-
-type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 
 /**
  * Makes one CommonJS file of the program, for an executable: SQLite is that of its runtime.
@@ -14,13 +13,17 @@ type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
  * @returns the text of the licences
  */
 export async function bundleOneFile(folder: string): Promise<string> {
-  await bundle(folder, [licences()]);
+  await bundle(folder, '');
   const text = `${readFileSync(join(folder, 'LICENSES.txt'), 'utf8')}\n${'-'.repeat(80)}\n\n${bunNotice}`;
-  await bundle(folder, [licencesInside(text)]);
+  await bundle(folder, text);
   return text;
 }
 
-async function bundle(folder: string, plugins: readonly EsbuildPlugin[]): Promise<void> {
+async function bundle(folder: string, text: string): Promise<void> {
+  const constants = { COMPLETION_TABLE: JSON.stringify(await completionTable()), LICENCES: text };
+  // The path of the file on the machine that builds would make each build another one.
+  const nowhere = { 'import.meta.url': 'file:///petstock', __filename: '/petstock', __dirname: '/' };
+  const define = Object.entries({ ...constants, ...nowhere }).map(([name, value]) => [name, JSON.stringify(value)]);
   await build({
     config: false,
     silent: true,
@@ -30,24 +33,10 @@ async function bundle(folder: string, plugins: readonly EsbuildPlugin[]): Promis
     target: 'es2023',
     splitting: false,
     outDir: folder,
-    noExternal: [/^(?!(@photostructure\/sqlite|pg-native)$)/],
+    noExternal: [/^(?!(#sqlite|pg-native)$)/],
     removeNodeProtocol: false,
     outExtension: () => ({ js: '.cjs' }),
-    esbuildPlugins: [unused, quickHelp, completion, ...plugins],
-    esbuildOptions(options) {
-      // The path of the file on the machine that builds would make each build another one.
-      const nowhere = { 'import.meta.url': '"file:///petstock"', __filename: '"/petstock"', __dirname: '"/"' };
-      options.define = { ...options.define, ...nowhere };
-    },
+    define: Object.fromEntries(define),
+    esbuildPlugins: text === '' ? [unused, licences()] : [unused],
   });
-}
-
-function licencesInside(text: string): EsbuildPlugin {
-  return {
-    name: 'licences-inside',
-    setup({ onLoad }) {
-      const contents = `export const readLicences = async () => ${JSON.stringify(text)};`;
-      onLoad({ filter: /[\\/]bin[\\/]licences\.ts$/ }, () => ({ contents }));
-    },
-  };
 }

@@ -9,7 +9,7 @@ import type * as Sqlite from '@photostructure/sqlite';
  * @throws where there is neither
  */
 export function sqlite(): typeof Sqlite {
-  return hasOwnEngine() ? ownEngine() : createRequire(import.meta.url)('@photostructure/sqlite');
+  return hasOwnEngine() ? ownEngine() : createRequire(import.meta.url)('#sqlite');
 }
 
 /** @param version of Node. Before 22.18 its module lacks what is needed here. */

@@ -125,7 +125,7 @@ function environment({ home = temporaryHome(), env }: ProgramOptions): NodeJS.Pr
     // Gates that another program has left on this machine are none of the test's business.
     XDG_RUNTIME_DIR: join(home.folder, 'runtime'),
     // What a fresh home would be filled with, at every first start.
-    NODE_DISABLE_COMPILE_CACHE: '1',
+    PETSTOCK_NO_CACHE: '1',
     ...env,
   };
 }

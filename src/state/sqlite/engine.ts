@@ -47,7 +47,7 @@ export async function loadEngine(version = process.versions.node, load = loadFor
 
 async function loadFor(version: string): Promise<Engine> {
   if (hasOwnEngine(version)) return quietly(() => import('node:sqlite' as string));
-  return (await import('@photostructure/sqlite')) as unknown as Engine;
+  return (await import('#sqlite')) as unknown as Engine;
 }
 
 /** @param version of Node. Before 22.18 its module lacks what is needed here. */

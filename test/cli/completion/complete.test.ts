@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { commandFacts } from '../../../.ci/reference/command-facts.ts';
+import { completionTable } from '../../../.ci/reference/completion-table.ts';
+import { valueKindOf } from '../../../.ci/reference/value-kinds.ts';
 import { complete, type Knowledge } from '../../../src/cli/completion/complete.ts';
 import type { Word } from '../../../src/cli/completion/table.ts';
-import { commandFacts } from '../../../src/cli/reference/command-facts.ts';
-import { completionTable } from '../../../src/cli/reference/completion-table.ts';
-import { valueKindOf } from '../../../src/cli/reference/value-kinds.ts';
 import fc from '../../support/seeded-fast-check.ts';
 
 const table = await completionTable();
@@ -80,7 +80,7 @@ test('every value in the help is known to completion, if only as one that can no
     ];
     for (const { names, placeholder, term } of places) {
       if (placeholder !== undefined && valueKindOf(path, names, placeholder) === undefined) {
-        unknown.push(`${path}: ${term}: say in src/cli/reference/value-kinds.ts what it stands for`);
+        unknown.push(`${path}: ${term}: say in .ci/reference/value-kinds.ts what it stands for`);
       }
     }
     commands.forEach(visit);

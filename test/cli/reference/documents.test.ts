@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { commandFacts } from '../../../src/cli/reference/command-facts.ts';
-import { commandsDocument } from '../../../src/cli/reference/commands-document.ts';
-import { manPage } from '../../../src/cli/reference/man-page.ts';
-import { textBlocks } from '../../../src/cli/reference/text-blocks.ts';
+import { commandFacts } from '../../../.ci/reference/command-facts.ts';
+import { commandsDocument } from '../../../.ci/reference/commands-document.ts';
+import { manPage } from '../../../.ci/reference/man-page.ts';
+import { textBlocks } from '../../../.ci/reference/text-blocks.ts';
 import { openShop } from '../../support/shop.ts';
 
 type Facts = Awaited<ReturnType<typeof commandFacts>>;

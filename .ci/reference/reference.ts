@@ -1,6 +1,6 @@
-import type { HelpPart } from '../../output/help-text.ts';
-import { topicNames } from '../commands/help/topic-names.ts';
-import { topics } from '../commands/help/topics.ts';
+import { topicNames } from '../../src/cli/commands/help/topic-names.ts';
+import { topics } from '../../src/cli/commands/help/topics.ts';
+import type { HelpPart } from '../../src/output/help-text.ts';
 import { type CommandFacts, commandFacts } from './command-facts.ts';
 import { type TextBlock, textBlocks } from './text-blocks.ts';
 

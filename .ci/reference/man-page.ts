@@ -1,5 +1,5 @@
-import type { HelpPart } from '../../output/help-text.ts';
-import { version } from '../../shared/version.ts';
+import type { HelpPart } from '../../src/output/help-text.ts';
+import { version } from '../../src/shared/version.ts';
 import type { CommandFacts, OptionFacts } from './command-facts.ts';
 import { makeReference, noteBlocks, ownOptions, type Topic } from './reference.ts';
 import { type TextBlock, textBlocks } from './text-blocks.ts';

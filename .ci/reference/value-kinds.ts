@@ -1,24 +1,24 @@
-import { rowFields } from '../../change-files/fields.ts';
-import { changeFileEndings, changeFormats } from '../../change-files/format.ts';
-import { petStatuses } from '../../inventory/items.ts';
-import { sortKeys } from '../../inventory/sort.ts';
-import { runFields } from '../../output/history-list-view.ts';
-import { rowFields as rowFieldsOfRun } from '../../output/history-run-view.ts';
-import { inventoryFields } from '../../output/inventory-view.ts';
+import { rowFields } from '../../src/change-files/fields.ts';
+import { changeFileEndings, changeFormats } from '../../src/change-files/format.ts';
+import { petStatuses } from '../../src/inventory/items.ts';
+import { sortKeys } from '../../src/inventory/sort.ts';
+import { runFields } from '../../src/output/history-list-view.ts';
+import { rowFields as rowFieldsOfRun } from '../../src/output/history-run-view.ts';
+import { inventoryFields } from '../../src/output/inventory-view.ts';
 import {
   definitionOf,
   environmentNames,
   remoteEnvironmentNames,
   settingDefinitions,
   settingNames,
-} from '../../settings/settings.ts';
-import { methods } from '../commands/api.ts';
-import { topicNames } from '../commands/help/topic-names.ts';
-import { runStates } from '../commands/history/list.ts';
-import { rowResults } from '../commands/history/show.ts';
-import { plans } from '../commands/sandbox/numbers.ts';
-import { shellNames } from '../completion/shell-names.ts';
-import type { ValueKind, Word } from '../completion/table.ts';
+} from '../../src/settings/settings.ts';
+import { methods } from '../../src/src/cli/commands/api.ts';
+import { topicNames } from '../../src/src/cli/commands/help/topic-names.ts';
+import { runStates } from '../../src/src/cli/commands/history/list.ts';
+import { rowResults } from '../../src/src/cli/commands/history/show.ts';
+import { plans } from '../../src/src/cli/commands/sandbox/numbers.ts';
+import { shellNames } from '../../src/src/cli/completion/shell-names.ts';
+import type { ValueKind, Word } from '../../src/src/cli/completion/table.ts';
 
 /** Of files that hold a list. */
 const listEndings = ['.csv', '.json', '.ndjson', '.jsonl'];

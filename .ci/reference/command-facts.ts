@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
-import { PetstockCommand } from '../commands/command.ts';
-import { finish } from '../commands/lazy-commands.ts';
-import { createProgram } from '../program.ts';
+import { PetstockCommand } from '../../src/cli/commands/command.ts';
+import { finish } from '../../src/cli/commands/lazy-commands.ts';
+import { createProgram } from '../../src/cli/program.ts';
 
 /** What a command takes and does, as its help says it. Manual, documents and completion are made of this. */
 export interface CommandFacts {

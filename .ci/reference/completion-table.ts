@@ -1,4 +1,4 @@
-import type { TableCommand, TableOperand, TableOption, ValueKind } from '../completion/table.ts';
+import type { TableCommand, TableOperand, TableOption, ValueKind } from '../../src/cli/completion/table.ts';
 import { type CommandFacts, commandFacts, type OperandFacts, type OptionFacts } from './command-facts.ts';
 import { valueKindOf } from './value-kinds.ts';
 

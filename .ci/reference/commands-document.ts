@@ -1,4 +1,4 @@
-import type { HelpPart } from '../../output/help-text.ts';
+import type { HelpPart } from '../../src/output/help-text.ts';
 import type { CommandFacts } from './command-facts.ts';
 import { makeReference, noteBlocks, ownOptions, type Reference, type Topic } from './reference.ts';
 import { type TextBlock, textBlocks } from './text-blocks.ts';

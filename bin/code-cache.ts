@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Script } from 'node:vm';
+import { foldersOf } from './folders.ts';
+
+/** The SHA-256 at the beginning of a file, in bytes. */
+const digestLength = 32;
+/** Files beyond these are removed, the oldest first: those of other versions, and of commands that are no longer used. */
+const maxFiles = 48;
+/** V8 forgets the code of functions that have not run for a while: a longer run makes no cache. In seconds. */
+const maxUptime = 10;
+/** One run in so many adds to its cache what the command has needed since. */
+const renewalInterval = 32;
+
+interface Compiled {
+  readonly script: Script;
+  readonly path: string;
+  readonly key: string;
+  readonly wasKept: boolean;
+}
+
+/**
+ * Returns V8's code cache of a command, in the state folder; undefined if there is no such folder yet, or it isn't ours alone.
+ *
+ * V8 checks hardly anything of a cache and crashes on a damaged one, so each is read with care: see `read`.
+ */
+export function openCodeCache(words: readonly string[], env: NodeJS.ProcessEnv): CodeCache | undefined {
+  if (env.PETSTOCK_NO_CACHE) return undefined;
+  try {
+    const { state } = foldersOf(env);
+    if (!isOurFolder(lstatSync(state), 0o022)) return undefined;
+    return new CodeCache(join(state, 'compiled'), [
+      ...[process.version, process.arch, process.execArgv.join(' '), env.NODE_OPTIONS ?? ''],
+      commandOf(words),
+    ]);
+  } catch {
+    // No home, no state folder, or a relative one: everything works without it.
+    return undefined;
+  }
+}
+
+/**
+ * Returns the first two words that may be a noun and a verb. A cache with all that any command has run would take longer to read;
+ * nothing else depends on it.
+ */
+function commandOf(words: readonly string[]): string {
+  const named = words.filter((word) => /^[a-z]+(-[a-z]+)*$/.test(word)).slice(0, 2);
+  return [...named, ...words.filter((word) => word === '--help' || word === '-h')].join(' ');
+}
+
+export class CodeCache {
+  readonly #folder: string;
+  readonly #facts: readonly string[];
+  readonly #compiled: Compiled[] = [];
+
+  /** @param facts on which the code depends, besides its source */
+  constructor(folder: string, facts: readonly string[]) {
+    this.#folder = folder;
+    this.#facts = facts;
+  }
+
+  /** Compiles a script, of which the build has put the hash into the first line: `// …`. */
+  compile(filename: string, source: string): Script {
+    const key = [basename(filename), source.slice(0, source.indexOf('\n')), ...this.#facts].join('\n');
+    const path = join(this.#folder, createHash('sha256').update(key).digest('hex').slice(0, 32));
+    const cachedData = this.#read(path, key);
+    const script = new Script(source, { filename, ...(cachedData !== undefined && { cachedData }) });
+    const wasKept = cachedData !== undefined && script.cachedDataRejected === false;
+    this.#compiled.push({ script, path, key, wasKept });
+    return script;
+  }
+
+  /** Returns what was kept under a key; undefined if it is not whole, not ours, or was open to others. */
+  #read(path: string, key: string): Buffer | undefined {
+    let file: number | undefined;
+    try {
+      if (!isOurFolder(lstatSync(this.#folder), 0o077)) return undefined;
+      file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+      const stats = fstatSync(file);
+      if (!stats.isFile() || !isOurs(stats, 0o077)) return undefined;
+      const bytes = Buffer.allocUnsafeSlow(stats.size);
+      if (readSync(file, bytes) !== bytes.length) return undefined;
+      const code = bytes.subarray(digestLength);
+      return digest(key, code).equals(bytes.subarray(0, digestLength)) ? code : undefined;
+    } catch {
+      return undefined;
+    } finally {
+      if (file !== undefined) closeSync(file);
+    }
+  }
+
+  /** Keeps what was compiled in this run, as a rule once. It takes 10 to 20 ms; nothing is thrown. */
+  keep(): void {
+    const isRenewed = Math.random() < 1 / renewalInterval;
+    const due = this.#compiled.filter(({ wasKept }) => !wasKept || isRenewed);
+    if (due.length === 0 || process.uptime() > maxUptime) return;
+    try {
+      this.#makeFolder();
+      for (const { script, path, key } of due) write(path, key, script.createCachedData());
+      this.#removeOldest();
+    } catch {
+      // A full disk, or another process that does the same.
+    }
+  }
+
+  #makeFolder(): void {
+    const stats = lstatSync(this.#folder, { throwIfNoEntry: false });
+    if (stats !== undefined && isOurFolder(stats, 0o077)) return;
+    rmSync(this.#folder, { recursive: true, force: true });
+    mkdirSync(this.#folder, { mode: 0o700 });
+  }
+
+  #removeOldest(): void {
+    const names = readdirSync(this.#folder);
+    if (names.length <= maxFiles) return;
+    const aged = names.map((name) => ({ name, at: timeOf(join(this.#folder, name)) }));
+    aged.sort((one, other) => one.at - other.at);
+    for (const { name } of aged.slice(0, -maxFiles)) rmSync(join(this.#folder, name), { recursive: true, force: true });
+  }
+}
+
+function write(path: string, key: string, code: Buffer): void {
+  const unfinished = join(dirname(path), `${basename(path)}.${process.pid}`);
+  const file = openSync(unfinished, 'wx', 0o600);
+  try {
+    for (const part of [digest(key, code), code]) {
+      if (writeSync(file, part) !== part.length) throw new Error('the disk is full');
+    }
+    renameSync(unfinished, path);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The hash is of the key too: a file of another program under this name is not run. */
+function digest(key: string, code: Buffer): Buffer {
+  return createHash('sha256').update(key).update(code).digest();
+}
+
+function isOurFolder(stats: Stats, denied: number): boolean {
+  return stats.isDirectory() && isOurs(stats, denied);
+}
+
+/** @param denied bits that its mode must not have. Windows knows neither owner nor mode, and keeps the folder from others itself */
+function isOurs(stats: Stats, denied: number): boolean {
+  const user = process.geteuid?.();
+  return user === undefined || (stats.uid === user && (stats.mode & denied) === 0);
+}
+
+function timeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}

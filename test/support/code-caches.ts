@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Home, type ProgramOptions, runProgram, temporaryHome } from './program.ts';
+
+/** Command lines that need no service, and what they print from the caches of other tests' programs. */
+export const commands = ['history list --json', 'config list', 'inventory apply --help'] as const;
+
+const on = { PETSTOCK_NO_CACHE: undefined };
+
+export const folderOf = (home: Home): string => join(home.state, 'compiled');
+
+export function cachesIn(home: Home): readonly string[] {
+  if (!existsSync(folderOf(home))) return [];
+  return readdirSync(folderOf(home)).map((name) => join(folderOf(home), name));
+}
+
+export function runCached(home: Home, command: string, options: ProgramOptions = {}) {
+  return runProgram(command, { home, ...options, env: { ...on, ...options.env } });
+}
+
+/** Returns a home in which `commands` have kept their caches, and what each has printed. */
+export async function warmHome() {
+  const home = temporaryHome();
+  // There is none before there is a state.
+  mkdirSync(home.state, { mode: 0o700 });
+  for (const command of commands) await runCached(home, command);
+  const printed = new Map<string, unknown>();
+  for (const command of commands) printed.set(command, await runCached(home, command));
+  return { home, printed };
+}
+
+/** @param random from 0 to 1 */
+export type Damage = (path: string, random: () => number) => void;
+
+const changed = (change: (bytes: Buffer, random: () => number) => Buffer): Damage => {
+  return (path, random) => writeFileSync(path, change(readFileSync(path), random));
+};
+const somewhere = (bytes: Buffer, random: () => number) => Math.floor(random() * bytes.length);
+
+/** Ways in which a cache comes to be another than it was made. */
+export const damages: Readonly<Record<string, Damage>> = {
+  cut: changed((bytes, random) => bytes.subarray(0, somewhere(bytes, random))),
+  empty: changed(() => Buffer.alloc(0)),
+  zeroed: changed((bytes, random) => bytes.fill(0, somewhere(bytes, random))),
+  flipped: changed((bytes, random) => {
+    const at = somewhere(bytes, random);
+    bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random() * 8));
+    return bytes;
+  }),
+  longer: changed((bytes) => Buffer.concat([bytes, Buffer.from('more')])),
+  /** Sound in itself, but of another program, command or Node. */
+  'hashed without its key': changed((bytes) => {
+    const code = bytes.subarray(32);
+    return Buffer.concat([createHash('sha256').update(code).digest(), code]);
+  }),
+};
