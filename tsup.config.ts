@@ -42,10 +42,11 @@ const all = {
   platform: 'node',
   // These builds write here at once, and what is made of them stays.
   clean: ['!sqlite/**', '!prebuilds/**', '!binaries/**', '!packages/**', '!release/**'],
-  external: ['#sqlite', './complete.cjs'],
+  external: ['./complete.cjs'],
   // tsup gives this precedence over `external`, so the exceptions have to be in the pattern.
-  noExternal: [/^(?!(#sqlite|pg-native|\.\/complete\.cjs)$)/],
+  noExternal: [/^(?!(pg-native|\.\/complete\.cjs)$)/],
   removeNodeProtocol: false,
+  define: { SQLITE: '"./sqlite/index.cjs"' },
 } satisfies Options;
 
 const commonJs = { ...all, format: 'cjs', splitting: false, outExtension: () => ({ js: '.cjs' }) } satisfies Options;
@@ -55,7 +56,11 @@ export default defineConfig(async () => [
     ...commonJs,
     name: 'start',
     entry: { petstock: 'bin/installed.ts', complete: 'bin/complete.ts' },
-    define: { COMPLETION_TABLE: JSON.stringify(JSON.stringify(await completionTable())) },
+    define: {
+      ...all.define,
+      'import.meta.url': '__filename',
+      COMPLETION_TABLE: JSON.stringify(JSON.stringify(await completionTable())),
+    },
     esbuildPlugins: [manual],
   },
   {

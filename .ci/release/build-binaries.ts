@@ -57,7 +57,7 @@ function compile(target: Target, bun: string, folder: string): void {
     ...['build', '--compile', '--bytecode', '--minify-whitespace', '--minify-syntax'],
     ...['--no-compile-autoload-dotenv', '--no-compile-autoload-bunfig'],
     ...['--no-compile-autoload-tsconfig', '--no-compile-autoload-package-json'],
-    ...['--external', '#sqlite', '--external', 'pg-native'],
+    ...['--external', 'pg-native'],
     `--target=bun-${target.name.replace('x64', 'x64-baseline')}`,
     `--compile-executable-path=${runtimeFor(target, root)}`,
     ...['petstock.cjs', '--outfile', file],

@@ -33,7 +33,7 @@ async function bundle(folder: string, text: string): Promise<void> {
     target: 'es2023',
     splitting: false,
     outDir: folder,
-    noExternal: [/^(?!(#sqlite|pg-native)$)/],
+    noExternal: [/^(?!pg-native$)/],
     removeNodeProtocol: false,
     outExtension: () => ({ js: '.cjs' }),
     define: Object.fromEntries(define),

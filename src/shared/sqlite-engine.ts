@@ -2,6 +2,9 @@ import { createRequire } from 'node:module';
 import process from 'node:process';
 import type * as Sqlite from '@photostructure/sqlite';
 
+/** The bundle of the package beside the program: the build puts its path here. */
+declare const SQLITE: string | undefined;
+
 /**
  * SQLite as Node has it, or, before Node 22.18, as the package that goes with petstock has it: both have the same names.
  * A process must open a file with one of them only: two copies of SQLite don't see each other's locks.
@@ -9,7 +12,8 @@ import type * as Sqlite from '@photostructure/sqlite';
  * @throws where there is neither
  */
 export function sqlite(): typeof Sqlite {
-  return hasOwnEngine() ? ownEngine() : createRequire(import.meta.url)('#sqlite');
+  if (hasOwnEngine()) return ownEngine();
+  return createRequire(import.meta.url)(typeof SQLITE === 'string' ? SQLITE : '@photostructure/sqlite');
 }
 
 /** @param version of Node. Before 22.18 its module lacks what is needed here. */

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { cachesIn, commands, damages, folderOf, runCached, warmHome } from '../support/code-caches.ts';
+import { cachesIn, commands, type Damage, damages, folderOf, runCached, warmHome } from '../support/code-caches.ts';
 import { runProgram, temporaryHome } from '../support/program.ts';
 
 const mode = (path: string) => statSync(path).mode & 0o777;
@@ -36,12 +36,12 @@ test('a command keeps what V8 has compiled, for its user alone, and the next one
 test('a cache that was changed, or open to others, is not read, and made anew without a word', async () => {
   const { home, printed } = await warmHome();
   const [command] = commands;
-  const wider = (path: string) => chmodSync(path, 0o644);
-  const linked = (path: string) => {
+  const wider: Damage = (path) => chmodSync(path, 0o644);
+  const linked: Damage = (path) => {
     renameSync(path, `${path}.kept`);
     symlinkSync(`${path}.kept`, path);
   };
-  for (const [what, damage] of Object.entries({ ...damages, wider, linked })) {
+  for (const [what, damage] of Object.entries<Damage>({ ...damages, wider, linked })) {
     const inodes = new Map<string, number>();
     for (const path of cachesIn(home).filter((name) => !name.endsWith('.kept'))) {
       damage(path, () => 0.5);

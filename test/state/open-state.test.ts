@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
 import { type OpenStateOptions, openExistingState, openState, type StateSystem } from '../../src/state/open-state.ts';
-import { type Engine, hasOwnEngine, loadEngine } from '../../src/state/sqlite/engine.ts';
+import { type Engine, loadEngine } from '../../src/state/sqlite/engine.ts';
 import type { State } from '../../src/state/state.ts';
 import { createStateClock, FakeProcesses, headOf, intentOf, rowsFor, service, temporaryFolder } from './rig.ts';
 

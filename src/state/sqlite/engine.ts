@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { FailureError } from '../../shared/errors.ts';
+import { sqlite } from '../../shared/sqlite-engine.ts';
 
 /** What is used of SQLite, by the names of `node:sqlite`. @photostructure/sqlite has the same. */
 export interface Engine {
@@ -34,7 +35,10 @@ export type Row = Readonly<Record<string, string | number | null>>;
  * SQLite as Node has it, or, before Node 22.18, as the package that goes with petstock has it.
  * @throws FailureError where there is neither
  */
-export async function loadEngine(version = process.versions.node, load = loadFor): Promise<Engine> {
+export async function loadEngine(
+  version = process.versions.node,
+  load: (version: string) => Promise<Engine> = loadOurs,
+): Promise<Engine> {
   try {
     return await load(version);
   } catch (cause) {
@@ -45,28 +49,6 @@ export async function loadEngine(version = process.versions.node, load = loadFor
   }
 }
 
-async function loadFor(version: string): Promise<Engine> {
-  if (hasOwnEngine(version)) return quietly(() => import('node:sqlite' as string));
-  return (await import('#sqlite')) as unknown as Engine;
-}
-
-/** @param version of Node. Before 22.18 its module lacks what is needed here. */
-export function hasOwnEngine(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > 22 || (major === 22 && minor >= 18);
-}
-
-/** Node 22 warns on stderr that its module is experimental. Every other warning goes on. */
-async function quietly<Result>(load: () => Promise<Result>): Promise<Result> {
-  const emit = process.emitWarning;
-  const filtered = (warning: string | Error, ...rest: never[]) => {
-    const isOfEngine = rest.some((detail) => detail === 'ExperimentalWarning') && /sqlite/i.test(String(warning));
-    if (!isOfEngine) emit.call(process, warning, ...rest);
-  };
-  process.emitWarning = filtered as typeof emit;
-  try {
-    return await load();
-  } finally {
-    process.emitWarning = emit;
-  }
+async function loadOurs(): Promise<Engine> {
+  return sqlite() as unknown as Engine;
 }
