@@ -1,10 +1,17 @@
 import { rowFields } from '../../src/change-files/fields.ts';
 import { changeFileEndings, changeFormats } from '../../src/change-files/format.ts';
+import { methods } from '../../src/cli/commands/api.ts';
+import { topicNames } from '../../src/cli/commands/help/topic-names.ts';
+import { runStates } from '../../src/cli/commands/history/list.ts';
+import { rowResults } from '../../src/cli/commands/history/show.ts';
+import { plans } from '../../src/cli/commands/sandbox/numbers.ts';
+import { shellNames } from '../../src/cli/completion/shell-names.ts';
+import type { ValueKind, Word } from '../../src/cli/completion/table.ts';
 import { petStatuses } from '../../src/inventory/items.ts';
 import { sortKeys } from '../../src/inventory/sort.ts';
 import { runFields } from '../../src/output/history-list-view.ts';
 import { rowFields as rowFieldsOfRun } from '../../src/output/history-run-view.ts';
-import { inventoryFields } from '../../src/output/inventory-view.ts';
+import { namedFields } from '../../src/output/inventory-view.ts';
 import {
   definitionOf,
   environmentNames,
@@ -12,13 +19,9 @@ import {
   settingDefinitions,
   settingNames,
 } from '../../src/settings/settings.ts';
-import { methods } from '../../src/src/cli/commands/api.ts';
-import { topicNames } from '../../src/src/cli/commands/help/topic-names.ts';
-import { runStates } from '../../src/src/cli/commands/history/list.ts';
-import { rowResults } from '../../src/src/cli/commands/history/show.ts';
-import { plans } from '../../src/src/cli/commands/sandbox/numbers.ts';
-import { shellNames } from '../../src/src/cli/completion/shell-names.ts';
-import type { ValueKind, Word } from '../../src/src/cli/completion/table.ts';
+
+/** A page (`html`) is of some commands alone, which is no reason to hide it. */
+const outputs = [...settingDefinitions.output.values.split('|'), 'html'];
 
 /** Of files that hold a list. */
 const listEndings = ['.csv', '.json', '.ndjson', '.jsonl'];
@@ -55,13 +58,13 @@ const byPlace: Readonly<Record<string, Readonly<Record<string, ValueKind>>>> = {
   '': {
     '--env': words(environmentNames),
     '--store': { kind: 'stores' },
-    '--output': words(settingDefinitions.output.values.split('|')),
+    '--output': words(outputs),
     '--color': words(['auto', 'always', 'never']),
   },
   'inventory list': {
     '--status': words(petStatuses, 'list'),
     '--sort': words(sortKeys),
-    '--fields': words(inventoryFields, 'list'),
+    '--fields': words(namedFields, 'list'),
   },
   'inventory apply': {
     file: files(changeFileEndings),

@@ -24,7 +24,7 @@ test('each command shows the same help in each way to ask for it, whatever the w
       expect(first?.stdout).toMatch(new RegExp(`^Usage: petstock( ${path})?( |\n)`));
       for (const { code, stdout, stderr } of texts)
         expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: first?.stdout, stderr: '' });
-      const prose = first?.stdout.split('\n').filter((line) => !/^ {2}(petstock|#)/.test(line)) ?? [];
+      const prose = first?.stdout.split('\n').filter((line) => !/^ {2,}(petstock|source|#)/.test(line)) ?? [];
       expect(prose.filter((line) => line.length > width)).toEqual([]);
     }
   }
