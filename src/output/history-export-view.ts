@@ -3,48 +3,49 @@ import { batchesOf } from './batches.ts';
 import { exportIdentity, rowJson } from './run-json.ts';
 import type { Column, Row, View } from './view.ts';
 
-/** A run and its rows. */
-export interface ExportedRun {
+/** A row, and its run. */
+export interface ExportedRow {
   readonly run: RunRecord;
-  readonly rows: AsyncIterable<RecordedRow>;
+  readonly row: RecordedRow;
 }
 
 const fields = [
   ...['run', 'env', 'store', 'baseUrl', 'command', 'user', 'host', 'file', 'undoes', 'runAt'],
-  ...['row', 'line', 'petId', 'before', 'after', 'result', 'quantity', 'error', 'reason', 'ref', 'at', 'undoneBy'],
+  ...[
+    'row',
+    'line',
+    'petId',
+    'before',
+    'after',
+    'result',
+    'quantity',
+    'error',
+    'reason',
+    'ref',
+    'at',
+    'undoneBy',
+    'seq',
+  ],
 ];
 const columns: readonly Column[] = fields.map((field) => ({ field, title: field }));
 
 /**
- * Every row of some runs, each with the facts of its run: what `history export` writes, and no table shows. JSON has the whole
- * error of a row, CSV and TSV its message.
+ * Rows in the order in which they were settled, each with the facts of its run: what `history export` writes, and no table shows. JSON has the
+ * whole error of a row, CSV and TSV its message. `seq` only grows.
  */
-export function historyExportView(runs: () => AsyncIterable<ExportedRun>): View {
+export function historyExportView(rows: () => AsyncIterable<ExportedRow>): View {
   return {
     shape: 'list',
     columns,
-    rows: batchesOf(() => flatRows(runs()), same),
-    document: { head: undefined, rows: batchesOf(() => jsonRows(runs()), same) },
+    rows: batchesOf(() => rows(), flatRow),
+    document: { head: undefined, rows: batchesOf(() => rows(), jsonRow) },
   };
 }
 
-async function* jsonRows(runs: AsyncIterable<ExportedRun>): AsyncGenerator<object> {
-  for await (const { run, rows } of runs) {
-    const identity = exportIdentity(run);
-    for await (const row of rows) yield { ...identity, ...rowJson(row), undoneBy: row.undoneBy ?? null };
-  }
+function jsonRow({ run, row }: ExportedRow): object {
+  return { ...exportIdentity(run), ...rowJson(row), undoneBy: row.undoneBy ?? null, seq: row.touched };
 }
 
-async function* flatRows(runs: AsyncIterable<ExportedRun>): AsyncGenerator<Row> {
-  for await (const { run, rows } of runs) {
-    const identity = exportIdentity(run);
-    for await (const row of rows) {
-      const { undoneBy = null, error } = row;
-      yield { ...identity, ...rowJson(row), error: error?.message ?? null, undoneBy };
-    }
-  }
-}
-
-function same<T>(value: T): T {
-  return value;
+function flatRow(exported: ExportedRow): Row {
+  return { ...(jsonRow(exported) as Row), error: exported.row.error?.message ?? null };
 }

@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { hostname, platform } from 'node:os';
 import type { Processes, ProcessIdentity } from './processes.ts';
 
 export interface SystemProcessesOptions {
@@ -11,11 +11,13 @@ export interface SystemProcessesOptions {
   kill(pid: number, signal: 0): unknown;
   /** Where the process file system is; default `/proc`. */
   readonly proc?: string;
+  /** As `os.platform()` returns it, which is the default. */
+  readonly system?: NodeJS.Platform;
 }
 
 /** The processes of this machine. `bin` and the library make it; everything else is given one. */
 export function createSystemProcesses(options: SystemProcessesOptions): Processes {
-  const { pid, kill, proc = '/proc' } = options;
+  const { pid, kill, proc = '/proc', system = platform() } = options;
   let self: ProcessIdentity | undefined;
   let namespace: string | undefined;
   const ownNamespace = () => {
@@ -31,8 +33,10 @@ export function createSystemProcesses(options: SystemProcessesOptions): Processe
       return (error as NodeJS.ErrnoException).code !== 'ESRCH';
     }
   };
+  // Linux without a process file system does not say whose pids these are: a container may share the name of the host.
+  const isKnown = () => system !== 'linux' || ownNamespace() !== '';
   const isBeside = (process: ProcessIdentity): boolean =>
-    process.host === hostname() && process.boot === options.boot && process.namespace === ownNamespace();
+    process.host === hostname() && process.boot === options.boot && process.namespace === ownNamespace() && isKnown();
 
   return {
     get self() {

@@ -5,11 +5,12 @@ import { fileErrorReason } from '../shared/file-error.ts';
 import { requirePrivateFile } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
+import { shellWord } from '../shared/shell-word.ts';
 import { otherFolderHint } from './other-folder.ts';
 import { Connection, inodeOf } from './sqlite/connection.ts';
 import { type Engine, loadEngine } from './sqlite/engine.ts';
 import { isOnNetwork } from './sqlite/network-folder.ts';
-import { isState, migrate } from './sqlite/schema.ts';
+import { isEmpty, isState, migrate } from './sqlite/schema.ts';
 import { isDamage, isUnusable, originOf } from './sqlite/sqlite-errors.ts';
 import { SqliteState, type SqliteStateOptions } from './sqlite/sqlite-state.ts';
 import {
@@ -30,6 +31,8 @@ export interface OpenStateOptions {
   readonly runtimeFolder?: string | undefined;
   /** `limits`: the command writes nothing, so without a usable folder the limits move to the runtime folder. */
   readonly need: 'limits' | 'history';
+  /** The command only looks: a damaged state is an error, and nothing is begun anew. */
+  readonly looks?: boolean | undefined;
   readonly clock: Clock;
   readonly processes: Processes;
   /** A number in [0, 1). */
@@ -40,6 +43,10 @@ export interface OpenStateOptions {
   readonly url?: string | undefined;
   /** Who runs this process, for others that share the state. */
   readonly user?: string | undefined;
+  /** How long a run that sends nothing meanwhile waits for a shared state that is away, in milliseconds; default 5 s. */
+  readonly patience?: number | undefined;
+  /** How long runs are kept, in milliseconds; undefined: for ever. */
+  readonly keepFor?: number | undefined;
   /** Takes a sentence for stderr: a damaged state that was moved aside, a folder that can't be used. */
   warn(line: string): void;
 }
@@ -94,7 +101,7 @@ export async function openExistingState(
     const { openExistingPostgres } = await import('./postgres/open-postgres.ts');
     return openExistingPostgres({ ...options, url });
   }
-  if (existsSync(stateFile(folder))) return openState(options, system);
+  if (existsSync(stateFile(folder))) return openState({ ...options, looks: true }, system);
   if (need === 'history' || runtimeFolder === undefined || !existsSync(stateFile(runtimeFolder))) return undefined;
   return openIn(runtimeFolder, await system.loadEngine(), { ...options, refusal: `${folder} has no state` }, system);
 }
@@ -195,29 +202,43 @@ async function connect(
   system: StateSystem,
 ): Promise<Connection> {
   const file = stateFile(folder);
-  if (!existsSync(file)) createStateFile(file, system.syncFolder);
+  const isNew = !existsSync(file);
+  if (isNew) createStateFile(file, system.syncFolder);
   const inode = inodeOf(file);
   try {
-    return await openFile(folder, engine, options);
+    return await openFile(folder, engine, options, isNew);
   } catch (error) {
-    if (!isDamage(originOf(error))) throw error;
+    const isEmptied = error instanceof EmptiedState;
+    if (options.looks || !(isEmptied || isDamage(originOf(error)))) throw error;
     const time = new Date(options.clock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
     const aside = moveAside(file, inode, time);
     if (aside !== undefined) {
+      const what = isEmptied ? 'was emptied, or cut' : 'was damaged';
       options.warn(
-        `The state in ${file} was damaged: it is now ${aside}, and a new one was begun. The history starts over`,
+        `The state in ${file} ${what}: it is now ${aside}, and a new one was begun. The history starts over`,
       );
     }
     if (!existsSync(file)) createStateFile(file, system.syncFolder);
-    return openFile(folder, engine, options);
+    return openFile(folder, engine, options, true);
   }
 }
 
-async function openFile(folder: string, engine: Engine, { clock, processes }: OpenStateOptions): Promise<Connection> {
+/** @param isNew whether it may be empty */
+async function openFile(
+  folder: string,
+  engine: Engine,
+  { clock, processes }: OpenStateOptions,
+  isNew: boolean,
+): Promise<Connection> {
   const connection = new Connection(engine, stateFile(folder));
   try {
     if (!isState(connection))
       throw new FailureError(`${connection.file} is not a state of petstock`, { hint: otherFolderHint });
+    // A state that was written has tables; one that another process is making has them in a moment.
+    for (let waited = 0; !isNew && isEmpty(connection); waited += emptyPause) {
+      if (waited >= maxEmptyWait) throw new EmptiedState(connection.file);
+      await clock.sleep(emptyPause);
+    }
     migrate(connection, (present) =>
       present.some(({ boot, expires, identity }) => {
         const isLeased = boot === clock.boot() && Number(expires) > clock.monotonic();
@@ -231,6 +252,18 @@ async function openFile(folder: string, engine: Engine, { clock, processes }: Op
   }
 }
 
+/** Milliseconds: between two looks at a file that is empty, and after which it was not just made. */
+const emptyPause = 50;
+const maxEmptyWait = 3000;
+
+class EmptiedState extends FailureError {
+  constructor(file: string) {
+    super(`The state in ${file} is damaged: it was emptied, or cut`, {
+      hint: `mv ${shellWord(file)} ${shellWord(`${file}.damaged`)}`,
+    });
+  }
+}
+
 /** The maker of folders says why, in a sentence. */
 class UnusableFolder extends Error {}
 
@@ -238,6 +271,8 @@ class UnusableFolder extends Error {}
 function folderFault(folder: string, error: unknown): string | undefined {
   if (error instanceof UnusableFolder) return error.message;
   const origin = originOf(error);
+  // Another folder would not help: the file ends too early.
+  if (isDamage(origin)) return undefined;
   const isOfSystem = (origin as NodeJS.ErrnoException).syscall !== undefined;
   if (!isOfSystem && !isUnusable(origin)) return undefined;
   return `The state folder ${folder} can't be used: ${isOfSystem ? fileErrorReason(origin) : (origin as Error).message}`;

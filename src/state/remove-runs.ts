@@ -5,7 +5,7 @@ import { type Moment, number, statement, text, type Work } from './store.ts';
 const possible = possibleWrites.map((result) => `'${result}'`).join();
 
 /**
- * Removes a run, unless one that has begun since relies on it. Of each pet the number of its last write is kept.
+ * Removes a run, unless one that has begun since relies on it, or it undoes one that is there. Of each pet the number of its last write is kept.
  * @param wanted all runs that are to be removed
  * @returns whether it was removed
  */
@@ -15,17 +15,22 @@ export function* removing(
   run: string,
   wanted: ReadonlySet<string>,
 ): Work<boolean> {
-  const [[row] = [], open = []] = yield [
+  const isOpen = 'pending + unknown > 0';
+  const [[row] = [], relying = [], undone = []] = yield [
     statement('SELECT id, holder, touched FROM petstock.runs WHERE run = ?', run),
-    statement('SELECT run, began FROM petstock.runs WHERE pending + unknown > 0'),
+    statement(
+      `SELECT run, began FROM petstock.runs WHERE ${isOpen} OR run IN (SELECT undoes FROM petstock.runs WHERE ${isOpen})`,
+    ),
+    statement('SELECT run FROM petstock.runs WHERE run = (SELECT undoes FROM petstock.runs WHERE run = ?)', run),
   ];
   if (row === undefined) return { result: false };
   const holder = text(row.holder);
   const living = yield* presence.aliveAmong(at, holder === undefined ? [] : [holder]);
   const floor = Math.min(
-    ...open.filter((other) => !wanted.has(String(other.run))).map(({ began }) => number(began) ?? 0),
+    ...relying.filter((other) => !wanted.has(String(other.run))).map(({ began }) => number(began) ?? 0),
   );
-  if ((holder !== undefined && living.has(holder)) || (number(row.touched) ?? 0) > floor) {
+  const isHeld = holder !== undefined && living.has(holder);
+  if (isHeld || undone.length > 0 || (number(row.touched) ?? 0) > floor) {
     return { result: false, writes: living.writes };
   }
   const id = number(row.id) ?? 0;

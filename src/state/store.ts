@@ -86,8 +86,8 @@ export interface Store {
   ask(...statements: readonly Statement[]): Promise<Answers>;
   /** Makes `time` exact if it may be off. */
   align(): Promise<void>;
-  /** Gives the space of removed rows back to the system, as far as that is possible now. */
-  reclaim(): Promise<void>;
+  /** Gives the space of removed rows back to the system, as far as that is possible now. @param how `isBrief`: only if that takes no time */
+  reclaim(how?: { readonly isBrief: boolean }): Promise<void>;
 }
 
 /** What the parts of one open state share. */

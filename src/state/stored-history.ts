@@ -48,11 +48,14 @@ import { endsOf, keptTime } from './times.ts';
 
 /** Rows that are in memory at a time. No statement stays open between two of them: it would hold up writers and the log. */
 const page = 500;
+/** Old runs that one command removes on its way out. */
+const maxOld = 20;
 
 export class StoredHistory implements History {
   readonly #context: StoreContext & { readonly presence: StoredPresence };
   readonly #host: string;
   readonly #open = new Map<string, StoredRunLog>();
+  #hasEnded = false;
 
   constructor(context: StoreContext & { readonly presence: StoredPresence }, host: string) {
     this.#context = context;
@@ -228,6 +231,28 @@ export class StoredHistory implements History {
     return removed;
   }
 
+  /**
+   * Removes some runs that began before a moment, from the oldest on, if a run of this process has ended: so that nobody has to, and nobody waits.
+   * @param before milliseconds since the Unix epoch
+   */
+  async removeOld(before: number): Promise<void> {
+    if (!this.#hasEnded) return;
+    const { store, presence } = this.#context;
+    const [rows = []] = await store.ask(
+      statement(
+        `SELECT ${runColumns} FROM petstock.runs WHERE pending + unknown = 0 AND at < ? ORDER BY sequence LIMIT ${maxOld}`,
+        store.wallOf(before),
+      ),
+    );
+    let isAny = false;
+    for (const { run, service_name } of rows) {
+      const [id, service] = [String(run), String(service_name)];
+      if (!(await store.transact('quick', service, (at) => removing(at, presence, id, new Set())))) break;
+      isAny = true;
+    }
+    if (isAny) await store.reclaim({ isBrief: true });
+  }
+
   /** Writes out what the logs of this process hold. They are not ended: their runs may be resumed. */
   async flush(): Promise<void> {
     for (const log of this.#open.values()) await log.flush();
@@ -270,7 +295,10 @@ export class StoredHistory implements History {
   }
 
   #log(begun: BegunRun): RunLog {
-    const log = new StoredRunLog(this.#context, begun, () => this.#open.delete(begun.run));
+    const log = new StoredRunLog(this.#context, begun, () => {
+      this.#open.delete(begun.run);
+      this.#hasEnded = true;
+    });
     this.#open.set(begun.run, log);
     return log;
   }

@@ -92,5 +92,6 @@ export function mayBeWritten({ result, quantity }: PetWrite, stock: number | und
 
 /** Returns the same for a later write that the history knows of. */
 export function laterWriteMessage({ run, command, result }: PetWrite): string {
+  if (run === undefined) return 'it was written since, by a run that was removed from the history';
   return `run ${run} (${command}) ${result === 'unknown' ? 'may have written' : 'has written'} it since`;
 }

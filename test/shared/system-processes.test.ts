@@ -67,11 +67,23 @@ describe('the processes of a machine', () => {
     }
   });
 
-  it('go by the pid alone where there is no process file system', () => {
-    const gone = createSystemProcesses({ pid: 5, boot: 'b', kill: noSuchProcess, proc: '/nowhere' });
+  it('go by the pid alone on a system that has no namespaces', () => {
+    const given = { pid: 5, boot: 'b', proc: '/nowhere', system: 'darwin' } as const;
+    const gone = createSystemProcesses({ ...given, kill: noSuchProcess });
     expect(gone.self).toMatchObject({ namespace: '', startedAt: '' });
     expect(gone.isGone(gone.self)).toBe(true);
-    const foreign = createSystemProcesses({ pid: 5, boot: 'b', kill: notOurs, proc: '/nowhere' });
+    const foreign = createSystemProcesses({ ...given, kill: notOurs });
     expect(foreign.isGone(foreign.self)).toBe(false);
+  });
+
+  it('know of nobody on a Linux that does not say whose pids these are', () => {
+    const processes = createSystemProcesses({
+      pid: 5,
+      boot: 'b',
+      kill: noSuchProcess,
+      proc: '/nowhere',
+      system: 'linux',
+    });
+    expect(processes.isGone(processes.self)).toBe(false);
   });
 });

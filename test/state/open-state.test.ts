@@ -166,6 +166,34 @@ describe('a state that was removed or replaced', () => {
   });
 });
 
+describe('what SQLite keeps beside a state', () => {
+  it.each(['-wal', '-shm'])('is missed before the next intent: %s', async (suffix) => {
+    const folder = temporaryFolder();
+    const state = await opened(opening(folder).options);
+    const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
+    await log.intend([intentOf({ row: 1, petId: 1n }, 9999)], undefined);
+    expect(state.presence.isCurrent).toBe(true);
+    rmSync(join(folder, `state.db${suffix}`));
+    expect(state.presence.isCurrent).toBe(false);
+    const intending = log.intend([intentOf({ row: 2, petId: 2n }, 9999)], undefined);
+    await expect(intending).rejects.toMatchObject({ kind: 'failure', message: expect.stringContaining('removed') });
+    await expect(log.end()).rejects.toMatchObject({ kind: 'failure' });
+  });
+
+  it('is of no use to an older copy: a run stops that has seen later numbers', async () => {
+    const folder = temporaryFolder();
+    const state = await opened(opening(folder).options);
+    const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
+    await log.intend([intentOf({ row: 1, petId: 1n }, 9999)], undefined);
+    const { DatabaseSync } = await loadEngine();
+    const database = new DatabaseSync(join(folder, 'state.db'));
+    database.exec('UPDATE sequence SET last = 0');
+    database.close();
+    const intending = log.intend([intentOf({ row: 2, petId: 2n }, 9999)], undefined);
+    await expect(intending).rejects.toMatchObject({ message: expect.stringContaining('lost what it had confirmed') });
+  });
+});
+
 describe('a file that can’t be used', () => {
   it('of a later version is left alone', async () => {
     const folder = temporaryFolder();
@@ -196,6 +224,32 @@ describe('a file that can’t be used', () => {
     expect(await state.describe()).toMatchObject({ runs: 0 });
     const aside = readdirSync(folder).find((name) => name.startsWith('state.db.damaged-'));
     expect(warnings).toEqual([expect.stringContaining(String(aside))]);
+  });
+
+  it('and was emptied is damage', async () => {
+    const folder = temporaryFolder();
+    await (await opened(opening(folder).options)).close();
+    writeFileSync(join(folder, 'state.db'), '');
+    await expect(openExistingState(opening(folder).options)).rejects.toMatchObject({ kind: 'failure' });
+    const { options, warnings } = opening(folder, {}, 2);
+    await opened(options);
+    expect(warnings).toEqual([expect.stringContaining('was emptied')]);
+  });
+
+  it('is left as it is by who only looks', async () => {
+    for (const content of ['', 'this is not a database, and never was one', undefined]) {
+      const folder = temporaryFolder();
+      const file = join(folder, 'state.db');
+      await (await opened(opening(folder).options)).close();
+      writeFileSync(file, content ?? readFileSync(file).subarray(0, 9000));
+      rmSync(`${file}-wal`, { force: true });
+      rmSync(`${file}-shm`, { force: true });
+      const before = readFileSync(file);
+      const looking = openExistingState(opening(folder).options).then((state) => state?.check());
+      await expect(looking).rejects.toMatchObject({ kind: 'failure', message: expect.stringContaining('damaged') });
+      expect(readFileSync(file).equals(before)).toBe(true);
+      expect(readdirSync(folder).filter((name) => name.includes('damaged-'))).toEqual([]);
+    }
   });
 
   it('of another program is neither read nor moved', async () => {

@@ -18,6 +18,8 @@ describe('serviceOf', () => {
     ['http://localhost.example/v1', 'http://localhost.example/v1'],
     ['http://[::ffff:128.0.0.1]/v1', 'http://[::ffff:8000:1]/v1'],
     ['https://localhost/a/v1', 'https://localhost/a/v1'],
+    ['https://pets.example/%61/v1', 'https://pets.example/a/v1'],
+    ['https://pets.example/a%2fb%e2/v1', 'https://pets.example/a%2Fb%E2/v1'],
     ['sandbox', 'sandbox'],
   ])('%s is %s', (url, service) => {
     expect(serviceOf(url)).toBe(service);

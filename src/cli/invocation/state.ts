@@ -1,5 +1,5 @@
 import type { StoredConfig } from '../../settings/config-file.ts';
-import { type EnvironmentName, resolveSetting } from '../../settings/settings.ts';
+import { type EnvironmentName, resolveSetting, settingOf } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
 import { runtimeFolder } from '../../shared/runtime-folder.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
@@ -70,6 +70,8 @@ export function sharedStateOf({
 
 function stateOptions(use: StateUse): OpenStateOptions {
   const { context, messages, command, need } = use;
+  const { settings } = use.config;
+  const keepFor = settings['keep-history'];
   const { clock, processes, random, folders, env } = context;
   const url = sharedStateOf(use)?.value;
   return {
@@ -81,6 +83,8 @@ function stateOptions(use: StateUse): OpenStateOptions {
     processes,
     random,
     command,
+    patience: (settingOf(settings, 'state-patience') ?? 60) * 1000,
+    ...(keepFor !== undefined && { keepFor: keepFor * 86_400_000 }),
     // A promise is weakened then: that is said with --quiet, too.
     warn: (line) => void messages.alert(line),
   };

@@ -15,6 +15,8 @@ export interface PostgresStateOptions extends PresenceOptions {
   readonly clock: Clock;
   /** How long a run that sends nothing meanwhile waits for the database, in milliseconds; default 5 s. */
   readonly patience?: number | undefined;
+  /** How long runs are kept, in milliseconds; undefined: for ever. */
+  readonly keepFor?: number | undefined;
   /** Takes a sentence for stderr. */
   warn?(line: string): void;
 }
@@ -25,12 +27,16 @@ export class PostgresState implements State {
   readonly history: StoredHistory;
   readonly presence: StoredPresence;
   readonly #connection: PostgresConnection;
+  readonly #clock: Clock;
+  readonly #keepFor: number | undefined;
   #isClosed = false;
 
   constructor(connection: PostgresConnection, options: PostgresStateOptions) {
     const { clock, random } = options;
     const warn = (line: string) => options.warn?.(line);
     this.#connection = connection;
+    this.#clock = clock;
+    this.#keepFor = options.keepFor;
     const store = new PostgresStore(connection, clock, options.patience);
     this.presence = new StoredPresence(store, options);
     const context = { store, presence: this.presence, clock, random, warn };
@@ -71,6 +77,7 @@ export class PostgresState implements State {
     this.limits.close();
     try {
       await this.history.flush();
+      if (this.#keepFor !== undefined) await this.history.removeOld(this.#clock.now() - this.#keepFor);
     } finally {
       await this.presence.end();
       await this.#connection.close();

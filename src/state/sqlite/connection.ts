@@ -105,11 +105,11 @@ export class Connection {
   }
 
   /** Gives free pages back to the system. A file that was made before that was possible is written anew, once; others keep it from that. */
-  reclaim(): void {
+  reclaim(isBrief: boolean): void {
     if (Number(this.get('PRAGMA auto_vacuum')?.auto_vacuum) === incremental) {
       // Each row that is read of it is a page.
       this.all('PRAGMA incremental_vacuum');
-    } else {
+    } else if (!isBrief) {
       try {
         this.exec(`PRAGMA auto_vacuum = ${incremental}`);
         this.exec('VACUUM');

@@ -232,6 +232,11 @@ export function isState(connection: Connection): boolean {
   return isMarked() || connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined || isMarked();
 }
 
+/** Whether it has no tables. */
+export function isEmpty(connection: Connection): boolean {
+  return connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined;
+}
+
 /** @throws FailureError where a later version has written it */
 function versionOf(connection: Connection): number {
   const version = Number(connection.get('PRAGMA user_version')?.user_version);

@@ -14,6 +14,8 @@ import { SqliteStore } from './sqlite-store.ts';
 
 export interface SqliteStateOptions extends PresenceOptions {
   readonly isStandIn?: boolean;
+  /** How long runs are kept, in milliseconds; undefined: for ever. */
+  readonly keepFor?: number | undefined;
   /** Takes a sentence for stderr. */
   warn(line: string): void;
 }
@@ -25,11 +27,15 @@ export class SqliteState implements State {
   readonly presence: StoredPresence;
   readonly isStandIn: boolean;
   readonly #connection: Connection;
+  readonly #clock: Clock;
+  readonly #keepFor: number | undefined;
   #isClosed = false;
 
   constructor(connection: Connection, options: SqliteStateOptions) {
     const { clock, processes, random, warn } = options;
     this.#connection = connection;
+    this.#clock = clock;
+    this.#keepFor = options.keepFor;
     this.isStandIn = options.isStandIn ?? false;
     const others = new Others(connection, processes, clock, () => this.presence.id);
     connection.whoIsPresent = () => others.describe();
@@ -77,6 +83,7 @@ export class SqliteState implements State {
     this.#isClosed = true;
     try {
       await this.history.flush();
+      if (this.#keepFor !== undefined) await this.history.removeOld(this.#clock.now() - this.#keepFor);
     } finally {
       await this.presence.end();
       this.release();

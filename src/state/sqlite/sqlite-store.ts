@@ -85,8 +85,8 @@ export class SqliteStore implements Store {
 
   async align(): Promise<void> {}
 
-  async reclaim(): Promise<void> {
-    this.#connection.reclaim();
+  async reclaim({ isBrief = false } = {}): Promise<void> {
+    this.#connection.reclaim(isBrief);
   }
 
   /** Inside a transaction. */

@@ -187,19 +187,20 @@ describe('history show', () => {
 });
 
 describe('history export', () => {
-  test('is one line for each row, the oldest run first, on stdout and in a file', async () => {
+  test('is one line for each row that has its outcome, as they were settled, on stdout and in a file', async () => {
     const shop = await openShop();
     const first = await recordRun(shop, [applied(4n, 1, 2), applied(9007199254740993n, 3, 4)]);
-    const second = await recordRun(shop, [{ petId: 5n, before: 1, after: 2, result: 'pending' }], {
+    const second = await recordRun(shop, [applied(5n, 1, 2), { petId: 6n, before: 1, after: 2, result: 'pending' }], {
       env: 'production',
     });
-    const { code, stdout } = await shop.run('history export');
+    const { code, stdout, stderr } = await shop.run('history export');
     expect(code).toBe(0);
+    expect(stderr).toContain('1 row has no outcome yet');
     const lines = stdout.trim().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { run: first, env: 'staging', row: 1, petId: 4, before: 1, after: 2, result: 'applied' },
       { run: first, row: 2, before: 3, after: 4 },
-      { run: second, env: 'production', row: 1, petId: 5, result: 'pending', at: null },
+      { run: second, env: 'production', row: 1, petId: 5, result: 'applied' },
     ]);
     expect(lines[1]).toContain('"petId":9007199254740993,');
     const file = join(shop.folders.state, '..', 'history.ndjson');
@@ -207,6 +208,58 @@ describe('history export', () => {
     expect(readFileSync(file, 'utf8')).toBe(stdout);
     expect((await shop.run('history export --env production')).stdout).toBe(`${lines[2]}\n`);
     expect((await shop.run('history export --since 2026-01-16')).stdout).toBe('');
+  });
+
+  test('goes on after a cursor, whatever the clock does and however late a row is settled', async () => {
+    const shop = await openShop();
+    const seen: { readonly run: string; readonly row: number; readonly seq: number }[] = [];
+    const load = async () => {
+      const after = seen.at(-1)?.seq ?? 0;
+      const { stdout } = await shop.run(`history export --after ${after} -q`);
+      seen.push(...stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)])));
+    };
+    await useState(shop, async ({ history }) => {
+      const head = { command: 'inventory apply', env: 'staging', store: undefined, baseUrl: shop.service.url };
+      const row = { line: 1, before: 1, after: 2, reason: undefined };
+      const rest = { service: shop.service.url, scope: 's', user: 'bob', unchanged: 0 };
+      const late = await history.begin({ ...head, ...rest }, [
+        { ...row, row: 1, petId: 4n, ref: 'night' },
+        { ...row, row: 2, petId: 5n, ref: undefined },
+      ]);
+      const expires = shop.clock.monotonic() + 1000;
+      await late.intend([{ row: 1, petId: 4n, expires }], undefined);
+      await recordRun(shop, [applied(6n, 1, 2)]);
+      await load();
+      shop.clock.step(-3600_000);
+      await late.settle([{ row: 1, petId: 4n, result: 'applied', quantity: 2 }]);
+      await late.flush();
+      await recordRun(shop, [applied(7n, 1, 2)]);
+      await load();
+      await late.end();
+    });
+    await load();
+    const { stdout } = await shop.run('history export -q');
+    expect(seen.map((line) => JSON.stringify(line)).join('\n')).toBe(stdout.trim());
+    expect(seen.map(({ seq }) => seq)).toEqual(seen.map(({ seq }) => seq).toSorted((a, b) => a - b));
+    expect(seen).toMatchObject([{ petId: 6 }, { petId: 4 }, { petId: 7 }]);
+    for (const filter of ['--ref night', '--user bob', '--pet 4', '--user bob --ref night --store ""']) {
+      const { stdout: found } = await shop.run([
+        'history',
+        'export',
+        ...filter
+          .replace('""', '')
+          .trim()
+          .split(' ')
+          .filter((word) => word !== '--store'),
+      ]);
+      expect(
+        found
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      ).toMatchObject([{ petId: 4, ref: 'night', user: 'bob' }]);
+    }
+    expect(await ids(shop, '--ref', 'night')).toHaveLength(1);
   });
 
   test('is JSON, CSV or TSV where that is asked for, and no table', async () => {
@@ -295,8 +348,61 @@ describe('history prune', () => {
     const kept = await shop.run('history prune --keep 0 --yes');
     expect(kept.stderr).toContain('1 run stays');
     expect(await ids(shop)).toEqual([open]);
+    const newer = await recordRun(shop, [applied(9n, 1, 2)]);
+    const floor = await shop.run('history prune --keep 0 --yes');
+    expect(floor.stderr).toContain('2 runs stay');
+    expect(floor.stderr).toContain('0 runs removed');
+    expect(await ids(shop)).toEqual([newer, open]);
     await shop.run('history prune --keep 0 --incomplete --yes');
     expect(await ids(shop)).toEqual([]);
+  });
+
+  test('goes by the order of writes, wherever the clock was set to', async () => {
+    const shop = await openShop();
+    const first = await recordRun(shop, [applied(4n, 1, 2)]);
+    shop.clock.step(-48 * 3600_000);
+    const second = await recordRun(shop, [applied(5n, 1, 2)]);
+    expect(await ids(shop)).toEqual([second, first]);
+    await shop.run('history prune --keep 1 --yes');
+    expect(await ids(shop)).toEqual([second]);
+  });
+
+  test('makes an undo a conflict if a later write was removed', async () => {
+    const shop = await openShop();
+    const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+    const before = (await shop.run('inventory get 4 -o csv --no-header')).stdout.split(',')[1];
+    await shop.run('inventory adjust 4 +5');
+    await shop.run('inventory adjust 4 -3 -e production', { env });
+    await shop.run('inventory adjust 4 +3 -e production', { env });
+    await shop.run('history prune --keep 0 --yes -e production', { env });
+    const undo = await shop.run('undo --last --yes --json');
+    expect(JSON.parse(undo.stdout).rows).toMatchObject([{ petId: 4, result: 'conflict' }]);
+    const after = (await shop.run('inventory get 4 -o csv --no-header')).stdout.split(',')[1];
+    expect(Number(after)).toBe(Number(before) + 5);
+  });
+
+  test('gives the space back', async () => {
+    const shop = await openShop();
+    const rows = Array.from({ length: 3000 }, (_, index) => ({
+      ...applied(BigInt(index), 1, 2),
+      reason: 'x'.repeat(200),
+    }));
+    await recordRun(shop, rows);
+    await recordRun(shop, [applied(4n, 1, 2)]);
+    const bytes = async () => JSON.parse((await shop.run('state info --json')).stdout).bytes as number;
+    const full = await bytes();
+    await shop.run('history prune --keep 1 --yes');
+    expect(await bytes()).toBeLessThan(full / 4);
+  });
+
+  test('is what the setting keep-history does by itself, behind a run', async () => {
+    const { shop, runs } = await three();
+    await shop.run('config set keep-history 2d');
+    const { code } = await shop.run('inventory adjust 4 +1');
+    expect(code).toBe(0);
+    const left = await ids(shop);
+    expect(left).toHaveLength(2);
+    expect(left[1]).toBe(runs[0]);
   });
 
   test('keeps an undo while the run that it takes back stays', async () => {

@@ -1,22 +1,26 @@
 import type { Command } from 'commander';
-import { type ExportedRun, historyExportView } from '../../../output/history-export-view.ts';
+import { historyExportView } from '../../../output/history-export-view.ts';
 import { createPaint } from '../../../output/paint.ts';
 import { loadRenderer } from '../../../output/renderers.ts';
 import { type Format, isFormat } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import type { History, RunFilter } from '../../../state/history.ts';
+import type { History, RunFilter, SettledFilter, SettledRow } from '../../../state/history.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
-import { requireFileName } from '../values.ts';
+import { petIdOf, requireFileName, wholeNumberOf } from '../values.ts';
 import { chosenPlace } from './chosen-place.ts';
 import { parseDate } from './parse-date.ts';
 
 interface ExportOptions {
   readonly since?: string;
   readonly until?: string;
+  readonly after?: string;
+  readonly pet?: string;
+  readonly ref?: string;
+  readonly user?: string;
   readonly force?: boolean;
 }
 
@@ -24,17 +28,27 @@ export function defineHistoryExport(command: Command, run: Run): void {
   command
     .argument('[file]', 'where to write it; without one, stdout')
     .description(
-      'Writes every row of every run, the oldest run first: as NDJSON, one object a line with the facts of its run, for grep ' +
-        'and for audit, or with -o as JSON, CSV or TSV. Of every environment, unless --env names one. Sends nothing.',
+      'Writes every row that has its outcome, in the order in which they were settled: as NDJSON, one object a line with the facts of its run, for ' +
+        'grep and for audit, or with -o as JSON, CSV or TSV. The seq of a row is higher than that of every row before it, and no row ever comes ' +
+        'later with a lower one: with --after and the last seq, nothing is missed and nothing comes twice. Of every environment, unless --env ' +
+        'names one. Sends nothing.',
     )
-    .option('--since <date>', 'only runs from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
-    .option('--until <date>', 'only runs up to this time')
+    .option(
+      '--since <date>',
+      'only rows settled from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago',
+    )
+    .option('--until <date>', 'only rows settled up to this time')
+    .option('--after <cursor>', 'only rows after the one with this seq')
+    .option('--pet <id>', 'only rows of this pet')
+    .option('--ref <text>', 'only rows with this ref')
+    .option('--user <name>', 'only rows that this user wrote')
     .option(...forceOption)
     .addHelpText(
       'after',
       examples([
         ['petstock history export history.ndjson'],
         ['petstock history export history.csv -o csv', 'for a spreadsheet'],
+        ['petstock history export --after 1200', 'what came since the last time'],
         [`petstock history export | grep '"petId":4,'`, 'every write of one pet'],
       ]),
     )
@@ -45,25 +59,29 @@ async function exportHistory(invocation: Invocation, options: ExportOptions, fil
   const { context, globals } = invocation;
   if (file !== undefined) requireFileName(file, 'history export');
   const now = context.clock.now();
-  const filter = {
+  const filter: SettledFilter = {
     ...chosenPlace(invocation),
     since: parseDate('--since', options.since, now, 'start'),
     until: parseDate('--until', options.until, now, 'end'),
+    after: wholeNumberOf('--after', options.after),
+    petId: options.pet === undefined ? undefined : petIdOf(options.pet),
+    ref: options.ref,
+    user: options.user,
   };
   const format = formatOf(globals);
   await withExistingState(invocation, 'history export', async (state) => {
-    const runs = () => (state === undefined ? noRuns() : runsOf(state.history, filter));
+    const rows = () => state?.history.settled(filter) ?? noRows();
     const { header, stringIds = false } = globals;
     const rendering = { header, stringIds, width: undefined, paint: await createPaint(false) };
-    const text = (await loadRenderer(format))(historyExportView(runs), rendering);
+    const text = (await loadRenderer(format))(historyExportView(rows), rendering);
     if (file === undefined || file === '-') {
       for await (const piece of text) {
         context.interrupted.throwIfAborted();
         await invocation.results.write(piece);
       }
-      return;
-    }
-    await exportTo(invocation, file, textOf(text, context.interrupted), { force: options.force === true });
+    } else await exportTo(invocation, file, textOf(text, context.interrupted), { force: options.force === true });
+    const open = state === undefined ? 0 : await openRows(state.history, chosenPlace(invocation));
+    if (open > 0) await invocation.messages.note(openText(open));
   });
 }
 
@@ -83,11 +101,18 @@ async function* textOf(pieces: AsyncIterable<string | Uint8Array>, interrupted: 
   }
 }
 
-/** Only the ids of the runs are held in memory: the history gives the newest first. */
-async function* runsOf(history: History, filter: RunFilter): AsyncGenerator<ExportedRun> {
-  const ids: string[] = [];
-  for await (const { run } of history.runs(filter)) ids.push(run);
-  for (const id of ids.reverse()) yield { run: await history.run(id), rows: history.rows(id) };
+async function* noRows(): AsyncGenerator<SettledRow> {}
+
+/** Returns how many rows have no outcome yet. */
+async function openRows(history: History, place: RunFilter): Promise<number> {
+  let rows = 0;
+  for (const state of ['incomplete', 'running'] as const) {
+    for await (const { counts } of history.runs({ ...place, state })) rows += counts.pending + counts.unknown;
+  }
+  return rows;
 }
 
-async function* noRuns(): AsyncGenerator<ExportedRun> {}
+function openText(rows: number): string {
+  const left = rows === 1 ? '1 row has no outcome yet, and comes' : `${rows} rows have no outcome yet, and come`;
+  return `${left} once the run has gone on (petstock history list --state incomplete).`;
+}

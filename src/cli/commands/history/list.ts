@@ -93,6 +93,7 @@ function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
   return {
     ...chosenPlace(invocation),
     petId: options.pet === undefined ? undefined : petIdOf(options.pet),
+    ref: options.ref,
     since: parseDate('--since', options.since, now, 'start'),
     until: parseDate('--until', options.until, now, 'end'),
     state: options.state === undefined ? undefined : oneOf('--state', options.state, runStates),

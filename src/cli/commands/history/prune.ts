@@ -8,7 +8,7 @@ import { examples } from '../command.ts';
 import { wholeNumberOf } from '../values.ts';
 import { chosenPlace, chosenPlaceText } from './chosen-place.ts';
 import { parseDate } from './parse-date.ts';
-import { type PrunableRun, type PruneBounds, runsToPrune } from './runs-to-prune.ts';
+import { type PlacedRun, type PruneBounds, runsToPrune } from './runs-to-prune.ts';
 
 interface PruneOptions {
   readonly before?: string;
@@ -20,7 +20,8 @@ export function defineHistoryPrune(command: Command, run: Run): void {
   command
     .description(
       'Removes runs from the history, once you have agreed: they can no longer be shown or taken back. Runs that are not ' +
-        'complete, and could be resumed, stay unless --incomplete is given. Of every environment, unless --env names one.',
+        'complete, and could be resumed, stay unless --incomplete is given, and so does what they rely on: everything that is newer. Without an ' +
+        'option, runs that are older than the setting keep-history. Of every environment, unless --env names one.',
     )
     .option('--before <date>', 'runs before this time: 2026-01-15, or 90d for those older than 90 days')
     .option('--keep <n>', 'all but the latest n runs')
@@ -33,14 +34,15 @@ export function defineHistoryPrune(command: Command, run: Run): void {
 }
 
 async function prune(invocation: Invocation, { before, keep, incomplete = false }: PruneOptions): Promise<void> {
-  if (before === undefined && keep === undefined) {
+  const days = invocation.config.settings['keep-history'];
+  if (before === undefined && keep === undefined && days === undefined) {
     throw new UsageError('Missing option: pass --before <date>, --keep <n>, or both', {
       hint: 'petstock history prune --before 90d',
     });
   }
   const now = invocation.context.clock.now();
   const bounds: PruneBounds = {
-    before: parseDate('--before', before, now, 'start'),
+    before: parseDate('--before', before ?? (keep === undefined ? `${days}d` : undefined), now, 'start'),
     keep: wholeNumberOf('--keep', keep),
     incomplete,
   };
@@ -52,17 +54,21 @@ async function prune(invocation: Invocation, { before, keep, incomplete = false 
 
 /** @returns how many */
 async function removeRuns(invocation: Invocation, history: History, bounds: PruneBounds): Promise<number> {
-  const all: PrunableRun[] = [];
-  for await (const { run, at, state, undoes } of history.runs(chosenPlace(invocation)))
-    all.push({ run, at, state, undoes });
-  const { runs, kept } = runsToPrune(all, bounds);
+  const all: PlacedRun[] = [];
+  for await (const { run, at, state, undoes, began, touched, env, store } of history.runs()) {
+    all.push({ run, at, state, undoes, began, touched, env, store });
+  }
+  const { runs, kept } = runsToPrune(all, chosenPlace(invocation), bounds);
   if (kept > 0) await invocation.messages.note(keptText(kept));
   if (runs.length === 0) return 0;
   await invocation.questions.confirmBulk({
     question: `Remove ${runsText(runs.length)} for good?`,
     undone: 'Nothing was removed',
   });
-  return (await history.remove(runs)).length;
+  const removed = await history.remove(runs);
+  const left = runs.length - removed.length;
+  if (left > 0) await invocation.messages.note(keptText(left));
+  return removed.length;
 }
 
 function runsText(runs: number): string {
@@ -71,5 +77,5 @@ function runsText(runs: number): string {
 
 function keptText(runs: number): string {
   const stay = runs === 1 ? 'stays: it' : 'stay: each';
-  return `${runsText(runs)} ${stay} is still running, can be resumed, or takes back a run that stays.`;
+  return `${runsText(runs)} ${stay} is still running, can be resumed, undoes a run that stays, or is newer than a run that can be resumed or is being undone.`;
 }

@@ -1,9 +1,10 @@
-import type { RunRecord } from '../../../state/history.ts';
+import { type PrunableRun, removableRuns } from '../../../state/decide.ts';
+import type { RunFilter, RunRecord } from '../../../state/history.ts';
 
-/** What decides whether a run may be removed. */
-export type PrunableRun = Pick<RunRecord, 'run' | 'at' | 'state' | 'undoes'>;
+/** What decides whether a run is to be removed. */
+export type PlacedRun = PrunableRun & Pick<RunRecord, 'at' | 'env' | 'store'>;
 
-/** Which runs are to go. Where both bounds are there, a run has to be past both; without any, no run is. */
+/** Which runs are to go. If both bounds are there, a run has to be past both; without any, no run is. */
 export interface PruneBounds {
   /** Milliseconds since the Unix epoch; runs that began before. */
   readonly before?: number | undefined;
@@ -16,28 +17,27 @@ export interface PruneBounds {
 export interface PrunePlan {
   /** Ids of the runs to remove, the newest first. */
   readonly runs: readonly string[];
-  /** How many are past the bounds as well, but stay: still going on, to be resumed, or an undo of a run that stays. */
+  /** How many are past the bounds as well, but stay: see `removableRuns`. */
   readonly kept: number;
 }
 
-/** @param all of the runs that the bounds are about, the newest first */
-export function runsToPrune(all: readonly PrunableRun[], bounds: PruneBounds): PrunePlan {
-  const past = all.filter((run, index) => isPast(run, index, bounds));
-  const gone = new Set(past.filter((run) => mayGo(run, bounds)).map(({ run }) => run));
-  const known = new Set(all.map(({ run }) => run));
-  // Without its undo a run could be undone twice. From the oldest on, since what is undone is older than its undo.
-  for (const { run, undoes } of past.toReversed()) {
-    if (undoes !== undefined && known.has(undoes) && !gone.has(undoes)) gone.delete(run);
-  }
-  const runs = past.flatMap(({ run }) => (gone.has(run) ? [run] : []));
+/** @param all runs of the state, the newest first. @param place which of them the bounds are about */
+export function runsToPrune(
+  all: readonly PlacedRun[],
+  place: Pick<RunFilter, 'env' | 'store'>,
+  bounds: PruneBounds,
+): PrunePlan {
+  const past = all.filter((run) => isAt(run, place)).filter((run, index) => isPast(run, index, bounds));
+  const wanted = past.filter(({ state }) => state === 'done' || (state === 'incomplete' && bounds.incomplete));
+  const runs = removableRuns(all, new Set(wanted.map(({ run }) => run)));
   return { runs, kept: past.length - runs.length };
 }
 
-function isPast({ at }: PrunableRun, index: number, { before, keep }: PruneBounds): boolean {
-  if (before === undefined && keep === undefined) return false;
-  return (before === undefined || at < before) && (keep === undefined || index >= keep);
+function isAt(run: PlacedRun, { env, store }: Pick<RunFilter, 'env' | 'store'>): boolean {
+  return (env === undefined || run.env === env) && (store === undefined || (run.store ?? null) === store);
 }
 
-function mayGo({ state }: PrunableRun, { incomplete }: PruneBounds): boolean {
-  return state === 'done' || (state === 'incomplete' && incomplete);
+function isPast({ at }: PlacedRun, index: number, { before, keep }: PruneBounds): boolean {
+  if (before === undefined && keep === undefined) return false;
+  return (before === undefined || at < before) && (keep === undefined || index >= keep);
 }

@@ -15,14 +15,28 @@ export function defineStateCheck(command: Command, run: Run): void {
 }
 
 async function check(invocation: Invocation): Promise<void> {
-  await withExistingState(invocation, 'state check', async (state) => {
-    const problems = (await state?.check()) ?? [];
-    if (problems.length > 0 || invocation.results.wantsJson) await invocation.results.print(checkView(problems));
-    if (problems.length > 0) {
-      throw new FailureError('The state is damaged', { hint: 'petstock history export history.ndjson' });
-    }
-    await invocation.messages.note(state === undefined ? 'There is no state yet.' : 'The state is sound.');
-  });
+  const { results, messages } = invocation;
+  const problems = await problemsOf(invocation);
+  const found = typeof problems === 'string' ? [] : problems;
+  if (found.length > 0 || results.wantsJson) await results.print(checkView(found));
+  if (found.length > 0)
+    throw new FailureError('The state is damaged', { hint: 'petstock history export history.ndjson' });
+  await messages.note(typeof problems === 'string' ? problems : 'The state is sound.');
+}
+
+/** Returns what is wrong with the state, or a sentence if there is none. @throws the error of a state that can't be opened */
+async function problemsOf(invocation: Invocation): Promise<readonly string[] | string> {
+  try {
+    return await withExistingState(
+      invocation,
+      'state check',
+      async (state) => state?.check() ?? 'There is no state yet.',
+    );
+  } catch (error) {
+    if (error instanceof FailureError && invocation.results.wantsJson)
+      await invocation.results.print(checkView([error.message]));
+    throw error;
+  }
 }
 
 /** A line for each problem. JSON is `{"sound":false,"problems":["…"]}`. */
