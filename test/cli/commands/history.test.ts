@@ -457,7 +457,7 @@ describe('state', () => {
     const { code, stdout, stderr } = await shop.run('state check --json');
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ sound: false });
-    expect(stderr).toContain('The state is damaged');
+    expect(stderr).toContain('is damaged');
     const write = await shop.run('inventory adjust 4 1');
     expect(write).toMatchObject({ code: 1, stdout: '' });
     expect(write.stderr).toMatch(/^Error: The state in \S+ is damaged \(/m);
