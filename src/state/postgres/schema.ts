@@ -1,5 +1,5 @@
 import { FailureError, UnavailableError } from '../../shared/errors.ts';
-import { number, type Row, type Statement, statement } from '../store.ts';
+import { flag, number, type Row, type Statement, statement } from '../store.ts';
 import type { Ask } from './connection.ts';
 import { isMissing } from './postgres-errors.ts';
 import { tables, upgrade } from './tables.ts';
@@ -43,6 +43,20 @@ export async function migrate(ask: Ask, shown: string): Promise<void> {
 /** @returns undefined if there is no state in the database. @throws FailureError if a later version has written it */
 export async function versionOf(ask: Ask, shown: string): Promise<number | undefined> {
   return (await read(ask, shown))?.version;
+}
+
+/** @throws FailureError if the role may not make a state where there is none: its first write would fail */
+export async function requireMaking(ask: Ask, shown: string): Promise<void> {
+  const [[row] = []] = await ask([
+    statement(
+      "SELECT has_database_privilege(current_database(), 'CREATE') AS may, current_user AS role, current_database() AS name",
+    ),
+  ]);
+  if (flag(row?.may)) return;
+  throw new FailureError(
+    `There is no shared state at ${shown} yet, and the role ${row?.role} may not make it: it has no CREATE on the database ${row?.name}`,
+    { hint: 'petstock state grant --print <role>' },
+  );
 }
 
 function migrationFrom(version: number): Statement[] {

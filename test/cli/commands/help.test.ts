@@ -15,6 +15,7 @@ const commands = [
   'history prune',
   'state info',
   'state check',
+  'state grant',
   'undo',
   'limits',
   'status',

@@ -16,5 +16,10 @@ export const stateOutline: NounOutline = {
       summary: 'check whether it is sound',
       load: async () => (await import('./check.ts')).defineStateCheck,
     },
+    {
+      usage: 'grant',
+      summary: 'print the rights that a role needs of a shared state',
+      load: async () => (await import('./grant.ts')).defineStateGrant,
+    },
   ],
 };

@@ -1,0 +1,199 @@
+import pg from 'pg';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { grantsFor } from '../../src/state/postgres/grants.ts';
+import { openExistingPostgres, openPostgres } from '../../src/state/postgres/open-postgres.ts';
+import type { State } from '../../src/state/state.ts';
+import { runSql, temporaryDatabase } from '../support/postgres.ts';
+import { collect, createStateClock, FakeProcesses, headOf, intentOf, rowsFor, service } from './rig.ts';
+
+/** The first test starts the server. */
+vi.setConfig({ testTimeout: 60_000 });
+
+/** The same database as another role. */
+const as = (url: string, role: string) => url.replace(/\/\/[^@/]*@/, `//${role}@`);
+
+async function roleOf(url: string, name: string): Promise<string> {
+  const role = `${name}_${Math.random().toString(36).slice(2, 8)}`;
+  await runSql(url, `CREATE ROLE ${role} LOGIN`);
+  onTestFinished(
+    async () => void (await runSql(url, `DROP OWNED BY ${role} CASCADE`, `DROP ROLE ${role}`).catch(() => {})),
+  );
+  return role;
+}
+
+async function stateAt(url: string, pid = 1): Promise<State> {
+  const processes = new FakeProcesses().view(pid);
+  const state = await openPostgres({ url, clock: createStateClock(), processes, command: 'test', random: Math.random });
+  onTestFinished(() => state.close());
+  return state;
+}
+
+const intents = (...rows: readonly number[]) => rows.map((row) => intentOf({ row, petId: BigInt(row) }, 1000 + 30_000));
+
+/** A run from its begin to its end, and an admission. */
+async function work(state: State): Promise<string> {
+  const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1000, wall: 1000 } as const;
+  const sent = { type: 'intent', ids: ['a'], least: 1, by: '', at: 1000, expires: 1e9, bulk: false } as const;
+  await state.limits.fold('key', [start, sent]);
+  const place = await state.pets.line(service, 1n);
+  expect(await place.enter()).toBeUndefined();
+  const mark = await state.pets.mark();
+  const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
+  expect(await log.intend(intents(1), mark, place)).toEqual([{ kind: 'granted' }]);
+  await log.settle([{ row: 1, petId: 1n, result: 'applied', quantity: 8 }]);
+  expect(await log.intend(intents(2), mark)).toEqual([{ kind: 'granted' }]);
+  await log.settle([{ row: 2, petId: 2n, result: 'applied', quantity: 8 }]);
+  await log.end();
+  await place.leave();
+  expect(await state.history.writesAfter({ service, run: 'none' }, [{ petId: 1n, sequence: 0 }])).toHaveLength(1);
+  expect((await collect(state.history.settled())).map(({ row }) => row.result)).toEqual(['applied', 'applied']);
+  return log.run;
+}
+
+test('a NOTIFY of a stranger, whatever it says, ends nothing and closes nothing', async () => {
+  const url = await temporaryDatabase();
+  const state = await stateAt(url);
+  const client = new pg.Client({ connectionString: as(url, await roleOf(url, 'mallory')) });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1000, wall: 1000 } as const;
+  const sent = { type: 'intent', ids: ['a'], least: 1, by: '', at: 1000, expires: 1e9, bulk: false } as const;
+  await state.limits.fold('key', [start, sent]);
+  const gate = { at: 9e12, wall: 9e12, length: 1e6, reason: 'refused' };
+  const forged = JSON.stringify({ scope: 'key', version: 99, gate, halfOpen: true });
+  for (const payload of ['x', 'null', '{}', '', '[1', forged]) {
+    await client.query("SELECT pg_notify('petstock', $1)", [payload]);
+  }
+  // What was heard is read again, and nothing of it is in the way.
+  await vi.waitFor(() => expect([...state.limits.peek('key').inFlight.keys()]).toEqual(['a']), { timeout: 20_000 });
+  expect(state.limits.peek('key').gate.at).toBe(0);
+  const flood = (async () => {
+    for (let count = 0; count < 300; count += 1) await client.query("NOTIFY petstock, 'x'");
+  })();
+  await work(state);
+  await flood;
+});
+
+test('names of a stranger mean nothing: operators, functions and tables in public', async () => {
+  const url = await temporaryDatabase();
+  const role = await roleOf(url, 'mallory');
+  await runSql(url, 'GRANT ALL ON SCHEMA public TO PUBLIC');
+  await runSql(
+    as(url, role),
+    'CREATE TABLE public.caught (what text)',
+    'GRANT ALL ON public.caught TO PUBLIC',
+    ...[
+      ['now', '', 'timestamptz'],
+      ['clock_timestamp', '', 'timestamptz'],
+      ['current_setting', 'text', 'text'],
+      ['set_config', 'text, text, boolean', 'text'],
+      ['pg_notify', 'text, text', 'text'],
+      ['pg_backend_pid', '', 'integer'],
+      ['length', 'text', 'integer'],
+      ['substr', 'text, bigint', 'text'],
+      ['max', 'bigint', 'bigint'],
+    ].map(
+      ([name, parameters, type]) =>
+        `CREATE FUNCTION public.${name}(${parameters}) RETURNS ${type} LANGUAGE plpgsql AS
+         $$ BEGIN INSERT INTO public.caught VALUES ('${name}'); RETURN NULL; END $$`,
+    ),
+    ...['=', '<>', '>', '<', '+', '-'].map(
+      (operator, index) => `CREATE FUNCTION public.caught_${index}(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS
+         $$ BEGIN INSERT INTO public.caught VALUES ('${operator}'); RETURN true; END $$`,
+    ),
+    ...['=', '<>', '>', '<', '+', '-'].flatMap((operator, index) => [
+      `CREATE OPERATOR public.${operator} (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = public.caught_${index})`,
+    ]),
+    'CREATE TABLE public.runs (run text)',
+    'CREATE TABLE public.sequence (last bigint)',
+  );
+  await runSql(
+    url,
+    `ALTER ROLE CURRENT_USER IN DATABASE "${new URL(url.replace('@/', '@host/')).pathname.slice(1)}" SET search_path = public, pg_catalog`,
+  );
+  const state = await stateAt(url);
+  await work(state);
+  expect(await state.check()).toEqual([]);
+  await state.describe();
+  expect(await runSql(url, 'SELECT what FROM public.caught')).toEqual([]);
+});
+
+test('a till has what it needs, and can’t drop, make, remove, or change who has written what', async () => {
+  const url = await temporaryDatabase();
+  await (await stateAt(url)).close();
+  const role = await roleOf(url, 'till');
+  const till = as(url, role);
+  await expect(stateAt(till)).rejects.toMatchObject({
+    kind: 'failure',
+    message: expect.stringContaining('permission denied for schema petstock'),
+    hint: expect.stringContaining('state grant'),
+  });
+  await runSql(
+    url,
+    ...grantsFor(role)
+      .split('\n')
+      .filter((line) => line !== ''),
+  );
+  await work(await stateAt(till));
+  const state = await stateAt(till, 2);
+  expect(await state.presence.list()).toHaveLength(1);
+  for (const statement of [
+    'DROP TABLE petstock.rows',
+    'DELETE FROM petstock.rows',
+    'DELETE FROM petstock.runs',
+    'TRUNCATE petstock.runs',
+    "UPDATE petstock.runs SET os_user = 'ann'",
+    'UPDATE petstock.rows SET pet_id = 5',
+    'UPDATE petstock.pruned SET sequence = 0',
+    'CREATE TABLE petstock.more (x text)',
+    'ALTER TABLE petstock.rows ADD COLUMN x text',
+  ]) {
+    await expect(runSql(till, statement), statement).rejects.toThrow(/permission denied|must be owner/);
+  }
+  const refused = await state.history
+    .remove((await collect(state.history.runs())).map(({ run }) => run))
+    .catch((error) => error);
+  expect(refused).toMatchObject({
+    kind: 'failure',
+    message: expect.stringMatching(/permission denied for table \w+ \(for "/),
+  });
+});
+
+test('a role that may not make the state is told so by a look', async () => {
+  const url = await temporaryDatabase();
+  const role = await roleOf(url, 'clerk');
+  const processes = new FakeProcesses().view(1);
+  const options = { clock: createStateClock(), processes, command: 'state check', random: Math.random };
+  const looking = openExistingPostgres({ ...options, url: as(url, role) });
+  await expect(looking).rejects.toMatchObject({ kind: 'failure', message: expect.stringContaining('may not make it') });
+  expect(await openExistingPostgres({ ...options, url })).toBeUndefined();
+});
+
+test('a transaction leaves no setting behind it, so that nothing leaks through a pooler', async () => {
+  const url = await temporaryDatabase();
+  const { openWire } = await import('../../src/state/postgres/wire.ts');
+  const { statement } = await import('../../src/state/store.ts');
+  const settings: string[] = [];
+  let isOpen = false;
+  const processes = new FakeProcesses().view(1);
+  const options = { url, clock: createStateClock(), processes, command: 'test', random: Math.random };
+  const state = await openPostgres(options, async (server, onNotice) => {
+    const wire = await openWire(server, onNotice);
+    const show =
+      "SELECT current_setting('search_path') || current_setting('lock_timeout') || current_setting('statement_timeout') AS now";
+    const ask: typeof wire.ask = async (statements, within) => {
+      const answers = await wire.ask(statements, within);
+      const has = (words: RegExp) => statements.some(({ sql }) => words.test(sql));
+      isOpen = (isOpen || has(/^BEGIN/)) && !has(/^(COMMIT|ROLLBACK)$/);
+      if (!isOpen) {
+        const [[row] = []] = await wire.ask([statement(show)], within).catch(() => [[]]);
+        if (row !== undefined) settings.push(String(row.now));
+      }
+      return answers;
+    };
+    return Object.defineProperty({ ...wire, ask }, 'isOver', { get: () => wire.isOver });
+  });
+  onTestFinished(() => state.close());
+  await work(state);
+  expect(new Set(settings)).toEqual(new Set(['"$user", public00']));
+});
