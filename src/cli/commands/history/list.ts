@@ -97,7 +97,6 @@ function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
     since: parseDate('--since', options.since, now, 'start'),
     until: parseDate('--until', options.until, now, 'end'),
     state: options.state === undefined ? undefined : oneOf('--state', options.state, runStates),
-    ref: options.ref,
     user: options.user,
     by: options.mine ? callerOf(invocation.context) : undefined,
   };
