@@ -227,14 +227,21 @@ export function migrate(connection: Connection, isInUse: (processes: readonly Ro
 
 /** Whether the file is a state of petstock, or empty. */
 export function isState(connection: Connection): boolean {
-  const isMarked = () => Number(connection.get('PRAGMA application_id')?.application_id) === applicationId;
   // Another process may make its tables between two looks.
-  return isMarked() || connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined || isMarked();
+  return isMarked(connection) || !hasTables(connection) || isMarked(connection);
 }
 
-/** Whether it has no tables. */
+/** Whether nothing was written to the file yet, or everything was taken out of it. */
 export function isEmpty(connection: Connection): boolean {
-  return connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined;
+  return !isMarked(connection) && !hasTables(connection);
+}
+
+function isMarked(connection: Connection): boolean {
+  return Number(connection.get('PRAGMA application_id')?.application_id) === applicationId;
+}
+
+function hasTables(connection: Connection): boolean {
+  return connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined;
 }
 
 /** @throws FailureError where a later version has written it */
