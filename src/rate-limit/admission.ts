@@ -8,13 +8,11 @@ import {
   type Permits,
   type Wanted,
 } from './governor.ts';
-import { isSameBoot, type KeyState, longestGate, serviceTime } from './key-state.ts';
+import { isSameBoot, type KeyState, longestGate, ownerOf, serviceTime } from './key-state.ts';
 import { asksToWait, recordOf, seenIn } from './observation.ts';
-import { ownerOf } from './owner.ts';
-import { RecordBuffer } from './record-buffer.ts';
 import type { AnswerRecord, LimitRecord, LostRecord, UnsentRecord } from './records.ts';
 import type { Wish } from './rules.ts';
-import { Turn } from './turn.ts';
+import { RecordBuffer, Turn } from './turn.ts';
 
 export function createGovernor(options: GovernorOptions): Governor {
   return new QueuedGovernor(options);

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { ProcessIdentity } from '../shared/processes.ts';
 import { type ClockOffset, earliestTime } from './clock-offset.ts';
 import type { Window } from './window.ts';
 
@@ -115,4 +117,21 @@ export function serviceTime({ offset }: KeyState, at: number): number | undefine
 export function hasEnded(state: KeyState, window: Window, at: number): boolean {
   const now = serviceTime(state, at);
   return now === undefined || now >= window.reset;
+}
+
+/** A process as one short text, as requests in flight name theirs. None of its parts holds a line feed. */
+export function ownerOf({ host, namespace, boot, pid, startedAt }: ProcessIdentity): string {
+  return [host, namespace, boot, pid, startedAt].join('\n');
+}
+
+/** @returns undefined for what `ownerOf` has not written */
+export function processOf(owner: string): ProcessIdentity | undefined {
+  const [host, namespace, boot, pid, startedAt] = owner.split('\n');
+  if (host === undefined || namespace === undefined || boot === undefined || startedAt === undefined) return undefined;
+  return { host, namespace, boot, pid: Number(pid), startedAt };
+}
+
+/** A name for a key at a service: a hash, since the key itself is written nowhere but in the configuration. */
+export function scopeOf(service: string, key: string): string {
+  return createHash('sha256').update(`${service}\n${key}`).digest('hex').slice(0, 32);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { narrow } from '../../src/rate-limit/clock-offset.ts';
-import { estimate, type LimitFacts } from '../../src/rate-limit/estimate.ts';
 import { emptyState } from '../../src/rate-limit/key-state.ts';
+import { estimate, type LimitFacts } from '../../src/rate-limit/known-limits.ts';
 import { bulkReserve, decide } from '../../src/rate-limit/rules.ts';
 import { observe } from '../../src/rate-limit/window.ts';
 import fc from '../support/seeded-fast-check.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseHttpDate } from '../../src/rate-limit/http-date.ts';
+import { parseHttpDate } from '../../src/rate-limit/headers.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 const now = Date.UTC(2026, 0, 15, 12, 0, 20);

@@ -138,7 +138,7 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
   if (url === undefined || key === undefined) return null;
   const [{ knownLimits }, { scopeOf }, { serviceOf }] = await Promise.all([
     import('../../rate-limit/known-limits.ts'),
-    import('../../rate-limit/scope.ts'),
+    import('../../rate-limit/key-state.ts'),
     import('../../state/service-of.ts'),
   ]);
   const scope = scopeOf(new URL(serviceOf(url.value)).origin, key.value);

@@ -1,7 +1,7 @@
 import { release } from 'node:os';
 import process from 'node:process';
 import { wantsColor } from '../../output/paint.ts';
-import { parseHttpDate } from '../../rate-limit/http-date.ts';
+import { parseHttpDate } from '../../rate-limit/headers.ts';
 import { maskDatabaseUrl } from '../../shared/database-url.ts';
 import { PetstockError } from '../../shared/errors.ts';
 import { version } from '../../shared/version.ts';

@@ -3,7 +3,7 @@ import type { TransportOptions } from '../../api/transport.ts';
 import { wrap } from '../../output/text-width.ts';
 import { createGovernor } from '../../rate-limit/admission.ts';
 import type { Governor } from '../../rate-limit/governor.ts';
-import { scopeOf } from '../../rate-limit/scope.ts';
+import { scopeOf } from '../../rate-limit/key-state.ts';
 import type { ConfigFile, StoredConfig } from '../../settings/config-file.ts';
 import { maskKey } from '../../settings/keys.ts';
 import {

@@ -1,10 +1,8 @@
-import type { BulkReport, BulkRow } from '../../inventory/change.ts';
-import { isIdle, isWrong } from '../../inventory/change.ts';
+import { type BulkReport, type BulkRow, isIdle, isWrong } from '../../inventory/change.ts';
 import { previewedRows, previewLines } from '../../output/preview.ts';
 import { estimateText } from '../../output/rate-limit-text.ts';
 import { reportSummary } from '../../output/report-view.ts';
-import { type Estimate, estimate } from '../../rate-limit/estimate.ts';
-import { knownLimits } from '../../rate-limit/known-limits.ts';
+import { type Estimate, estimate, knownLimits } from '../../rate-limit/known-limits.ts';
 import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../runs/execute.ts';
 import { ChangesFound, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';

@@ -1,7 +1,7 @@
 import { localTime } from '../../../output/time.ts';
+import { scopeOf } from '../../../rate-limit/key-state.ts';
 import type { KnownGate } from '../../../rate-limit/known-limits.ts';
 import type { KnownKey } from '../../../rate-limit/limits-store.ts';
-import { scopeOf } from '../../../rate-limit/scope.ts';
 import { configOf } from '../../../settings/config-file.ts';
 import { maskKey } from '../../../settings/keys.ts';
 import { knownKey, resolveBaseUrl, resolveKey } from '../../../settings/resolve.ts';
