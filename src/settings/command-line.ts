@@ -43,6 +43,13 @@ export function absoluteCommand(text: string): Parsed<string> {
   return { ok: true, value: [path.resolve(program), ...args].map(shellWord).join(' ') };
 }
 
+/** The same for a command that a shell runs. Only the program that it begins with can be told. */
+export function absoluteShellCommand(text: string): string {
+  const [typed = ''] = /^[\w./+-]+/.exec(text.trimStart()) ?? [];
+  if (!hasFolder(typed) || path.isAbsolute(typed)) return text;
+  return shellWord(path.resolve(typed)) + text.trimStart().slice(typed.length);
+}
+
 /** Reports whether a program is named by a path rather than looked up in PATH. */
 export function hasFolder(program: string): boolean {
   return program.includes('/') || program.includes(path.sep);

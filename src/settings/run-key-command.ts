@@ -55,7 +55,8 @@ function start(key: KeyCommand, { env }: KeyCommandOptions, fail: (words: string
   const variables = { ...withoutSecrets(env), [pathName(env)]: folders.join(path.delimiter) };
   const stdio: ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe'];
   const options = { env: variables, stdio, windowsHide: true };
-  if (key.shell) return spawn(key.command, { ...options, shell: true });
+  // What it names by a relative path must not be another file in each folder, which somebody else may have put there.
+  if (key.shell) return spawn(key.command, { ...options, shell: true, cwd: path.parse(process.execPath).root });
   const words = parseCommandLine(key.command);
   if (!words.ok) throw fail(`cannot be run (${words.fault})`);
   const [program = '', ...args] = words.value;

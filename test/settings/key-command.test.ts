@@ -216,6 +216,19 @@ describe('a key that a command prints', () => {
     expect((await shop.run('inventory list')).code).toBe(0);
     expect((await shop.run('config set-key --shell')).code).toBe(2);
   });
+
+  test('of a shell it is the program that it begins with, and nothing else is looked for in the current folder', async () => {
+    const shop = await keyShop();
+    const folder = path.relative('.', path.join(shop.folders.config, '..', 'bin'));
+    shop.program('show-key', `echo ${shop.service.key}`);
+    await shop.run(store(`${folder}/show-key | cat`, '--shell'));
+    expect(readConfig(shop.folders.config).config.keyCommands?.staging?.command).toBe(
+      `${path.resolve(folder, 'show-key')} | cat`,
+    );
+    expect((await shop.run('inventory get 4')).code).toBe(0);
+    await shop.run(store('cat package.json', '--shell'));
+    expect((await shop.run('inventory get 4')).stderr).toContain('ended with exit code 1');
+  });
 });
 
 describe('the words of a command', () => {

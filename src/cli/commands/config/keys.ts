@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { absoluteCommand } from '../../../settings/command-line.ts';
+import { absoluteCommand, absoluteShellCommand } from '../../../settings/command-line.ts';
 import { configFile, type StoredConfig } from '../../../settings/config-file.ts';
 import { maskKey, parseKey } from '../../../settings/keys.ts';
 import { describeShadow, keySource, resolveBaseUrl } from '../../../settings/resolve.ts';
@@ -54,7 +54,7 @@ export function defineSetKey(command: Command, run: Run): void {
       '--check',
       'ask the service with the key first, which takes one request, and store it only if it is accepted',
     )
-    .option('--shell', 'have the shell of the system run that command: pipes and variables work')
+    .option('--shell', 'have the shell of the system run that command, in the root folder: pipes and variables work')
     .addHelpText('after', help)
     // Everything unexpected may be a key. Commander would repeat it in its message, so we look ourselves.
     .allowExcessArguments(true)
@@ -69,7 +69,10 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise
   const { context, config, messages } = invocation;
   const place = remotePlace(invocation, 'key');
   const { store, environment } = place;
-  const address = options.url === undefined ? undefined : requireBaseUrl(options.url, place);
+  const address =
+    options.url === undefined
+      ? undefined
+      : requireBaseUrl(options.url, setKeyCommand(place, { ...options, url: 'https://host/v1' }));
   const credential = commandOf(options) ?? (await typedKey(context, place, options));
   const inForce = address ?? resolveBaseUrl(environment, context.env, config)?.value;
   if (options.check) await requireAcceptance(invocation, place, { credential, address: inForce }, options);
@@ -148,7 +151,7 @@ function commandOf({ command, shell = false }: SetKeyOptions): Credential | unde
     if (shell) throw new UsageError('--shell says how --command is run: give both. Nothing was stored');
     return undefined;
   }
-  const absolute = shell ? { ok: true as const, value: command } : absoluteCommand(command);
+  const absolute = shell ? { ok: true as const, value: absoluteShellCommand(command) } : absoluteCommand(command);
   if (absolute.ok && command.trim() !== '') return { command: absolute.value, shell };
   throw new UsageError(
     `This command cannot be stored: ${absolute.ok ? 'it is empty' : absolute.fault}. Nothing was stored`,

@@ -13,7 +13,7 @@ import {
   unnamedStore,
 } from '../../../settings/settings.ts';
 import { urlVariable, variable } from '../../../settings/variables.ts';
-import { type RemotePlace, setSetting, setUrl, unsetUrl } from '../../../settings/write-config.ts';
+import { setSetting, setUrl, unsetUrl } from '../../../settings/write-config.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
@@ -172,19 +172,18 @@ export function defineSetUrl(command: Command, run: Run): void {
 async function storeUrl(invocation: Invocation, text: string): Promise<void> {
   const place = remotePlace(invocation, 'URL');
   const { folder, store, environment } = place;
-  const url = requireBaseUrl(text, place);
+  const where = whereOptions({ store, env: environment });
+  const url = requireBaseUrl(text, `petstock config set-url https://host/v1 ${where}`);
   await setUrl(place, url);
-  const where = whereName({ store, env: environment });
-  await invocation.messages.note(`Stored the URL ${url} of ${where} in ${configFile(folder)}`);
+  const name = whereName({ store, env: environment });
+  await invocation.messages.note(`Stored the URL ${url} of ${name} in ${configFile(folder)}`);
   const shadow = describeShadow('URL', environment, invocation.context.env, store);
   if (shadow !== undefined) await invocation.messages.warn(shadow);
 }
 
 /** @throws UsageError for a URL that can't be the base URL of a service; the text is not repeated */
-export function requireBaseUrl(text: string, { store, environment }: RemotePlace): string {
+export function requireBaseUrl(text: string, hint: string): string {
   const url = parseBaseUrl(text);
   if (url.ok) return url.value;
-  throw new UsageError(`This URL cannot be used: ${url.fault}.`, {
-    hint: `petstock config set-url https://host/v1 ${whereOptions({ store, env: environment })}`,
-  });
+  throw new UsageError(`This URL cannot be used: ${url.fault}.`, { hint });
 }
