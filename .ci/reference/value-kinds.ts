@@ -1,5 +1,5 @@
-import { rowFields } from '../../src/change-files/fields.ts';
-import { changeFileEndings, changeFormats } from '../../src/change-files/format.ts';
+import { rowFields } from '../../src/change-files/field-names.ts';
+import { changeFileEndings, changeFormats } from '../../src/change-files/read-rows.ts';
 import { methods } from '../../src/cli/commands/api.ts';
 import { topicNames } from '../../src/cli/commands/help/topic-names.ts';
 import { runStates } from '../../src/cli/commands/history/list.ts';

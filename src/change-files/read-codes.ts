@@ -2,9 +2,9 @@ import type { BarCodes } from '../inventory/bar-codes.ts';
 import { codeFault, codeText } from '../inventory/count/scan-line.ts';
 import { quoted } from '../inventory/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
-import { type DelimitedRow, RecordScanner } from './delimited/record-scanner.ts';
+import { type DelimitedRow, RecordScanner } from './csv-records.ts';
 import { BrokenFileError, FaultList, type FileFault } from './fault.ts';
-import { fieldOf } from './fields.ts';
+import { fieldOf } from './field-names.ts';
 import { decodeText } from './text.ts';
 
 /** What a file of bar codes holds, or what is wrong with it. */

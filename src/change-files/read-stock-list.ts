@@ -1,8 +1,7 @@
-import { joined } from '../inventory/gather-items.ts';
-import { batchSize, ItemColumns } from '../inventory/item-columns.ts';
+import { batchSize, ItemColumns, joined } from '../inventory/item-columns.ts';
 import { bareNumber, readPetId, readQuantity } from './cell-values.ts';
-import type { RawRow } from './collector.ts';
 import { FaultList, type FileFault, type PlaceUnit } from './fault.ts';
+import type { RawRow } from './field-names.ts';
 import { type ReadOptions, type RowSink, readRows } from './read-rows.ts';
 import { SeenIds } from './seen-ids.ts';
 

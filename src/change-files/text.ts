@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { broken } from './fault.ts';
-import { countLineEnds } from './lines.ts';
 
 const saveAgain = 'save it as "CSV UTF-8" (in a spreadsheet: Save as) and try again';
 const lf = 0x0a;
@@ -92,4 +91,30 @@ function decode(bytes: Buffer): { readonly text: string; readonly whole: boolean
 /** No character of UTF-8 text but NUL has a zero byte, and all of UTF-16's have one in every Latin letter. */
 function isText(bytes: Buffer): boolean {
   return isUtf8(bytes) && !bytes.includes(0);
+}
+
+/** Line ends from `from` up to `to`: LF, CRLF and a CR by itself are one each. */
+export function countLineEnds(text: string, from = 0, to = text.length): number {
+  // A search in the whole text would run past `to`, again each time.
+  const part = from === 0 && to === text.length ? text : text.slice(from, to);
+  let count = 0;
+  for (let at = part.indexOf('\n'); at !== -1; at = part.indexOf('\n', at + 1)) count += 1;
+  for (let at = part.indexOf('\r'); at !== -1; at = part.indexOf('\r', at + 1)) {
+    if (part[at + 1] !== '\n') count += 1;
+  }
+  return count;
+}
+
+/** The longest row that is read, in UTF-16 code units: no honest one is near, and an unclosed quote ends here. */
+export const longestRow = 1024 * 1024;
+
+/** Takes the text of a file piece by piece, and hands out what it has understood. */
+export interface RowReader {
+  /**
+   * @param text the next piece; none ends between the CR and the LF of one line end
+   * @throws BrokenFileError where nothing after can be understood
+   */
+  write(text: string): void;
+  /** The file has ended. @throws BrokenFileError */
+  end(): void;
 }

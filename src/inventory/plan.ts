@@ -2,7 +2,7 @@ import type { BulkRow, Change, RowError, RowResult } from './change.ts';
 import { grouped } from './grouped.ts';
 import { unreadableText } from './items.ts';
 import type { Parsed } from './parsed.ts';
-import { outdatedText, type Quantities } from './pet-quantities.ts';
+import { outdatedText, type Quantities } from './pet-id-set.ts';
 import { addDelta } from './values.ts';
 
 /** A row for which the whole file is refused. */

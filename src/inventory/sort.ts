@@ -1,5 +1,4 @@
-import { joined } from './gather-items.ts';
-import { batchSize, type ColumnBatches, ItemColumns } from './item-columns.ts';
+import { batchSize, type ColumnBatches, ItemColumns, joined } from './item-columns.ts';
 import { petStatuses } from './items.ts';
 
 export const sortKeys = ['petId', 'quantity', 'status'] as const;

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { type BulkCounts, type BulkRow, countReport } from '../inventory/change.ts';
 import { type InventoryItem, unreadableText } from '../inventory/items.ts';
-import { outdatedText, type Quantities } from '../inventory/pet-quantities.ts';
+import { outdatedText, type Quantities } from '../inventory/pet-id-set.ts';
 import { planChanges } from '../inventory/plan.ts';
 import { addDelta } from '../inventory/values.ts';
 import { execute, type RunEnd, type RunOptions, type RunPlan } from '../runs/execute.ts';

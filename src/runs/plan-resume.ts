@@ -1,5 +1,5 @@
 import type { BulkRow } from '../inventory/change.ts';
-import type { Quantities } from '../inventory/pet-quantities.ts';
+import type { Quantities } from '../inventory/pet-id-set.ts';
 import type { Outcome, PetWrite, RecordedRow, RunLog, RunRecord } from '../state/history.ts';
 import { rebase } from '../writes/rebase.ts';
 import type { Stock } from '../writes/row-write.ts';

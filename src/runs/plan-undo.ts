@@ -1,5 +1,5 @@
 import type { BulkRow } from '../inventory/change.ts';
-import { absenceText, type Quantities } from '../inventory/pet-quantities.ts';
+import { absenceText, type Quantities } from '../inventory/pet-id-set.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { History, PetWrite, RecordedRow, RunRecord } from '../state/history.ts';
 import { laterWriteMessage, mayBeWritten } from '../writes/verdict.ts';

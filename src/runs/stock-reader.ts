@@ -1,7 +1,6 @@
+import { eachPicked } from '../inventory/filter.ts';
 import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
-import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
-import { type OutdatedStock, PetQuantities } from '../inventory/pet-quantities.ts';
-import { eachPicked } from '../inventory/pick-items.ts';
+import { type OutdatedStock, PetIdSet, type PetIds, PetQuantities } from '../inventory/pet-id-set.ts';
 import type { Permit } from '../rate-limit/governor.ts';
 import type { RecentWrite } from '../state/history.ts';
 import type { Mark } from '../state/pets.ts';

@@ -1,7 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { RowError } from '../inventory/change.ts';
-import type { PetIds } from '../inventory/pet-id-set.ts';
-import type { Quantities } from '../inventory/pet-quantities.ts';
+import type { PetIds, Quantities } from '../inventory/pet-id-set.ts';
 import type { Governor, Permit } from '../rate-limit/governor.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { PetstockError } from '../shared/errors.ts';

@@ -1,4 +1,4 @@
-import { absenceText, type Quantities } from '../inventory/pet-quantities.ts';
+import { absenceText, type Quantities } from '../inventory/pet-id-set.ts';
 import type { PetWrite } from '../state/history.ts';
 import type { RowWrite } from './row-write.ts';
 

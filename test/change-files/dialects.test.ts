@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { changeFileText } from '../../src/change-files/change-file-text.ts';
-import { RecordScanner } from '../../src/change-files/delimited/record-scanner.ts';
+import { RecordScanner } from '../../src/change-files/csv-records.ts';
 import type { Change } from '../../src/inventory/change.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { cut, faultLines, read, readChunks } from './reading.ts';

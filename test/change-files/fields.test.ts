@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { fieldOf, fields, nearestField } from '../../src/change-files/fields.ts';
+import { fieldOf, fields, nearestField } from '../../src/change-files/field-names.ts';
 
 describe('fieldOf', () => {
   test.each([

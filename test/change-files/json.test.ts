@@ -1,6 +1,6 @@
 import { parse } from 'lossless-json';
 import { describe, expect, it, test } from 'vitest';
-import { JsonFault, readFlatObject } from '../../src/change-files/json/flat-object.ts';
+import { JsonFault, readFlatObject } from '../../src/change-files/json-rows.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { faultsOf, read } from './reading.ts';
 

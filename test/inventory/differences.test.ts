@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
-import { type ComparedField, type Difference, differences, ordered } from '../../src/inventory/differences.ts';
-import { gatherItems } from '../../src/inventory/gather-items.ts';
-import { ItemColumns } from '../../src/inventory/item-columns.ts';
+import {
+  type ComparedField,
+  type Difference,
+  differences,
+  orderById,
+  ordered,
+  repeatedId,
+} from '../../src/inventory/differences.ts';
+import { gatherItems, ItemColumns } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
-import { orderById, repeatedId } from '../../src/inventory/order-by-id.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 /** Near one another at the places where digits could be lost. */

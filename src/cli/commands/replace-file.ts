@@ -5,6 +5,7 @@ import { isSameFile } from '../../shared/same-file.ts';
 import { shellWord, withOption } from '../../shared/shell-word.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { WrittenFiles } from '../written-files.ts';
+import { requireFileName } from './values.ts';
 
 /** The option of every command that writes a file by name. */
 export const forceOption = [
@@ -73,4 +74,12 @@ export async function exportTo(
   await writeFileAtomically(file, text);
   await rememberWritten(invocation, file);
   await invocation.messages.note(done?.() ?? `Written to ${file}.`);
+}
+
+/** @throws UsageError for no name, or for one that promises something else: `apply` would believe it */
+export function requireCsvName(file: string, what: string): void {
+  requireFileName(file, what);
+  const [extension] = /\.(json|ndjson|jsonl|xlsx?|ods)$/i.exec(file) ?? [];
+  if (extension === undefined) return;
+  throw new UsageError(`${what} writes CSV, and ${file} would be taken for something else: name it .csv`);
 }

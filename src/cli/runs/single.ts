@@ -1,6 +1,6 @@
 import type { BulkRow } from '../../inventory/change.ts';
 import { type InventoryItem, unreadableText } from '../../inventory/items.ts';
-import { outdatedText } from '../../inventory/pet-quantities.ts';
+import { outdatedText } from '../../inventory/pet-id-set.ts';
 import { addDelta } from '../../inventory/values.ts';
 import { inventoryItemView } from '../../output/inventory-view.ts';
 import { execute, type RunAudience, type RunEnd, type RunOptions } from '../../runs/execute.ts';

@@ -1,4 +1,4 @@
-import type { RowField } from '../../../change-files/fields.ts';
+import type { RowField } from '../../../change-files/field-names.ts';
 import {
   type ChangeFormat,
   changeFormats,
@@ -7,8 +7,8 @@ import {
   readChanges,
 } from '../../../change-files/read-changes.ts';
 import type { Change } from '../../../inventory/change.ts';
+import type { Quantities } from '../../../inventory/pet-id-set.ts';
 import { PetIdSet } from '../../../inventory/pet-id-set.ts';
-import type { Quantities } from '../../../inventory/pet-quantities.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';

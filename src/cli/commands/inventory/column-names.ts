@@ -1,4 +1,4 @@
-import { type RowField, rowFieldOf, rowFields } from '../../../change-files/fields.ts';
+import { type RowField, rowFieldOf, rowFields } from '../../../change-files/field-names.ts';
 import { UsageError } from '../../../shared/errors.ts';
 
 const hint = 'petstock inventory apply --help';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { changeFileJson, changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
-import { type ChangeFormat, changeFormats, formatOfName } from '../../../change-files/format.ts';
+import { type ChangeFormat, changeFormats, formatOfName } from '../../../change-files/read-rows.ts';
 import { grouped } from '../../../inventory/grouped.ts';
 import type { ColumnBatches } from '../../../inventory/item-columns.ts';
 import { withoutRepeated } from '../../../inventory/seen-pets.ts';

@@ -6,8 +6,7 @@ import { batchesOfArray } from '../../../output/batches.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { confirmReplacing, type ReplacingOptions, rememberWritten } from '../replace-file.ts';
-import { requireCsvName } from './csv-name.ts';
+import { confirmReplacing, type ReplacingOptions, rememberWritten, requireCsvName } from '../replace-file.ts';
 
 /** The file of `--failed-out`. */
 export interface FailedOut {

@@ -1,7 +1,6 @@
 import { readStockList } from '../../../change-files/read-stock-list.ts';
-import { type OrderedItems, ordered } from '../../../inventory/differences.ts';
-import { gatherItems } from '../../../inventory/gather-items.ts';
-import { repeatedId } from '../../../inventory/order-by-id.ts';
+import { type OrderedItems, ordered, repeatedId } from '../../../inventory/differences.ts';
+import { gatherItems } from '../../../inventory/item-columns.ts';
 import { environmentNames } from '../../../settings/settings.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';

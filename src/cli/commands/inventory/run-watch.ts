@@ -1,11 +1,10 @@
-import { type Difference, ordered } from '../../../inventory/differences.ts';
+import { type Difference, ordered, repeatedId } from '../../../inventory/differences.ts';
 import { createFilter } from '../../../inventory/filter.ts';
-import { gatherItems } from '../../../inventory/gather-items.ts';
 import { grouped } from '../../../inventory/grouped.ts';
 import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns.ts';
+import { gatherItems } from '../../../inventory/item-columns.ts';
 import { isLow, unreadableText } from '../../../inventory/items.ts';
 import type { Look } from '../../../inventory/known-stock.ts';
-import { repeatedId } from '../../../inventory/order-by-id.ts';
 import type { Paint } from '../../../output/paint.ts';
 import { formatDuration } from '../../../output/time.ts';
 import type { Format } from '../../../output/view.ts';

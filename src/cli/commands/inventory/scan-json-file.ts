@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { exactDecoder } from '../../../api/decode.ts';
 import { InventoryScanner } from '../../../api/scanner/scanner.ts';
-import { gatherItems } from '../../../inventory/gather-items.ts';
 import type { ItemColumns } from '../../../inventory/item-columns.ts';
+import { gatherItems } from '../../../inventory/item-columns.ts';
 import { FailureError } from '../../../shared/errors.ts';
 
 const readSize = 256 * 1024;

@@ -92,7 +92,7 @@ export async function findItems(
 ): Promise<ReadonlyMap<bigint, InventoryItem>> {
   const [{ createFilter }, { eachPicked }] = await Promise.all([
     import('../../../inventory/filter.ts'),
-    import('../../../inventory/pick-items.ts'),
+    import('../../../inventory/filter.ts'),
   ]);
   const filter = createFilter({ petIds });
   const found = new Map<bigint, InventoryItem>();
@@ -102,7 +102,7 @@ export async function findItems(
   return found;
 }
 
-export function noSuchPet({ where }: Invocation, petId: bigint, cause?: NotFoundError): NotFoundError {
+function noSuchPet({ where }: Invocation, petId: bigint, cause?: NotFoundError): NotFoundError {
   return new NotFoundError(`There is no pet ${petId} in ${whereName(where)}`, {
     status: cause?.status,
     service: cause?.service,

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { readPetId } from '../../../change-files/cell-values.ts';
-import { RecordScanner } from '../../../change-files/delimited/record-scanner.ts';
+import { RecordScanner } from '../../../change-files/csv-records.ts';
 import { decodeText } from '../../../change-files/text.ts';
 import type { PetStatus, Stock, StockItem } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';

@@ -17,9 +17,8 @@ import { openSession, type Session } from '../../../runs/session.ts';
 import { openShopCodes, readCodesFile } from '../../../shop-codes.ts';
 import { type Choice, chooseSession } from './choose-session.ts';
 import { type CountOptions, chosenWords, commandFor } from './count-options.ts';
-import { Counting } from './counting.ts';
+import { Counting, linesOf } from './counting.ts';
 import { changeFileWriter, finishCount, requireUnapplied } from './finish-count.ts';
-import { linesOf } from './lines.ts';
 import { createCountScreen } from './screen.ts';
 import { withSessions } from './with-sessions.ts';
 
