@@ -202,7 +202,7 @@ function latePrompts(interrupted: AbortSignal, isDumb: boolean): Context['prompt
 /** Node opens a standard stream when it is first asked for, which takes a millisecond or two: so it is asked for late. */
 type Late<Stream> = () => Stream;
 
-type Stdin = Readable & { readonly isTTY?: boolean; readonly fd?: number };
+type Stdin = Readable & { readonly isTTY?: boolean; readonly fd?: number; setRawMode?(raw: boolean): unknown };
 
 function input(stream: Late<Stdin>, interruption: Interruption): Input {
   return {
@@ -210,6 +210,7 @@ function input(stream: Late<Stdin>, interruption: Interruption): Input {
       return stream().isTTY === true;
     },
     chunks: { [Symbol.asyncIterator]: () => chunksOf(stream(), interruption) },
+    keys: () => keysOf(stream(), interruption),
     descriptor: 0,
   };
 }
@@ -262,6 +263,22 @@ async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenera
     stream.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', fail).pause();
   }
 }
+
+/** The same in raw mode, in which Ctrl-C is a character. */
+async function* keysOf(stream: Stdin, interruption: Interruption): AsyncGenerator<Uint8Array, void> {
+  stream.setRawMode?.(true);
+  try {
+    for await (const chunk of chunksOf(stream, interruption)) {
+      if (chunk.includes(ctrlC)) interruption.abort();
+      yield chunk;
+    }
+  } finally {
+    // A terminal that is gone has no mode any more.
+    if (!isGone(stream)) stream.setRawMode?.(false);
+  }
+}
+
+const ctrlC = 0x03;
 
 /** stderr is for people: where it has no reader, the work continues, and the exit code is the result. */
 function bestEffort(stream: Output): Output {

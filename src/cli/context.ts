@@ -40,6 +40,8 @@ export interface Input {
   readonly isTerminal: boolean;
   /** The bytes as they come. Nothing is read before the first call of its iterator. */
   readonly chunks: AsyncIterable<Uint8Array>;
+  /** The keys of a terminal as they are pressed: it echoes nothing while they are read. Absent: the terminal can't do that. */
+  keys?(): AsyncIterable<Uint8Array>;
   /** The number by which it is open: of a file, as with `< counts.csv`, it says which. Absent: it is no file. */
   readonly descriptor?: number | undefined;
 }

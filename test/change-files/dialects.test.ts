@@ -1,4 +1,3 @@
-import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { changeFileText } from '../../src/change-files/change-file-text.ts';
 import { RecordScanner } from '../../src/change-files/csv-records.ts';
@@ -181,7 +180,7 @@ describe('the line of a change', () => {
 });
 
 describe('RecordScanner', () => {
-  it('gives the cells that csv-parse gives', () => {
+  it('gives the cells that were written, whatever ends a line', () => {
     const cell = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.stringMatching(/^[",\r\n x]{0,6}$/));
     // A first cell that is not blank, so that no line is one that both skip.
     const table = fc.array(fc.tuple(fc.constant('id'), cell, cell), { minLength: 1, maxLength: 8 });
@@ -193,7 +192,6 @@ describe('RecordScanner', () => {
         const scanner = new RecordScanner((record) => found.push(record.cells));
         scanner.write(content);
         scanner.end();
-        expect(found).toEqual(parse(content, { record_delimiter: ['\r\n', '\n', '\r'] }));
         expect(found).toEqual(cells);
       }),
       { numRuns: 200 },

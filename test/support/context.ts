@@ -32,6 +32,8 @@ export interface RunOptions {
   readonly host?: string | undefined;
   /** What stdin holds; absent: it ends at once. */
   readonly stdin?: string | Uint8Array | undefined;
+  /** What is typed at a terminal in raw mode, a piece at a time. */
+  readonly keys?: readonly string[] | undefined;
   /** Of the file that stdin is, as with `< counts.csv`. */
   readonly stdinDescriptor?: number | undefined;
   /** stdin, stdout and stderr are a terminal of this width. */
@@ -78,7 +80,11 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     argv,
     // Limits that another run has left in the runtime folder of this machine are none of the test's business.
     env: { XDG_RUNTIME_DIR: join(options.folders.state, '..', 'runtime'), ...options.env },
-    stdin: { ...input(options.stdin, isTerminal('stdin')), descriptor: options.stdinDescriptor },
+    stdin: {
+      ...input(options.stdin, isTerminal('stdin')),
+      ...(options.keys && { keys: () => keysOf(options.keys ?? []) }),
+      descriptor: options.stdinDescriptor,
+    },
     stdout,
     stderr,
     sharesOutput: () => options.sharesOutput ?? false,
@@ -154,6 +160,10 @@ function input(content: string | Uint8Array | undefined, isTerminal: boolean): I
       },
     },
   };
+}
+
+async function* keysOf(pieces: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const piece of pieces) yield Buffer.from(piece);
 }
 
 function unasked(question: string): Promise<never> {

@@ -90,7 +90,7 @@ test.each(['inventory get 1 99 2', 'inventory list --pet 1,99,2', 'inventory lis
     const { code, stderr } = await run(command);
     expect({ code, lines: stderr.split('\n').slice(1, 3) }).toEqual({
       code: 1,
-      lines: [`Error: Pet 2 is left out: "quantity" in the answer ${words}.`, '  There is no pet 99 in staging.'],
+      lines: [`Error: Pet 2 is left out: "quantity" in the answer ${words}.`, '│ There is no pet 99 in staging.'],
     });
     const json = await run(`${command} --json`);
     expect(errorJson(json.stderr).error).toMatchObject({ code: 'failure', message: expect.stringContaining('pet 99') });

@@ -20,6 +20,7 @@ import { type CountOptions, chosenWords, commandFor } from './count-options.ts';
 import { Counting, linesOf } from './counting.ts';
 import { changeFileWriter, finishCount, requireUnapplied } from './finish-count.ts';
 import { createCountScreen } from './screen.ts';
+import { typedLines } from './typed-lines.ts';
 import { withSessions } from './with-sessions.ts';
 
 /** Counts what is scanned, and makes the stock of it. */
@@ -145,7 +146,10 @@ async function count(invocation: Invocation, counting: Counting, { kind }: Choic
   let isDone = false;
   try {
     await screen.begin();
-    for await (const lines of linesOf(stdin.chunks)) {
+    // A scanner is faster than the screen: where the terminal echoed its codes, they would mix with what is said of them.
+    const keys = screen.typing && stdin.keys?.();
+    const source = keys && screen.typing ? typedLines(keys, screen.typing) : linesOf(stdin.chunks);
+    for await (const lines of source) {
       const taken = counting.take(lines);
       isDone = taken.isDone;
       if (!isDone) interrupted.throwIfAborted();

@@ -7,6 +7,7 @@ import {
   sumText,
 } from '../../../../output/count-text.ts';
 import { bell, drawsLive, wipeLine } from '../../../../output/terminal.ts';
+import { singleLine } from '../../../../shared/sanitize.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { createLiveLine } from '../../../progress/live-line.ts';
 
@@ -14,6 +15,8 @@ import { createLiveLine } from '../../../progress/live-line.ts';
 export interface CountScreen {
   /** To be called before the first line is read. */
   begin(): Promise<void>;
+  /** Draws what is typed of the next line. Absent: the terminal itself shows it. @param isShownNext `show` follows, and draws it */
+  typing?(rest: string, isShownNext: boolean): Promise<void>;
   show(events: readonly CountEvent[]): Promise<void>;
   /** To be called when no more lines are read. @param ended no line end was typed: the sum stays as it is */
   stop(ended: boolean): Promise<void>;
@@ -33,11 +36,22 @@ export function createCountScreen(invocation: Invocation, sum: () => CountSum, s
 
 function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
   const { stderr } = invocation.context;
-  // What is typed is shown by the terminal itself, on the line of the prompt. What was typed before the prompt was drawn stands above it: then
-  // the cursor is still behind the prompt, which is taken away.
-  const prompt = () => stderr.write(countPrompt(sum(), stderr.columns ?? 80, show.mode));
+  let typed = '';
+  const prompt = () => {
+    const width = stderr.columns ?? 80;
+    const text = countPrompt(sum(), width, show.mode);
+    // Of a code that is longer than the line, the end is what the hand is at.
+    const room = Math.max(1, width - text.length - 1);
+    return stderr.write(text + singleLine(typed).slice(-room));
+  };
   return {
     begin: prompt,
+    typing: async (rest, isShownNext) => {
+      typed = rest;
+      if (isShownNext) return;
+      await stderr.write(wipeLine);
+      await prompt();
+    },
     show: async (events) => {
       await stderr.write(wipeLine);
       await showEvents(invocation, events, sum(), show);

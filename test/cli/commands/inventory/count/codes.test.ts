@@ -22,7 +22,7 @@ test('a file of codes with faults is refused, with all of them', async () => {
   const codes = changeFile(shop, 'code,petId\n007,4\n007,5\n,6\n-,7\n8,x\n', 'codes.csv');
   const result = await count(shop, '4\n', `--yes --codes ${codes}`);
   expect(result).toMatchObject({ code: 2, requests: [] });
-  expect(result.stderr.split('\n').filter((line) => line.startsWith('  line '))).toHaveLength(4);
+  expect(result.stderr.split('\n').filter((line) => line.startsWith('│ line '))).toHaveLength(4);
   for (const other of ['petId,quantity\n4,5\n', '', 'nothing.csv']) {
     const file = other.endsWith('.csv') ? other : changeFile(shop, other, 'other.csv');
     expect((await count(shop, '4\n', `--yes --codes ${file}`)).code).toBe(2);

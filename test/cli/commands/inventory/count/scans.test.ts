@@ -99,7 +99,7 @@ test('scans that come through a pipe to a terminal: what is unknown stays, once,
   expect(stderr).toContain('  foo  2\n');
   const silent = await count(shop, '5\nbar\n', '--yes -q');
   expect(silent.stderr).toMatch(
-    /^bar: 1 kept apart, no known code\nError: Not counted: 1 unit of 1 unknown code\.\n {2}bar {2}1\n/,
+    /^bar: 1 kept apart, no known code\nError: Not counted: 1 unit of 1 unknown code\.\n│ bar {2}1\n/,
   );
 });
 

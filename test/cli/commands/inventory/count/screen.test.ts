@@ -1,6 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
+import { LineEditor } from '../../../../../src/cli/commands/inventory/count/typed-lines.ts';
 import { changeFile } from '../../../../support/changes.ts';
+import fc from '../../../../support/seeded-fast-check.ts';
 import { openShop } from '../../../../support/shop.ts';
 import { count, person, sessionIn, writes } from './count-rig.ts';
 
@@ -87,4 +89,61 @@ test('with colour, the words are those without', async () => {
   expect(colour?.stderr).toContain('\x1b[33mNot counted, since no pet is known for it:\x1b[39m\n');
   const words = (text = '') => stripVTControlCharacters(text).replace(/(?<=Session )\w{4}|(?<=127.0.0.1:)\d+/g, 'x');
   expect(words(colour?.stderr)).toBe(words(plain?.stderr));
+});
+
+test('in raw mode nothing is echoed: what is typed is drawn behind the prompt, and fast scans never mix', async () => {
+  const shop = await openShop();
+  const keys = ['4', '2', '\x7f', '\r5\r\r4', '\x1b[A\x15', '\x1b[200~8\r\x1b[201~', '\x04'];
+  const { code, stderr } = await count(shop, '', '--dry-run', { ...person, keys });
+  expect(code).toBe(0);
+  const drawn = stderr.slice(stderr.indexOf('0 units, 0 pets > '), stderr.indexOf('\n▸', 5)).split('\r\x1b[K');
+  expect(drawn).toEqual([
+    '0 units, 0 pets > ',
+    '0 units, 0 pets > 4',
+    '0 units, 0 pets > 42',
+    '0 units, 0 pets > 4',
+    '4: 1\n5: 1\n2 units, 2 pets, 2 scans\n2 units, 2 pets > 4',
+    '2 units, 2 pets > ',
+    '8: 1\n3 units, 3 pets > ',
+    '3 units, 3 pets > ',
+  ]);
+});
+
+test('a line is what its keys come to, however they are cut into pieces', () => {
+  const key = fc.constantFrom(
+    '4',
+    'x',
+    ' ',
+    'é',
+    '😀',
+    '\r',
+    '\n',
+    '\r\n',
+    '\x7f',
+    '\x15',
+    '\x1b[A',
+    '\x1b[200~',
+    '\x1d',
+  );
+  fc.assert(
+    fc.property(
+      fc.array(key, { maxLength: 20 }),
+      fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1 }),
+      (keys, sizes) => {
+        const bytes = Buffer.from(keys.join(''));
+        const whole = new LineEditor().take(bytes);
+        const editor = new LineEditor();
+        const lines: string[] = [];
+        let rest = '';
+        for (let at = 0, index = 0; at < bytes.length; index += 1) {
+          const size = sizes[index % sizes.length] ?? 1;
+          const typed = editor.take(bytes.subarray(at, at + size));
+          lines.push(...typed.lines);
+          rest = typed.rest;
+          at += size;
+        }
+        expect({ lines, rest }).toEqual({ lines: whole.lines, rest: whole.rest });
+      },
+    ),
+  );
 });
