@@ -6,13 +6,16 @@ import { PetIdSet } from './pet-id-set.ts';
  * begins and ends: five million take no memory. Ids that go down are kept one by one.
  */
 export class SeenPets {
-  /** Runs of ids with one head: the first tail, the step, and the last tail. */
+  /** Runs of ids with one head that have ended: the first tail, the step, and the last tail. */
   readonly #heads: number[] = [];
   readonly #firsts: number[] = [];
   readonly #steps: number[] = [];
   readonly #lasts: number[] = [];
   readonly #others = new PetIdSet();
+  /** The run that goes on. Its step is 0 while it has one id. */
   #head = Number.NEGATIVE_INFINITY;
+  #first = 0;
+  #step = 0;
   #tail = 0;
 
   /** Takes the next id, as `ItemColumns` has it. @returns false if it was there before */
@@ -27,24 +30,41 @@ export class SeenPets {
     return this.#others.size > size;
   }
 
-  #append(head: number, tail: number): void {
-    const run = this.#heads.length - 1;
-    const step = tail - this.#tail;
-    const isFollowing = head === this.#head && (this.#steps[run] === step || this.#steps[run] === 0);
-    if (isFollowing) {
-      this.#steps[run] = step;
-      this.#lasts[run] = tail;
-    } else {
-      this.#heads.push(head);
-      this.#firsts.push(tail);
-      this.#steps.push(0);
-      this.#lasts.push(tail);
+  /** Takes the ids at the beginning of a batch that go on in the same step: most batches as a whole. @returns how many */
+  follow({ heads, tails, length }: Pick<ItemColumns, 'heads' | 'tails' | 'length'>): number {
+    const [head, step] = [this.#head, this.#step];
+    let tail = this.#tail;
+    let count = 0;
+    while (step > 0 && count < length && heads[count] === head && tails[count] === tail + step) {
+      tail += step;
+      count += 1;
     }
-    this.#head = head;
+    this.#tail = tail;
+    return count;
+  }
+
+  #append(head: number, tail: number): void {
+    const step = tail - this.#tail;
+    if (head === this.#head && (this.#step === step || this.#step === 0)) {
+      this.#step = step;
+    } else {
+      if (this.#head !== Number.NEGATIVE_INFINITY) this.#end();
+      this.#head = head;
+      this.#first = tail;
+      this.#step = 0;
+    }
     this.#tail = tail;
   }
 
+  #end(): void {
+    this.#heads.push(this.#head);
+    this.#firsts.push(this.#first);
+    this.#steps.push(this.#step);
+    this.#lasts.push(this.#tail);
+  }
+
   #isInRun(head: number, tail: number): boolean {
+    if (head === this.#head && tail >= this.#first) return isStep(tail - this.#first, this.#step);
     let [low, high] = [0, this.#heads.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -53,10 +73,14 @@ export class SeenPets {
       else high = middle;
     }
     const run = low - 1;
-    const first = this.#firsts[run] ?? 0;
     if (this.#heads[run] !== head || tail > (this.#lasts[run] ?? 0)) return false;
-    return tail === first || (tail - first) % (this.#steps[run] ?? 1) === 0;
+    return isStep(tail - (this.#firsts[run] ?? 0), this.#steps[run] ?? 0);
   }
+}
+
+/** Reports whether a distance is a whole number of steps. A step of 0 is that of a run with one id. */
+function isStep(distance: number, step: number): boolean {
+  return distance === 0 || (step > 0 && distance % step === 0);
 }
 
 /** Yields the batches with each pet once: the first item of each. @param onRepeated is called for every other one */
@@ -66,17 +90,15 @@ export async function* withoutRepeated(
 ): AsyncGenerator<ItemColumns> {
   const seen = new SeenPets();
   for await (const batch of batches) {
-    keepFirst(batch, seen, onRepeated);
+    const { heads, tails } = batch;
+    const known = seen.follow(batch);
+    if (known < batch.length) {
+      batch.keep((index) => {
+        const isNew = index < known || seen.add(heads[index] ?? 0, tails[index] ?? 0);
+        if (!isNew) onRepeated(batch.petIdAt(index));
+        return isNew;
+      });
+    }
     yield batch;
   }
-}
-
-/** Leaves in a batch the items whose pets have not been seen. @param onRepeated is called for every other one */
-export function keepFirst(batch: ItemColumns, seen: SeenPets, onRepeated: (petId: bigint) => void): void {
-  const { heads, tails } = batch;
-  batch.keep((index) => {
-    const isNew = seen.add(heads[index] ?? 0, tails[index] ?? 0);
-    if (!isNew) onRepeated(batch.petIdAt(index));
-    return isNew;
-  });
 }

@@ -1,7 +1,33 @@
 import { expect, test } from 'vitest';
-import { splitPetId } from '../../src/inventory/item-columns.ts';
-import { SeenPets } from '../../src/inventory/seen-pets.ts';
+import { ItemColumns, splitPetId } from '../../src/inventory/item-columns.ts';
+import { SeenPets, withoutRepeated } from '../../src/inventory/seen-pets.ts';
 import fc from '../support/seeded-fast-check.ts';
+
+test('takes what goes on in one step at once, and what comes after it one by one', async () => {
+  const id = fc.bigInt({ min: 0n, max: 40n }).map((small) => small * 2n);
+  const lists = fc.array(
+    fc.array(id, { maxLength: 12 }).map((ids) => ids.sort((a, b) => Number(a - b))),
+    { maxLength: 5 },
+  );
+  await fc.assert(
+    fc.asyncProperty(lists, async (all) => {
+      const batches = async function* () {
+        for (const ids of all) {
+          const batch = new ItemColumns(16);
+          for (const petId of ids) batch.append({ petId, quantity: 1, status: 'sold' });
+          yield batch;
+        }
+      };
+      const [found, repeated]: [bigint[], bigint[]] = [[], []];
+      for await (const batch of withoutRepeated(batches(), (petId) => repeated.push(petId))) {
+        found.push(...batch.items().map(({ petId }) => petId));
+      }
+      expect(found).toEqual([...new Set(all.flat())]);
+      expect(found.length + repeated.length).toBe(all.flat().length);
+    }),
+    { numRuns: 500 },
+  );
+});
 
 test('knows of every id whether it was there before, in whatever order they come', () => {
   const near = fc.bigInt({ min: -6n, max: 12n });
