@@ -90,15 +90,19 @@ export async function* withoutRepeated(
 ): AsyncGenerator<ItemColumns> {
   const seen = new SeenPets();
   for await (const batch of batches) {
-    const { heads, tails } = batch;
-    const known = seen.follow(batch);
-    if (known < batch.length) {
-      batch.keep((index) => {
-        const isNew = index < known || seen.add(heads[index] ?? 0, tails[index] ?? 0);
-        if (!isNew) onRepeated(batch.petIdAt(index));
-        return isNew;
-      });
-    }
+    keepFirst(batch, seen, onRepeated);
     yield batch;
   }
+}
+
+/** Leaves in a batch the items whose pets have not been seen. @param onRepeated is called for every other one */
+export function keepFirst(batch: ItemColumns, seen: SeenPets, onRepeated: (petId: bigint) => void): void {
+  const { heads, tails } = batch;
+  const known = seen.follow(batch);
+  if (known === batch.length) return;
+  batch.keep((index) => {
+    const isNew = index < known || seen.add(heads[index] ?? 0, tails[index] ?? 0);
+    if (!isNew) onRepeated(batch.petIdAt(index));
+    return isNew;
+  });
 }
