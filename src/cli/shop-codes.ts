@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCodes } from '../change-files/read-codes.ts';
 import { type BarCodes, barCodesText, parseBarCodes } from '../inventory/bar-codes.ts';
@@ -9,6 +9,7 @@ import { writeFileAtomically } from '../shared/atomic-file.ts';
 import { NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
 import { readErrorReason } from '../shared/file-error.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
+import { readInput } from '../shared/read-input.ts';
 import type { Invocation } from './invocation/invocation.ts';
 
 const hint = "petstock config set codes '<file.csv>'";
@@ -33,11 +34,11 @@ export async function openShopCodes({
   const version = stats && `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
   if (copy !== undefined && version === copy.version) return copy.codes;
   try {
-    const codes = await readCodesFile(file);
+    const codes = await readCodesFile(file, context.interrupted);
     await keepCopy(state, kept, version ?? '', codes);
     return codes;
   } catch (error) {
-    if (!(error instanceof PetstockError)) throw error;
+    if (!(error instanceof UsageError)) throw error;
     const instead =
       copy === undefined ? 'there are no bar codes and names' : 'bar codes and names are those that it had before';
     await messages.warn(`setting codes: ${error.message}; ${instead}`);
@@ -46,9 +47,10 @@ export async function openShopCodes({
 }
 
 /** Returns the bar codes of a file. @throws UsageError with every fault that the file has */
-export async function readCodesFile(file: string): Promise<BarCodes> {
+export async function readCodesFile(file: string, interrupted: AbortSignal): Promise<BarCodes> {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`${file} is a folder, not a file`);
-  const read = await readCodes(createReadStream(file)).catch((cause: NodeJS.ErrnoException) => {
+  const read = await readCodes(readInput(file, interrupted)).catch((cause: NodeJS.ErrnoException) => {
+    if (cause instanceof PetstockError) throw cause;
     const reason = `${file} can't be read: ${readErrorReason(cause)}`;
     throw new UsageError(cause.code === 'ENOENT' ? `There is no file ${file}` : reason, { cause });
   });

@@ -28,7 +28,9 @@ export function defineGet(command: Command, run: Run): void {
       run<GetOptions>(async (invocation, { code = [] }, ...texts) => {
         const petIds = [...texts.map(petIdOf), ...(await petIdsOfCodes(invocation, code))];
         if (petIds.length === 0) {
-          throw new UsageError('Name a pet, by its id or its --code', { hint: 'petstock inventory get 4' });
+          throw new UsageError('The petId is missing: name a pet by its id, or by its bar code with --code', {
+            hint: 'petstock inventory get 4',
+          });
         }
         const { client } = await invocation.service.connectToRead();
         const asked = new Set(petIds);

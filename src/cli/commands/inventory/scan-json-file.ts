@@ -1,11 +1,10 @@
-import { createReadStream } from 'node:fs';
 import { exactDecoder } from '../../../api/decode.ts';
 import { InventoryScanner } from '../../../api/scanner/scanner.ts';
 import type { ItemColumns } from '../../../inventory/item-columns.ts';
 import { gatherItems } from '../../../inventory/item-columns.ts';
 import { FailureError } from '../../../shared/errors.ts';
+import { readInput } from '../../../shared/read-input.ts';
 
-const readSize = 256 * 1024;
 const lineEnd = 0x0a;
 const comma = 0x2c;
 
@@ -16,7 +15,7 @@ const comma = 0x2c;
 export async function scanJsonFile(file: string, interrupted: AbortSignal): Promise<ItemColumns | undefined> {
   const isLines = /\.(ndjson|jsonl)$/i.test(file);
   if (!isLines && !/\.json$/i.test(file)) return undefined;
-  const chunks: AsyncIterable<Buffer> = createReadStream(file, { highWaterMark: readSize, signal: interrupted });
+  const chunks = readInput(file, interrupted);
   try {
     return await gatherItems(scan(file, isLines ? asArray(chunks) : chunks));
   } catch (error) {
@@ -36,7 +35,7 @@ async function* scan(file: string, chunks: AsyncIterable<Uint8Array>): AsyncGene
 }
 
 /** The lines as the elements of an array. A blank line makes it one that can't be read. */
-async function* asArray(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
+async function* asArray(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield Buffer.from('[');
   let isBetween = false;
   for await (const chunk of chunks) {
