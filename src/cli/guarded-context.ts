@@ -27,7 +27,7 @@ export function guardedContext(context: Context): Context {
     env: context.env,
     stdin: context.stdin,
     stdout: guardedOutput(context.stdout, { redact, always: false }),
-    stderr: guardedOutput(context.stderr, { redact, always: true }),
+    stderr: withLineAfterInterrupt(guardedOutput(context.stderr, { redact, always: true }), context.interrupted),
     sharesOutput: () => context.sharesOutput?.() ?? false,
     clock: context.clock,
     endInJson: () => context.endInJson?.(),
@@ -74,6 +74,22 @@ function guardedOutput(output: Output, { redact, always }: { redact: Redact; alw
       return output.write(always ? redact(textOf(chunk)) : chunk);
     },
   };
+}
+
+/**
+ * On a terminal, Ctrl-C leaves `^C` where the cursor is: what is written next begins on a line of its own. A line that is drawn
+ * again and again begins with a carriage return and wipes the `^C` by itself.
+ */
+function withLineAfterInterrupt(stderr: Output, interrupted: AbortSignal): Output {
+  const { write } = stderr;
+  let isDone = false;
+  return Object.assign(stderr, {
+    write: (chunk: string | Uint8Array) => {
+      if (isDone || !interrupted.aborted || !stderr.isTerminal) return write(chunk);
+      isDone = true;
+      return write(typeof chunk === 'string' && !chunk.startsWith('\r') ? `\n${chunk}` : chunk);
+    },
+  });
 }
 
 /** What goes to a pager goes to the terminal behind it. */

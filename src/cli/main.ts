@@ -2,7 +2,6 @@ import { exitCodes } from '../shared/exit-codes.ts';
 import type { Context } from './context.ts';
 import { guardedContext } from './guarded-context.ts';
 import { createRunner } from './invocation/run.ts';
-import { withLineAfterInterrupt } from './own-line.ts';
 import { createProgram, parse } from './program.ts';
 
 /**
@@ -11,7 +10,7 @@ import { createProgram, parse } from './program.ts';
  * @returns the exit code. Nothing is thrown: this is the only place that catches, and what failed is on stderr by then
  */
 export async function main(given: Context): Promise<number> {
-  const context = withLineAfterInterrupt(guardedContext(given));
+  const context = guardedContext(given);
   const runner = createRunner(context);
   let help = '';
   const width = Math.min(context.stdout.columns ?? 80, 100);

@@ -40,7 +40,7 @@ export function chosenFields(view: View, values: readonly string[]): Parsed<View
   return parsed({
     ...rest,
     columns,
-    ...(document && { document: { ...document, rows: converted(document.rows, value) } }),
+    ...(document && { document: { head: document.head, rows: converted(document.rows, value) } }),
     ...(Array.isArray(json) && { json: json.map((row) => picked(row, value)) }),
   });
 }

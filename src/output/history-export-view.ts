@@ -1,6 +1,6 @@
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { batchesOf } from './batches.ts';
-import { exportIdentity, rowJson } from './run-json.ts';
+import { exportIdentity, rowJson } from './history-list-view.ts';
 import type { Column, Row, View } from './view.ts';
 
 /** A row, and its run. */

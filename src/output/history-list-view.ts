@@ -3,9 +3,8 @@ import { grouped } from '../inventory/grouped.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { whereName } from '../shared/where.ts';
 import { batchesOf } from './batches.ts';
-import { counted } from './change-rows.ts';
-import { runCounts, runIdentity, runJson } from './run-json.ts';
-import { shortTime } from './time.ts';
+import { counted, errorJsonOf } from './change-rows.ts';
+import { isoTime, shortTime } from './time.ts';
 import type { Column, Page, Row, View } from './view.ts';
 
 export interface HistoryListOptions {
@@ -162,4 +161,35 @@ function resultOf(facts: RunRecord): { readonly result: string; readonly whole: 
       ? [`${grouped(applied)} of ${grouped(changes)} applied`]
       : some(applied, 'applied');
   return { result: [...faults, ...done].join(', ') || 'unchanged', whole: faults.length === 0 };
+}
+
+/** Where a run wrote, and by whom; null if a field is absent. */
+export function runIdentity({ run, at, env, baseUrl, command, host, ...facts }: RunRecord) {
+  const { store = null, user = null, file = null, reason = null, undoes = null } = facts;
+  return { run, at: isoTime(at), env, store, baseUrl, command, user, host, file, reason, undoes };
+}
+
+export function runCounts({ counts }: RunRecord) {
+  const { applied, unchanged, failed, conflict, unknown, differs, skipped, notEdited, pending } = counts;
+  // A row that was not attempted is pending in the history. A report counts it apart: both have the same fields.
+  return { applied, unchanged, failed, conflict, notAttempted: 0, unknown, differs, skipped, notEdited, pending };
+}
+
+/** A run in JSON. */
+export function runJson(facts: RunRecord) {
+  const { undoneBy, changes, units, pets, state } = facts;
+  return { ...runIdentity(facts), undoneBy, changes, units, pets, counts: runCounts(facts), state };
+}
+
+/** The facts of its run that `history export` adds to a row. */
+export function exportIdentity(run: RunRecord) {
+  const { at: runAt, reason: _reason, ...facts } = runIdentity(run);
+  return { ...facts, runAt };
+}
+
+/** A row in JSON; an error only where there is one. */
+export function rowJson(facts: RecordedRow) {
+  const { row, line, petId, before = null, after, result, quantity = null, error, reason = null, ref = null } = facts;
+  const at = facts.at === undefined ? null : isoTime(facts.at);
+  return { row, line, petId, before, after, result, quantity, error: errorJsonOf(error), reason, ref, at };
 }

@@ -5,8 +5,7 @@ import { singleLine } from '../shared/sanitize.ts';
 import { whereName, whereOptions } from '../shared/where.ts';
 import { batchesOf } from './batches.ts';
 import { countColumn, counted, faultText, numberColumn as number, resultCell } from './change-rows.ts';
-import { unitsText, writtenRows } from './history-list-view.ts';
-import { rowJson, runJson } from './run-json.ts';
+import { rowJson, runJson, unitsText, writtenRows } from './history-list-view.ts';
 import { localMinute } from './time.ts';
 import type { Column, Grid, Row, View } from './view.ts';
 

@@ -1,9 +1,8 @@
 import { type Batches, chunksOf } from './batches.ts';
-import { exactJson, jsonNumber, jsonString } from './exact-json.ts';
+import { exactJson, jsonString, withStringIds } from './exact-json.ts';
 import { type InventoryField, itemFields } from './inventory-view.ts';
 import type { ItemLineFormat } from './item-lines.ts';
-import { withStringIds } from './string-ids.ts';
-import type { Column, RenderOptions, Row, Scalar, View } from './view.ts';
+import type { Column, RenderOptions, Row, View } from './view.ts';
 
 /**
  * A list is an array with one item per line, so that it streams and can be read by lines; one row is an object on one
@@ -101,33 +100,9 @@ function jsonItemLine(view: View, end: string, stringIds: boolean): ItemLineForm
   return { cells, end: `${quote(fields.at(-1))}}${end}`, status: jsonString };
 }
 
-/** Makes a row an object on one line, with the columns as its members, in their order; absent values are null. */
+/** Returns a function that makes a row an object on one line: the columns as members, in their order; absent values are null. */
 function jsonRowWriter(columns: readonly Column[], stringIds: boolean): (row: Row) => string {
-  const members = columns.map(({ field }, index) => ({
-    field,
-    name: `${index === 0 ? '' : ','}${jsonString(field)}:`,
-    isQuoted: stringIds && field === 'petId',
-  }));
-  return (row) => {
-    let text = '{';
-    for (const { field, name, isQuoted } of members) {
-      const value = jsonScalar(row[field]);
-      text += name + (isQuoted && typeof row[field] !== 'string' && value !== 'null' ? `"${value}"` : value);
-    }
-    return `${text}}`;
-  };
-}
-
-function jsonScalar(value: Scalar | undefined): string {
-  switch (typeof value) {
-    case 'string':
-      return jsonString(value);
-    case 'number':
-    case 'bigint':
-      return jsonNumber(value);
-    case 'boolean':
-      return value ? 'true' : 'false';
-    default:
-      return 'null';
-  }
+  const write = jsonWriter(stringIds);
+  // A Map: a field may have the name of a number, which an object would put first.
+  return (row) => write(new Map(columns.map(({ field }) => [field, row[field] ?? null])));
 }

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { exactJson } from '../../../src/output/exact-json.ts';
-import { withStringIds } from '../../../src/output/string-ids.ts';
+import { exactJson, withStringIds } from '../../../src/output/exact-json.ts';
 import fc from '../../support/seeded-fast-check.ts';
 import { openShop } from '../../support/shop.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRateMeter } from '../../../src/cli/progress/rate-meter.ts';
+import { createRateMeter } from '../../../src/cli/progress/progress.ts';
 import fc from '../../support/seeded-fast-check.ts';
 
 describe('the rate', () => {

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { historyExportView } from '../../../output/history-export-view.ts';
 import { createPaint } from '../../../output/paint.ts';
-import { loadRenderer } from '../../../output/renderers.ts';
-import { type Format, isFormat } from '../../../output/view.ts';
+import { type Format, isFormat, loadRenderer } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { History, RunFilter, SettledFilter, SettledRow } from '../../../state/history.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
@@ -11,8 +10,7 @@ import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { petIdOf, requireFileName, wholeNumberOf } from '../values.ts';
-import { chosenPlace } from './chosen-place.ts';
-import { parseDate } from './parse-date.ts';
+import { chosenPlace, parseDate } from './selection.ts';
 
 interface ExportOptions {
   readonly since?: string;

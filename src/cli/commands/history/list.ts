@@ -7,9 +7,7 @@ import { sharedStateOf, withExistingState } from '../../invocation/state.ts';
 import { userOf } from '../../invocation/user.ts';
 import { examples, fieldsOption } from '../command.ts';
 import { oneOf, petIdOf, wholeNumberOf } from '../values.ts';
-import { chosenPlace, chosenPlaceText } from './chosen-place.ts';
-import { parseDate } from './parse-date.ts';
-import { shopNames } from './shop-names.ts';
+import { chosenPlace, chosenPlaceText, parseDate, shopNames } from './selection.ts';
 
 interface ListOptions {
   readonly pet?: string;

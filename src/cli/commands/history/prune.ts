@@ -6,9 +6,8 @@ import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
 import { wholeNumberOf } from '../values.ts';
-import { chosenPlace, chosenPlaceText } from './chosen-place.ts';
-import { parseDate } from './parse-date.ts';
 import { type PlacedRun, type PruneBounds, runsToPrune } from './runs-to-prune.ts';
+import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
 
 interface PruneOptions {
   readonly before?: string;

@@ -6,7 +6,7 @@ import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
 import { examples, fieldsOption } from '../command.ts';
 import { collect, oneOf } from '../values.ts';
-import { shopNames } from './shop-names.ts';
+import { shopNames } from './selection.ts';
 
 interface ShowOptions {
   readonly state?: readonly string[];

@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import { type LimitFacts, limitsView } from '../../../output/limits-view.ts';
+import { localTime } from '../../../output/time.ts';
 import { currentLimits, knownGates } from '../../../rate-limit/known-limits.ts';
 import type { KnownKey } from '../../../rate-limit/limits-store.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { whereName } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
 import { examples, fieldsOption } from '../command.ts';
-import { defineLimitsClear } from './clear.ts';
 import { gateText, type NamedKey, nameKeys } from './keys.ts';
 
 interface LimitsOptions {
@@ -61,4 +63,57 @@ function nameOf(keys: readonly NamedKey[], scope: string): string | undefined {
 function knownWindows(keys: readonly NamedKey[], { context }: Invocation): readonly LimitFacts[] {
   const keyOf = new Map(keys.map(({ scope, key }) => [scope, key]));
   return currentLimits(keys, context.clock).map((limit) => ({ ...limit, key: keyOf.get(limit.scope) ?? '' }));
+}
+
+function defineLimitsClear(command: Command, run: Run): void {
+  command
+    .description(
+      'Forgets what the service said of a key, once you have agreed: what is left, and until when nothing may be sent. Of ' +
+        'every key, unless --env names an environment. Requests on their way stay counted. Sends nothing.',
+    )
+    .addHelpText('after', examples([['petstock limits clear'], ['petstock limits clear --env production --yes']]))
+    .action(
+      run(async (invocation) => {
+        const { messages, questions, globals, where: place, context } = invocation;
+        await withExistingState(
+          invocation,
+          'limits clear',
+          async (state) => {
+            const known = nameKeys(invocation, (await state?.limits.list()) ?? []);
+            const keys = known.map((key) => ({ ...key, facts: factsOf(key, context.clock) }));
+            const chosen = keys.filter(({ facts }) => facts.length > 0);
+            if (state === undefined || chosen.length === 0) {
+              const where = globals.env === undefined && globals.store === undefined ? '' : ` for ${whereName(place)}`;
+              return messages.note(`There is nothing to forget${where}.`);
+            }
+            const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
+            await messages.show(() => lines, { always: questions.willAsk() });
+            await questions.confirmBulk({
+              question: question(chosen.length),
+              look: 'petstock limits',
+              undone: 'Nothing was forgotten',
+            });
+            for (const { scope } of chosen) await state.limits.clear(scope);
+            const names = chosen.map(({ name }) => name).join(', ');
+            await messages.note(`Forgotten: what the service said of ${names}. The next request asks it again.`);
+          },
+          'limits',
+        );
+      }),
+    );
+}
+
+function question(keys: number): string {
+  const what = keys === 1 ? 'this' : `this of ${keys} keys`;
+  return `Forget ${what}? A service that is called too early may ban the key.`;
+}
+
+/** What would be forgotten of a key, for people. */
+function factsOf(key: NamedKey, clock: Clock): string[] {
+  const now = clock.now();
+  const windows = currentLimits([key], clock).map(
+    ({ limit, remaining, resetAt }) => `${remaining} of ${limit} left until ${localTime(resetAt, now)}`,
+  );
+  const gates = knownGates([key]).filter(({ until }) => until > now);
+  return [...gates.map((gate) => gateText(gate, now)), ...windows];
 }

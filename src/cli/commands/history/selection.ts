@@ -1,4 +1,23 @@
+import type { PetNames } from '../../../inventory/bar-codes.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { whereName } from '../../../shared/where.ts';
+import type { RunFilter } from '../../../state/history.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+
+/** Runs of the store and the environment that `--store` and `--env` name; of all where neither is given. */
+export function chosenPlace({ globals, where }: Invocation): Pick<RunFilter, 'env' | 'store'> {
+  return {
+    env: globals.env === undefined ? undefined : where.env,
+    store: globals.store === undefined ? undefined : (where.store ?? null),
+  };
+}
+
+/** ` of north/staging`, or nothing where all are meant. */
+export function chosenPlaceText({ globals, where }: Invocation): string {
+  if (globals.env === undefined && globals.store === undefined) return '';
+  if (globals.env !== undefined) return ` of ${whereName(where)}`;
+  return where.store === undefined ? ' of the store without a name' : ` of the store ${where.store}`;
+}
 
 const unitLengths = { d: 86_400_000, h: 3_600_000, min: 60_000 } as const;
 
@@ -33,4 +52,13 @@ export function parseDate(
 function isRealDate(text: string): boolean {
   const [date = ''] = text.split('T');
   return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
+}
+
+/** Returns the shop's names of its pets for a table or a page; undefined if there are none. */
+export async function shopNames(invocation: Invocation): Promise<PetNames | undefined> {
+  const { config, results } = invocation;
+  if (config.settings.codes === undefined || !['table', 'html'].includes(results.format)) return undefined;
+  // Lazily: few shops have names.
+  const { openShopCodes } = await import('../../shop-codes.ts');
+  return (await openShopCodes(invocation))?.names;
 }
