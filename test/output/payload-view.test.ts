@@ -2,7 +2,8 @@ import { parse } from 'lossless-json';
 import { expect, test } from 'vitest';
 import { plainPaint } from '../../src/output/paint.ts';
 import { payloadView } from '../../src/output/payload-view.ts';
-import { type Format, loadRenderer } from '../../src/output/view.ts';
+import { loadRenderer } from '../../src/output/renderers.ts';
+import type { Format } from '../../src/output/view.ts';
 
 async function render(json: string, format: Format): Promise<string | undefined> {
   const view = payloadView(parse(json));

@@ -1,5 +1,6 @@
 import { createPaint } from '../../src/output/paint.ts';
-import { type Format, loadRenderer, type Row, type View } from '../../src/output/view.ts';
+import { loadRenderer } from '../../src/output/renderers.ts';
+import type { Format, Row, View } from '../../src/output/view.ts';
 
 export interface RenderTestOptions {
   readonly header?: boolean;

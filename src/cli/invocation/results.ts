@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Paint } from '../../output/paint.ts';
-import { type Format, loadRenderer, type View } from '../../output/view.ts';
+import { loadRenderer } from '../../output/renderers.ts';
+import type { Format, View } from '../../output/view.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { stripControlsFromBody } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { historyExportView } from '../../../output/history-export-view.ts';
 import { createPaint } from '../../../output/paint.ts';
-import { type Format, isFormat, loadRenderer } from '../../../output/view.ts';
+import { loadRenderer } from '../../../output/renderers.ts';
+import { type Format, isFormat } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { History, RunFilter, SettledFilter, SettledRow } from '../../../state/history.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
