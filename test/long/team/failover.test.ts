@@ -66,7 +66,7 @@ test.each(oneMoment)(
     expect(sent.filter(({ path }) => !pets.has(path.replace(/.*\//, '')))).toEqual([]);
     await expectResumed(given, before);
     // Numbers begin anew above all that were drawn before.
-    const [last] = await runSql(given.server.standby.url, 'SELECT last_value::integer AS value FROM petstock.writes');
+    const [last] = await runSql(given.server.standby.url, 'SELECT last::integer AS value FROM petstock.sequence');
     expect(last?.value).toBeGreaterThan(1_000_000);
   },
   300_000,

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import {
+  busyWith,
+  isAlive,
+  type Lease,
+  overtakenBy,
+  type PrunableRun,
+  possibleWrites,
+  removableRuns,
+  settledAs,
+  type Writer,
+} from '../../src/state/decide.ts';
+import type { Outcome } from '../../src/state/history.ts';
+import { recordedResults } from '../../src/state/recorded-results.ts';
+import fc from '../support/seeded-fast-check.ts';
+
+const numRuns = 10_000;
+const time = fc.integer({ min: 0, max: 20 });
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+const result = fc.constantFrom(...recordedResults);
+const outcome = fc.constantFrom<Outcome['result'][]>(
+  'applied',
+  'unchanged',
+  'failed',
+  'conflict',
+  'differs',
+  'unknown',
+  'void',
+);
+const identity = { host: 'till', namespace: 'pid:[1]', boot: 'b', pid: 1, startedAt: '1' };
+
+const lease: fc.Arbitrary<Lease> = fc.record({
+  owner: fc.constantFrom('run-1', 'run-2', 'place-1'),
+  run: maybe(fc.constantFrom('run-1', 'run-2')),
+  holder: maybe(fc.constantFrom('me', 'other')),
+  isHeld: fc.boolean(),
+  arrives: maybe(time),
+});
+
+test('a pet is free only if no other living process has it and no request of another can still arrive', () => {
+  fc.assert(
+    fc.property(lease, time, fc.subarray(['run-1', 'place-1']), (held, now, owners) => {
+      const busy = busyWith(held, owners, 'me', now);
+      const isOurs = owners.includes(held.owner);
+      const mayArrive = held.arrives !== undefined && held.arrives > now;
+      if (isOurs && (held.holder === undefined || held.holder === 'me')) expect(busy).toBeUndefined();
+      else if (!isOurs && held.isHeld) expect(busy).toEqual({ run: held.run, until: undefined });
+      else expect(busy).toEqual(mayArrive ? { run: held.run, until: held.arrives } : undefined);
+      expect(busyWith(undefined, owners, 'me', now)).toBeUndefined();
+    }),
+    { numRuns },
+  );
+});
+
+test('a process is alive until its lease is over, or it has certainly ended', () => {
+  fc.assert(
+    fc.property(time, time, fc.boolean(), (ends, now, isGone) => {
+      expect(isAlive({ id: '1', identity, ends }, { now, isGone: () => isGone })).toBe(ends > now && !isGone);
+    }),
+    { numRuns },
+  );
+});
+
+const writer: fc.Arbitrary<Writer> = fc.record({
+  run: fc.constantFrom('run-2', 'run-3'),
+  command: fc.constant('inventory apply'),
+  result,
+  touched: time,
+  arrives: maybe(time),
+});
+
+test('a write goes through only if nothing that came after its mark, or can, is known or was removed', () => {
+  fc.assert(
+    fc.property(fc.array(writer), maybe(time), time, time, (writers, pruned, sequence, at) => {
+      const overtaken = overtakenBy(writers, pruned, { sequence, at });
+      const counts = ({ result: became, touched, arrives }: Writer) =>
+        (touched > sequence && (possibleWrites as readonly string[]).includes(became)) ||
+        (became === 'unknown' && (arrives ?? 0) > at);
+      expect(overtaken !== undefined).toBe(writers.some(counts) || (pruned ?? 0) > sequence);
+      // Knowing more never makes a write go through.
+      const more = [
+        ...writers,
+        { run: 'run-9', command: 'undo', result: 'failed', touched: 99, arrives: undefined } as const,
+      ];
+      expect(overtakenBy(more, pruned, { sequence, at })).toEqual(overtaken);
+    }),
+    { numRuns },
+  );
+});
+
+test('an outcome is final: nothing but an unknown one is changed by whoever comes later, and the same one twice changes nothing', () => {
+  fc.assert(
+    fc.property(result, outcome, fc.boolean(), (known, became, isTakenOver) => {
+      const next = settledAs(known, became, isTakenOver);
+      if (isTakenOver && known !== 'unknown') expect(next).toBeUndefined();
+      else if (next === undefined) expect(known).toBe(became === 'void' ? 'pending' : became);
+      if (next !== undefined && next !== 'unknown') expect(settledAs(next, became, isTakenOver)).toBeUndefined();
+    }),
+    { numRuns },
+  );
+});
+
+const history: fc.Arbitrary<PrunableRun[]> = fc
+  .array(
+    fc.record({
+      state: fc.constantFrom('running' as const, 'done' as const, 'done' as const, 'incomplete' as const),
+      undoes: maybe(fc.integer({ min: 0, max: 7 })),
+      lasts: fc.integer({ min: 1, max: 12 }),
+    }),
+    { maxLength: 8 },
+  )
+  .map((runs) =>
+    runs.map(({ state, undoes, lasts }, index) => ({
+      ...{ run: `run-${index}`, state, began: index * 4, touched: index * 4 + lasts },
+      undoes: undoes !== undefined && undoes < index ? `run-${undoes}` : undefined,
+    })),
+  );
+
+test('nothing is removed that a run which stays and goes on may ask for, nor an undo of what stays', () => {
+  fc.assert(
+    fc.property(history, fc.array(fc.integer({ min: 0, max: 7 })), (all, indexes) => {
+      const wanted = new Set(indexes.map((index) => `run-${index}`));
+      const gone = new Set(removableRuns(all, wanted));
+      const left = all.filter(({ run }) => !gone.has(run));
+      for (const { run } of all) if (gone.has(run)) expect(wanted.has(run)).toBe(true);
+      const open = left.filter(({ state, run }) => state === 'running' || (state === 'incomplete' && !wanted.has(run)));
+      const relying = [...open, ...left.filter(({ run }) => open.some(({ undoes }) => undoes === run))];
+      for (const { run, touched, state, undoes } of all) {
+        if (!gone.has(run)) continue;
+        expect(state).not.toBe('running');
+        for (const { began } of relying) expect(touched).toBeLessThanOrEqual(began);
+        expect(left.some((other) => other.run === undoes)).toBe(false);
+      }
+      // Without anything that goes on, all that is done and undoes nothing goes.
+      if (all.every(({ state, undoes }) => state === 'done' && undoes === undefined)) {
+        expect(gone.size).toBe(all.filter(({ run }) => wanted.has(run)).length);
+      }
+    }),
+    { numRuns },
+  );
+});
