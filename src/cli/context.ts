@@ -3,7 +3,7 @@ import type { Folders } from '../settings/folders.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Processes } from '../shared/processes.ts';
 
-/** What the program may touch, made once in `bin` and passed down. Tests make their own. */
+/** Everything that the program may touch, made once in `bin` and passed down. Tests make their own. */
 export interface Context {
   /** Arguments after `node` and the script. */
   readonly argv: readonly string[];
@@ -23,7 +23,7 @@ export interface Context {
   endInJson?(): void;
   /** Calls `listener` with each SIGHUP, which interrupts a command that does not ask for it. */
   onHangup(listener: () => void): void;
-  /** What sends one request, ungoverned. Only the HTTP layer calls it. */
+  /** Returns a function that sends one request, ungoverned. Only the HTTP layer calls it. */
   openTransport(options: TransportOptions): Transport;
   /** Starts a program that shows on the terminal what it is given. Whether it could be started is seen by how it ends. */
   openPager(command: PagerCommand): Promise<Pager>;
@@ -31,7 +31,7 @@ export interface Context {
   random(): number;
   /**
    * The licences of petstock and of all that goes with it, as text.
-   * @throws FailureError where the program is run from its sources, with which nothing goes
+   * @throws FailureError if the program is run from its sources, with which nothing goes
    */
   licences(): Promise<string>;
 }
@@ -48,9 +48,9 @@ export interface Input {
 
 export interface Output {
   readonly isTerminal: boolean;
-  /** Width in characters as of now; undefined where there is no terminal. */
+  /** Width in characters as of now; undefined if there is no terminal. */
   readonly columns: number | undefined;
-  /** Height in lines as of now; absent where it is not known. */
+  /** Height in lines as of now; absent if it is not known. */
   readonly rows?: number | undefined;
   /**
    * Resolves once the stream takes more.
@@ -61,7 +61,7 @@ export interface Output {
   redact?(text: string): string;
 }
 
-/** Questions on the terminal. Only asked where stdin and stderr are terminals. */
+/** Questions on the terminal. Only asked if stdin and stderr are terminals. */
 export interface Prompts {
   /**
    * Asks without showing what is typed.

@@ -15,7 +15,7 @@ interface Line {
   readonly rest: Buffer;
 }
 
-/** What has been typed, once it is an answer; undefined: there is more to come. */
+/** The typed text once it is an answer; undefined: there is more to come. */
 type Answer = Line | 'cancelled' | undefined;
 
 /** Questions on a terminal that only prints (`TERM=dumb`): a line each, which the terminal lets people edit. Nothing is drawn. */
@@ -72,7 +72,7 @@ function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Bu
     };
     const cancel = () => {
       stop();
-      // What is said next begins a line. A password ends its own.
+      // The next message begins a line. A password ends its own.
       if (answerOf === firstLine) output.write('\n');
       reject(interruptedQuestion());
     };

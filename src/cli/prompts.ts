@@ -35,7 +35,7 @@ interface QuestionOptions {
 }
 
 /**
- * Clack hears Ctrl-C and Escape, but waits for ever where its input ends: on Ctrl-D, and on a terminal that went away.
+ * Clack hears Ctrl-C and Escape, but waits for ever if its input ends: on Ctrl-D, and on a terminal that went away.
  * Those, and the signal, end the question too.
  */
 async function ask<Answer>(

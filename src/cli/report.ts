@@ -28,7 +28,7 @@ import { withoutTypedKeys } from './typed-keys.ts';
 export interface ReportOptions {
   readonly context: Context;
   readonly globals: GlobalOptions;
-  /** Undefined where the command line could not even be parsed. */
+  /** Undefined if the command line could not even be parsed. */
   readonly invocation: OpenInvocation | undefined;
 }
 
@@ -47,7 +47,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
     message: sentence(explained(error, options)),
     hint: error.hint ?? defaultHint(error, options),
   };
-  // What the service refused is not what was typed wrong.
+  // The service's refusal is not about a typing error.
   const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
   // Before the error, which is the last on stderr.
   if ((globals.debug || globals['debug=json']) && error.cause instanceof Error)

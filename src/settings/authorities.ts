@@ -11,7 +11,7 @@ const mostBytes = 16 * 1024 * 1024;
 
 /**
  * The certificates in a file of `ca-file`, in PEM.
- * @throws UsageError where it can't be read, or holds none that can be used
+ * @throws UsageError if it can't be read, or holds none that can be used
  */
 export function readAuthorities(file: string): string[] {
   const certificates = textOf(file).match(pem) ?? [];
@@ -38,7 +38,7 @@ export function authoritiesWith(file: string, env: Environment): string[] {
   return [...tls.rootCertificates, ...extraAuthorities(env), ...own];
 }
 
-/** What Node would have read itself. It goes on without a file that it can't read, and so does this. */
+/** Returns the certificates that Node would have read itself. Like Node, it continues without a file that it can't read. */
 function extraAuthorities(env: Environment): string[] {
   const file = variable(env, 'NODE_EXTRA_CA_CERTS');
   try {
@@ -51,7 +51,7 @@ function extraAuthorities(env: Environment): string[] {
 function textOf(file: string): string {
   try {
     const stats = statSync(file);
-    // A pipe would be waited for, where no Ctrl-C helps, and a device may have no end.
+    // Reading a pipe would wait, and no Ctrl-C would help, and a device may have no end.
     if (!stats.isFile()) throw unusable(file, stats.isDirectory() ? 'it is a folder, not a file' : 'it is not a file');
     // A file of the system's own, such as /proc/kmsg, has no size and may be waited for.
     if (stats.size === 0) return '';

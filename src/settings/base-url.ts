@@ -10,7 +10,7 @@ const loopbackNames = new Set(['localhost', '[::1]']);
  */
 export function parseBaseUrl(text: string): Parsed<string> {
   // The WHATWG parser forgives much: it drops tabs and newlines, turns \ into /, and `https:a` into `https://a`.
-  // What it would have to repair is refused here, so that what was typed is what is used.
+  // A text that it would have to repair is refused here, so that the typed URL is the one in use.
   if (/[\s\\\p{Cc}]/u.test(text)) return fault('it contains white space or a backslash: give it as https://host/v1');
   if (!/^https?:\/\/[^/]/i.test(text))
     return fault('it must begin with https:// and a host: give it as https://host/v1');

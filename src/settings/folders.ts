@@ -3,7 +3,7 @@ import { UsageError } from '../shared/errors.ts';
 import { shellWord } from '../shared/shell-word.ts';
 import { type Environment, variable } from './variables.ts';
 
-/** Absolute paths. Neither need exist. @throws UsageError where one needs a home and the user has none */
+/** Absolute paths. Neither need exist. @throws UsageError if one needs a home and the user has none */
 export interface Folders {
   readonly config: string;
   readonly state: string;
@@ -13,7 +13,7 @@ export interface FolderSources {
   readonly env: Environment;
   /** As `process.platform` says it. */
   readonly platform: string;
-  /** The home folder, an absolute path; undefined where this user has none. */
+  /** The home folder, an absolute path; undefined if this user has none. */
   home(): string | undefined;
 }
 

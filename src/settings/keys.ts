@@ -20,7 +20,7 @@ export function parseKey(text: string): Parsed<string> {
   return { ok: true, value: key };
 }
 
-/** What may be shown of a key: `…` and its last 4 characters; of one shorter than 8 characters, nothing. */
+/** Returns the part of a key that may be shown: `…` and its last 4 characters; of one shorter than 8 characters, nothing. */
 export function maskKey(key: string): string {
   return key.length < 8 ? '…' : `…${key.slice(-4)}`;
 }

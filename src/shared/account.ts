@@ -9,7 +9,7 @@ export interface Account {
 }
 
 /**
- * The account that this process acts as, by `/etc/passwd`; undefined where it has no line there. For executables, whose `userInfo()`
+ * The account that this process acts as, by `/etc/passwd`; undefined if it has no line there. For executables, whose `userInfo()`
  * only repeats USER and HOME.
  */
 export function ownAccount(file = '/etc/passwd', user = effectiveUser()): Account | undefined {

@@ -83,9 +83,9 @@ async function replace(path: string, temporary: string, place: string, system: D
 }
 
 /**
- * Puts a private file (0600) in its place as a whole, where nothing is there yet. Of several processes at once, one does.
+ * Puts a private file (0600) in its place as a whole, if nothing is there yet. Of several processes at once, one does.
  *
- * @returns false where something is there already, which stays as it is
+ * @returns false if something is there already, which stays as it is
  * @throws FailureError that says what is wrong with the folder or the disk
  */
 export async function createFileAtomically(path: string, text: string, sync: Partial<DiskSync> = {}): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
  * The candidate that somebody who typed `word` most likely meant: one that begins with it, has it as one of its parts
- * (`env` for `default-env`), or is a few letters away. Undefined where nothing is near.
+ * (`env` for `default-env`), or is a few letters away. Undefined if nothing is near.
  */
 export function nearest<Name extends string>(word: string, candidates: readonly Name[]): Name | undefined {
   const typed = plain(word);

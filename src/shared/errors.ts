@@ -19,7 +19,7 @@ export interface ErrorFault {
 }
 
 export interface ErrorDetails {
-  /** What to do, as a command that can be run: `petstock config set-key --env staging`. */
+  /** The next step, as a command that can be run: `petstock config set-key --env staging`. */
   readonly hint?: string | undefined;
   /** Further lines for a person, such as one for each fault of a file. */
   readonly lines?: readonly string[] | undefined;

@@ -3,7 +3,7 @@ import { PetstockError } from './errors.ts';
 /** In characters: what the service says stands within a sentence. */
 const longestQuote = 200;
 
-/** What went wrong with a request, as a clause: `the service answered 503 ("down for maintenance")`. */
+/** Returns why a request failed, as a clause: `the service answered 503 ("down for maintenance")`. */
 export function failureText(error: unknown): string {
   if (!(error instanceof PetstockError)) return String((error as Error).message ?? error);
   const { status, service, message } = error;

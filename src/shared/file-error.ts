@@ -15,12 +15,12 @@ const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'its symbolic links lead in a circle',
 };
 
-/** The code of the system, such as `ENOENT`; undefined where the failure came from elsewhere. */
+/** The code of the system, such as `ENOENT`; undefined if the failure came from elsewhere. */
 export function systemCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
 }
 
-/** Why a file or folder could not be made or written, as the end of a sentence; the system's own message where no better is known. */
+/** Returns why a file or folder could not be made or written, as the end of a sentence; the system's own message if no better is known. */
 export function fileErrorReason(error: unknown): string {
   return reasons[systemCode(error) ?? ''] ?? (error as Error).message;
 }
@@ -33,12 +33,12 @@ const readReasons: Readonly<Record<string, string>> = {
   EPERM: 'you have no permission to read it',
 };
 
-/** Why a file could not be read, as the end of a sentence; the system's own message where no better is known. */
+/** Returns why a file could not be read, as the end of a sentence; the system's own message if no better is known. */
 export function readErrorReason(error: unknown): string {
   return readReasons[systemCode(error) ?? ''] ?? fileErrorReason(error);
 }
 
-/** What the system refused, as a message, where it is not about one file that could be named. */
+/** The refusals of the system as messages, where it is not about one file that could be named. */
 const failures: Readonly<Record<string, string>> = {
   ENOSPC: 'There is no space left on the disk; make room and try again',
   EDQUOT: 'Your share of the disk is full; make room and try again',
@@ -48,7 +48,7 @@ const failures: Readonly<Record<string, string>> = {
   ENFILE: 'Too many files are open on this machine',
 };
 
-/** A failure of the system without a file in it, in words; undefined where no better are known than its own. */
+/** A failure of the system without a file in it, in words; undefined if no better are known than its own. */
 export function systemFailureText(error: unknown): string | undefined {
   return failures[systemCode(error) ?? ''];
 }

@@ -1,7 +1,7 @@
 import { FailureError } from './errors.ts';
 
 /**
- * The failure that says so where the system gave no more memory; undefined for any other error. What V8 itself can't do without ends the
+ * The failure that says so if the system gave no more memory; undefined for any other error. If V8 itself gets none, it ends the
  * process instead.
  */
 export function memoryShortage(thrown: unknown): FailureError | undefined {

@@ -20,10 +20,10 @@ const root = 0;
 const writableByOthers = 0o022;
 const ofOthers = 0o077;
 
-/** What a file of ours holds. */
+/** The content of a file of ours. */
 export interface PrivateFile {
   readonly text: string;
-  /** A line to be shown, where others could read it. */
+  /** A line to show if others could read it. */
   readonly warning: string | undefined;
 }
 

@@ -11,12 +11,12 @@ const root = 0;
 
 /**
  * Makes a folder, and those above it that are missing, for this user alone (0700). The only maker of folders in the program.
- * Several processes may make the same one at once. A folder that is there already is never changed: it is used where it is
+ * Several processes may make the same one at once. A folder that is there already is never changed: it is used if it is
  * ours and only we can write to it. Others may read its names (0755): the files in it are 0600.
  *
  * On Windows a folder has the rights of the one above it, and only its kind is looked at.
  *
- * @throws FailureError where it can't be made, is not a folder, belongs to another user or can be written to by others
+ * @throws FailureError if it can't be made, is not a folder, belongs to another user or can be written to by others
  */
 export function makePrivateFolder(path: string): void {
   make(path);
@@ -27,7 +27,7 @@ export function makePrivateFolder(path: string): void {
  * Refuses to read keys from a folder that others can write to: they could have put them there. One that is missing passes, and
  * so does one of root (`/etc/petstock`).
  *
- * @throws FailureError where it is not a folder, belongs to another user than this one or root, or can be written to by others
+ * @throws FailureError if it is not a folder, belongs to another user than this one or root, or can be written to by others
  */
 export function requirePrivateFolder(path: string): void {
   check(path, isOursOrRoots);
@@ -41,7 +41,7 @@ function make(path: string): void {
   if (!tryToMake(path)) throw failure(path, `no folder can be made in ${parent}`);
 }
 
-/** @returns false where the folder above is missing, or takes no folders */
+/** @returns false if the folder above is missing, or takes no folders */
 function tryToMake(path: string): boolean {
   try {
     mkdirSync(path, { mode: 0o700 });

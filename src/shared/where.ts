@@ -7,7 +7,7 @@ export interface Where {
   readonly env: string;
 }
 
-/** What people are shown of it: `north/staging`, or `staging` for the store without a name. */
+/** Returns the name that people are shown: `north/staging`, or `staging` for the store without a name. */
 export function whereName({ store, env }: Where): string {
   return store === undefined ? env : `${store}/${env}`;
 }

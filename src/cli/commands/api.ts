@@ -11,7 +11,7 @@ import type { Invocation, Run } from '../invocation/invocation.ts';
 import { examples } from './command.ts';
 import { collect, requireFileName } from './values.ts';
 
-/** What a request may be. */
+/** The methods of a request. */
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -122,7 +122,7 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   for (const line of lines) {
     const [, name = '', value = ''] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\t\x20-\x7e]*)$/.exec(line) ?? [];
     const key = name.toLowerCase();
-    // What was typed is not repeated: it may be a key.
+    // The typed text is not repeated: it may be a key.
     if (key === '') throw new UsageError("-H takes a header as 'name: value' in ASCII; nothing was sent");
     if (ownHeaders.test(key)) throw new UsageError(`petstock sends the header ${key} itself; nothing was sent`);
     headers[key] = key in headers ? `${headers[key]}, ${value.trim()}` : value.trim();
@@ -180,7 +180,7 @@ function bodyPrinter({ context, results }: Invocation) {
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(held.bytes);
       if (text !== '') await results.write(text.endsWith('\n') ? text : `${text}\n`);
     },
-    /** What is said behind a body without a line end has a line of its own where both go to one place (`2>&1`). */
+    /** Gives what follows a body without a line end a line of its own if both go to one place (`2>&1`). */
     separate: async (): Promise<void> => {
       const isOpen = !isTerminal && last !== undefined && last !== lineFeed;
       if (isOpen && context.sharesOutput?.()) await context.stderr.write('\n');

@@ -10,9 +10,9 @@ import { collect } from './values.ts';
  * command of the program alone.
  */
 export class PetstockCommand extends Command {
-  /** Called where the program was asked for nothing, before that is answered with help. */
+  /** Called if the program was asked for nothing, before that is answered with help. */
   beforeHelp: () => void = () => {};
-  /** What the help of its parent shows of it; undefined for the program. */
+  /** Its line in the help of its parent; undefined for the program. */
   outline: Outline | undefined;
   /** Gives it what its outline leaves out; undefined once that is done. */
   define: (() => Promise<void>) | undefined;
@@ -99,7 +99,7 @@ export function commandPath(command: Command): string {
 /** An option of every command that prints a list: `results.print` applies it. */
 export const fieldsOption = ['--fields <f,…>', 'only these columns, in this order', collect] as const;
 
-/** The examples under a command's help. Each is a command line and, where it needs one, what it does above it. */
+/** The examples under a command's help. Each is a command line and, if it needs one, what it does above it. */
 export function examples(lines: readonly (readonly [command: string, does?: string])[]): string {
   const shown = lines.map(([command, does]) => (does === undefined ? `  ${command}` : `  # ${does}\n  ${command}`));
   return ['', 'Examples:', ...shown].join('\n');

@@ -4,7 +4,7 @@ import type { Run } from '../invocation/invocation.ts';
 /** Adds to a command what only its own help and its run need: operands, description, options, examples, action. */
 export type Define = (command: Command, run: Run) => void;
 
-/** What the help of its parent shows of a command, and where the rest of it is. */
+/** The line of a command in the help of its parent, and where the rest of it is. */
 export interface VerbOutline {
   /** Its name and its operands, as the help of its parent shows them: `set <petId> <quantity>`. */
   readonly usage: string;

@@ -16,7 +16,7 @@ export const forceOption = [
 export interface ReplacingOptions {
   /** It may be replaced. */
   readonly force: boolean;
-  /** What the same command reads; `-` is stdin. None of it is replaced, except for a file that petstock wrote. */
+  /** The files that the same command reads; `-` is stdin. None of it is replaced, except for a file that petstock wrote. */
   readonly inputs?: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface ReplacingOptions {
  * Asks before a file is replaced that petstock did not write, or that was changed since: that may be hours of work. What is no file,
  * such as a pipe, is written to without a question.
  *
- * @throws UsageError where the answer is no, where it can't be asked, and for an input; FailureError for a link that is not ours
+ * @throws UsageError if the answer is no, if it can't be asked, and for an input; FailureError for a link that is not ours
  */
 export async function confirmReplacing(
   invocation: Invocation,

@@ -129,7 +129,7 @@ function shownKey(key: ReturnType<typeof resolveKey>): string | null {
   return 'command' in key ? `printed by: ${key.command.command}` : maskKey(key.value);
 }
 
-/** What the service last said of this key, without a request. */
+/** Returns the limits that the service last told of this key, without a request. */
 async function rememberedLimits(invocation: Invocation): Promise<StatusReport['rateLimit']> {
   const { environment, context, config } = invocation;
   if (environment.value === 'sandbox') return null;
@@ -167,7 +167,7 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
   }
 }
 
-/** What is known once there was an answer. */
+/** Returns the facts that are known after a response. */
 async function seen(invocation: Invocation): Promise<Partial<StatusReport>> {
   const connection = await invocation.service.connect().catch(() => undefined);
   if (connection === undefined) return {};
@@ -201,7 +201,7 @@ function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccep
   return { reachable: error.status === undefined ? null : true, keyAccepted: null };
 }
 
-/** Line by line in a table, CSV and TSV; one object in JSON, with `details` where they are wanted. */
+/** Line by line in a table, CSV and TSV; one object in JSON, with `details` if they are wanted. */
 function statusView(report: StatusReport, details: Details | undefined, now: number): View {
   const { rateLimit } = report;
   const forPrograms = rateLimit && `${rateLimit.remaining} of ${rateLimit.limit} left, resets at ${rateLimit.resetAt}`;

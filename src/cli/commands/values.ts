@@ -1,7 +1,7 @@
 import { type Parsed, parsePetId, parseQuantity } from '../../inventory/values.ts';
 import { UsageError } from '../../shared/errors.ts';
 
-/** The value, or a UsageError with its fault. @param what `--limit`, put in front where the fault does not say it */
+/** The value, or a UsageError with its fault. @param what `--limit`, put in front if the fault does not say it */
 export function required<T>(parsed: Parsed<T>, what?: string): T {
   if (parsed.ok) return parsed.value;
   const { fault } = parsed;
@@ -9,7 +9,7 @@ export function required<T>(parsed: Parsed<T>, what?: string): T {
   throw new UsageError(`${message}.`);
 }
 
-/** The parts of `a,b,c`, given once or several times. @returns undefined where the option is absent */
+/** The parts of `a,b,c`, given once or several times. @returns undefined if the option is absent */
 export function listOf<T>(
   texts: readonly string[] | undefined,
   option: string,
@@ -23,7 +23,7 @@ export function petIdOf(text: string): bigint {
   return required(parsePetId(text));
 }
 
-/** @returns undefined where the option is absent */
+/** @returns undefined if the option is absent */
 export function quantityOf(text: string | undefined, option: string): number | undefined {
   return text === undefined ? undefined : required(parseQuantity(text), option);
 }
@@ -38,7 +38,7 @@ export function collect(text: string, earlier: readonly string[] | undefined): r
   return [...(earlier ?? []), text];
 }
 
-/** @returns undefined where the option is absent */
+/** @returns undefined if the option is absent */
 export function wholeNumberOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);

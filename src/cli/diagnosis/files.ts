@@ -6,9 +6,9 @@ import type { Context } from '../context.ts';
 
 export interface FolderFacts {
   readonly path: string;
-  /** `0700`; null where it does not exist yet, or the system has no such rights. */
+  /** `0700`; null if it does not exist yet, or the system has no such rights. */
   readonly mode: string | null;
-  /** What this user may do there. `missing`: it is made when it is needed. */
+  /** The rights of this user there. `missing`: it is made when it is needed. */
   readonly rights: 'read and write' | 'read only' | 'none' | 'missing';
   /** It belongs to this user. null: not known. */
   readonly isOwn: boolean | null;
@@ -18,7 +18,7 @@ export interface FolderFacts {
   readonly problem: string | null;
 }
 
-/** What is known of a folder. Changes nothing. */
+/** Returns the facts about a folder. Changes nothing. */
 export function folderFacts(path: string): FolderFacts {
   const nothing = { path, mode: null, isOwn: null, free: null, problem: null };
   try {
@@ -66,7 +66,7 @@ function freeOn(path: string): number | null {
 
 export interface CompletionFacts {
   readonly shell: 'bash' | 'zsh' | 'fish';
-  /** What installs it: a script that the shell finds, or a file of its settings that asks for it. */
+  /** The file that installs it: a script that the shell finds, or a file of its settings that asks for it. */
   readonly path: string;
 }
 

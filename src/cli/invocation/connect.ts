@@ -25,10 +25,10 @@ import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import { looksLikeKey } from '../typed-keys.ts';
 import type { Messages, Retry } from './messages.ts';
+import { debugTransport, networkFor, type SeenHead, watchAnswers } from './network.ts';
 import { openStateFor } from './state.ts';
-import { debugTransport, networkFor, type SeenHead, watchAnswers } from './transport.ts';
 
-/** What a command wants of a connection. */
+/** The needs of a command. */
 export interface ConnectionUse {
   /** It leaves a small part of the limit to people, and waits for as many minute windows as it takes. */
   readonly bulk?: boolean;
@@ -85,7 +85,7 @@ interface Target {
   readonly baseUrl: string;
   readonly key: string;
   readonly service: string;
-  /** What the limits of the key are remembered under: all addresses of one origin have one. */
+  /** The name that the limits of the key are remembered under: all addresses of one origin have one. */
   readonly origin: string;
   readonly network: TransportOptions;
   close(): Promise<void>;
@@ -190,7 +190,7 @@ async function remoteTarget(environment: RemoteEnvironmentName, options: Connect
   return { baseUrl: url.value, key, service, origin, network, close: async () => {} };
 }
 
-/** What a key helper says, visibly its own words, without anything that may be a key. */
+/** Returns the words of a key helper, visibly foreign, without anything that may be a key. */
 function helperLines(line: string, width: number): string[] {
   const words = line.split(' ').map((word) => (looksLikeKey(word) ? '[not shown]' : word));
   const text = words.join(' ');

@@ -30,7 +30,7 @@ export interface GlobalOptions {
 const defaultTimeout = 30;
 const defaultMaxWait = 90;
 const defaultRetries = 4;
-/** What a timer of Node can hold, and longer than any window. */
+/** The most that a timer of Node can hold, and longer than any window. */
 const longestSeconds = 2_000_000;
 
 /** Commands whose result can be a page to print. */

@@ -9,7 +9,7 @@ import type { Questions } from './questions.ts';
 import type { Results } from './results.ts';
 import type { ServiceAccess } from './service-access.ts';
 
-/** What one run of one command is given. */
+/** Everything that one run of one command is given. */
 export interface Invocation {
   readonly context: Context;
   readonly globals: GlobalOptions;
@@ -22,9 +22,9 @@ export interface Invocation {
   readonly config: StoredConfig;
   /** All of it. Only what shows or changes the file itself looks there. */
   readonly configFile: ConfigFile;
-  /** What is said to the person, on stderr. */
+  /** Messages to the person, on stderr. */
   readonly messages: Messages;
-  /** What the command is for, on stdout. */
+  /** The result of the command, on stdout. */
   readonly results: Results;
   readonly questions: Questions;
   readonly service: ServiceAccess;

@@ -11,14 +11,14 @@ export interface Questions {
   willAsk(stdinIsTaken?: boolean): boolean;
   /**
    * A yes/no question about one write.
-   * @throws UsageError where the answer is no, or where there is no terminal and `--yes` is missing
+   * @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing
    */
   confirm(question: string): Promise<void>;
   /** The same for a bulk write; it may ask for a word to be typed. */
   confirmBulk(question: BulkQuestion): Promise<void>;
   /**
    * To be called before a bulk write sends anything.
-   * @throws UsageError where a question will be needed that can't be asked
+   * @throws UsageError if a question will be needed and can't be asked
    */
   requireAnswer(question: Pick<BulkQuestion, 'stdinIsTaken' | 'look' | 'undone'>): void;
 }
@@ -26,13 +26,13 @@ export interface Questions {
 export interface BulkQuestion {
   /** `Write 3 changes to staging?` */
   readonly question: string;
-  /** What has to be typed rather than a yes. */
+  /** The word that has to be typed rather than a yes. */
   readonly typed?: string | undefined;
   /** stdin holds the file, so that the question can't be answered there. */
   readonly stdinIsTaken?: boolean;
-  /** A command that shows what would be done, where the answer has to be given unseen. */
+  /** A command that shows what would be done, if the answer has to be given unseen. */
   readonly look?: string | undefined;
-  /** What was not done where the answer is no, or can't be given; default: `Nothing was sent`. */
+  /** The words for what was not done if the answer is no, or can't be given; default: `Nothing was sent`. */
   readonly undone?: string;
 }
 

@@ -38,15 +38,15 @@ export interface ServiceAccess {
   /** The connection for a write, with a line on stderr that says where it goes. */
   announce(use?: ConnectionUse): Promise<Connection>;
   /**
-   * The same for a single write, and asks where the setting `confirm` is `always`.
+   * The same for a single write, and asks if the setting `confirm` is `always`.
    * @param question ends in a question mark; undefined: the command asks itself, once it has read the stock
-   * @throws UsageError where the answer is no, or where there is no terminal and `--yes` is missing
+   * @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing
    */
   beginWrite(question: string | undefined): Promise<Connection>;
 }
 
 export interface OpenServiceAccess extends ServiceAccess {
-  /** Shows what is left of the rate limit, where the service said so. */
+  /** Shows what is left of the rate limit, if the service said so. */
   showRateLimit(): Promise<void>;
   close(): Promise<void>;
 }
@@ -152,7 +152,7 @@ export interface Place {
   readonly config: StoredConfig;
 }
 
-/** What is chosen for a command. @throws UsageError for a store or an environment that can't be */
+/** Returns the place of a command. @throws UsageError for a store or an environment that can't be */
 export function resolvePlace({ env }: Context, globals: GlobalOptions, file: ConfigFile): Place {
   const store = resolveStore(globals.store, env, file);
   const config = configOf(file, store?.value);

@@ -14,15 +14,15 @@ export interface StateUse {
   readonly messages: Messages;
   readonly config: StoredConfig;
   readonly environment: Pick<Sourced<EnvironmentName>, 'value'>;
-  /** What other processes are shown: `history list`. */
+  /** The name that other processes are shown: `history list`. */
   readonly command: string;
   readonly need: OpenStateOptions['need'];
 }
 
 /**
- * Opens the state of this machine, or the one that it shares with others; it is made where it is missing. The caller closes it.
+ * Opens the state of this machine, or the one that it shares with others; it is made if it is missing. The caller closes it.
  *
- * @throws FailureError where it can't be used, UnavailableError where another process holds it for too long
+ * @throws FailureError if it can't be used, UnavailableError if another process holds it for too long
  */
 export async function openStateFor(use: StateUse): Promise<State> {
   // Late: the engine takes a while to load.
@@ -34,9 +34,9 @@ export async function openStateFor(use: StateUse): Promise<State> {
 /**
  * Opens the state for a command that only looks, and closes it behind it.
  *
- * @param look is given undefined where there is no state yet
+ * @param look is given undefined if there is no state yet
  * @param need `limits` finds what is kept in the runtime folder, too
- * @throws FailureError where it can't be used
+ * @throws FailureError if it can't be used
  */
 export async function withExistingState<T>(
   { context, messages, config, environment }: Omit<StateUse, 'command' | 'need'>,

@@ -15,12 +15,12 @@ export const configOutline: NounOutline = {
     {
       usage: 'set-key',
       summary: 'store the key of one environment',
-      load: async () => (await import('./keys.ts')).defineSetKey,
+      load: async () => (await import('./set-key.ts')).defineSetKey,
     },
     {
       usage: 'unset-key',
       summary: 'forget the key of one environment',
-      load: async () => (await import('./keys.ts')).defineUnsetKey,
+      load: async () => (await import('./set-key.ts')).defineUnsetKey,
     },
     {
       usage: 'set-url <url>',

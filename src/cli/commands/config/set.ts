@@ -20,7 +20,7 @@ import { shellWord } from '../../../shared/shell-word.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { entryName, environmentOf, isSetting, readSecret, remotePlace, settingsPlace } from './names.ts';
+import { entryName, environmentOf, isSetting, readSecret, remotePlace, settingsPlace } from './entry-names.ts';
 import { shownSetting } from './show.ts';
 
 /** The settings and their values, for help. */

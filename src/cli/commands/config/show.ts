@@ -10,7 +10,7 @@ import { FailureError, UsageError } from '../../../shared/errors.ts';
 import { whereOptions } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples, fieldsOption } from '../command.ts';
-import { type EntryName, entryName, entryNames, environmentOf, isSetting, keyNames, urlNames } from './names.ts';
+import { type EntryName, entryName, entryNames, environmentOf, isSetting, keyNames, urlNames } from './entry-names.ts';
 
 /** A row of `config list`. Keys and passwords are masked already. */
 interface Entry {

@@ -10,7 +10,7 @@ import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { readSecret, remotePlace } from './names.ts';
+import { readSecret, remotePlace } from './entry-names.ts';
 import { requireBaseUrl } from './set.ts';
 
 interface SetKeyOptions {
