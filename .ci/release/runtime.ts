@@ -1,8 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { npm } from './npm.ts';
+import { fetchPackage } from './fetch-package.ts';
 
 /** Of bun, which the executables are made with and run on. */
 export const bunVersion = '1.4.4';
@@ -62,21 +59,8 @@ export const targets: readonly Target[] = [
  * @throws where the tarball is not the one that was pinned
  */
 export function runtimeFor(target: Target, root: string): string {
-  const folder = join(root, 'node_modules/.cache/bun', `${bunVersion}-${target.name}`);
-  const executable = join(folder, 'package/bin', target.name.startsWith('windows') ? 'bun.exe' : 'bun');
-  if (existsSync(executable)) return executable;
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const [{ filename }] = JSON.parse(
-    npm(['pack', '--json', '--ignore-scripts', `${target.package}@${bunVersion}`], folder),
-  );
-  const tarball = join(folder, filename.replace('@', '').replace('/', '-'));
-  const integrity = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
-  if (integrity !== target.integrity)
-    throw new Error(`${target.package}@${bunVersion} is not the pinned one: ${integrity}`);
-  execFileSync('tar', ['-xzf', tarball, '-C', folder]);
-  rmSync(tarball);
-  return executable;
+  const folder = fetchPackage(`${target.package}@${bunVersion}`, target.integrity, root);
+  return join(folder, 'bin', target.name.startsWith('windows') ? 'bun.exe' : 'bun');
 }
 
 /** The name of the target that runs here. */

