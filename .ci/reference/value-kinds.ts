@@ -86,7 +86,7 @@ const byPlace: Readonly<Record<string, Readonly<Record<string, ValueKind>>>> = {
   'config set': { name: { kind: 'words', words: settingWords() }, value: settingValues() },
   'config get': { name: { kind: 'words', words: [...settingWords(), ...remoteWords('url'), ...remoteWords('key')] } },
   'config unset': { name: { kind: 'words', words: [...settingWords(), ...remoteWords('url')] } },
-  'sandbox serve': { '--ids': words(['large', 'small']), '--config': files(), '--import': files(['.csv', '.json']) },
+  'sandbox serve': { '--ids': words(['large', 'small']), '--import': files(['.csv', '.json']) },
   'sandbox reset': { '--ids': words(['large', 'small']) },
   'sandbox import': { file: files(['.csv', '.json']) },
   'sandbox export': { '--format': words(['csv', 'json']) },

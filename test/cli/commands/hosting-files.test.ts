@@ -6,8 +6,10 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { serveValues, serviceOptionsOf } from '../../../src/cli/commands/sandbox/serve-options.ts';
+import { startService } from '../../../src/service/index.ts';
+import { GRANTS } from '../../../src/service/store/postgres/failure.ts';
 
 const folder = join(import.meta.dirname, '../../../docs/hosting');
 const read = (name: string) => readFileSync(join(folder, name), 'utf8');
@@ -76,7 +78,7 @@ test('with what compose sets on top, both replicas serve one database with one k
     ]);
     const options = valuesOf({ ...imageVariables(), ...Object.fromEntries(given) });
     expect(options).toMatchObject({
-      database: `postgres://petstock:${'x'.repeat(20)}@database:5432/petstock`,
+      database: `postgres://petstock:${'x'.repeat(20)}@database:5432/petstock?sslmode=disable`,
       keyFile: `/run/secrets/${used[0]}`,
       drainMs: 5_000,
     });
@@ -89,15 +91,44 @@ test('with what compose sets on top, both replicas serve one database with one k
   }
 });
 
-test('each option that the document names is one', () => {
+test('each option that a document, the unit or the manifests name is one, and has a value that it takes', () => {
+  const unit = read('petstock.service');
+  const container = parseAllDocuments(read('kubernetes.yaml'))[0]?.toJS().spec.template.spec.containers[0];
+  const ofUnit = [...unit.replace(/^#.*$/gm, '').matchAll(/(PETSTOCK_SERVE_\w+)=(\S+)/g)].map(
+    ([, name = '', value = '']) => [name, value],
+  );
+  const ofPod = container.env.map(({ name, value }: { name: string; value?: string }) => [
+    name,
+    value ?? (name.endsWith('DATABASE') ? 'postgres://db.example/staging' : 'x'.repeat(20)),
+  ]);
+  expect(valuesOf(Object.fromEntries(ofUnit))).toMatchObject({ adminPort: 4011, drainMs: 5_000 });
+  expect(valuesOf({ ...imageVariables(), ...Object.fromEntries(ofPod) })).toMatchObject({
+    port: 4010,
+    drainMs: 10_000,
+  });
+  expect(container.ports.map(({ containerPort }: { containerPort: number }) => containerPort)).toEqual([4010, 4011]);
   const names = [...read('README.md').matchAll(/PETSTOCK_SERVE_\w+/g)].map(([name]) => name);
   expect(names.length).toBeGreaterThan(3);
   for (const name of names) {
     const warnings: string[] = [];
-    // Values are not looked at here.
     try {
       serveValues({}, { [name]: 'true' }, (line) => warnings.push(line));
     } catch {}
     expect(warnings).toEqual([]);
   }
+});
+
+test('the alerts ask for metrics that there are', async () => {
+  const service = await startService({ file: ':memory:', clock: Date, adminPort: 0 });
+  onTestFinished(() => service.close());
+  await fetch(`${service.url}/inventory`, { headers: { Authorization: `Bearer ${service.key}` } });
+  const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+  const { groups } = parse(read('alerts.yaml')) as { groups: { rules: { expr: string }[] }[] };
+  const asked = groups.flatMap(({ rules }) => rules.flatMap(({ expr }) => expr.match(/petstock_\w+/g) ?? []));
+  expect(asked.length).toBeGreaterThan(5);
+  for (const name of asked) expect(metrics).toMatch(new RegExp(`^${name}[{ ]`, 'm'));
+});
+
+test('the roles of the document are granted what the service says that it needs', () => {
+  for (const grant of GRANTS) expect(read('roles.sql')).toContain(`${grant};`);
 });

@@ -23,7 +23,7 @@ test('a team is set up by the commands of docs/team.md as they stand', async () 
   const port = await freePort();
   const server = await temporaryPostgres({
     settings: ["listen_addresses = '127.0.0.1'", `port = ${port}`],
-    access: ['host all petstock 127.0.0.1/32 scram-sha-256'],
+    access: ['host all petstock,staging 127.0.0.1/32 scram-sha-256'],
   });
   for (const statement of blocks('sql').join('').split(';\n')) {
     if (statement.trim() !== '') await runSql(`${server.url}&port=${port}`, statement);
@@ -32,13 +32,13 @@ test('a team is set up by the commands of docs/team.md as they stand', async () 
   const serving = lines.filter((line) => line.includes('sandbox serve'));
   const others = lines.filter((line) => !line.includes('sandbox serve'));
   expect([serving.length, others.length]).toEqual([1, 12]);
-  const urlOf = (database: string) => `postgresql://petstock:a-long-password@127.0.0.1:${port}/${database}\n`;
-  const shop = workFolder({ 'staging.txt': urlOf('staging') });
+  const at = `127.0.0.1:${port}`;
+  const shop = workFolder({ 'staging.txt': `postgresql://staging:another-long-password@${at}/staging\n` });
   const url = await serveFor(serving[0] ?? '', shop);
   for (const _machine of ['one', 'another']) {
     const key = readFileSync(join(shop.work, 'key.txt'), 'utf8');
     const machine = workFolder({
-      'url.txt': urlOf('petstock'),
+      'url.txt': `postgresql://petstock:a-long-password@${at}/petstock\n`,
       'key.txt': key,
       'stock.csv': 'petId,quantity\n4,12\n5,7\n',
     });
