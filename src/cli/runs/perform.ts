@@ -74,6 +74,8 @@ function createEstimator({ invocation, connection }: Session, concurrency: numbe
   };
 }
 
+const openResults: ReadonlySet<string> = new Set(['planned', 'conflict', 'unknown']);
+
 function createAudience(session: Session, job: PlanJob, options: PlanOptions): RunAudience {
   const { invocation } = session;
   const { messages, questions, where, context } = invocation;
@@ -85,7 +87,11 @@ function createAudience(session: Session, job: PlanJob, options: PlanOptions): R
   let stopping = Promise.resolve();
   let onInterrupt = () => {};
   return {
-    show: (rows) => showPreview(invocation, rows, estimator, asks),
+    // Of a run that goes on, what is open: the rest is done.
+    show: (rows) => {
+      const open = job.resumed === undefined ? rows : rows.filter(({ result }) => openResults.has(result));
+      return showPreview(invocation, open, estimator, asks);
+    },
     agree: async (rows) => {
       const question = planQuestion(rows, where, job.intention);
       const typed = where.env === 'production' ? whereName(where) : undefined;

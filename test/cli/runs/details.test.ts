@@ -1,0 +1,230 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { changeFile, stockOf } from '../../support/changes.ts';
+import { errorJson } from '../../support/error-json.ts';
+import { sent } from '../../support/requests.ts';
+import { openShop, type Shop } from '../../support/shop.ts';
+
+/** Answers every question, and notes it. */
+function person(answer = true) {
+  const asked: string[] = [];
+  const confirm = async (question: string) => {
+    asked.push(question);
+    return answer;
+  };
+  return { asked, options: { terminal: 100, prompts: { confirm } } };
+}
+
+const applied = (shop: Shop, text: string, ...args: string[]) =>
+  shop.run(['inventory', 'apply', changeFile(shop, text), '--yes', '--json', ...args]);
+
+describe('rows that nobody has edited', () => {
+  test('are counted, never sent and never a conflict, though all of them were sold since', async () => {
+    const shop = await openShop();
+    const { stdout } = await shop.run('inventory export -');
+    const file = changeFile(shop, stdout.replace('4,available,39,39', '4,available,39,20'), 'export.csv');
+    await shop.run('inventory set 1=3 6=2 --yes');
+    const result = await shop.run(['inventory', 'apply', file, '--yes', '--json']);
+    expect(result.code).toBe(0);
+    expect(sent(result)).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":20}']);
+    const { counts, rows } = JSON.parse(result.stdout);
+    expect(counts).toMatchObject({ applied: 1, notEdited: 23, unchanged: 0, conflict: 0 });
+    expect(rows).toHaveLength(24);
+    expect(result.stderr).toContain('1 change, 23 not edited.');
+    const [run] = JSON.parse((await shop.run('history list --json')).stdout);
+    expect(run.counts).toMatchObject({ applied: 1, notEdited: 23 });
+  });
+
+  test('are left out with --changed, as are unchanged and skipped ones', async () => {
+    const shop = await openShop();
+    const csv = 'petId,quantity,expected\n4,20,\n1,12,\n6,14,14\n777,1,\n';
+    const { stdout } = await applied(shop, csv, '--changed', '--skip-unknown');
+    expect(JSON.parse(stdout).rows).toEqual([{ line: 2, petId: 4, before: 39, after: 20, result: 'applied' }]);
+    const lines = await shop.run([
+      'inventory',
+      'apply',
+      changeFile(shop, 'petId,quantity\n4,9\n'),
+      '--yes',
+      '-o',
+      'ndjson',
+    ]);
+    expect(JSON.parse(lines.stdout)).toMatchObject({
+      run: expect.stringMatching(/-\w{4}$/),
+      petId: 4,
+      result: 'applied',
+    });
+  });
+});
+
+describe('a dry run ends as the run would', () => {
+  test.each([
+    ['petId,quantity,expected\n4,1,38\n', [], 7],
+    ['petId,quantity,expected\n4,1,38\n5,7,\n', [], 8],
+    ['petId,quantity,expected\n4,1,38\n5,7,\n', ['--exit-code'], 8],
+    ['petId,quantity\n5,7\n', [], 0],
+    ['petId,quantity\n5,7\n', ['--exit-code'], 3],
+    ['petId,quantity\n5,1\n', ['--exit-code'], 0],
+    ['petId,quantity\n4,0\n5,-1\n', ['--max-zero', '1'], 2],
+  ])('%j %j: %i', async (csv, args, code) => {
+    const shop = await openShop();
+    const result = await applied(shop, csv, '--dry-run', ...args);
+    expect(result.code).toBe(code);
+    expect(sent(result)).toEqual(['GET /v1/inventory']);
+  });
+
+  test('with deltas that were applied before', async () => {
+    const shop = await openShop();
+    await applied(shop, 'petId,delta\n4,1\n');
+    expect((await applied(shop, 'petId,delta\n4,1\n', '--dry-run')).code).toBe(2);
+    expect((await applied(shop, 'petId,delta\n4,1\n', '--dry-run', '--again')).code).toBe(0);
+  });
+});
+
+test('--failed-out never keeps rows of last night, though the run ends before its first row', async () => {
+  const shop = await openShop();
+  const failed = join(shop.folders.state, '..', 'failed.csv');
+  await applied(shop, 'petId,quantity,expected\n4,1,38\n', '--failed-out', failed);
+  expect(readFileSync(failed, 'utf8')).toContain('4,,38,1');
+  const down = { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' } };
+  const file = changeFile(shop, 'petId,quantity\n5,9\n');
+  expect((await shop.run(['inventory', 'apply', file, '--yes', '--failed-out', failed], down)).code).toBe(5);
+  expect(readFileSync(failed, 'utf8')).not.toContain('4,');
+  await applied(shop, 'petId,quantity,expected\n4,1,38\n', '--failed-out', failed);
+  const bad = changeFile(shop, 'petId,quantity\nx,9\n', 'bad.csv');
+  expect((await shop.run(['inventory', 'apply', bad, '--yes', '--failed-out', failed])).code).toBe(2);
+  expect(existsSync(failed) && readFileSync(failed, 'utf8')).not.toContain('4,');
+});
+
+describe('undo --last', () => {
+  test('passes over what can not and what need not be undone, and says so', async () => {
+    const shop = await openShop({ quantityBounds: { min: 0n } });
+    await shop.run('inventory adjust 4 +5');
+    await shop.run('inventory set 5 3');
+    await shop.run('inventory set 6 -4');
+    const { code, stderr } = await shop.run('undo --last --yes');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/Passed over: run \S+ \(inventory set\) has written nothing\./);
+    expect(stderr).toMatch(/Passed over: run \S+ \(inventory set\) set a stock without reading it/);
+    expect((await stockOf(shop)).get('4')).toBe(39);
+    const again = await shop.run('undo --last --yes');
+    expect(again.code).toBe(2);
+    expect(again.stderr).toMatch(/There is nothing to undo in staging\.(.|\n)*was undone already/);
+  });
+
+  test('goes by the order of writes, though the clock was set back', async () => {
+    const shop = await openShop();
+    await shop.run('inventory adjust 4 +5');
+    shop.clock.step(-3_600_000);
+    await shop.run('inventory adjust 5 +5');
+    await shop.run('undo --last --yes');
+    expect([(await stockOf(shop)).get('4'), (await stockOf(shop)).get('5')]).toEqual([44, 1]);
+  });
+
+  test('gives the reason that it was given', async () => {
+    const shop = await openShop();
+    await shop.run('inventory adjust 4 +5 --ref N-881');
+    await shop.run(['undo', '--last', '--yes', '--reason', 'wrong shelf', '--ref', 'X-1']);
+    const [run] = JSON.parse((await shop.run('history list --json')).stdout);
+    const { rows } = JSON.parse((await shop.run(`history show ${run.run} --json`)).stdout);
+    expect(rows).toMatchObject([{ petId: 4, reason: 'wrong shelf', ref: 'N-881' }]);
+  });
+});
+
+describe('set', () => {
+  test('reads first at a terminal: before and after are shown, and it can be undone', async () => {
+    const shop = await openShop();
+    const result = await shop.run('inventory set 4 12', { terminal: 100 });
+    expect(sent(result)).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
+    expect(result.stdout).toMatch(/Before[^\n]*\n.*12.*39/);
+    expect(result.stderr).toMatch(/To undo: petstock undo \w{4}\n/);
+    await shop.run('config set read-first never');
+    expect(sent(await shop.run('inventory set 4 12', { terminal: 100 }))).toHaveLength(1);
+    await shop.run('config set read-first always');
+    expect(sent(await shop.run('inventory set 4 12'))).toHaveLength(2);
+  });
+
+  test.each([
+    ['set 4 -3', 'Pet 4 in staging: 39 → -3 (-42). That is BELOW ZERO. Write it?'],
+    ['set 4 5012', 'Pet 4 in staging: 39 → 5,012 (+4,973), a large change. Write it?'],
+  ])('%s asks at a terminal', async (command, question) => {
+    const shop = await openShop();
+    const { asked, options } = person(false);
+    expect((await shop.run(`inventory ${command}`, options)).code).toBe(2);
+    expect(asked).toEqual([question]);
+  });
+
+  test('of one pet in the form of a run expects what it is told to', async () => {
+    const shop = await openShop();
+    const refused = await shop.run('inventory set 4=12 --expect 38 --json');
+    expect(refused).toMatchObject({ code: 7, stdout: '' });
+    expect(errorJson(refused.stderr).error).toMatchObject({ kind: 'conflict', exitCode: 7 });
+  });
+});
+
+describe('adjust', () => {
+  test('of several pets is one run of increments', async () => {
+    const shop = await openShop();
+    const result = await shop.run('inventory adjust 4=+1 6=-2 --yes --json --reason moved');
+    expect(result.code).toBe(0);
+    expect(JSON.parse(result.stdout).rows).toEqual([
+      { line: 1, petId: 4, before: 39, after: 40, result: 'applied' },
+      { line: 2, petId: 6, before: 14, after: 12, result: 'applied' },
+    ]);
+    expect((await shop.run('inventory adjust 4=+1 6=-2')).stderr).toContain('adjust 4=+1 6=-2 --env staging --dry-run');
+    expect((await shop.run('inventory adjust 4=+1 4=-2 --yes')).stderr).toContain('Pet 4 is there twice');
+  });
+
+  test('has --dry-run and --expect', async () => {
+    const shop = await openShop();
+    const dry = await shop.run('inventory adjust 4 +1 --dry-run --json');
+    expect(JSON.parse(dry.stdout)).toMatchObject({
+      dryRun: true,
+      rows: [{ before: 39, after: 40, result: 'planned' }],
+    });
+    const refused = await shop.run('inventory adjust 4 +1 --expect 12');
+    expect(refused.code).toBe(7);
+    for (const result of [dry, refused]) expect(sent(result)).toEqual(['GET /v1/inventory']);
+    expect((await shop.run('inventory adjust 4 +1 --expect 39')).code).toBe(0);
+  });
+});
+
+describe('the question has in it what is at stake', () => {
+  test('a second time', async () => {
+    const shop = await openShop();
+    const file = changeFile(shop, 'petId,delta\n4,1\n5,-1\n');
+    await shop.run(['inventory', 'apply', file, '--yes']);
+    const { asked, options } = person();
+    const result = await shop.run(['inventory', 'apply', file], options);
+    expect(asked).toEqual([
+      expect.stringMatching(
+        /^Add 2 changes to staging a SECOND time\? \S+changes\.csv was applied at .* by run \S+\. Units: 1 added, 1 removed\. 1 pet BELOW ZERO\.$/,
+      ),
+    ]);
+    expect(result.code).toBe(0);
+  });
+
+  test('undo of one pet is one sentence', async () => {
+    const shop = await openShop();
+    await shop.run(['inventory', 'adjust', '4', '+22', '--reason', 'delivery N-881']);
+    const { asked, options } = person();
+    expect((await shop.run('undo --last', options)).code).toBe(0);
+    expect(asked).toEqual([
+      expect.stringMatching(
+        /^Pet 4 in staging: 61 → 39 \(-22\), as before inventory adjust \(delivery N-881\), run \w{4}\. Undo it\?$/,
+      ),
+    ]);
+  });
+});
+
+test('a resume shows what is open, and how much is written', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/6:status=401'] });
+  await applied(shop, 'petId,quantity\n4,1\n5,7\n6,8\n', '--concurrency', '1');
+  shop.service.setFaults([]);
+  const { asked, options } = person();
+  const { code, stderr } = await shop.run('inventory apply --resume latest', options);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/Run \S+ \(inventory apply\): 2 of 3 written\./);
+  expect(stderr).not.toMatch(/39 →/);
+  expect(asked).toEqual(['Pet 6 in staging: 14 → 8 (-6), 2 of 3 written. Write it?']);
+});
