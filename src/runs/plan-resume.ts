@@ -45,7 +45,8 @@ export async function planResume(site: RunSite, run: RunRecord, log: RunLog | un
     numbers,
     uncounted: { unchanged, skipped: skipped ?? 0, notEdited: notEdited ?? 0 },
   };
-  return { subject: { command: run.command }, rows, stock, resumed };
+  const { mark, readAt } = stock;
+  return { subject: { command: run.command }, rows, stock: { mark, readAt }, resumed };
 }
 
 /** Reads the stock of rows without an answer, once no request of them can be on its way any more if that matters. */

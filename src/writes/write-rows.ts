@@ -31,7 +31,7 @@ export async function writeRows(rows: readonly RowWrite[], options: WriteOptions
 
 async function writeInRounds(rows: readonly RowWrite[], options: WriteOptions, outcomes: Outcomes): Promise<void> {
   const { mark, readAt = 0 } = options.stock ?? {};
-  const queue = new RowQueue(rows.map((write) => ({ write, mark, readAt })));
+  const queue = new RowQueue(rows, { mark, readAt });
   let reserved = options.reserved;
   let fruitless = 0;
   let busySince: number | undefined;

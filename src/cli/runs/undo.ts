@@ -94,13 +94,17 @@ async function undo({ invocation, ...rest }: Session, run: RunRecord, options: U
   if (petIds.size === 0) throw nothingToUndo(run, isBlind);
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();
-  const stock = await new StockReader(session.site).readSettled(petIds);
+  const { quantities, mark, readAt } = await new StockReader(session.site).readSettled(petIds);
   const { reason, ref } = options;
-  const planned = await planUndo(history, run, stock.quantities);
+  const planned = await planUndo(history, run, quantities);
   const rows = planned.map((row) => ({ ...row, reason: reason ?? row.reason, ref: row.ref ?? ref }));
   const facts = [
     `as before ${run.command}${run.reason === undefined ? '' : ` (${run.reason})`}, run ${run.run.slice(-4)}`,
   ];
   const subject = { command: 'undo', undoes: run.run };
-  await performPlan(session, { subject, rows, stock, look, intention: { verb: 'Undo', facts } }, options);
+  await performPlan(
+    session,
+    { subject, rows, stock: { mark, readAt }, look, intention: { verb: 'Undo', facts } },
+    options,
+  );
 }

@@ -18,7 +18,7 @@ import { type Where, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type PlanJob, type PlanOptions, performPlan } from '../../runs/perform.ts';
 import { openSession, type Session, withWayOn } from '../../runs/session.ts';
-import { openFailedOut } from './failed-out.ts';
+import { type FailedOut, openFailedOut } from './failed-out.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
 import { contentHashOf, RepetitionGuard } from './repetition-guard.ts';
 
@@ -45,14 +45,25 @@ export async function runFile(invocation: Invocation, file: string, options: Fil
   const command = commandOf(file, invocation.where, options);
   const stdinIsTaken = file === '-';
   const look = `${command} --dry-run`;
-  // It may be the file that is read. Once that is read, whatever comes of it, last night's rows are gone.
-  const content = await read(invocation, file, options).finally(() => options.dryRun || failedOut?.empty());
-  if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken, look });
   await withWayOn(command, async () => {
-    const session = await openSession(invocation);
-    const job = await planFile(session, { file, command, look, content }, options);
+    const { session, job } = await readAndPlan(invocation, { file, command, look }, options, failedOut);
     await performPlan(session, job, { ...options, keepFailed: failedOut?.keep, stdinIsTaken });
   });
+}
+
+/** What the file holds is held no longer than this takes: the rows of a plan are many. */
+async function readAndPlan(
+  invocation: Invocation,
+  applied: Omit<AppliedFile, 'content'>,
+  options: FileOptions,
+  failedOut: FailedOut | undefined,
+): Promise<{ readonly session: Session; readonly job: PlanJob }> {
+  const { file, look } = applied;
+  // It may be the file that is read. Once that is read, whatever comes of it, last night's rows are gone.
+  const content = await read(invocation, file, options).finally(() => options.dryRun || failedOut?.empty());
+  if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken: file === '-', look });
+  const session = await openSession(invocation);
+  return { session, job: await planFile(session, { ...applied, content }, options) };
 }
 
 /** What a change file holds. */
@@ -84,9 +95,11 @@ async function planFile(
   const guard = new RepetitionGuard(session, { file, contentHash, hasDeltas, again });
   const earlier = options.dryRun ? undefined : await guard.check();
   await invocation.service.announce();
-  const stock = await new StockReader(site).readSettled(petIds);
-  const { quantities } = stock;
-  const noted = changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
+  const { quantities, mark, readAt } = await new StockReader(site).readSettled(petIds);
+  const noted =
+    reason === undefined && ref === undefined
+      ? changes
+      : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
   const { rows, faults } = planChanges(noted, quantities, { skipUnknown, env: whereName(invocation.where) });
   if (faults.length > 0) {
     const isUnknown = !skipUnknown && changes.some(({ petId }) => isAbsent(quantities, petId));
@@ -94,9 +107,19 @@ async function planFile(
     throw faultyFile(file, { faults, total: faults.length, unit }, { nothing: 'nothing was written', hint });
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
-  // Another process may have begun since, and may even have ended: the stock was read after its writes then.
-  const mayBegin = async () => void (await guard.check());
-  return { subject, rows, stock, look, intention: { verb: 'Write', earlier }, mayBegin };
+  return {
+    subject,
+    rows,
+    stock: { mark, readAt },
+    look,
+    intention: { verb: 'Write', earlier },
+    mayBegin: checking(guard),
+  };
+}
+
+/** Another process may have begun since, and may even have ended: the stock was read after its writes then. */
+function checking(guard: RepetitionGuard): () => Promise<void> {
+  return async () => void (await guard.check());
 }
 
 function isAbsent(quantities: Quantities, petId: bigint): boolean {
