@@ -2,7 +2,7 @@ import { busyWith, hasForgotten, type Lease, overtakenBy, possibleWrites, type W
 import type { Grant, Intent, Outcome, RecordedResult } from './history.ts';
 import type { Mark } from './pets.ts';
 import type { Living, StoredPresence } from './processes-present.ts';
-import { type BegunRun, type Numbered, outcomeLoads, settling, withNumbers } from './settle-rows.ts';
+import { type BegunRun, type Numbered, outcomeLoads, type Settled, settling, withNumbers } from './settle-rows.ts';
 import {
   type Answers,
   drawnNumber,
@@ -82,16 +82,36 @@ export function* intending(presence: StoredPresence, at: Moment, given: Intendin
   if (!isRepeated && (!isKept || hasForgotten(last, given.highestSeen, since))) return { result: { kind: 'lost' } };
   const settled = yield* settling(at, run, { outcomes: isRepeated ? [] : outcomes, loaded, isTakenOver: false });
   const { grants, writes: seen } = yield* granting(presence, at, given, looks);
-  const writes: (Statement | Numbered)[] = [...seen, ...settled.writes];
-  for (const [index, intent] of intents.entries()) {
-    if (grants[index]?.kind !== 'granted' || text(looks[index]?.token) === given.token) continue;
-    const known = settled.results.get(intent.row) ?? (text(looks[index]?.result) as RecordedResult | undefined);
-    if (known !== undefined) settled.counts.move(known, 'unknown');
-    writes.push(leaseTaken(at, presence.id, run, intent), intentWrite(at, given, intent));
-  }
+  const writes = [...seen, ...settled.writes, ...grantedWrites(at, presence.id, given, { looks, grants, settled })];
   const numbered = withNumbers(writes);
   if (numbered.numbers > 0) numbered.writes.push(settled.counts.update(run.id));
   return { result: { kind: 'granted', grants, last: last + numbered.numbers }, ...numbered };
+}
+
+interface Granted {
+  readonly looks: readonly (Row | undefined)[];
+  readonly grants: readonly Grant[];
+  readonly settled: Settled;
+}
+
+/** What is written of the rows that are granted, and counted. */
+function grantedWrites(
+  at: Moment,
+  holder: string,
+  given: Intending,
+  { looks, grants, settled }: Granted,
+): (Statement | Numbered)[] {
+  const { run, intents, place, token } = given;
+  const writes = intents.flatMap((intent, index): (Statement | Numbered)[] => {
+    const look = looks[index];
+    if (grants[index]?.kind !== 'granted' || text(look?.token) === token) return [];
+    const known = settled.results.get(intent.row) ?? (text(look?.result) as RecordedResult | undefined);
+    if (known !== undefined) settled.counts.move(known, 'unknown');
+    return [leaseTaken(at, holder, run, intent), intentWrite(at, given, intent)];
+  });
+  // The lease is the run's now, and the place needs no line any more.
+  if (place === undefined || writes.length === 0) return writes;
+  return [...writes, statement('DELETE FROM petstock.line WHERE place = ?', place)];
 }
 
 /** Whether each row may be sent. */

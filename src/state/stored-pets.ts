@@ -17,10 +17,15 @@ import { endsOf, keptTime } from './times.ts';
 
 type PetsContext = StoreContext & { readonly presence: StoredPresence };
 
+/** A mark that was taken with a lease is as good as one that is asked for, for so many milliseconds. */
+const freshFor = 250;
+
 const serviceByName = '(SELECT id FROM petstock.services WHERE name = ?)';
 
 export class StoredPets implements Pets {
   readonly #context: PetsContext;
+  /** The mark of the last place that was entered: nobody else of this state writes its pet from then on. */
+  #entered: Mark | undefined;
 
   constructor(context: PetsContext) {
     this.#context = context;
@@ -30,6 +35,9 @@ export class StoredPets implements Pets {
     const { store, clock } = this.#context;
     // Before it is asked: a request that could arrive after that counts as later.
     const at = clock.monotonic();
+    const entered = this.#entered;
+    this.#entered = undefined;
+    if (entered !== undefined && at - entered.at <= freshFor) return entered;
     const [[row] = []] = await store.ask(statement('SELECT last FROM petstock.sequence'));
     return { sequence: number(row?.last) ?? 0, at };
   }
@@ -47,7 +55,9 @@ export class StoredPets implements Pets {
 
   async line(service: string, petId: bigint): Promise<Place> {
     const { presence } = this.#context;
-    const place = new StoredPlace(this.#context, service, petId);
+    const place = new StoredPlace(this.#context, service, petId, (mark) => {
+      this.#entered = mark;
+    });
     await presence.hold('quick', service, () => justWrites([standing(place.owner, service, petId, presence.id)]));
     return place;
   }
@@ -87,17 +97,28 @@ export class StoredPlace implements Place {
   readonly owner = `place-${crypto.randomUUID()}`;
   #hasLeft = false;
 
-  constructor(context: PetsContext, service: string, petId: bigint) {
+  readonly #onEnter: (mark: Mark) => void;
+
+  /** @param onEnter is given a mark when the place has the lease */
+  constructor(context: PetsContext, service: string, petId: bigint, onEnter: (mark: Mark) => void) {
     this.#context = context;
+    this.#onEnter = onEnter;
     this.#service = service;
     this.petId = petId;
   }
 
   async enter(): Promise<Busy | undefined> {
-    const { store, presence } = this.#context;
+    const { store, presence, clock } = this.#context;
     if (presence.isStale) return { run: undefined, until: undefined };
-    const busy = await presence.hold('quick', this.#service, (at) => this.#entering(at));
+    const at = clock.monotonic();
+    const { busy, sequence } = await presence.hold('quick', this.#service, (moment) => this.#entering(moment));
+    if (busy === undefined) this.#onEnter({ sequence, at });
     return busy?.until === undefined ? busy : { ...busy, until: store.time.localLatest(busy.until) };
+  }
+
+  /** A run has taken the lease over, and the place in the line is given up. */
+  handOver(): void {
+    this.#hasLeft = true;
   }
 
   async leave(): Promise<void> {
@@ -116,10 +137,10 @@ export class StoredPlace implements Place {
   }
 
   /** Takes the lease of the pet for the place, or finds who has it or is before it in the line. */
-  *#entering(at: Moment): Work<Busy | undefined> {
+  *#entering(at: Moment): Work<{ readonly busy: Busy | undefined; readonly sequence: number }> {
     const { presence } = this.#context;
     const ofPet = [this.#service, this.petId] as const;
-    const [[own] = [], [lease] = [], line = []] = yield [
+    const [[own] = [], [lease] = [], line = [], [meta] = []] = yield [
       statement(`SELECT ${serviceByName} AS service`, this.#service),
       statement(
         `SELECT owner, run AS lease_run, holder, boot, expires, lasts FROM petstock.leases WHERE service = ${serviceByName} AND pet_id = ?`,
@@ -129,7 +150,9 @@ export class StoredPlace implements Place {
         `SELECT ticket, place, holder FROM petstock.line WHERE service = ${serviceByName} AND pet_id = ? ORDER BY ticket`,
         ...ofPet,
       ),
+      statement('SELECT last FROM petstock.sequence'),
     ];
+    const sequence = number(meta?.last) ?? 0;
     const ownIndex = line.findIndex(({ place }) => place === this.owner);
     const before = ownIndex < 0 ? line : line.slice(0, ownIndex);
     const holders = [...before, ...(lease === undefined ? [] : [lease])].flatMap(({ holder }) => text(holder) ?? []);
@@ -140,12 +163,12 @@ export class StoredPlace implements Place {
     const stands = ownIndex < 0 ? [standing(this.owner, this.#service, this.petId, presence.id)] : [];
     const held = lease && leaseIn(lease, living, ends.of(keptTime(lease)));
     const busy = busyWith(held, [this.owner], presence.id, at.now);
-    if (busy !== undefined) return { result: busy, writes: [...seen, ...stands] };
+    if (busy !== undefined) return { result: { busy, sequence }, writes: [...seen, ...stands] };
     const firstAlive = before.findIndex(({ holder }) => living.has(String(holder)));
     // The dead before us leave the line, which nothing else does.
     const dead = firstAlive < 0 ? before : before.slice(0, firstAlive);
     const writes = [...seen, ...stands, ...dead.map(({ place }) => leaving(String(place)))];
-    if (firstAlive >= 0) return { result: { run: undefined, until: undefined }, writes };
+    if (firstAlive >= 0) return { result: { busy: { run: undefined, until: undefined }, sequence }, writes };
     const taken = {
       petId: this.petId,
       service: number(own?.service) ?? 0,
@@ -154,7 +177,7 @@ export class StoredPlace implements Place {
       holder: presence.id,
     };
     return {
-      result: undefined,
+      result: { busy: undefined, sequence },
       writes: [...writes, takingLease({ ...taken, boot: null, expires: null, lasts: null })],
     };
   }

@@ -8,7 +8,16 @@ import { writesAfter } from './pet-writes.ts';
 import type { Mark, Place } from './pets.ts';
 import type { StoredPresence } from './processes-present.ts';
 import { type BegunRun, outcomeLoads, settling, withNumbers } from './settle-rows.ts';
-import { type Moment, number, type StoreContext, statement, text, type Work } from './store.ts';
+import {
+  justWrites,
+  type Moment,
+  number,
+  type Statement,
+  type StoreContext,
+  statement,
+  text,
+  type Work,
+} from './store.ts';
 import { StoredPlace } from './stored-pets.ts';
 
 /** Outcomes wait for the next intent for so many milliseconds, and no more than so many of them. */
@@ -42,6 +51,8 @@ export class StoredRunLog implements RunLog {
   /** The last intent that the state has confirmed, and the token of the call that wrote it. */
   #confirmed: { readonly row: number; readonly token: string } | undefined;
   #highestSeen = 0;
+  /** The connection by which it was last seen that the state has kept all that it had confirmed. */
+  #checkedBy: number | undefined;
 
   /** @param onEnd called once, when this process has left the run */
   constructor(context: StoreContext & { readonly presence: StoredPresence }, run: BegunRun, onEnd: () => void) {
@@ -131,6 +142,8 @@ export class StoredRunLog implements RunLog {
     this.#written(taken, true);
     const granted = rows.flatMap(({ row }, index) => (grants[index]?.kind === 'granted' ? [row] : []));
     this.#buffer.forget(new Set(granted));
+    if (granted.length > 0 && place instanceof StoredPlace) place.handOver();
+    this.#checkedBy = store.generation;
     const last = granted.at(-1);
     if (last !== undefined) this.#confirmed = { row: last, token: given.token };
     return grants.map((grant) => localGrant(grant, (until) => time.localLatest(until)));
@@ -165,10 +178,15 @@ export class StoredRunLog implements RunLog {
       const taken = this.#buffer.take(store.generation);
       if (taken.outcomes.length === 0 && !settling.isDurable) return;
       const kind = settling.isDurable ? 'durable' : 'quick';
+      if (settling.ends && taken.outcomes.length === 0 && this.#checkedBy === store.generation) {
+        await store.transact(kind, undefined, () => justWrites([this.#leaving()]));
+        return;
+      }
       const result = await store.transact(kind, this.#run.serviceName, (at) =>
         this.#settling(at, taken.outcomes, settling),
       );
       if (!this.#isForsaken) this.#requireKept(result);
+      this.#checkedBy = store.generation;
       this.#written(taken, settling.isDurable);
     } while (settling.isDurable && this.#buffer.mustRepeat(store.generation));
   }
@@ -189,9 +207,13 @@ export class StoredRunLog implements RunLog {
     const settled = yield* settling(at, run, { outcomes, loaded, isTakenOver: !isOurs });
     const numbered = withNumbers(settled.writes);
     if (numbered.numbers > 0) numbered.writes.push(settled.counts.update(run.id));
-    const leave = statement('UPDATE petstock.runs SET holder = NULL WHERE id = ? AND holder = ?', run.id, presence.id);
-    if (ends) numbered.writes.push(leave);
+    if (ends) numbered.writes.push(this.#leaving());
     return { result: isLost ? 'lost' : 'settled', ...numbered };
+  }
+
+  #leaving(): Statement {
+    const { presence } = this.#context;
+    return statement('UPDATE petstock.runs SET holder = NULL WHERE id = ? AND holder = ?', this.#run.id, presence.id);
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -67,3 +67,13 @@ test('and no more where the history has to say what the stock was', async () => 
     rows.map(({ after }: { after: number }) => after),
   );
 });
+
+test('an adjust takes few round trips', async () => {
+  const database = await countingDatabase();
+  const team = await openTeam(database.url);
+  const till = await team.machine('till');
+  await till.run('inventory list -q');
+  const before = database.questions();
+  expect(await till.run('inventory adjust 4 +1 -q')).toMatchObject({ code: 0 });
+  expect(database.questions() - before).toBeLessThanOrEqual(20);
+});
