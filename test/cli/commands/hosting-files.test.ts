@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { serveValues, serviceOptionsOf } from '../../../src/cli/commands/sandbox/serve-options.ts';
+import { serveValues, serviceOptionsOf } from '../../../src/cli/commands/sandbox/serve-values.ts';
 import { startService } from '../../../src/service/index.ts';
 import { GRANTS } from '../../../src/service/store/postgres/failure.ts';
 

@@ -8,7 +8,8 @@ import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { ownKey, requirePets, startSandbox } from '../../sandbox.ts';
 import { examples } from '../command.ts';
-import { addServeOptions, type ServeValues, secretOf, serveValues, serviceOptionsOf } from './serve-options.ts';
+import { addServeOptions, type ServeValues, secretOf } from './serve-options.ts';
+import { serveValues, serviceOptionsOf } from './serve-values.ts';
 import { readStockFile } from './stock-file.ts';
 
 /** Seconds that a database which is being started is waited for. */

@@ -1,29 +1,17 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { parseDatabaseUrl } from '../../../shared/database-url.ts';
 import type { Clock } from '../../clock.ts';
-import { StorageError } from '../store.ts';
 import { failure, isLost, isTransient, readOnly } from './failure.ts';
+import { ANSWER_MS, beginning, common, requireSessions, secured } from './session.ts';
 
 export type Client = pg.PoolClient;
-
-/** All integers of 64 bits are bigints. */
-const TYPES = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.INT8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-};
-
-/** Milliseconds. A server that does not answer for this long is as one that is not there. */
-const CONNECT_MS = 5_000;
-export const ANSWER_MS = 7_000;
 
 /**
  * A service that stands still while it replaces the stock holds its locks for this long; who waits for one of them waits a little
  * longer, and so gets it. No request holds a lock between two statements.
  */
 const IDLE_MS = 4_000;
-const LOCK_MS = 6_000;
 
 /** A reader of the whole inventory may stand still for as long as its client may read nothing, and a little more. */
 const READER_IDLE_MS = 90_000;
@@ -86,35 +74,12 @@ export class Connections {
     return { total: sum('totalCount'), idle: sum('idleCount'), waiting: sum('waitingCount') };
   }
 
-  /**
-   * Refuses a pooler that gives each transaction another connection of the server: what is set for a session would come to others,
-   * and not to us. A pooler gives itself away by the process id that it tells; whether sessions share connections is tried out.
-   * @throws StorageError
-   */
-  async requireSessions(): Promise<void> {
-    const clients: pg.Client[] = [];
-    const connected = async () => {
-      const client = new pg.Client({ ...common(this.#urls[this.#current] ?? ''), stream: () => this.#socket() });
-      client.on('error', () => {});
-      clients.push(client);
-      await client.connect();
-      return client;
-    };
-    const first = await connected().catch(() => undefined);
-    try {
-      // A server that can't be reached is the affair of what asks next.
-      if (first === undefined || (await backendOf(first)) === processIdOf(first)) return;
-      const backend = await backendOf(first);
-      for (let others = 1; others < WORKERS; others++) {
-        const other = await connected();
-        await other.query('BEGIN');
-        if ((await backendOf(other)) === backend) throw new StorageError(TRANSACTION_POOLER, { isUnusable: true });
-      }
-    } catch (error) {
-      throw failure(error, false);
-    } finally {
-      for (const client of clients) void client.end().catch(() => {});
-    }
+  /** @throws StorageError as `requireSessions` of the same name */
+  requireSessions(): Promise<void> {
+    return requireSessions(
+      () => ({ ...common(this.#urls[this.#current] ?? ''), stream: () => this.#socket() }),
+      WORKERS,
+    );
   }
 
   /** Runs one statement that only reads. @param answerMs how long it may take @throws StorageError */
@@ -253,58 +218,9 @@ export class Connections {
   }
 }
 
-const TRANSACTION_POOLER =
-  'There is a pooler in transaction mode before the database. Connect straight to the server, or through a pooler in session mode';
-
-/** What every connection has. */
-function common(connectionString: string) {
-  return {
-    connectionString,
-    application_name: 'petstock service',
-    connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: ANSWER_MS,
-    keepAlive: true,
-    types: TYPES,
-  };
-}
-
-async function backendOf(client: pg.Client): Promise<number | undefined> {
-  const { rows } = await client.query<{ readonly pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
-  return rows[0]?.pid;
-}
-
-/** As the server told it while it connected; the declarations of `pg` leave it out. */
-function processIdOf(client: pg.Client): unknown {
-  return 'processID' in client ? client.processID : undefined;
-}
-
-/**
- * `sslmode` as psql takes it: `pg` takes `require` and others for `verify-full`, and warns of that, unless this is said. Without one,
- * the certificate of a server on another machine is checked.
- */
-function secured(url: string): string {
-  const parsed = parseDatabaseUrl(url);
-  const isSilent = !/[?&](sslmode|ssl)=/.test(url);
-  const mode = parsed.ok && isSilent && parsed.value.tls.mode === 'verify-full' ? 'sslmode=verify-full' : '';
-  if (mode === '' && isSilent) return url;
-  const more = [mode, /[?&]uselibpqcompat=/.test(url) ? '' : 'uselibpqcompat=true'].filter((part) => part !== '');
-  return more.length === 0 ? url : `${url}${url.includes('?') ? '&' : '?'}${more.join('&')}`;
-}
-
 /** All connections of a pool are in use, for longer than is waited. */
 function isPoolBusy(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('timeout exceeded');
-}
-
-/**
- * Returns what each connection begins with; a pooler refuses one that says this as it connects. No name of ours is looked for in a
- * schema that others may create in. What is answered has to last: where the database would not wait for its disk by default, it does
- * for us.
- */
-function beginning(idleMs: number): string {
-  return `SET search_path = pg_catalog, pg_temp;
-    SET lock_timeout = ${LOCK_MS}; SET idle_in_transaction_session_timeout = ${idleMs};
-    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
 }
 
 async function requireWrites(client: pg.ClientBase): Promise<void> {

@@ -1,7 +1,8 @@
 import type { InventoryItem, PetStatus, StockItem } from '../../seed/stock.ts';
 import { StorageError } from '../store.ts';
-import { ANSWER_MS, type Connections } from './connections.ts';
+import type { Connections } from './connections.ts';
 import { Lane } from './lane.ts';
+import { ANSWER_MS } from './session.ts';
 
 interface PetRow {
   readonly id: bigint;
