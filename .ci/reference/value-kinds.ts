@@ -49,7 +49,7 @@ const freePlaceholders: ReadonlySet<string> = new Set(
     'bar code',
     'd',
     'name',
-    ...'n s text header seconds date url command json address cidr origin spec'.split(' '),
+    ...'n s text header seconds date url command json address cidr origin spec cursor role'.split(' '),
   ].concat('token value quantity delta id'.split(' ')),
 );
 
