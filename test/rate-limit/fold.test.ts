@@ -8,6 +8,7 @@ import {
   isSameBoot,
   type KeyState,
   longestGate,
+  serviceTime,
 } from '../../src/rate-limit/key-state.ts';
 import type { AnswerRecord, LimitRecord } from '../../src/rate-limit/records.ts';
 
@@ -198,6 +199,17 @@ describe('others', () => {
     const state = stateAfter(...probed, intent('a', 1000), answer('a', 1100, { limit: 12, remaining: 1 }));
     expect(state).toMatchObject({ foreignRate: 0, windows: { minute: { left: 1, limit: 12 } } });
   });
+});
+
+test('a request is in flight until its lease is over, and not a millisecond less', () => {
+  expect(stateAfter(...probed, intent('a', 200), intent('b', 31_199)).inFlight.has('a')).toBe(true);
+  expect(stateAfter(...probed, intent('a', 200), intent('b', 31_200)).inFlight.has('a')).toBe(false);
+});
+
+test('a backend that is 4 s behind counts to the end of its window, however often the other one answers', () => {
+  const ahead = (id: string, at: number) => [intent(id, at), answer(id, at + 10, { date: now + at + 4000 })];
+  const state = stateAfter(...probed, ...ahead('a', 200), ...ahead('b', 300), ...ahead('c', 400), ...ahead('d', 500));
+  expect(serviceTime(state, 1000)).toBeLessThanOrEqual(now + 1000);
 });
 
 describe('several in one record', () => {

@@ -63,6 +63,11 @@ describe('what may go', () => {
     ['beside others, three in flight', { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(3) }, go],
     ['beside others, four in flight', { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(4) }, wait],
     ['all left are in flight', { windows: { minute: window(3) }, inFlight: inFlight(3) }, wait],
+    [
+      'all left are in flight until a moment later',
+      { windows: { minute: window(3) }, inFlight: inFlight(3, { expires: at + 1 }) },
+      wait,
+    ],
     ['all but one are in flight', { windows: { minute: window(3) }, inFlight: inFlight(2) }, go],
     [
       'all left were taken by the dead',
@@ -123,6 +128,12 @@ describe('where others use the key', () => {
     expect(
       decide(state({ foreignRate, windows: { minute: window(left) }, inFlight: inFlight(count) }), at, one),
     ).toEqual(verdict);
+  });
+
+  test('what they may have sent during a round trip is left alone, too', () => {
+    const known = (left: number) => state({ foreignRate: 2, roundTrip: 2000, windows: { minute: window(left) } });
+    expect(decide(known(26), at, one)).toEqual(go);
+    expect(decide(known(25), at, one)).toEqual(until(40_008));
   });
 
   test('the dead do not stand for others: nobody waits for an answer that will not come', () => {
