@@ -28,12 +28,30 @@ export async function recentRuns(
   limit: number,
   load: () => Promise<Engine> = loadEngine,
 ): Promise<readonly RecentRun[]> {
+  return (await rowsAtOnce(folder, query, limit, load)).map(recentRun);
+}
+
+/** Returns the stock-takes of this machine that are not finished, the newest first; as `recentRuns`. */
+export async function unfinishedSessions(
+  folder: string,
+  limit: number,
+): Promise<readonly { readonly session: string; readonly at: number }[]> {
+  const rows = await rowsAtOnce(folder, sessionQuery, limit, loadEngine);
+  return rows.map(({ session, at }) => ({ session: String(session), at: Number(at) }));
+}
+
+async function rowsAtOnce(
+  folder: string,
+  sql: string,
+  limit: number,
+  load: () => Promise<Engine>,
+): Promise<readonly Row[]> {
   try {
     const file = stateFile(folder);
     if (!isOurs(file)) return [];
     const database = new (await load()).DatabaseSync(file, { readOnly: true, timeout });
     try {
-      return database.prepare(query).all(limit).map(recentRun);
+      return database.prepare(sql).all(limit);
     } finally {
       database.close();
     }
@@ -41,6 +59,8 @@ export async function recentRuns(
     return [];
   }
 }
+
+const sessionQuery = 'SELECT session, at FROM counts WHERE ended IS NULL ORDER BY at DESC LIMIT ?';
 
 const query = `
   SELECT run, at, command, env, store, file, reason, pets, changes, pending + unknown AS open

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Folders } from '../../settings/folders.ts';
 import { environmentNames } from '../../settings/settings.ts';
@@ -109,19 +109,7 @@ async function placeWords({ folders }: KnowledgeSources): Promise<readonly Word[
 
 /** Those that are not finished. */
 async function sessionWords({ folders, now }: KnowledgeSources): Promise<readonly Word[]> {
-  try {
-    const names = await readdir(join(folders.state, 'counts'));
-    const sessions = names.flatMap((name) => /^(\d{8}T\d{6}Z-[0-9a-z]{4})\.count$/.exec(name)?.[1] ?? []);
-    return sessions
-      .sort()
-      .reverse()
-      .map((session) => [session, `begun ${ago(now - begunAt(session))}`]);
-  } catch {
-    return [];
-  }
-}
-
-/** An id begins with the time in which it was made. */
-function begunAt(session: string): number {
-  return Date.parse(session.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, '$1-$2-$3T$4:$5:$6Z'));
+  const { unfinishedSessions } = await import('../../state/recent-runs.ts');
+  const sessions = await unfinishedSessions(folders.state, mostRuns);
+  return sessions.map(({ session, at }) => [session, `begun ${ago(now - at)}`]);
 }

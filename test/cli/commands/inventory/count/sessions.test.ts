@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createKnowledge } from '../../../../../src/cli/completion/knowledge.ts';
 import { InterruptedError } from '../../../../../src/shared/errors.ts';
 import { openShop } from '../../../../support/shop.ts';
 import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
@@ -126,4 +127,13 @@ test('with others unfinished that is said, and no begins another', async () => {
   const other = await count(shop, '1\ndone\n', '', { ...person, prompts });
   expect(other.stderr).toContain('2 other sessions are not finished: petstock inventory count --list\n');
   expect(writes(other)).toEqual(['1 {"quantity":1}']);
+});
+
+test('completion knows the sessions that are not finished', async () => {
+  const shop = await openShop();
+  for (const petId of [4, 5]) await count(shop, `${petId} x2\n`, '--new --yes --max-changes 0');
+  const [first, second = ''] = await sessionsIn(shop);
+  await shop.run(`inventory count --discard ${second} --yes`);
+  const known = createKnowledge({ folders: shop.folders, env: {}, now: shop.clock.now() });
+  expect(await known('sessions', '')).toEqual([[expect.stringMatching(new RegExp(`Z-${first}$`)), 'begun 0 s ago']]);
 });
