@@ -19,6 +19,7 @@ import { bashScript } from '../../src/cli/commands/completion/bash.ts';
 import { fishScript } from '../../src/cli/commands/completion/fish.ts';
 import { zshScript } from '../../src/cli/commands/completion/zsh.ts';
 import { committedAt } from './commit.ts';
+import { debianVersion } from './version.ts';
 
 /**
  * `npm run build:deb`: a package for Debian and Ubuntu of each executable for Linux with glibc that is in `dist/binaries`, in
@@ -66,7 +67,7 @@ function buildPackage(architecture: string, executable: string): void {
     placeDocuments(tree);
     writeControl(tree, architecture);
     mkdirSync(out, { recursive: true });
-    const file = join(out, `petstock_${version}_${architecture}.deb`);
+    const file = join(out, `petstock_${debianVersion(version)}_${architecture}.deb`);
     // It takes the time of the commit for that of all files.
     const env = { ...process.env, SOURCE_DATE_EPOCH: String(builtAt) };
     execFileSync('dpkg-deb', ['--root-owner-group', '-Zgzip', '-z6', '--build', tree, file], { env, stdio: 'ignore' });
@@ -80,7 +81,12 @@ function placeDocuments(tree: string): void {
   const folder = 'usr/share/doc/petstock';
   write(tree, `${folder}/copyright`, copyright());
   place(tree, `${folder}/LICENSES.txt`, join(binaries, 'LICENSES.txt'), 0o644);
-  const lines = [`petstock (${version}) unstable; urgency=medium`, '', '  * See CHANGELOG.md of the repository.', ''];
+  const lines = [
+    `petstock (${debianVersion(version)}) unstable; urgency=medium`,
+    '',
+    '  * See CHANGELOG.md of the repository.',
+    '',
+  ];
   const date = new Date(builtAt * 1000).toUTCString().replace('GMT', '+0000');
   const changelog = `${lines.join('\n')}\n -- ${maintainer}  ${date}\n`;
   write(tree, `${folder}/changelog.gz`, gzipSync(changelog, { level: 9 }));
@@ -118,7 +124,7 @@ function writeControl(tree: string, architecture: string): void {
   );
   const fields = {
     Package: 'petstock',
-    Version: version,
+    Version: debianVersion(version),
     Architecture: architecture,
     Maintainer: maintainer,
     'Installed-Size': Math.ceil(bytes / 1024),

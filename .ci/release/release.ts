@@ -9,7 +9,7 @@ import { requireNextVersion } from './version.ts';
 
 /**
  * `npm run release -- 0.2.0`: makes a release of the commit that is checked out: version and change log in a commit, a tag, and in
- * `dist/release` the tarball for npm, the executables, the SBOM, the notes, and `SHA256SUMS` of all of them. Everything is made in a clone,
+ * `dist/release` the tarball for npm, the executables, the packages for Debian, the formula and the manifest, the SBOM, the notes, and `SHA256SUMS` of all of them. Everything is made in a clone,
  * with what `package-lock.json` names, so nothing in this folder gets in, and nothing here is changed before all of it is there. It pushes and
  * publishes nothing. With `--dry-run` there is no commit and no tag here. With `--tagged` the commit that is checked out is the release already, and
  * its files are made once more. The same commit gives the same tarball.
@@ -115,6 +115,9 @@ function build(clone: string, out: string, version: string, withBinaries: boolea
     npm(clone, 'run', 'build:binaries');
     // Their sums are made anew, with those of everything else.
     cpSync(binaries, out, { recursive: true, filter: (file) => !file.endsWith('SHA256SUMS') });
+    for (const script of ['build:deb', 'build:manifests']) if (script in scripts) npm(clone, 'run', script);
+    const packages = join(clone, 'dist', 'packages');
+    for (const name of readdirSync(packages)) if (!name.endsWith('.tgz')) cpSync(join(packages, name), join(out, name));
   }
   if (!existsSync(join(out, 'petstock.cdx.json'))) writeFileSync(join(out, 'petstock.cdx.json'), sbomOf(clone));
 }

@@ -13,6 +13,11 @@ export function requireNextVersion(wanted: string, current: string): void {
     throw new Error(`${wanted} does not come after ${current}, the version in package.json.`);
 }
 
+/** Returns a version as Debian orders it: `1.2.3~rc.1` comes before `1.2.3`, and `1.2.3-rc.1` would come after it. */
+export function debianVersion(version: string): string {
+  return version.replace('-', '~');
+}
+
 interface Version {
   readonly numbers: readonly number[];
   readonly before: readonly string[];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { releasedChangelog, releasedNotes, unreleasedNotes } from '../../../.ci/release/changelog.ts';
-import { requireNextVersion } from '../../../.ci/release/version.ts';
+import { debianVersion, requireNextVersion } from '../../../.ci/release/version.ts';
 
 const changelog = `# Changelog
 
@@ -121,3 +121,11 @@ function repository(): { readonly folder: string; readonly run: Git } {
   run('commit', '--quiet', '--message', 'First');
   return { folder, run };
 }
+
+test('Debian has a candidate before its version', () => {
+  const versions = ['0.2.9', '0.3.0-rc.1', '0.3.0-rc.2', '0.3.0'].map(debianVersion);
+  for (const [index, version] of versions.slice(1).entries()) {
+    const { status } = spawnSync('dpkg', ['--compare-versions', versions[index] ?? '', 'lt', version]);
+    expect([version, status]).toEqual([version, 0]);
+  }
+});

@@ -129,7 +129,7 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
         ['counts', 'a file for each session of petstock inventory count'],
         ['sandbox.db', 'the stock of the sandbox'],
         ['sandbox.key', 'the key of the sandbox'],
-        ['compiled', 'what Node 22 and later keep for a quicker start; may be removed'],
+        ['compiled', 'compiled code for a quicker start; may be removed (PETSTOCK_NO_CACHE=1: none is kept or read)'],
       ],
     },
     'All are of mode 0600. Keys are in the configuration and in sandbox.key only; elsewhere a hash stands for them. The ' +
