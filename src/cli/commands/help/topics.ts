@@ -126,7 +126,7 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
             'change of stock that this machine has made (petstock history list). While it is in use, state.db-wal and ' +
             'state.db-shm belong to it; never copy or remove one of them alone',
         ],
-        ['counts', 'a file for each session of petstock inventory count'],
+        ['codes-*.json', 'what the file of the setting codes held when it was last read'],
         ['sandbox.db', 'the stock of the sandbox'],
         ['sandbox.key', 'the key of the sandbox'],
         ['compiled', 'compiled code for a quicker start; may be removed (PETSTOCK_NO_CACHE=1: none is kept or read)'],
