@@ -25,7 +25,7 @@ describe('a stock below zero', () => {
   test.each(['set 1 -5', 'adjust 1 -15'])('%s asks on a terminal, and no is exit 2', async (command) => {
     const service = await scriptedService();
     const program = petstockAt(service).start(`inventory ${command}`, { terminal: 100 });
-    await program.until('stdout', 'below');
+    await program.until('stdout', 'BELOW ZERO');
     program.type('n\r');
     expect(await program.result).toMatchObject({ code: 2 });
     expect(service.seen('PATCH')).toEqual([]);
@@ -35,7 +35,7 @@ describe('a stock below zero', () => {
   test('a sale while the question stands open is not overwritten', async () => {
     const service = await scriptedService();
     const program = petstockAt(service).start('inventory adjust 1 -15', { terminal: 100 });
-    await program.until('stdout', 'below');
+    await program.until('stdout', 'BELOW ZERO');
     service.sell(1, 3);
     await service.untilQuiet(5500);
     expect(service.seen('PATCH')).toEqual([]);
