@@ -1,4 +1,5 @@
-import { renameSync } from 'node:fs';
+import { readdirSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { changeFile } from '../../../support/changes.ts';
 import { sent } from '../../../support/requests.ts';
@@ -43,6 +44,8 @@ test('a file that has moved is said, and its content still counts; a changed one
   const moved = await shop.run('inventory get --code 55 -o tsv');
   expect(moved.code).toBe(0);
   expect(moved.stdout).toMatch(/^5\t/);
+  const [kept = ''] = readdirSync(shop.folders.state).filter((name) => name.startsWith('codes-'));
+  expect(statSync(join(shop.folders.state, kept)).mode & 0o777).toBe(0o600);
   expect(moved.stderr).toMatch(/Warning: setting codes: There is no file .*codes\.csv; bar codes and names are those/);
   changeFile(shop, 'code,petId\n55,7\n', 'codes.csv');
   expect((await shop.run('inventory get --code 55 -o tsv')).stdout).toMatch(/^7\t/);
