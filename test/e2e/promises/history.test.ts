@@ -69,12 +69,12 @@ describe('undo asks the history what was written since', () => {
 describe('a file of deltas is remembered by its content', () => {
   const deltas = ['petId,delta', '1,+5', '2,+5', '3,+5', '4,+5'];
 
-  test('after a crash: refused, exit 2, with the hint to resume, and the resume makes it whole', async () => {
+  test('after a crash: a conflict, exit 7, with the hint to resume, and the resume makes it whole', async () => {
     const { service, petstock, run } = await killedAt(commitThenHang, deltas);
     const sent = service.seen('PATCH').length;
     // Under another name too: it is the content that counts.
     const again = await petstock.run(`inventory apply ${petstock.file('b.csv', deltas)} --yes --json`);
-    expect(again.code).toBe(2);
+    expect(again.code).toBe(7);
     expect(again.stderr).toContain(`petstock inventory apply --resume ${run}`);
     expect(service.seen('PATCH')).toHaveLength(sent);
     expect(await petstock.run(`inventory apply --resume ${run} --yes`)).toMatchObject({ code: 0 });
