@@ -1,12 +1,11 @@
-export type { Controls, Snapshot } from './controls.ts';
+export type { Controls } from './controls.ts';
 export { FaultSpecError } from './faults/grammar.ts';
-export type { LogEntry } from './http/log.ts';
 export { TlsError } from './http/tls.ts';
 export { generateKey, idOfKey } from './keys/key.ts';
 export { openApiDocument } from './openapi/document.ts';
 export { isLoopback, type RunningService, type ServiceOptions } from './options.ts';
 export { type PetStatus, type Seed, type Stock, type StockItem, seededStock } from './seed/stock.ts';
 export { startService } from './start.ts';
-export { adoptKey, type Grant, issueKey, openStore, type StoreOptions } from './store/open-store.ts';
+export { adoptKey, type Grant, issueKey, openStore } from './store/open-store.ts';
 export { backupDatabase, inspectDatabase } from './store/sqlite/copies.ts';
 export { type KeyRecord, StorageError, type Store } from './store/store.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import type { LogEntry } from '../../src/service/index.ts';
+import type { LogEntry } from '../../src/service/http/log.ts';
 import { temporaryPostgres } from '../support/postgres.ts';
 import { outcome, outcomes, start, type TestService, temporaryFile } from './support.ts';
 

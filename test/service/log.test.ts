@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
-import type { LogEntry } from '../../src/service/index.ts';
+import type { LogEntry } from '../../src/service/http/log.ts';
 import { idOfKey } from '../../src/service/keys/key.ts';
 import { NOON, start } from './support.ts';
 
