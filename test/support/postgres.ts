@@ -55,7 +55,8 @@ export default async function setup(project: TestProject): Promise<(() => Promis
 
 /** @returns the address of the PostgreSQL of this run, as its superuser. @throws where none can be had */
 async function serverUrl(): Promise<string> {
-  const asking = request({ socketPath: inject('postgres'), path: '/' }).end();
+  // With a connection of its own: one that is kept alive may be closed by the other side at this moment.
+  const asking = request({ socketPath: inject('postgres'), path: '/', agent: false }).end();
   const [answer] = await once(asking, 'response');
   let text = '';
   for await (const chunk of answer) text += chunk;
