@@ -91,7 +91,7 @@ test('an export survives a spreadsheet, and is no change when it is applied', as
     expect(await runProgram(['inventory', 'export', file, ...flags], options)).toMatchObject({ code: 0, stdout: '' });
     const applied = await runProgram(['inventory', 'apply', file, '--yes', '--json'], options);
     expect(applied).toMatchObject({ code: 0 });
-    expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 0, unchanged: 24 });
+    expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 0, notEdited: 24 });
   }
 });
 

@@ -22,7 +22,8 @@ test('a pager that is left early ends a list of any length quietly', async () =>
   const { env } = await serve(['--pets', '200000']);
   const { code, stdout } = await runProgram(list, { env: { ...env, PAGER: 'head -n 5' }, terminal: 80 });
   expect(code).toBe(0);
-  expect(linesOf(stdout)).toHaveLength(6);
+  expect(linesOf(stdout)).toHaveLength(7);
+  expect(linesOf(stdout)[0]).toBe('▸ staging');
   expect(linesOf(stdout).at(-1)).toMatch(/^Rate limit: /);
 });
 

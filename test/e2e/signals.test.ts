@@ -28,6 +28,7 @@ test('Ctrl-C during a write waits for its answer; without one it says that the o
   expect(stderr.replace(/--resume \S+/, '--resume <run>')).toBe(
     `▸ staging · ${url}\n` +
       'Stopping after the request in flight. Ctrl-C again ends at once.\n' +
+      "Not known what it was before: this can't be taken back.\n" +
       'Error: Interrupted; it is not known whether the stock of pet 1 was set.\n' +
       'Hint: petstock inventory apply --resume <run> --env staging\n',
   );
@@ -199,7 +200,7 @@ test('Ctrl-C on a terminal', async () => {
   program.type('\x03');
   const { code, stdout } = await program.result;
   expect(code).toBe(130);
-  expect(stdout).toMatch(/^(\^C\r\n)?(\r\n)?Error: Interrupted\.\r\n$/);
+  expect(stdout).toMatch(/^▸ staging\r\n(\^C\r\n)?(\r\n)?Error: Interrupted\.\r\n$/);
 });
 
 async function read(response: Response) {

@@ -60,15 +60,18 @@ test('a write that wants a confirmation asks on the terminal', async () => {
   const home = temporaryHome();
   await runProgram('config set confirm always', { home });
   const refused = startProgram('inventory set 1 5', { home, env, terminal: 80 });
-  await refused.until('stdout', 'Set the stock of pet 1 to 5?');
+  await refused.until('stdout', 'Write it? (y/N)');
   refused.type('\r');
   expect((await refused.result).code).toBe(2);
-  expect(await journal()).toEqual([]);
+  expect((await journal()).map(({ method }) => method)).toEqual(['GET']);
   const confirmed = startProgram('inventory set 1 5', { home, env, terminal: 80 });
-  await confirmed.until('stdout', 'Set the stock of pet 1 to 5?');
+  await confirmed.until('stdout', 'Write it? (y/N)');
   confirmed.type('y\r');
   expect((await confirmed.result).code).toBe(0);
-  expect((await journal()).map(({ method, path, body }) => ({ method, path, body }))).toEqual([
+  expect((await journal()).slice(1).map(({ method, path, body }) => ({ method, path, body }))).toEqual([
+    // Read again once it is agreed to.
+    { method: 'GET', path: '/v1/inventory', body: null },
+    { method: 'GET', path: '/v1/inventory', body: null },
     { method: 'PATCH', path: '/v1/inventory/1', body: '{"quantity":5}' },
   ]);
 });
@@ -83,7 +86,7 @@ test('a wait for the rate limit is counted down on one line, which goes away', a
   const { code, stdout } = await runProgram('inventory get 1 --color never', { env, terminal: 60 });
   expect(code).toBe(0);
   const [waiting = '', ...rest] = stdout.split('\r\x1b[KPet ID');
-  expect(waiting).toMatch(/^(\r\x1b\[KRate limited: continuing in \d s \(\d\d:\d\d:\d\d\)[^\r]*)+$/);
+  expect(waiting).toMatch(/^▸ staging\r\n(\r\x1b\[KRate limited: continuing in \d s \(\d\d:\d\d:\d\d\)[^\r]*)+$/);
   for (const line of waiting.split('\r\x1b[K')) expect(line.length).toBeLessThan(60);
   expect(rest).toHaveLength(1);
   expect(rest[0]).not.toContain('Rate limited');
@@ -101,11 +104,11 @@ test('TERM=dumb: questions are plain lines, and nothing is drawn', async () => {
   expect(stdout).not.toContain('\x1b');
   for (const part of fragments(key)) expect(stdout).not.toContain(part);
   const counted = startProgram('inventory count', { home, env, terminal: 80 });
-  await counted.until('stdout', 'Ctrl-D ends.');
+  await counted.until('stdout', 'Ctrl-C keeps it');
   counted.type('4 x3\n');
   await counted.until('stdout', '4: 3');
   counted.type('\x04');
-  await counted.until('stdout', 'Write 1 change to staging? (y/N) ');
+  await counted.until('stdout', 'Write it? (y/N) ');
   counted.type('y\n');
   const result = await counted.result;
   expect(result.code).toBe(0);

@@ -54,7 +54,7 @@ describe('the state folder goes away during a run', () => {
     const program = petstock.start(`inventory apply ${file}`, { terminal: 100 });
     await list.reached;
     list.release();
-    await program.until('stdout', 'Write 1 change');
+    await program.until('stdout', 'Write it?');
     rmSync(petstock.home.state, { recursive: true });
     program.type('y\r');
     expect(await program.result).toMatchObject({ code: 1 });
