@@ -114,7 +114,7 @@ test('TERM=dumb: questions are plain lines, and nothing is drawn', async () => {
   expect(result.code).toBe(0);
   expect(result.stdout).not.toContain('\x1b');
   const set = startProgram('inventory set 4=5 8=6', { home, env, terminal: 80 });
-  await set.until('stdout', '? (y/N) ');
+  await set.until('stdout', '(y/N) ');
   set.type('\x03');
   expect((await set.result).code).toBe(130);
 });
