@@ -77,7 +77,7 @@ export default defineConfig(async () => [
     entry: { index: 'src/library/index.ts' },
     format: 'esm',
     splitting: true,
-    dts: { entry: { index: 'src/library/index.ts' } },
+    dts: { entry: { index: 'src/library/index.ts' }, banner: '/// <reference lib="esnext.disposable" />' },
     // CommonJS packages inside an ESM bundle still use what only CommonJS modules are given.
     banner: {
       js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);",

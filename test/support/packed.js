@@ -123,18 +123,22 @@ async function isLibrary() {
 async function hasTypes(compilerOptions) {
   writeFileSync(
     join(folder, 'consumer.ts'),
-    `import { createPetstoreClient, type InventoryItem, RateLimitedError, type RunReport, startSandbox, type Transport } from 'petstock';
-    const transport: Transport = async ({ url, signal }) => {
-      signal.throwIfAborted();
-      return { status: 200, headers: { location: url }, body: (async function* () { yield new Uint8Array(); })(), discard() {} };
-    };
-    const client = createPetstoreClient({ baseUrl: 'https://store.example/v1', key: 'psk', transport, maxWait: 5 });
+    `import { createPetstoreClient, type ErrorCode, type ExitCodeName, type HistoryRun, type LimitState, PetstockError, RateLimitedError, type RunReport, startSandbox, type WrittenItem } from 'petstock';
+    const maxWait: number | undefined = undefined;
+    const client = createPetstoreClient({ baseUrl: 'https://store.example/v1', key: 'psk', maxWait, retries: 2, stateFolder: undefined,
+      onLimit: ({ remaining }: LimitState) => void remaining });
     export async function total(): Promise<number> {
       let units = 0;
       for await (const batch of client.listInventory()) for (const { quantity } of batch) units += quantity;
       return units;
     }
-    export const set = (): Promise<InventoryItem> => client.updateInventory(42n, 12);
+    export const set = (): Promise<WrittenItem> => client.updateInventory(42n, 12);
+    export const adjust = (): Promise<WrittenItem> => client.adjust('42', -2, { signal: undefined });
+    export const resume = (run: string): Promise<RunReport> => client.resume(run);
+    export const runs = (): AsyncIterable<HistoryRun> => client.history({});
+    export const limits = (): Promise<readonly LimitState[]> => client.limits();
+    export const order = async (): Promise<unknown> => (await client.listOrders({ ids: 'string' })).value;
+    export const kindOf = (error: unknown): readonly [ExitCodeName, ErrorCode] | undefined => (error instanceof PetstockError ? [error.kind, error.code] : undefined);
     export const apply = (): Promise<RunReport> => client.apply([{ petId: '42', delta: -1 }], { maxZero: 0, signal: new AbortController().signal });
     export const served = async (): Promise<string> => (await startSandbox({ faults: ['*:reset'] })).url;
     export const wait = (error: unknown) => (error instanceof RateLimitedError ? error.retryAfterSeconds : undefined);
