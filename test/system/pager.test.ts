@@ -7,8 +7,8 @@ const list = 'inventory list --color never';
 test('less shows a screen, hears Ctrl-C, goes on and is left, and the command ends behind it', async () => {
   const { env } = await serve(['--pets', '150']);
   const program = startProgram(list, { env: { ...env, PAGER: undefined, LESS: undefined }, terminal: 80 });
-  await program.until('stdout', '\n:');
-  const end = program.until('stdout', '(END)');
+  await program.until('stdout', 'SPACE more');
+  const end = program.until('stdout', '  q close');
   let hasEnded = false;
   void end.then(() => {
     hasEnded = true;
@@ -26,7 +26,7 @@ test('less shows a screen, hears Ctrl-C, goes on and is left, and the command en
   const { code, stdout } = await program.result;
   // 130 where Ctrl-C came before less had all of the list.
   expect([0, 130]).toContain(code);
-  expect(stripVTControlCharacters(stdout)).toMatch(/\(END\)\s+Rate limit: /);
+  expect(stripVTControlCharacters(stdout)).toMatch(/  q close\s+Rate limit: /);
 });
 
 test('less ends by itself where all fits', async () => {
@@ -34,5 +34,5 @@ test('less ends by itself where all fits', async () => {
   const lessOnly = { ...env, PAGER: undefined, LESS: undefined };
   const { code, stdout } = await startProgram(`${list} --limit 22`, { env: lessOnly, terminal: 80 }).result;
   expect(code).toBe(0);
-  expect(stdout).not.toContain('(END)');
+  expect(stdout).not.toContain('q close');
 });
