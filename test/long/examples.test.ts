@@ -12,9 +12,10 @@ const otherCodes: Readonly<Record<string, number>> = {
 
 /** Everything else is run as it stands: with the sandbox, in a folder with the files that the documents speak of. */
 function skipped(line: string): boolean {
-  // npm is not petstock; `serve` and `watch` have no end, and are tested by themselves.
+  // npm and psql are not petstock; `serve` and `watch` have no end, and are tested by themselves.
   return (
     line.includes('npm ') ||
+    line.includes('| psql') ||
     line.includes('sandbox serve') ||
     /inventory watch(?!.* --for)/.test(line) ||
     line.includes('git clone')
@@ -126,7 +127,7 @@ function script(lines: readonly string[]): string {
       // The sandbox makes its own address and key: these are about staging.
       .replace(
         /^petstock config set(-url|-key| state-url)/,
-        'PETSTOCK_CONFIG_DIR=$(mktemp -d -p ..) PETSTOCK_ENV=staging petstock config set$1',
+        'PETSTOCK_CONFIG_DIR=$(mktemp -d) PETSTOCK_ENV=staging petstock config set$1',
       )
       .replaceAll(/\b20\d{6}T\d{6}Z-[a-z0-9]{4}\b|\bumlq\b/g, '$(latest)');
     // A file that an example writes is not there before, and one that is there was not written by petstock.

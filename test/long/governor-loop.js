@@ -9,7 +9,8 @@ async function work() {
   while (left > 0) {
     left -= 1;
     try {
-      await client.updateInventory(1n, left);
+      // Writes of one pet would wait for each other.
+      await client.updateInventory(BigInt((left % 20) + 1), left);
       outcome.answered += 1;
     } catch (error) {
       outcome.failed.push(`${error.name}: ${error.message}`);
@@ -18,4 +19,5 @@ async function work() {
 }
 
 await Promise.all(Array.from({ length: concurrency }, work));
+await client.close();
 process.stdout.write(JSON.stringify(outcome));
