@@ -9,6 +9,8 @@ export interface ClockOffset {
   readonly at: number;
   /** Taken from our own wall clock because no response had a `Date` yet. The first `Date` replaces it. */
   readonly guessed: boolean;
+  /** One response alone has told it: another backend may be behind. */
+  readonly single?: boolean;
   /** Two responses of this window disagreed: the slowest clock counts until the window has ended. */
   readonly disputed?: boolean;
   /** Milliseconds by which a backend that answered in the window before was behind `least`. */
@@ -37,7 +39,7 @@ export function narrow(
   { date, sentAt, receivedAt, isFirst = false }: DatedResponse,
 ): ClockOffset {
   const fresh = { least: date - receivedAt, most: date + 1000 - sentAt, at: receivedAt, guessed: false };
-  if (known === undefined || known.guessed) return fresh;
+  if (known === undefined || known.guessed) return { ...fresh, single: true };
   const slack = driftSince(known, receivedAt);
   const [knownLeast, knownMost] = [known.least - slack, known.most + slack];
   if (isFirst && known.disputed) return withMargin(fresh, fresh.least - knownLeast);

@@ -55,6 +55,8 @@ export function decide(state: KeyState, at: number, { bulk, least, alone = false
   if (spent.length > 0 || at < first) {
     return { go: false, until: Math.max(first, ...spent.map((window) => endOf(state, window))) };
   }
+  // That a window has ended is known by one response alone: others of it, from a backend that is behind, are on their way.
+  if (windows.length < known.length && state.offset?.single && pending > 0) return { go: false, until: undefined };
   if (onlyProbe) return decideProbe(state, at);
   const free = Math.min(...windows.map(room));
   const most = alone ? needed : state.foreignRate > 0 ? mostBesideOthers(free) : free;

@@ -18,6 +18,7 @@ describe('an answer', () => {
       most: date + 900,
       at: 300,
       guessed: false,
+      single: true,
     });
   });
 
