@@ -42,8 +42,8 @@ export interface Setting<Value> {
   accepts(value: unknown): value is Value;
   /** Returns the value as it is shown; default: as it is. */
   show?(value: Value): string;
-  /** @throws UsageError if the value can't be used on this machine, before it is stored */
-  check?(value: Value): Promise<void>;
+  /** Returns the value as it is stored. @throws UsageError if it can't be used on this machine */
+  toStore?(value: Value): Promise<Value>;
 }
 
 /** Every setting, in the order in which they are listed. Listing, setting, help and completion are read off this table. */
@@ -62,11 +62,14 @@ export const settingDefinitions = {
     'terminal',
     'when inventory set reads first, shows before and after, and can be undone',
   ),
-  codes: { ...file('bar codes of this shop: a CSV with code, petId and perhaps name'), check: requireRegularFile },
+  codes: { ...file('bar codes of this shop: a CSV with code, petId and perhaps name'), toStore: requireRegularFile },
   'ca-file': {
     ...file('authorities that are trusted besides those of Node, in PEM, as NODE_EXTRA_CA_CERTS'),
     // Loaded late, since it brings TLS.
-    check: async (value: string) => void (await import('./authorities.ts')).readAuthorities(value),
+    toStore: async (value: string) => {
+      (await import('./authorities.ts')).readAuthorities(value);
+      return value;
+    },
   },
   'state-url': {
     ...databaseUrl(),
@@ -216,10 +219,10 @@ function file(meaning: string) {
   return { meaning, values: '<file>', rule, defaultValue: undefined, accepts, parse };
 }
 
-async function requireRegularFile(value: string): Promise<void> {
+async function requireRegularFile(value: string): Promise<string> {
   const { stat } = await import('node:fs/promises');
   const stats = await stat(value).catch(() => undefined);
-  if (stats?.isFile()) return;
+  if (stats?.isFile()) return value;
   throw new UsageError(stats === undefined ? `There is no file ${value}` : `${value} is not a file`);
 }
 
@@ -251,10 +254,11 @@ function databaseUrl() {
     defaultValue: undefined,
     accepts,
     parse,
-    check: async (value: string): Promise<void> => {
-      const { parseDatabaseUrl } = await import('../shared/database-url.ts');
+    toStore: async (value: string): Promise<string> => {
+      const { parseDatabaseUrl, withAbsoluteFiles } = await import('../shared/database-url.ts');
       const parsed = parseDatabaseUrl(value);
-      if (!parsed.ok) throw new UsageError(`state-url was not changed: ${sentence(parsed.fault)}`);
+      if (parsed.ok) return withAbsoluteFiles(value);
+      throw new UsageError(`state-url was not changed: ${sentence(parsed.fault)}`);
     },
   };
 }

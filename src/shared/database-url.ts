@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+
 /** What stands in the place of a password, and of what is in place of one. */
 const mask = '***';
 
@@ -79,6 +81,14 @@ export function parseDatabaseUrl(text: string): ReadDatabaseUrl {
     shown: maskDatabaseUrl(given),
   };
   return { ok: true, value };
+}
+
+/** Returns a URL whose files (`sslrootcert`, `sslcert`, `sslkey`) are absolute: a relative path is another file in each folder. */
+export function withAbsoluteFiles(text: string): string {
+  return text.replace(/(?<=[?&]ssl(?:rootcert|cert|key)=)[^&]+/g, (file) => {
+    const path = resolve(new URLSearchParams(`file=${file}`).get('file') ?? '');
+    return encodeURIComponent(path).replaceAll('%2F', '/');
+  });
 }
 
 export function namesSeveralHosts(text: string): boolean {

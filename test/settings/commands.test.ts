@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { configFile, readConfig } from '../../src/settings/config-file.ts';
 import { setKey, setSetting, setUrl } from '../../src/settings/write-config.ts';
@@ -142,6 +143,20 @@ describe('config set', () => {
       stderr: `Set ${name} to ${value} in ${configFile(folder)}\n`,
     });
     expect(read(folder).settings).toEqual(settings);
+  });
+
+  test.each([
+    ['ca-file', 'test/support/certificates/authority.pem', path.resolve('test/support/certificates/authority.pem')],
+    ['codes', 'package.json', path.resolve('package.json')],
+    [
+      'state-url',
+      'postgresql://db.example/x?sslmode=verify-ca&sslrootcert=my%20ca.pem&sslkey=/k.pem',
+      `postgresql://db.example/x?sslmode=verify-ca&sslrootcert=${path.resolve('my%20ca.pem')}&sslkey=/k.pem`,
+    ],
+  ])('%s %s is stored with an absolute path', async (name, value, stored) => {
+    const folder = tempFolder();
+    expect(await runConfig(['config', 'set', name, value], { folder })).toMatchObject({ code: 0 });
+    expect(read(folder).settings).toEqual({ [name]: stored });
   });
 
   test.each([

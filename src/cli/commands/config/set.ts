@@ -80,11 +80,10 @@ async function storeSetting(invocation: Invocation, text: string, given: string 
 
 /** @throws UsageError for a value that can't be used: it would make every later command fail */
 async function parsed(name: SettingName, text: string): Promise<SettingValue> {
-  const { parse, check } = definitionOf(name);
+  const { parse, toStore } = definitionOf(name);
   const value = parse(text);
   if (!value.ok) throw new UsageError(`${name} was not changed: ${sentence(value.fault)}`);
-  await check?.(value.value);
-  return value.value;
+  return toStore === undefined ? value.value : toStore(value.value);
 }
 
 async function warnOfUnknownStore({ context, configFile: file, messages }: Invocation, name: string): Promise<void> {

@@ -1,0 +1,59 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openShop } from '../support/shop.ts';
+
+/** A shop whose address and key are in a configuration file alone: as 0.1 writes it, with what a later petstock has added. */
+async function shopWith(added: object) {
+  const shop = await openShop();
+  const { url, key } = shop.service;
+  const file = join(shop.folders.config, 'config.json');
+  const written = { keys: { staging: key }, keyOrigins: { staging: new URL(url).origin }, urls: { staging: url } };
+  mkdirSync(shop.folders.config, { mode: 0o700 });
+  writeFileSync(file, `${JSON.stringify({ ...written, ...added }, undefined, '\t')}\n`, { mode: 0o600 });
+  const env = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined } as unknown as Shop['env'];
+  return { file, text: () => readFileSync(file, 'utf8'), run: (command: string) => shop.run(command, { env }) };
+}
+
+type Shop = Awaited<ReturnType<typeof openShop>>;
+
+test('settings and parts of a later petstock are a warning, and survive each change', async () => {
+  const later = {
+    settings: { max_zero: 10, 'low-stock': 3, theme: 'dark' },
+    stores: { north: { settings: { tone: 1 }, notes: { staging: 'x' } } },
+    notes: { 'a.b': 1 },
+  };
+  const { run, text } = await shopWith(later);
+  const list = await run('inventory list --limit 1');
+  expect(list).toMatchObject({ code: 0, stdout: '1\t12\tavailable\n' });
+  expect(list.stderr.match(/^Warning: .*/gm)).toEqual([
+    expect.stringContaining('"tone" is not a setting and has no effect.'),
+    expect.stringContaining('"max_zero" is not a setting and has no effect. Did you mean "max-zero"?'),
+    expect.stringContaining('"theme" is not a setting and has no effect.'),
+  ]);
+  expect(await run('config set low-stock 4')).toMatchObject({ code: 0 });
+  expect(await run('config set low-stock 2 --store north')).toMatchObject({ code: 0 });
+  expect(await run('config unset-key')).toMatchObject({ code: 0 });
+  expect(JSON.parse(text())).toMatchObject({
+    settings: { max_zero: 10, 'low-stock': 4, theme: 'dark' },
+    stores: { north: { settings: { tone: 1, 'low-stock': 2 }, notes: { staging: 'x' } } },
+    notes: { 'a.b': 1 },
+    keys: {},
+  });
+});
+
+test('a file in a later format is neither used nor changed, and stops only what needs it', async () => {
+  const { run, text, file } = await shopWith({ version: 2 });
+  const before = text();
+  for (const command of ['inventory list', 'config list', 'config set low-stock 3', 'config unset-key']) {
+    const refused = await run(command);
+    expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(refused.stderr).toContain(
+      `${file} was written by a later petstock (version 2, and this one knows 1). Install that, or move the file away`,
+    );
+  }
+  for (const command of ['config path', 'history list', 'state check', '-e sandbox history list', 'completion bash']) {
+    expect(await run(command)).toMatchObject({ code: 0 });
+  }
+  expect(text()).toBe(before);
+});
