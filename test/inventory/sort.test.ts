@@ -52,8 +52,8 @@ describe('sortItems', () => {
     );
   });
 
-  test.each([undefined, 0, 3, 5000, 1_000_000])('more items than are kept for the first %s', async (limit) => {
-    const items = Array.from({ length: 40 * batchSize }, (_, index) => ({
+  test.each([undefined, 0, 3, 5000])('more items than are kept for the first %s', async (limit) => {
+    const items = Array.from({ length: 12 * batchSize }, (_, index) => ({
       petId: BigInt(index),
       quantity: Math.imul(index, 2_654_435_761) % 1000,
       status: `s${index % 3000}`,

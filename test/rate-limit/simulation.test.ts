@@ -5,7 +5,7 @@ import type { ProcessPlan, Scenario } from './scenario.ts';
 import { simulate } from './simulation.ts';
 
 /** More of them with `PETSTOCK_RUNS=5000 npx vitest run --project unit test/rate-limit/simulation.test.ts`. */
-const numRuns = Number(process.env.PETSTOCK_RUNS ?? 300);
+const numRuns = Number(process.env.PETSTOCK_RUNS ?? 50);
 const hour = 3_600_000;
 
 const integer = (min: number, max: number) => fc.integer({ min, max });

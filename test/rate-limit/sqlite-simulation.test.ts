@@ -11,7 +11,7 @@ import type { Outcome, ProcessPlan, Scenario } from './scenario.ts';
 import { simulate } from './simulation.ts';
 
 /** More of them with `PETSTOCK_RUNS=1000`. */
-const numRuns = Number(process.env.PETSTOCK_RUNS ?? 20);
+const numRuns = Number(process.env.PETSTOCK_RUNS ?? 6);
 const integer = (min: number, max: number) => fc.integer({ min, max });
 const limited = (min: number, max: number) =>
   fc.record({

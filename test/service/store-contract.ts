@@ -151,7 +151,7 @@ export function describeStore(kind: Kind): void {
             before = times.at(-1) ?? 0;
           }
         });
-        await fc.assert(property, { numRuns: 20 });
+        await fc.assert(property, { numRuns: 8 });
       });
     });
 

@@ -14,7 +14,7 @@ import type { Outcome } from '../../src/state/history.ts';
 import { recordedResults } from '../../src/state/recorded-results.ts';
 import fc from '../support/seeded-fast-check.ts';
 
-const numRuns = 10_000;
+const numRuns = Number(process.env.PETSTOCK_RUNS ?? 2000);
 const time = fc.integer({ min: 0, max: 20 });
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const result = fc.constantFrom(...recordedResults);

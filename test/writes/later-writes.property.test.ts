@@ -61,7 +61,7 @@ test('a row is sent again only where no later run has written the pet', () => {
         if (row.result === 'planned') expect(later.filter(({ isCommitted }) => isCommitted)).toEqual([]);
       },
     ),
-    propertyRuns(5000),
+    propertyRuns(1500),
   );
 });
 
@@ -81,7 +81,7 @@ test('a row is taken back only where no later run has written the pet', () => {
         if (row.result === 'planned') expect(later.filter(({ isCommitted }) => isCommitted)).toEqual([]);
       },
     ),
-    propertyRuns(5000),
+    propertyRuns(1500),
   );
 });
 
@@ -129,6 +129,6 @@ test('an increment counts once: it is applied only if it was carried out, and ow
         if (events[0]?.kind === 'adjust' || events.length === 0) expect(kind).not.toBe('conflict');
       },
     ),
-    propertyRuns(5000),
+    propertyRuns(1500),
   );
 });

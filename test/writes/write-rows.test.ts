@@ -15,7 +15,7 @@ import fc from '../support/seeded-fast-check.ts';
 import { behaviours, isFinal, rowsOf, simulatedShop } from './simulated-shop.ts';
 
 /** `PETSTOCK_RUNS=20000` for the long run. */
-const numRuns = Number(process.env.PETSTOCK_RUNS ?? 300);
+const numRuns = Number(process.env.PETSTOCK_RUNS ?? 100);
 const scripts = fc.array(
   fc.record({ requests: fc.array(fc.constantFrom(...behaviours), { maxLength: 4 }), isSold: fc.boolean() }),
   { minLength: 1, maxLength: 10 },
