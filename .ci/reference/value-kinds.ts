@@ -4,7 +4,7 @@ import { methods } from '../../src/cli/commands/api.ts';
 import { topicNames } from '../../src/cli/commands/help/topic-names.ts';
 import { runStates } from '../../src/cli/commands/history/list.ts';
 import { rowResults } from '../../src/cli/commands/history/show.ts';
-import { plans } from '../../src/cli/commands/sandbox/numbers.ts';
+import { plans } from '../../src/cli/commands/sandbox/sandbox-options.ts';
 import { shellNames } from '../../src/cli/completion/shell-names.ts';
 import type { ValueKind, Word } from '../../src/cli/completion/table.ts';
 import { petStatuses } from '../../src/inventory/items.ts';

@@ -1,5 +1,6 @@
 import { grouped } from '../inventory/grouped.ts';
 import { errorJson, errorText, sentence } from '../output/error-text.ts';
+import { exactJson } from '../output/exact-json.ts';
 import { createPaint, wantsColor } from '../output/paint.ts';
 import { formatDuration, localTime, minuteOf } from '../output/time.ts';
 import { configOf } from '../settings/config-file.ts';
@@ -52,7 +53,11 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   // Before the error, which is the last on stderr.
   if ((globals.debug || globals['debug=json']) && error.cause instanceof Error)
     await stderr.write(`${error.cause.stack}\n`);
-  if (invocation?.results.wantsJson ?? wantsJson(globals)) {
+  if (isLog(context)) {
+    const message = [facts.message, ...facts.lines].join('\n');
+    const time = new Date(context.clock.now()).toISOString();
+    await stderr.write(`${exactJson({ time, level: 'error', message, exitCode, hint: facts.hint })}\n`);
+  } else if (invocation?.results.wantsJson ?? wantsJson(globals)) {
     await stderr.write(errorJson(facts, exitCode));
   } else {
     const flag = globals.color === 'always' || globals.color === 'never' ? globals.color : 'auto';
@@ -82,6 +87,12 @@ const same = (text: string): string => text;
 
 function wantsJson({ json, output }: GlobalOptions): boolean {
   return json === true || output === 'json' || output === 'ndjson';
+}
+
+/** Reports whether stderr is a log, a JSON object a line: that of `sandbox serve --log`. */
+function isLog({ argv, env }: Context): boolean {
+  const isServe = argv[argv.indexOf('sandbox') + 1] === 'serve';
+  return isServe && (argv.includes('--log') || /^(true|1|yes|on)$/i.test(env.PETSTOCK_SERVE_LOG ?? ''));
 }
 
 /** Whatever else was thrown: a full disk and the like, or a mistake of ours. */

@@ -25,18 +25,17 @@ export interface Sandbox {
  */
 export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
   const { FaultSpecError, startService, TlsError } = await import('../service/index.ts');
-  const { file, key } = await openSandbox(context.folders.state);
+  const own = await openSandbox(context.folders.state);
+  const { file = own.file, database, clock = context.clock } = options;
   // A server in memory has nothing to do with the sandbox: the service makes a key for it.
-  const own = options.file === ':memory:' ? {} : { key };
-  const complete = { file, clock: context.clock, ...own, ...options, ...serversOf(options) };
-  if (complete.database === undefined) makeFolderOf(complete.file);
-  return startService(complete).catch(async (cause) => {
+  const key = options.key ?? (file === ':memory:' ? undefined : own.key);
+  if (database === undefined) makeFolderOf(file);
+  return startService({ ...options, file, key, clock, ...serversOf(options) }).catch(async (cause) => {
     if (cause instanceof FaultSpecError) {
       throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });
     }
     if (cause instanceof TlsError) throw new UsageError(cause.message, { cause });
-    const isOwn = complete.database === undefined && complete.file === file;
-    throw listenError(cause, options) ?? (await storeError(cause, { ...complete, isOwn }));
+    throw listenError(cause, options) ?? (await storeError(cause, { file, database, isOwn: file === own.file }));
   });
 }
 
@@ -70,8 +69,8 @@ export async function storeError(
     // The address may hold a password, which no message of the driver repeats.
     return new UsageError(`The database can't be used: ${cause.message}`, { cause });
   }
-  const hint = isOwn && cause.isDamaged ? { hint: 'petstock sandbox reset' } : {};
-  return new UsageError(`The sandbox can't use ${file}: ${cause.message}`, { cause, ...hint });
+  const hint = isOwn && cause.isDamaged ? 'petstock sandbox reset' : undefined;
+  return new UsageError(`The sandbox can't use ${file}: ${cause.message}`, { cause, hint });
 }
 
 /** Why the service can't listen, in words. The port is that of the system's own report: there may be two. */

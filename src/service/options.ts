@@ -11,69 +11,69 @@ import type { StartPatience } from './store/open-store.ts';
 
 export interface ServiceOptions {
   /** Path of the database file, or ':memory:', which is the default. Created and seeded when new. */
-  readonly file?: string;
+  readonly file?: string | undefined;
   /**
    * Address of a PostgreSQL in place of a file: `postgres://…`. Its tables are made and filled when they are new. Any number of
    * services on any machines may share it; windows, bans and dates then go by its clock. Several are servers of one database,
    * of which the one that takes writes is used.
    */
-  readonly database?: string | readonly string[];
+  readonly database?: string | readonly string[] | undefined;
   /** Milliseconds since the Unix epoch: windows, bans, `Date` and everything else go by it, where there is no `database`. */
   readonly clock: Clock;
   /** Address to listen at: 127.0.0.1. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** Port to listen at; 0, the default, takes a free one. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** What a new database is filled with, in place of what `pets`, `seed` and `ids` make. */
-  readonly stock?: Stock;
+  readonly stock?: Stock | undefined;
   /** Pets in a new database: 24. */
-  readonly pets?: number;
+  readonly pets?: number | undefined;
   /** Seed of the stock in a new database: 1. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /** Whether some ids of a new database are beyond 2^53: large, they are. */
-  readonly ids?: Ids;
+  readonly ids?: Ids | undefined;
   /** Plan of the key: business, unless the key is known and has one. */
-  readonly plan?: Plan;
+  readonly plan?: Plan | undefined;
   /** Limits of the key's own, as an enterprise key has them; they go before `plan`. */
-  readonly limits?: { readonly minute: bigint | number; readonly day: bigint | number };
+  readonly limits?: { readonly minute: bigint | number; readonly day: bigint | number } | undefined;
   /** A key to register. Without it, one is issued. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** Whether that key is the content of a file, which may have had another one before. */
-  readonly isKeyOfFile?: boolean;
+  readonly isKeyOfFile?: boolean | undefined;
   /** How long to wait for a database that is being started. Without it, not at all. */
-  readonly startPatience?: StartPatience;
+  readonly startPatience?: StartPatience | undefined;
   /** Length of the minute window: 60. */
-  readonly windowSeconds?: number;
+  readonly windowSeconds?: number | undefined;
   /** When going on after a 429 bans the key: after 10 strikes for 300 s. False: never. */
-  readonly ban?: BanRule | false;
+  readonly ban?: BanRule | false | undefined;
   /** Requests without a valid key that an address may make in a minute before they get 429 in place of 401: 600. False: any number. */
-  readonly addressLimit?: number | false;
+  readonly addressLimit?: number | false | undefined;
   /** Origins of web pages that may call the service from a browser, `*` for all. None by default. */
-  readonly cors?: readonly string[];
+  readonly cors?: readonly string[] | undefined;
   /** Bounds of the quantities that may be set. None by default. */
-  readonly quantityBounds?: { readonly min?: bigint; readonly max?: bigint };
+  readonly quantityBounds?: { readonly min?: bigint | undefined; readonly max?: bigint | undefined } | undefined;
   /** Faults to inject; the grammar is at `parseFault`. */
-  readonly faults?: readonly string[];
+  readonly faults?: readonly string[] | undefined;
   /** Port of the administration server, 0 for a free one. Undefined: none. */
-  readonly adminPort?: number;
+  readonly adminPort?: number | undefined;
   /** Address of the administration server: loopback. On another one it speaks HTTPS where the service does. */
-  readonly adminHost?: string;
+  readonly adminHost?: string | undefined;
   /** What a request to the administration server must bring as its bearer token. Without it, one is made. */
-  readonly adminToken?: string;
+  readonly adminToken?: string | undefined;
   /** What a request for its metrics must bring, unless it brings the token above. Without it, loopback takes them without a token. */
-  readonly metricsToken?: string;
+  readonly metricsToken?: string | undefined;
   /** Whether requests are remembered, and the administration server has the clock, faults and journal. */
-  readonly testControls?: boolean;
+  readonly testControls?: boolean | undefined;
   /** Files of a certificate and its key: then HTTPS is served, and nothing else. */
-  readonly tls?: TlsFiles;
+  readonly tls?: TlsFiles | undefined;
   /** Networks of proxies whose `X-Forwarded-For` is believed: `10.0.0.0/8`. None by default. */
-  readonly trustProxy?: readonly string[];
+  readonly trustProxy?: readonly string[] | undefined;
   /** How long an idle connection is kept for the next request: 75. Longer than a proxy in front of it keeps its own. */
-  readonly keepAliveSeconds?: number;
+  readonly keepAliveSeconds?: number | undefined;
   /** Called for each request when it is over. */
-  readonly log?: Log;
+  readonly log?: Log | undefined;
   /** How long a client may take: 60 s for its headers, 300 s for all of its request, 60 s to go on reading. */
-  readonly patience?: Patience;
+  readonly patience?: Patience | undefined;
 }
 
 export interface RunningService {

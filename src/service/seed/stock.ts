@@ -28,11 +28,11 @@ export type Ids = 'large' | 'small';
 
 export interface Seed {
   /** How many pets: 24. */
-  readonly pets?: number;
+  readonly pets?: number | undefined;
   /** The same one gives the same stock: 1. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /** Large. */
-  readonly ids?: Ids;
+  readonly ids?: Ids | undefined;
 }
 
 /** Pets in a stock whose size is not given. */

@@ -36,7 +36,7 @@ function valuesOf(env: Readonly<Record<string, string>>) {
   const warnings: string[] = [];
   const values = serveValues({}, env, (line) => warnings.push(line));
   expect(warnings).toEqual([]);
-  const { drain = 0, expose, 'key-file': keyFile } = values;
+  const { drain = 0, expose, keyFile } = values;
   return { ...serviceOptionsOf(values), drainMs: drain * 1000, expose, keyFile };
 }
 

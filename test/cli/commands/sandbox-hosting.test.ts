@@ -100,6 +100,29 @@ describe('the key', () => {
   });
 });
 
+test.each([
+  ['--log --port 0 --host 0.0.0.0', {}, /^Other machines would reach 0\.0\.0\.0/],
+  ['--log --pets many', {}, /^--pets takes a whole number/],
+  ['--nonsense', { PETSTOCK_SERVE_LOG: '1' }, /^Unknown option "--nonsense"/],
+  ['--port 0', { PETSTOCK_SERVE_LOG: 'true', PETSTOCK_SERVE_DRAIN: 'soon', PETSTOCK_SERVE_X: '1' }, /^--drain takes/],
+  ['--port 0 --log --json --file :memory: --fault nonsense', {}, /^Fault "nonsense"/],
+])('with a log %s does not start: each line is JSON, the last has the error', async (options, env, message) => {
+  const { code, stderr } = await (await openShop()).run(`sandbox serve ${options}`, { env });
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect([code, lines.at(-1)]).toEqual([
+    2,
+    expect.objectContaining({
+      time: expect.any(String),
+      level: 'error',
+      message: expect.stringMatching(message),
+      exitCode: 2,
+    }),
+  ]);
+});
+
 describe('options by variable', () => {
   test('the command line goes before a variable', async () => {
     const shop = await openShop();

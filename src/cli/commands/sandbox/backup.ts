@@ -8,7 +8,7 @@ import type { Run } from '../../invocation/invocation.ts';
 import { storeError } from '../../sandbox.ts';
 import { examples } from '../command.ts';
 import { requireFileName } from '../values.ts';
-import { chosenStore, type StoreChoice, withStoreOptions } from './store-access.ts';
+import { chosenStore, printRecord, type StoreChoice, withStoreOptions } from './store-access.ts';
 
 export function defineBackup(command: Command, run: Run): void {
   withStoreOptions(command)
@@ -21,7 +21,7 @@ export function defineBackup(command: Command, run: Run): void {
     .action(
       run<StoreChoice>(async (invocation, choice, target = '') => {
         requireFileName(target, 'sandbox backup');
-        const chosen = await chosenStore(invocation, choice);
+        const chosen = chosenStore(invocation, choice);
         if ('database' in chosen) {
           throw new UsageError('A PostgreSQL is backed up by its own tools: pg_dump --schema=petstock_service');
         }
@@ -30,14 +30,7 @@ export function defineBackup(command: Command, run: Run): void {
         await invocation.messages.note(
           `Written to ${target}. To serve it: petstock sandbox serve --file ${shellWord(target)}`,
         );
-        await invocation.results.print({
-          shape: 'one',
-          columns: [
-            { field: 'file', title: 'File', whole: true },
-            { field: 'pets', title: 'Pets', align: 'right' },
-          ],
-          rows: [[{ file: target, pets }]],
-        });
+        await printRecord(invocation, { file: target, pets });
       }),
     );
 }

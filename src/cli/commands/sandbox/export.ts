@@ -30,8 +30,7 @@ export function defineExport(command: Command, run: Run): void {
           format === undefined
             ? file?.toLowerCase().endsWith('.json') === true
             : oneOf('--format', format, formats) === 'json';
-        const chosen = await chosenStore(invocation, choice);
-        await withStore(invocation, chosen, async (store) => {
+        await withStore(invocation, chosenStore(invocation, choice), async (store) => {
           const text = isJson ? jsonOf(store) : csvOf(store);
           if (file === undefined || file === '-') {
             for await (const piece of text) await invocation.results.write(piece);

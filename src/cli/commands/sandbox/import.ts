@@ -4,7 +4,14 @@ import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { requireFileName } from '../values.ts';
 import { readStockFile } from './stock-file.ts';
-import { chosenStore, nameOfStore, type StoreChoice, withStore, withStoreOptions } from './store-access.ts';
+import {
+  chosenStore,
+  nameOfStore,
+  printRecord,
+  type StoreChoice,
+  withStore,
+  withStoreOptions,
+} from './store-access.ts';
 
 interface ImportOptions extends StoreChoice {
   readonly merge?: boolean;
@@ -28,10 +35,10 @@ export function defineImport(command: Command, run: Run): void {
     )
     .action(
       run<ImportOptions>(async (invocation, { merge = false, ...choice }, file = '') => {
-        const { messages, questions, results } = invocation;
+        const { messages, questions } = invocation;
         requireFileName(file, 'sandbox import');
         const stock = await readStockFile(file, invocation.context.stdin.chunks);
-        const chosen = await chosenStore(invocation, choice);
+        const chosen = chosenStore(invocation, choice);
         const name = nameOfStore(chosen);
         if ('database' in chosen && !merge) await questions.confirm(`Replace the whole stock in ${name}?`);
         const pets = [...stock.items].length;
@@ -42,15 +49,7 @@ export function defineImport(command: Command, run: Run): void {
         await messages.note(
           `${grouped(pets)} pets are in ${name} now${merge ? ', beside those that were there' : ''}.`,
         );
-        await results.print({
-          shape: 'one',
-          columns: [
-            { field: 'store', title: 'Store', whole: true },
-            { field: 'pets', title: 'Pets', align: 'right' },
-            { field: 'orders', title: 'Orders', align: 'right' },
-          ],
-          rows: [[{ store: name, pets, orders }]],
-        });
+        await printRecord(invocation, { store: name, pets, orders });
       }),
     );
 }

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Column, Row } from '../../../output/view.ts';
-import type { Grant, KeyRecord, Store } from '../../../service/index.ts';
+import type { Grant, KeyRecord } from '../../../service/index.ts';
 import { NotFoundError, UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { ownKey, sandboxFile } from '../../sandbox.ts';
+import { ownKey } from '../../sandbox.ts';
 import { examples, fieldsOption } from '../command.ts';
-import { type LimitOptions, limitsOf, planOf, plans } from './numbers.ts';
+import { addOptions, limitsOf, plans, type Values } from './sandbox-options.ts';
 import { chosenStore, type StoreChoice, withStore, withStoreOptions } from './store-access.ts';
 
 const columns: readonly Column[] = [
@@ -27,16 +27,11 @@ function timeOf(milliseconds: number | null): string | null {
   return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
-interface CreateOptions extends LimitOptions, StoreChoice {
-  readonly plan?: string;
-}
+type CreateOptions = StoreChoice & Pick<Values, 'plan' | 'limitMinute' | 'limitDay'>;
 
 export function defineCreate(command: Command, run: Run): void {
-  withStoreOptions(command)
+  addOptions(withStoreOptions(command), ['plan', 'limitMinute', 'limitDay'], { plan: plans.join(', ') })
     .description('Issues a key and shows it, this once: only its hash is kept.')
-    .option('--plan <plan>', plans.join(', '))
-    .option('--limit-minute <n>', 'requests per minute, for an enterprise key')
-    .option('--limit-day <n>', 'requests per day, for an enterprise key')
     .addHelpText(
       'after',
       examples([
@@ -48,7 +43,7 @@ export function defineCreate(command: Command, run: Run): void {
       run<CreateOptions>(async (invocation, options) => {
         const grant = grantOf(options);
         const { issueKey } = await import('../../../service/index.ts');
-        const chosen = await chosenStore(invocation, options);
+        const chosen = chosenStore(invocation, options);
         const { key, record } = await withStore(invocation, chosen, (store) => issueKey(store, grant));
         await invocation.messages.note('This is the only time that the key is shown.');
         await invocation.results.print({
@@ -69,8 +64,8 @@ export function defineList(command: Command, run: Run): void {
     .addHelpText('after', examples([['petstock sandbox keys list'], ['petstock sandbox keys list --json']]))
     .action(
       run<StoreChoice>(async (invocation, choice) => {
-        const records = await lookAt(invocation, choice, (store) => store.keys(), []);
-        await invocation.results.print({ shape: 'list', isWordy: true, columns, rows: [records.map(rowOf)] });
+        const rows = (await keysIn(invocation, choice)).map(rowOf);
+        await invocation.results.print({ shape: 'list', isWordy: true, columns, rows: [rows] });
       }),
     );
 }
@@ -83,12 +78,13 @@ export function defineRevoke(command: Command, run: Run): void {
     .action(
       run<StoreChoice>(async (invocation, choice, id = '') => {
         const hint = 'petstock sandbox keys list';
-        const chosen = await chosenStore(invocation, choice);
-        const { state } = invocation.context.folders;
-        if ('file' in chosen && chosen.file === sandboxFile(state) && (await isOwnKey(state, id))) {
+        const chosen = chosenStore(invocation, choice);
+        const { idOfKey } = await import('../../../service/index.ts');
+        const own = ownKey(invocation.context.folders.state);
+        if ('file' in chosen && chosen.isOwn && own !== undefined && idOfKey(own) === id) {
           throw new UsageError("This is the sandbox's own key, which `--env sandbox` needs", { hint });
         }
-        const known = await lookAt(invocation, choice, (store) => store.keys(), []);
+        const known = await keysIn(invocation, choice);
         if (!known.some((record) => record.id === id)) throw new NotFoundError(`There is no key ${id}`, { hint });
         const record = await withStore(invocation, chosen, (store) => store.revoke(id));
         await invocation.results.print({ shape: 'one', columns, rows: [record === null ? [] : [rowOf(record)]] });
@@ -96,27 +92,16 @@ export function defineRevoke(command: Command, run: Run): void {
     );
 }
 
-/** @param none the result for the sandbox's own store while there is none */
-async function lookAt<Result>(
-  invocation: Invocation,
-  choice: StoreChoice,
-  work: (store: Store) => Promise<Result>,
-  none: Result,
-): Promise<Result> {
-  const chosen = await chosenStore(invocation, choice);
-  if ('file' in chosen && !existsSync(chosen.file)) return none;
-  return withStore(invocation, chosen, work, { onlyLooks: true });
-}
-
-async function isOwnKey(stateFolder: string, id: string): Promise<boolean> {
-  const { idOfKey } = await import('../../../service/index.ts');
-  const key = ownKey(stateFolder);
-  return key !== undefined && idOfKey(key) === id;
+/** Looks without making anything: the sandbox's own store may not be there yet. */
+async function keysIn(invocation: Invocation, choice: StoreChoice): Promise<readonly KeyRecord[]> {
+  const chosen = chosenStore(invocation, choice);
+  if ('file' in chosen && !existsSync(chosen.file)) return [];
+  return withStore(invocation, chosen, (store) => store.keys(), { onlyLooks: true });
 }
 
 function grantOf(options: CreateOptions): Grant {
   const limits = limitsOf(options);
-  if (limits === undefined && options.plan !== undefined) return planOf(options.plan);
+  if (limits === undefined && options.plan !== undefined) return options.plan;
   if (limits !== undefined && options.plan === undefined) {
     return { minute: BigInt(limits.minute), day: BigInt(limits.day) };
   }

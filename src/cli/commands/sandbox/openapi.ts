@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { defaultPort } from './serve-options.ts';
+import { defaultPort } from './sandbox-options.ts';
 
 export function defineOpenApi(command: Command, run: Run): void {
   command

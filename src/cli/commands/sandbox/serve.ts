@@ -8,7 +8,7 @@ import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { ownKey, requirePets, startSandbox } from '../../sandbox.ts';
 import { examples } from '../command.ts';
-import { addServeOptions, type ServeValues, secretOf } from './serve-options.ts';
+import { addOptions, flagOf, optionNames, readSecret, type Values } from './sandbox-options.ts';
 import { serveValues, serviceOptionsOf } from './serve-values.ts';
 import { readStockFile } from './stock-file.ts';
 
@@ -16,11 +16,10 @@ import { readStockFile } from './stock-file.ts';
 const startPatience = 30;
 
 export function defineServe(command: Command, run: Run): void {
-  command.description(
-    'Serves the embedded service on a port, for any client, until Ctrl-C. Options are of this server alone: one with a stock, limits or windows of its own is in memory, unless --file or --database names a store that keeps them. Each option is also PETSTOCK_SERVE_<NAME>.',
-  );
-  addServeOptions(command);
-  command
+  addOptions(command, optionNames)
+    .description(
+      'Serves the embedded service on a port, for any client, until Ctrl-C. Options are of this server alone: one with a stock, limits or windows of its own is in memory, unless --file or --database names a store that keeps them. Each option is also PETSTOCK_SERVE_<NAME>.',
+    )
     .addHelpText(
       'after',
       examples([
@@ -30,7 +29,7 @@ export function defineServe(command: Command, run: Run): void {
         ['petstock sandbox serve --import stock.csv --cors http://localhost:5173', 'for a web page of your own'],
       ]),
     )
-    .action(run<Readonly<Record<string, unknown>>>((invocation, flags) => serve(invocation, flags)));
+    .action(run<Readonly<Record<string, unknown>>>(serve));
 }
 
 /** Tells the person what happens, or with `--log` whoever reads the log: then each line on stderr is JSON, from the first on. */
@@ -57,7 +56,7 @@ async function serve(invocation: Invocation, flags: Readonly<Record<string, unkn
     for (const id of service.replacedKeys) {
       const store = values.database === undefined ? `--file ${shellWord(options.file ?? '')}` : '--database <url>';
       await teller.warn(
-        `${values['key-file']} had another key before, which is still valid. To end that: petstock sandbox keys revoke ${id} ${store}`,
+        `${values.keyFile} had another key before, which is still valid. To end that: petstock sandbox keys revoke ${id} ${store}`,
       );
     }
     // Without a certificate it means what it means to others: the terminal is gone, and with it this server.
@@ -71,7 +70,7 @@ async function serve(invocation: Invocation, flags: Readonly<Record<string, unkn
   }
 }
 
-function tellerFor({ context: { clock, stderr }, globals, messages }: Invocation, { log }: ServeValues): Teller {
+function tellerFor({ context: { clock, stderr }, globals, messages }: Invocation, { log }: Values): Teller {
   if (log !== true) return messages;
   const write = (level: string, message: string) =>
     stderr.write(`${JSON.stringify({ time: new Date(clock.now()).toISOString(), level, message })}\n`);
@@ -83,11 +82,11 @@ function tellerFor({ context: { clock, stderr }, globals, messages }: Invocation
   };
 }
 
-async function serviceOptions({ context }: Invocation, values: ServeValues, teller: Teller) {
+async function serviceOptions({ context }: Invocation, values: Values, teller: Teller) {
   const { clock, interrupted, stderr, stdin } = context;
   const parsed = serviceOptionsOf(values);
   if (values.database === undefined) await requirePets(parsed.file, parsed.pets);
-  const key = values.key ?? (await keyOfFile(values['key-file']));
+  const key = values.key ?? (await keyOfFile(values.keyFile));
   const imported = values.import === undefined ? undefined : observed(await readStockFile(values.import, stdin.chunks));
   return {
     ...parsed,
@@ -100,7 +99,7 @@ async function serviceOptions({ context }: Invocation, values: ServeValues, tell
     ...(values.log === true && {
       log: (entry: object) => void stderr.write(`${JSON.stringify(entry)}\n`).catch(() => {}),
     }),
-    ...(key !== undefined && { key, isKeyOfFile: values['key-file'] !== undefined }),
+    ...(key !== undefined && { key, isKeyOfFile: values.keyFile !== undefined }),
     ...(imported !== undefined && { stock: imported.stock }),
     imported,
   };
@@ -121,7 +120,7 @@ async function keyOfFile(file: string | undefined): Promise<string | undefined> 
 
 function readKey(file: string): string | undefined {
   try {
-    return secretOf(readFileSync(file, 'utf8').trim(), `The key in ${file}`);
+    return readSecret(readFileSync(file, 'utf8').trim(), `The key in ${file}`);
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return undefined;
     if (cause instanceof UsageError) throw cause;
@@ -145,14 +144,9 @@ function observed(stock: Stock) {
  * Says where it listens. Key and token are shown to a person on a terminal, and on stdout if JSON is asked for: what stderr
  * goes to otherwise is a log.
  */
-async function announce(
-  { context, results }: Invocation,
-  service: RunningService,
-  values: ServeValues,
-  teller: Teller,
-) {
+async function announce({ context, results }: Invocation, service: RunningService, values: Values, teller: Teller) {
   const { url, adminUrl: admin, adminToken, key } = service;
-  const keyFile = values['key-file'];
+  const keyFile = values.keyFile;
   await teller.note(`Serving at ${url}. Ctrl-C ends it.`);
   if (context.stderr.isTerminal && values.log !== true) {
     await teller.note('To use it from another terminal:');
@@ -169,8 +163,8 @@ async function announce(
   await results.write(`${JSON.stringify({ url, key: keyFile === undefined ? key : null, admin, adminToken })}\n`);
 }
 
-function whereKeyIs(stateFolder: string, key: string, values: ServeValues): string {
-  if (values['key-file'] !== undefined) return `The key is in ${values['key-file']}.`;
+function whereKeyIs(stateFolder: string, key: string, values: Values): string {
+  if (values.keyFile !== undefined) return `The key is in ${values.keyFile}.`;
   if (values.key !== undefined) return 'The key is the one that was given.';
   return ownKey(stateFolder) === key
     ? 'The key is that of the sandbox: petstock sandbox info'
@@ -187,15 +181,15 @@ async function reload(teller: Teller, service: RunningService): Promise<void> {
 }
 
 /** @throws UsageError for an address that other machines reach, without --expose */
-async function requireExposed(values: ServeValues): Promise<void> {
+async function requireExposed(values: Values): Promise<void> {
   const { isLoopback } = await import('../../../service/index.ts');
   if (values.expose === true) return;
-  for (const option of ['host', 'admin-host'] as const) {
+  for (const option of ['host', 'adminHost'] as const) {
     const host = values[option];
     if (host === undefined || isLoopback(host)) continue;
-    const how = values['tls-cert'] === undefined ? ', and the keys on their way, which is plain HTTP' : '';
+    const how = values.tlsCert === undefined ? ', and the keys on their way, which is plain HTTP' : '';
     throw new UsageError(`Other machines would reach ${host}: the stock${how}`, {
-      hint: `petstock sandbox serve --${option} ${shellWord(host)} --expose`,
+      hint: `petstock sandbox serve ${flagOf(option)} ${shellWord(host)} --expose`,
     });
   }
 }

@@ -1,44 +1,42 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import type { Row } from '../../../output/view.ts';
 import type { Stock, Store } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openSandbox, sandboxFile, serversOf, storeError } from '../../sandbox.ts';
-import { requireFileName } from '../values.ts';
-import { databaseOf } from './serve-options.ts';
+import { addOptions, type Values } from './sandbox-options.ts';
 
 /** Which store a command is about: the sandbox's own if neither is given. */
-export interface StoreChoice {
-  readonly file?: string;
-  readonly database?: string;
-}
+export type StoreChoice = Pick<Values, 'file' | 'database'>;
 
-type ChosenStore = { readonly file: string } | { readonly database: string };
+type ChosenStore = { readonly file: string; readonly isOwn: boolean } | { readonly database: string };
 
 /** Adds `--file` and `--database`. */
 export function withStoreOptions(command: Command): Command {
-  return command
-    .option('--file <path>', 'database file (default: that of --env sandbox)')
-    .option('--database <url>', 'a PostgreSQL instead of a file: postgres://user@host:5432/name');
+  return addOptions(command, ['file', 'database'], {
+    file: 'database file (default: that of --env sandbox)',
+    database: 'a PostgreSQL instead of a file: postgres://user@host:5432/name',
+  });
 }
 
 /**
  * Returns the file or the database that is meant; a file other than the sandbox's own has to exist.
  * @throws UsageError
  */
-export async function chosenStore({ context }: Invocation, { file, database }: StoreChoice): Promise<ChosenStore> {
+export function chosenStore({ context }: Invocation, { file, database }: StoreChoice): ChosenStore {
+  const ownFile = sandboxFile(context.folders.state);
   if (database !== undefined) {
     if (file !== undefined) throw new UsageError('--file and --database cannot be used together; leave one out');
-    return { database: databaseOf(database) };
+    return { database };
   }
-  if (file === undefined) return { file: sandboxFile(context.folders.state) };
-  requireFileName(file, '--file');
+  if (file === undefined || file === ownFile) return { file: ownFile, isOwn: true };
   if (file === ':memory:') throw new UsageError('--file :memory: keeps nothing between commands');
   if (!existsSync(file)) {
     throw new UsageError(`There is no file ${file}`, { hint: `petstock sandbox serve --file ${shellWord(file)}` });
   }
-  return { file };
+  return { file, isOwn: false };
 }
 
 /**
@@ -54,8 +52,7 @@ export async function withStore<Result>(
   { stock, onlyLooks = false }: { readonly stock?: Stock; readonly onlyLooks?: boolean } = {},
 ): Promise<Result> {
   const { openStore } = await import('../../../service/index.ts');
-  const isOwn = 'file' in chosen && chosen.file === sandboxFile(context.folders.state);
-  if (isOwn && !onlyLooks) await openSandbox(context.folders.state);
+  if ('file' in chosen && chosen.isOwn && !onlyLooks) await openSandbox(context.folders.state);
   try {
     const store = await openStore({
       ...chosen,
@@ -70,7 +67,7 @@ export async function withStore<Result>(
       await store.close();
     }
   } catch (error) {
-    throw await storeError(error, { ...chosen, isOwn });
+    throw await storeError(error, chosen);
   }
 }
 
@@ -79,4 +76,14 @@ export function nameOfStore(chosen: ChosenStore): string {
   if ('file' in chosen) return chosen.file;
   // No URL: the host may be a folder, and then there is none before the name.
   return chosen.database.replace(/^\w+:\/\/([^@/]*@)?/, '').replace(/\?.*$/, '');
+}
+
+/** Prints one record: its numbers to the right, its texts uncut. */
+export function printRecord({ results }: Invocation, record: Row): Promise<unknown> {
+  const columns = Object.entries(record).map(([field, value]) => ({
+    field,
+    title: `${field.charAt(0).toUpperCase()}${field.slice(1)}`,
+    ...(typeof value === 'number' ? { align: 'right' as const } : { whole: true as const }),
+  }));
+  return results.print({ shape: 'one', columns, rows: [[record]] });
 }

@@ -1,0 +1,202 @@
+import { isIP } from 'node:net';
+import { type Command, Option } from 'commander';
+import { parseQuantity } from '../../../inventory/values.ts';
+import { namesSeveralHosts, parseDatabaseUrl } from '../../../shared/database-url.ts';
+import { UsageError } from '../../../shared/errors.ts';
+import { oneOf, required, requireFileName } from '../values.ts';
+
+/** Where `sandbox serve` listens by default. */
+export const defaultPort = 4010;
+
+/** A limit that is never reached. */
+const unlimited = Number.MAX_SAFE_INTEGER;
+
+export const plans = ['free', 'pro', 'business'] as const;
+
+/** Longer than Node's timers can wait: no server is to be given it. */
+const maxSeconds = 2_000_000;
+
+const day = 86_400;
+
+type Read<Value> = (text: string, option: string) => Value;
+
+interface One<Value> {
+  /** Its name in help. */
+  readonly value: string;
+  readonly about: string;
+  readonly read: Read<Value>;
+}
+
+interface Many<Value> extends One<Value> {
+  /** Between the values in a variable. */
+  readonly separator: RegExp;
+}
+
+function one<Value>(value: string, about: string, read: Read<Value>): One<Value> {
+  return { value, about, read };
+}
+
+/** An option that may be given several times. */
+function many<Value>(value: string, about: string, read: Read<Value>, separator = /[\s,]+/): Many<Value> {
+  return { value, about: `${about}; may be given again`, read, separator };
+}
+
+/** A whole number within these bounds. */
+function whole(least: number, most = unlimited): Read<number> {
+  return (text, option) => {
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    const range = most === unlimited ? `from ${least}` : `from ${least} to ${most}`;
+    throw new UsageError(`${option} takes a whole number ${range}; not "${text}"`);
+  };
+}
+
+const word =
+  <Word extends string>(...words: readonly Word[]): Read<Word> =>
+  (given, option) =>
+    oneOf(option, given, words);
+const text: Read<string> = (given) => given;
+const quantity: Read<bigint> = (given, option) => BigInt(required(parseQuantity(given), option));
+const file: Read<string> = (given, option) => {
+  requireFileName(given, option);
+  return given;
+};
+
+/**
+ * The options of all sandbox commands, once: `adminPort` is `--admin-port` on the command line, and for `sandbox serve`
+ * `PETSTOCK_SERVE_ADMIN_PORT` as a variable. One that is a text alone takes no value.
+ */
+export const options = {
+  file: one(
+    'path',
+    'database file; :memory: keeps nothing (default: that of --env sandbox, or :memory: with options of its own)',
+    file,
+  ),
+  database: one(
+    'url',
+    'a PostgreSQL instead of a file, for several servers: postgres://user@host:5432/name',
+    readDatabase,
+  ),
+  import: one('file', 'stock of a new store: CSV or JSON, as `sandbox import` reads it', file),
+  pets: one('n', 'how many pets a new stock has (default: 24)', whole(0, 100_000_000)),
+  seed: one('n', 'seed of a new stock; the same seed gives the same stock (default: 1)', whole(0)),
+  ids: one(
+    'kind',
+    'large: some ids are beyond 2^53; small: none is, for tools that keep 53 bits (default: large)',
+    word('large', 'small'),
+  ),
+  key: one(
+    'value',
+    'the key, 16 to 128 visible ASCII characters; other users of this machine can see it (default: that of the sandbox)',
+    readSecret,
+  ),
+  keyFile: one('file', 'file of the key, made if it is missing; the key is then shown nowhere', file),
+  minQuantity: one('n', 'smallest quantity that is accepted (default: none)', quantity),
+  maxQuantity: one('n', 'largest quantity that is accepted (default: none)', quantity),
+  plan: one('plan', `${plans.join(', ')} (default: business)`, word(...plans)),
+  limitMinute: one('n', 'requests per minute, for an enterprise key', whole(0)),
+  limitDay: one('n', 'requests per day, for an enterprise key', whole(0)),
+  windowSeconds: one('n', 'length of a minute, for tests (default: 60)', whole(1, day)),
+  noBan: 'never ban a key',
+  banStrikes: one('n', 'refused requests in a minute before a ban (default: 10)', whole(0)),
+  banSeconds: one('n', 'length of a ban (default: 300)', whole(1)),
+  addressLimit: one('n', 'requests without a valid key per minute and address (default: 600)', whole(0)),
+  noAddressLimit: 'answer 401 to any number of them',
+  port: one('n', `port; 0 takes a free one (default: ${defaultPort})`, whole(0, 65_535)),
+  host: one('address', 'address to listen on (default: 127.0.0.1)', text),
+  expose: 'allow a --host or --admin-host that other machines reach',
+  tlsCert: one('file', 'certificate with its chain, PEM; read again at SIGHUP', file),
+  tlsKey: one('file', 'its key, PEM', file),
+  trustProxy: many('cidr', 'network whose X-Forwarded-For is believed', readNetwork),
+  keepAlive: one('seconds', 'how long an idle connection is kept (default: 75)', whole(1, maxSeconds)),
+  cors: many('origin', 'web page that may call it, or *', readOrigin),
+  adminPort: one('n', 'a port for probes, metrics, stock and keys; 0 takes a free one', whole(0, 65_535)),
+  adminHost: one('address', 'address of that port (default: loopback)', text),
+  adminToken: one('token', 'bearer token of that port (default: a new one)', readSecret),
+  metricsToken: one(
+    'token',
+    'bearer token of its /metrics (default: none on loopback, else that of the port)',
+    readSecret,
+  ),
+  drain: one('seconds', 'how long /readyz fails before it stops listening (default: 0)', whole(0, 3_600)),
+  log: 'one JSON line per request and event on stderr; never the key',
+  fault: many('spec', 'a fault to inject, for people who test clients', text, /\n/),
+  testControls:
+    'let --admin-port change faults and the clock and show the requests, for people who test clients; it is then never ready for a balancer',
+} as const;
+
+type Options = typeof options;
+export type Name = keyof Options;
+
+/** What each option is set to; absent if nothing says so. */
+export type Values = {
+  readonly [Each in Name]?: Options[Each] extends string
+    ? true
+    : Options[Each] extends Many<infer Value>
+      ? readonly Value[]
+      : Options[Each] extends One<infer Value>
+        ? Value
+        : never;
+};
+
+export const optionNames = Object.keys(options) as Name[];
+
+/** `--admin-port` */
+export function flagOf(name: Name): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** Gives a command these options. @param abouts of those that are something else to this command */
+export function addOptions(
+  command: Command,
+  names: readonly Name[],
+  abouts: Readonly<Partial<Record<Name, string>>> = {},
+): Command {
+  for (const name of names) {
+    const option = options[name];
+    const [flag, about] = [flagOf(name), abouts[name] ?? (typeof option === 'string' ? option : option.about)];
+    if (typeof option === 'string') command.option(flag, about);
+    else {
+      const read: Read<unknown> = option.read;
+      const readFlag = (given: string, earlier: unknown): unknown =>
+        'separator' in option ? [earlier ?? [], read(given, flag)].flat() : read(given, flag);
+      command.addOption(new Option(`${flag} <${option.value}>`, about).argParser(readFlag));
+    }
+  }
+  return command;
+}
+
+/** Returns the limits of an enterprise key; undefined if neither is given. */
+export function limitsOf({ limitMinute, limitDay }: Pick<Values, 'limitMinute' | 'limitDay'>) {
+  if (limitMinute === undefined && limitDay === undefined) return undefined;
+  return { minute: limitMinute ?? unlimited, day: limitDay ?? unlimited };
+}
+
+/** 16 to 128 visible ASCII characters. @throws UsageError that does not repeat it */
+export function readSecret(given: string, option: string): string {
+  if (/^[!-~]{16,128}$/.test(given)) return given;
+  throw new UsageError(`${option} must have 16 to 128 visible ASCII characters`);
+}
+
+/** The address of a PostgreSQL, or of its servers. @throws UsageError that does not repeat it: it may hold a password */
+function readDatabase(given: string): string {
+  if (!/^postgres(ql)?:\/\/\S+$/.test(given)) {
+    throw new UsageError('--database takes an address such as postgres://user@host:5432/name?sslmode=verify-full');
+  }
+  const parsed = parseDatabaseUrl(given);
+  // The driver knows parameters that we don't, and no lists of hosts.
+  if (!parsed.ok && namesSeveralHosts(given)) throw new UsageError(`--database cannot be used: ${parsed.fault}`);
+  return given;
+}
+
+function readNetwork(given: string, option: string): string {
+  const [address = '', bits] = given.split('/');
+  const most = isIP(address) === 6 ? 128 : 32;
+  if (isIP(address) !== 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))) return given;
+  throw new UsageError(`${option} takes a network such as 10.0.0.0/8; not "${given}"`);
+}
+
+function readOrigin(given: string, option: string): string {
+  if (given === '*' || (URL.canParse(given) && new URL(given).origin === given)) return given;
+  throw new UsageError(`${option} takes an origin such as https://shop.example, or *; not "${given}"`);
+}
