@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { patiently } from '../../src/service/store/sqlite/busy-retry.ts';
-import { openDatabase } from '../../src/service/store/sqlite/database.ts';
+
+import { openDatabase, patiently } from '../../src/service/store/sqlite/database.ts';
 import { GroupCommit, type Participant } from '../../src/service/store/sqlite/group-commit.ts';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { start, temporaryFile } from './support.ts';

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Clock } from '../../clock.ts';
+import { LATELY_MS } from '../rows.ts';
 import { failure, isLost, isTransient, readOnly } from './failure.ts';
 import { ANSWER_MS, beginning, common, requireSessions, secured } from './session.ts';
 
@@ -23,15 +24,6 @@ const WORKERS = 6;
 const READERS = 10;
 
 const ATTEMPTS = 4;
-
-/** Milliseconds after a commit within which another one is taken for granted. */
-const LATELY_MS = 5_000;
-
-interface Reader {
-  readonly client: Client;
-  /** Gives it back. @param isOver whether it can't be used any more */
-  release(isOver: boolean): void;
-}
 
 interface Pools {
   /** For short work. */
@@ -112,16 +104,24 @@ export class Connections {
     );
   }
 
-  /** A connection for a long reading. @throws StorageError when none is free in time */
-  async reader(): Promise<Reader> {
+  /**
+   * Reads all of a moment, however slowly, on a connection of its own.
+   * @throws StorageError, also if none is free in time
+   */
+  async *snapshot<Part>(read: (client: Client) => AsyncGenerator<Part, void>): AsyncGenerator<Part, void> {
     const { pools, client } = await this.#connected('readers');
-    return {
-      client,
-      release: (isOver) => {
-        client.release(isOver);
-        if (isOver) this.#renew(pools);
-      },
-    };
+    let isDone = false;
+    try {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      yield* read(client);
+      await client.query('COMMIT');
+      isDone = true;
+    } catch (error) {
+      throw failure(error, false);
+    } finally {
+      // One that is left in the middle is ended with it: its snapshot holds up the cleaning of what others write.
+      this.#release(pools, client, isDone || (await undone(client)));
+    }
   }
 
   /** Ends what is open: what is under way fails. Once more does nothing. */
@@ -186,11 +186,15 @@ export class Connections {
     } catch (error) {
       if (!onlyReads) this.#wroteAt = undefined;
       // A connection in an unknown state is not used again; its end undoes what was not committed.
-      const isOver = isLost(error) || !(await undone(client));
-      client.release(isOver);
-      if (isOver) this.#renew(pools);
-      throw failure(error, !onlyReads && isOver);
+      const isUsable = !isLost(error) && (await undone(client));
+      this.#release(pools, client, isUsable);
+      throw failure(error, !(onlyReads || isUsable));
     }
+  }
+
+  #release(pools: Pools, client: Client, isUsable: boolean): void {
+    client.release(!isUsable);
+    if (!isUsable) this.#renew(pools);
   }
 
   /** @throws StorageError when none is free in time, or none can be made */
@@ -235,4 +239,10 @@ async function undone(client: Client): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Returns a statement with `$1`, `$2` and so on for its question marks. */
+export function numbered(statement: string): string {
+  let count = 0;
+  return statement.replace(/\?/g, () => `$${++count}`);
 }

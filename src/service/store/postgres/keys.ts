@@ -1,10 +1,10 @@
 import { digestOf } from '../../keys/key.ts';
 import { type Admission, admit, type LimitRules, type Usage } from '../../limits/admission.ts';
-import { type KeyRow, recordOf, usageOf } from '../key-row.ts';
-import { type Entitlement, type KeyRecord, type Registration, StorageError } from '../store.ts';
+import { Lane } from '../lane.ts';
+import { type KeyRow, recordOf, usageColumns, usageOf, usageValues } from '../rows.ts';
+import { type KeyRecord, StorageError } from '../store.ts';
 import type { Connections } from './connections.ts';
-import { Lane } from './lane.ts';
-import { LOOK, type Look, NOW, type Seen, seenIn } from './schema.ts';
+import { LOOK, type Look, type Seen, seenIn } from './schema.ts';
 
 interface Asked {
   readonly digest: string;
@@ -15,7 +15,7 @@ interface Asked {
 /** A row with what says whether it has been changed since it was read. */
 type VersionedRow = KeyRow & { readonly seen: string };
 
-const BY_ID = `encode(substring(digest FROM 1 FOR 6), 'hex') = $1`;
+export const BY_ID = `encode(substring(digest FROM 1 FOR 6), 'hex') = $1`;
 
 /** How often a charge is decided anew because others have charged the same key meanwhile: one of them always gets through. */
 const ATTEMPTS = 200;
@@ -23,7 +23,7 @@ const ATTEMPTS = 200;
 /** Milliseconds from the decision to its charge. What comes to the database later is decided anew. */
 const IN_TIME_MS = 2_000;
 
-/** The keys with what they may use and have used. */
+/** What keys have used. */
 export class PostgresKeys {
   readonly #connections: Connections;
   readonly #onSeen: (seen: Seen) => void;
@@ -41,32 +41,6 @@ export class PostgresKeys {
 
   admit(key: string, rules: LimitRules): Promise<Admission | null> {
     return this.#admissions.run({ digest: digestOf(key), rules });
-  }
-
-  async register(key: string, { plan, limits }: Entitlement, { keepsKnown, origin }: Registration): Promise<void> {
-    const known = keepsKnown
-      ? 'DO NOTHING'
-      : `DO UPDATE SET plan = excluded.plan, minute_limit = excluded.minute_limit, day_limit = excluded.day_limit`;
-    await this.#connections.change(
-      `INSERT INTO petstock_service.keys (digest, plan, minute_limit, day_limit, created_at, origin)
-       VALUES ($1, $2, $3, $4, ${NOW}, $5) ON CONFLICT (digest) ${known}`,
-      [Buffer.from(digestOf(key), 'hex'), plan, limits.minute, limits.day, origin ?? null],
-    );
-  }
-
-  async revoke(id: string): Promise<KeyRecord | null> {
-    const rows = await this.#connections.change<KeyRow>(
-      `UPDATE petstock_service.keys SET revoked_at = coalesce(revoked_at, ${NOW}) WHERE ${BY_ID} RETURNING *`,
-      [id],
-    );
-    return rows[0] === undefined ? null : recordOf(rows[0]);
-  }
-
-  async list(): Promise<readonly KeyRecord[]> {
-    const rows = await this.#connections.read<KeyRow>(
-      'SELECT * FROM petstock_service.keys ORDER BY created_at, digest',
-    );
-    return rows.map(recordOf);
   }
 
   async changeUsage(id: string, change: (usage: Usage, now: number) => Usage): Promise<KeyRecord | null> {
@@ -142,21 +116,16 @@ export class PostgresKeys {
     { now, moved }: Seen,
   ): Promise<ReadonlySet<string>> {
     if (usages.length === 0) return new Set();
-    const rows = usages.map(([row, { minute, day, conduct }]) => {
-      const { firstRefusalAt, strikes, bannedUntil } = conduct;
-      const windows = [minute.start, minute.length, minute.used, day.start, day.used];
-      const numbers = [...windows, firstRefusalAt, strikes, bannedUntil].map((value) =>
-        value === null ? 'NULL::bigint' : `${value}::bigint`,
-      );
+    const rows = usages.map(([row, usage]) => {
+      const numbers = usageValues(usage).map((value) => (value === null ? 'NULL::bigint' : `${value}::bigint`));
       return `('\\x${digestIn(row)}'::bytea, '${row.seen}'::xid, ${numbers.join()})`;
     });
     // Numbers and hex digits alone. The rows are locked in one order, so that two services do not wait for each other.
     const written = await this.#connections.change<Pick<KeyRow, 'digest'>>(
-      `WITH v (digest, seen, a, b, c, d, e, f, g, h) AS (VALUES ${rows.join()}), locked AS MATERIALIZED (
+      `WITH v (digest, seen, ${usageColumns.join()}) AS (VALUES ${rows.join()}), locked AS MATERIALIZED (
          SELECT digest FROM petstock_service.keys WHERE digest IN (SELECT digest FROM v) ORDER BY digest FOR NO KEY UPDATE
        )
-       UPDATE petstock_service.keys AS k SET minute_start = a, minute_length = b, minute_used = c, day_start = d, day_used = e,
-         first_refusal_at = f, strikes = g, banned_until = h
+       UPDATE petstock_service.keys AS k SET ${usageColumns.map((column) => `${column} = v.${column}`).join()}
        FROM v JOIN locked ON locked.digest = v.digest WHERE k.digest = v.digest AND k.xmin = v.seen
          AND clock_timestamp() < to_timestamp(${now - moved + IN_TIME_MS}::float8 / 1000) RETURNING k.digest`,
     );

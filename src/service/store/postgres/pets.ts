@@ -1,7 +1,7 @@
 import type { InventoryItem, PetStatus, StockItem } from '../../seed/stock.ts';
+import { Lane } from '../lane.ts';
 import { StorageError } from '../store.ts';
 import type { Connections } from './connections.ts';
-import { Lane } from './lane.ts';
 import { ANSWER_MS } from './session.ts';
 
 interface PetRow {
@@ -17,9 +17,6 @@ interface UpdatedRow {
   readonly id: bigint | null;
   readonly status: PetStatus | null;
 }
-
-/** Milliseconds for what may be as long as the stock. */
-const ALL_MS = 60_000;
 
 interface Update {
   readonly petId: bigint;
@@ -49,40 +46,6 @@ export class PostgresPets {
 
   setQuantity(petId: bigint, quantity: bigint): Promise<InventoryItem | null> {
     return this.#updates.run({ petId, quantity });
-  }
-
-  async setStatus(petId: bigint, status: PetStatus): Promise<InventoryItem | null> {
-    const rows = await this.#connections.change<PetRow>(
-      'UPDATE petstock_service.pets SET status = $2 WHERE id = $1 RETURNING id, quantity, status',
-      [petId, status],
-    );
-    const row = rows[0];
-    return row === undefined ? null : { petId, quantity: row.quantity, status: row.status };
-  }
-
-  async remove(petId: bigint): Promise<boolean> {
-    const rows = await this.#connections.change('DELETE FROM petstock_service.pets WHERE id = $1 RETURNING id', [
-      petId,
-    ]);
-    return rows.length > 0;
-  }
-
-  async orders(): Promise<readonly string[]> {
-    const rows = await this.#connections.read<{ readonly body: string }>(
-      'SELECT body FROM petstock_service.orders ORDER BY position',
-      [],
-      ALL_MS,
-    );
-    return rows.map(({ body }) => body);
-  }
-
-  async records(): Promise<readonly string[]> {
-    const rows = await this.#connections.read<{ readonly record: string }>(
-      'SELECT record FROM petstock_service.pets WHERE record IS NOT NULL ORDER BY id',
-      [],
-      ALL_MS,
-    );
-    return rows.map(({ record }) => record);
   }
 
   async #findAll(petIds: readonly bigint[]): Promise<readonly (StockItem | null)[]> {

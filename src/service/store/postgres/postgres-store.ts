@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
+import { digestOf } from '../../keys/key.ts';
 import type { Admission, LimitRules, Usage } from '../../limits/admission.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from '../../seed/stock.ts';
+import { forgetUsageSql, type KeyRow, recordOf, registerSql } from '../rows.ts';
 import type { Entitlement, KeyRecord, Registration, Store } from '../store.ts';
-import { Connections } from './connections.ts';
+import { Connections, numbered } from './connections.ts';
 import { PostgresInventory } from './inventory.ts';
-import { PostgresKeys } from './keys.ts';
+import { BY_ID, PostgresKeys } from './keys.ts';
 import { PostgresPets } from './pets.ts';
 import {
   fillStock,
   LOOK,
   type Look,
+  NOW,
   patiently,
   prepare,
   putItems,
@@ -37,9 +40,8 @@ const CHECK = `WITH changed AS (UPDATE petstock_service.service SET version = ve
 /** How long what is under way may take when the store is closed. */
 const UNFINISHED_MS = 2_000;
 
-const FORGET_USAGE = `
-  UPDATE petstock_service.keys SET minute_start = -1, minute_length = 0, minute_used = 0, day_start = -1, day_used = 0,
-    first_refusal_at = NULL, strikes = 0, banned_until = NULL`;
+/** Milliseconds for what may be as long as the stock. */
+const ALL_MS = 60_000;
 
 /** A store for any number of services on any number of machines: the schema `petstock_service` of a PostgreSQL 15 or later. */
 export class PostgresStore implements Store {
@@ -98,16 +100,23 @@ export class PostgresStore implements Store {
     this.#seen(seenIn(rows[0]));
   }
 
-  register(key: string, entitlement: Entitlement, registration: Registration): Promise<void> {
-    return this.#keys.register(key, entitlement, registration);
+  async register(key: string, { plan, limits }: Entitlement, { keepsKnown, origin }: Registration): Promise<void> {
+    const register = numbered(registerSql('petstock_service.keys', NOW, keepsKnown));
+    const digest = Buffer.from(digestOf(key), 'hex');
+    await this.#connections.change(register, [digest, plan, limits.minute, limits.day, origin ?? null]);
   }
 
-  revoke(id: string): Promise<KeyRecord | null> {
-    return this.#keys.revoke(id);
+  async revoke(id: string): Promise<KeyRecord | null> {
+    const [row] = await this.#connections.change<KeyRow>(
+      `UPDATE petstock_service.keys SET revoked_at = coalesce(revoked_at, ${NOW}) WHERE ${BY_ID} RETURNING *`,
+      [id],
+    );
+    return row === undefined ? null : recordOf(row);
   }
 
-  keys(): Promise<readonly KeyRecord[]> {
-    return this.#keys.list();
+  async keys(): Promise<readonly KeyRecord[]> {
+    const statement = 'SELECT * FROM petstock_service.keys ORDER BY created_at, digest';
+    return (await this.#connections.read<KeyRow>(statement)).map(recordOf);
   }
 
   admit(key: string, rules: LimitRules): Promise<Admission | null> {
@@ -130,16 +139,25 @@ export class PostgresStore implements Store {
     return this.#pets.setQuantity(petId, quantity);
   }
 
-  setStatus(petId: bigint, status: PetStatus): Promise<InventoryItem | null> {
-    return this.#pets.setStatus(petId, status);
+  async setStatus(petId: bigint, status: PetStatus): Promise<InventoryItem | null> {
+    const [item] = await this.#connections.change<InventoryItem>(
+      'UPDATE petstock_service.pets SET status = $2 WHERE id = $1 RETURNING id AS "petId", quantity, status',
+      [petId, status],
+    );
+    return item ?? null;
   }
 
   orders(): Promise<readonly string[]> {
-    return this.#pets.orders();
+    return this.#texts('SELECT body AS text FROM petstock_service.orders ORDER BY position');
   }
 
   records(): Promise<readonly string[]> {
-    return this.#pets.records();
+    return this.#texts('SELECT record AS text FROM petstock_service.pets WHERE record IS NOT NULL ORDER BY id');
+  }
+
+  async remove(petId: bigint): Promise<boolean> {
+    const removed = 'DELETE FROM petstock_service.pets WHERE id = $1 RETURNING id';
+    return (await this.#connections.change(removed, [petId])).length > 0;
   }
 
   put(items: Iterable<StockItem>): Promise<void> {
@@ -150,10 +168,6 @@ export class PostgresStore implements Store {
     });
   }
 
-  remove(petId: bigint): Promise<boolean> {
-    return this.#pets.remove(petId);
-  }
-
   /** Those who write wait until it is done; those who read go on with the previous stock. */
   replace(stock: Stock, { forgetsUsage }: { readonly forgetsUsage: boolean }): Promise<void> {
     return this.#connections.transact(async (client) => {
@@ -161,7 +175,7 @@ export class PostgresStore implements Store {
       await patiently(client, 'LOCK TABLE petstock_service.pets, petstock_service.orders IN EXCLUSIVE MODE');
       await patiently(client, 'DELETE FROM petstock_service.pets; DELETE FROM petstock_service.orders');
       await fillStock(client, stock);
-      if (forgetsUsage) await patiently(client, FORGET_USAGE);
+      if (forgetsUsage) await patiently(client, forgetUsageSql('petstock_service.keys'));
     });
   }
 
@@ -175,6 +189,11 @@ export class PostgresStore implements Store {
     // A database that does not answer is not to hold up the end of the service.
     await Promise.race([isIdle, sleep(UNFINISHED_MS, undefined, { ref: false })]);
     await this.#connections.close();
+  }
+
+  async #texts(statement: string): Promise<readonly string[]> {
+    const rows = await this.#connections.read<{ readonly text: string }>(statement, [], ALL_MS);
+    return rows.map(({ text }) => text);
   }
 
   #seen({ now, moved }: Seen): void {

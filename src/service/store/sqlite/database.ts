@@ -1,4 +1,5 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { sqlite } from '../../../shared/sqlite-engine.ts';
 import { StorageError } from '../store.ts';
@@ -18,6 +19,18 @@ export const BUSY_MS = 5;
 export function openDatabase(file: string, options: { readOnly?: boolean; timeout?: number } = {}): Database {
   if (file !== IN_MEMORY && !existsSync(file)) createPrivately(file);
   return new (sqlite().DatabaseSync)(file, { timeout: BUSY_MS, ...options, readBigInts: true });
+}
+
+/** Returns the statement of a text, which is prepared once. */
+export type Prepare = (text: string) => Statement;
+
+export function prepareOnce(database: Database): Prepare {
+  const known = new Map<string, Statement>();
+  return (text) => {
+    const statement = known.get(text) ?? database.prepare(text);
+    known.set(text, statement);
+    return statement;
+  };
 }
 
 /** SQLite gives the files beside the database (`-wal`, `-shm`) the same mode. */
@@ -101,4 +114,28 @@ function isDamaged(error: Error): boolean {
 function codeOf(error: unknown): number | undefined {
   if (!isSqliteError(error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode & 0xff : codesByMessage.get(error.message);
+}
+
+/** Milliseconds between attempts, some five seconds in all: the rhythm of SQLite's own waiting. */
+const PAUSES: readonly number[] = [1, 2, 5, 10, 15, 20, ...Array<number>(200).fill(25)];
+
+/** The same for a minute: for a whole stock, while another process may be putting in a million pets. */
+export const VERY_PATIENT: readonly number[] = [...PAUSES, ...Array<number>(2_200).fill(25)];
+
+/**
+ * Does `work` once no other process holds the lock that it needs. SQLite would wait for that itself, but hold up the
+ * event loop meanwhile: here other requests go on.
+ *
+ * @throws StorageError when the lock is not released in time, or for anything else that SQLite says
+ */
+export async function patiently<Result>(work: () => Result, pauses = PAUSES): Promise<Result> {
+  for (const pause of pauses) {
+    try {
+      return guarded(work);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
+    await sleep(pause);
+  }
+  return guarded(work);
 }

@@ -1,6 +1,5 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { patiently } from './busy-retry.ts';
-import { type Database, guarded, isBusy, type Statement } from './database.ts';
+import { Lane } from '../lane.ts';
+import { type Database, guarded, isBusy, patiently, type Statement } from './database.ts';
 
 /** Something that gathers changes during a transaction and writes them at its end. */
 export interface Participant {
@@ -10,29 +9,25 @@ export interface Participant {
   forget(): void;
 }
 
-interface Job {
-  /** Does the work. `tell` is for when its outcome has been committed. */
-  attempt(): { readonly error?: unknown; tell(): void };
-  fail(error: unknown): void;
-}
+type Work = () => unknown;
+type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
 /**
  * Commits all work of one turn of the event loop in one transaction: with many requests at once, beginning and
  * committing cost more than what is between them.
  *
  * A result is given to no one before it has been committed. Work that fails takes nothing else with it: its statement
- * is undone alone, or, where SQLite undoes the whole transaction, everything is done again, each in one of its own.
+ * is undone alone, or, if SQLite undoes the whole transaction, everything is done again, each in one of its own.
  * So work must be fit to be done again after it was undone, and make its changes in a single statement.
  */
 export class GroupCommit {
+  readonly #lane = new Lane<Work, Outcome>((works) => this.#complete(works));
   readonly #database: Database;
   readonly #participant: Participant;
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #ready: () => void;
   readonly #ended: (error?: unknown) => void;
-  #waiting: Job[] = [];
-  #turn: Promise<void> | null = null;
 
   /**
    * @param ready called before each transaction; what it throws is what all of it fails with
@@ -56,57 +51,34 @@ export class GroupCommit {
    * Runs `work` while the write lock is held, so that what it reads stays true until it is committed.
    * @throws StorageError; then nothing of it has been done
    */
-  run<Result>(work: () => Result): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({
-        attempt: () => {
-          try {
-            const result = guarded(work);
-            return { tell: () => resolve(result) };
-          } catch (error) {
-            return { error, tell: () => reject(error) };
-          }
-        },
-        fail: reject,
-      });
-      this.#schedule();
-    });
+  async run<Result>(work: () => Result): Promise<Result> {
+    const outcome = await this.#lane.run(work);
+    if ('error' in outcome) throw outcome.error;
+    return outcome.result as Result;
   }
 
   /** Resolves once everything that was asked for has been done, or has failed. */
-  async idle(): Promise<void> {
-    while (this.#turn !== null) await this.#turn;
-  }
-
-  #schedule(): void {
-    this.#turn ??= endOfTurn().then(async () => {
-      const jobs = this.#waiting;
-      this.#waiting = [];
-      await this.#complete(jobs);
-      this.#turn = null;
-      if (this.#waiting.length > 0) this.#schedule();
-    });
+  idle(): Promise<void> {
+    return this.#lane.idle();
   }
 
   /** Never rejects. */
-  async #complete(jobs: readonly Job[]): Promise<void> {
+  async #complete(works: readonly Work[]): Promise<readonly Outcome[]> {
     try {
-      for (const { tell } of await patiently(() => this.#together(jobs))) tell();
+      return await patiently(() => this.#together(works));
     } catch (error) {
-      if (jobs.length === 1 || isBusy(error)) for (const job of jobs) job.fail(error);
-      else for (const job of jobs) await this.#complete([job]);
+      if (works.length === 1 || isBusy(error)) return works.map(() => ({ error }));
+      const outcomes: Outcome[] = [];
+      for (const work of works) outcomes.push(...(await this.#complete([work])));
+      return outcomes;
     }
   }
 
-  #together(jobs: readonly Job[]) {
+  #together(works: readonly Work[]): readonly Outcome[] {
     this.#ready();
     this.#begin.run();
     try {
-      const outcomes = jobs.map((job) => {
-        const outcome = job.attempt();
-        if (outcome.error !== undefined && !this.#database.isTransaction) throw outcome.error;
-        return outcome;
-      });
+      const outcomes = works.map((work) => this.#attempt(work));
       this.#participant.flush();
       this.#commit.run();
       this.#ended();
@@ -117,6 +89,16 @@ export class GroupCommit {
       throw error;
     } finally {
       this.#participant.forget();
+    }
+  }
+
+  /** @throws what it fails with if that has undone the whole transaction */
+  #attempt(work: Work): Outcome {
+    try {
+      return { result: guarded(work) };
+    } catch (error) {
+      if (!this.#database.isTransaction) throw error;
+      return { error };
     }
   }
 }

@@ -1,10 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { digestOf } from '../../keys/key.ts';
-import type { Limits } from '../../limits/admission.ts';
-import { type Admission, admit, type LimitRules, type Usage } from '../../limits/admission.ts';
-import { idOf, type KeyRow, recordOf, usageOf } from '../key-row.ts';
+import { type Admission, admit, type LimitRules, type Limits, type Usage } from '../../limits/admission.ts';
+import { type KeyRow, recordOf, registerSql, usageColumns, usageOf, usageValues } from '../rows.ts';
 import type { Entitlement, KeyRecord, Registration } from '../store.ts';
-import type { Database, Statement } from './database.ts';
+import type { Prepare } from './database.ts';
 import type { Participant } from './group-commit.ts';
 
 /** A key that has made requests in the transaction under way. */
@@ -14,61 +13,44 @@ interface Account {
   usage: Usage;
 }
 
+const BY_ID = 'lower(substr(hex(digest), 1, 12)) = ?';
+const USE = `UPDATE keys SET ${usageColumns.map((column) => `${column} = ?`).join(', ')} WHERE digest = ?`;
+
 /**
  * The keys with what they may use and have used. Everything here is called in a transaction that holds the write lock.
  * In one transaction a key is read once and written once, however many requests it makes.
  */
 export class Keys implements Participant {
   readonly #accounts = new Map<string, Account>();
-  readonly #find: Statement;
-  readonly #list: Statement;
-  readonly #insert: Statement;
-  readonly #entitle: Statement;
-  readonly #revoke: Statement;
-  readonly #use: Statement;
+  readonly #sql: Prepare;
 
-  constructor(database: Database) {
-    this.#find = database.prepare('SELECT * FROM keys WHERE digest = ?');
-    this.#list = database.prepare('SELECT * FROM keys ORDER BY created_at, digest');
-    this.#insert = database.prepare(
-      'INSERT INTO keys (digest, plan, minute_limit, day_limit, created_at, origin) VALUES (?, ?, ?, ?, ?, ?)',
-    );
-    this.#entitle = database.prepare('UPDATE keys SET plan = ?, minute_limit = ?, day_limit = ? WHERE digest = ?');
-    this.#revoke = database.prepare('UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE digest = ?');
-    this.#use = database.prepare(
-      `UPDATE keys SET minute_start = ?, minute_length = ?, minute_used = ?, day_start = ?, day_used = ?,
-       first_refusal_at = ?, strikes = ?, banned_until = ? WHERE digest = ?`,
-    );
+  constructor(sql: Prepare) {
+    this.#sql = sql;
   }
 
   register(key: string, { plan, limits }: Entitlement, { keepsKnown, origin }: Registration, at: number): void {
     this.#settle();
-    const row = this.#row(digestOf(key));
-    if (row === undefined)
-      this.#insert.run(bytesOf(digestOf(key)), plan, limits.minute, limits.day, at, origin ?? null);
-    else if (!keepsKnown) this.#entitle.run(plan, limits.minute, limits.day, row.digest);
+    const register = this.#sql(registerSql('keys', '?', keepsKnown));
+    register.run(bytesOf(digestOf(key)), plan, limits.minute, limits.day, origin ?? null, at);
   }
 
   revoke(id: string, at: number): KeyRecord | null {
     this.#settle();
-    const row = this.#byId(id);
-    if (row === undefined) return null;
-    this.#revoke.run(at, row.digest);
-    const record = recordOf(row);
-    return { ...record, revokedAt: record.revokedAt ?? at };
+    return this.#record(`UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE ${BY_ID} RETURNING *`, at, id);
   }
 
   changeUsage(id: string, change: (usage: Usage) => Usage): KeyRecord | null {
     this.#settle();
-    const row = this.#byId(id);
+    const row: KeyRow | undefined = this.#sql(`SELECT * FROM keys WHERE ${BY_ID}`).get(id);
     if (row === undefined) return null;
     const usage = change(usageOf(row));
-    this.#write(row.digest, usage);
+    this.#sql(USE).run(...usageValues(usage), row.digest);
     return { ...recordOf(row), usage };
   }
 
   list(): readonly KeyRecord[] {
-    return this.#rows().map(recordOf);
+    const rows: readonly KeyRow[] = this.#sql('SELECT * FROM keys ORDER BY created_at, digest').all();
+    return rows.map(recordOf);
   }
 
   /** @param now read under the lock: then the order of the times is the order of the charges */
@@ -81,7 +63,7 @@ export class Keys implements Participant {
   }
 
   flush(): void {
-    for (const { digest, usage } of this.#accounts.values()) this.#write(digest, usage);
+    for (const { digest, usage } of this.#accounts.values()) this.#sql(USE).run(...usageValues(usage), digest);
   }
 
   forget(): void {
@@ -94,35 +76,21 @@ export class Keys implements Participant {
     this.forget();
   }
 
-  #write(digest: Uint8Array, { minute, day, conduct }: Usage): void {
-    const { firstRefusalAt, strikes, bannedUntil } = conduct;
-    const windows = [minute.start, minute.length, minute.used, day.start, day.used];
-    this.#use.run(...windows, firstRefusalAt, strikes, bannedUntil, digest);
-  }
-
-  #byId(id: string): KeyRow | undefined {
-    return this.#rows().find((known) => idOf(known) === id);
+  #record(statement: string, ...values: readonly (string | number)[]): KeyRecord | null {
+    const row: KeyRow | undefined = this.#sql(statement).get(...values);
+    return row === undefined ? null : recordOf(row);
   }
 
   #account(digest: string): Account | null {
     const open = this.#accounts.get(digest);
     if (open !== undefined) return open;
-    const row = this.#row(digest);
-    if (row === undefined || row.revoked_at !== null) return null;
+    const bytes = bytesOf(digest);
+    const row: KeyRow | undefined = this.#sql('SELECT * FROM keys WHERE digest = ?').get(bytes);
+    if (row === undefined || !timingSafeEqual(row.digest, bytes) || row.revoked_at !== null) return null;
     const limits = { minute: row.minute_limit, day: row.day_limit };
     const account = { digest: row.digest, limits, usage: usageOf(row) };
     this.#accounts.set(digest, account);
     return account;
-  }
-
-  #row(digest: string): KeyRow | undefined {
-    const bytes = bytesOf(digest);
-    const row: KeyRow | undefined = this.#find.get(bytes);
-    return row !== undefined && timingSafeEqual(row.digest, bytes) ? row : undefined;
-  }
-
-  #rows(): KeyRow[] {
-    return this.#list.all();
   }
 }
 

@@ -2,13 +2,23 @@ import { statSync } from 'node:fs';
 import { type Clock, MovableClock } from '../../clock.ts';
 import type { Admission, LimitRules, Usage } from '../../limits/admission.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from '../../seed/stock.ts';
+import { forgetUsageSql, LATELY_MS } from '../rows.ts';
 import { type Entitlement, type KeyRecord, type Registration, StorageError, type Store } from '../store.ts';
-import { patiently, VERY_PATIENT } from './busy-retry.ts';
-import { BUSY_MS, type Database, guarded, IN_MEMORY, inTransaction, openDatabase, type Statement } from './database.ts';
+import {
+  BUSY_MS,
+  type Database,
+  guarded,
+  IN_MEMORY,
+  inTransaction,
+  openDatabase,
+  type Prepare,
+  patiently,
+  prepareOnce,
+  VERY_PATIENT,
+} from './database.ts';
 import { GroupCommit } from './group-commit.ts';
-import { Pages, ShortList, type Snapshots, snapshotsOf } from './inventory.ts';
+import { ShortList, Snapshots } from './inventory.ts';
 import { Keys } from './keys.ts';
-import { Pets } from './pets.ts';
 import {
   CURRENT,
   fillStock,
@@ -38,13 +48,6 @@ function identityOf(file: string): string {
   return found === undefined ? '' : `${found.dev} ${found.ino}`;
 }
 
-const FORGET_USAGE = `
-  UPDATE keys SET minute_start = -1, minute_length = 0, minute_used = 0, day_start = -1, day_used = 0,
-    first_refusal_at = NULL, strikes = 0, banned_until = NULL`;
-
-/** Milliseconds after a commit within which another one is taken for granted. */
-const LATELY_MS = 5_000;
-
 const REWRITE = `UPDATE keys SET plan = plan WHERE digest = (SELECT min(digest) FROM keys);
   UPDATE pets SET quantity = quantity WHERE id = (SELECT min(id) FROM pets);
   PRAGMA user_version = ${CURRENT}`;
@@ -57,12 +60,11 @@ export class SqliteStore implements Store {
   readonly #clock: MovableClock;
   readonly #database: Database;
   readonly #requirePresent: () => void;
-  readonly #version: Statement;
+  readonly #sql: Prepare;
   /** When a change was committed; undefined if one has failed since. */
   #wroteAt: number | undefined;
   readonly #commits: GroupCommit;
   readonly #keys: Keys;
-  readonly #pets: Pets;
   readonly #shortList: ShortList;
   readonly #snapshots: Snapshots;
 
@@ -87,8 +89,8 @@ export class SqliteStore implements Store {
     this.#clock = new MovableClock(clock);
     this.#database = database;
     this.#requirePresent = presenceOf(file);
-    this.#keys = new Keys(database);
-    this.#version = database.prepare('PRAGMA user_version');
+    this.#sql = prepareOnce(database);
+    this.#keys = new Keys(this.#sql);
     this.#commits = new GroupCommit(
       database,
       this.#keys,
@@ -97,9 +99,8 @@ export class SqliteStore implements Store {
         this.#wroteAt = error === undefined ? this.#clock.unmoved() : undefined;
       },
     );
-    this.#pets = new Pets(database);
-    this.#shortList = new ShortList(database, new Pages(database));
-    this.#snapshots = snapshotsOf(file, database);
+    this.#shortList = new ShortList(this.#sql);
+    this.#snapshots = new Snapshots(file, this.#sql);
   }
 
   now(): number {
@@ -146,37 +147,36 @@ export class SqliteStore implements Store {
     else if (single !== '') yield single;
   }
 
-  find(petId: bigint): Promise<StockItem | null> {
-    return patiently(() => this.#pets.find(petId));
+  async find(petId: bigint): Promise<StockItem | null> {
+    const find = 'SELECT id AS petId, quantity, status, record FROM pets WHERE id = ?';
+    const row = await patiently(() => this.#sql(find).get(petId));
+    return row === undefined ? null : { ...row, record: row.record ?? undefined };
   }
 
   setQuantity(petId: bigint, quantity: bigint): Promise<InventoryItem | null> {
-    return this.#commits.run(() => {
-      this.#shortList.changed();
-      return this.#pets.setQuantity(petId, quantity);
-    });
+    return this.#change('UPDATE pets SET quantity = ? WHERE id = ? RETURNING id AS petId, quantity, status', [
+      quantity,
+      petId,
+    ]);
   }
 
   setStatus(petId: bigint, status: PetStatus): Promise<InventoryItem | null> {
-    return this.#commits.run(() => {
-      this.#shortList.changed();
-      return this.#pets.setStatus(petId, status);
-    });
+    return this.#change('UPDATE pets SET status = ? WHERE id = ? RETURNING id AS petId, quantity, status', [
+      status,
+      petId,
+    ]);
   }
 
   orders(): Promise<readonly string[]> {
-    return patiently(() => this.#pets.orders());
+    return this.#texts('SELECT body AS text FROM orders ORDER BY position');
   }
 
   records(): Promise<readonly string[]> {
-    return patiently(() => this.#pets.records());
+    return this.#texts('SELECT record AS text FROM pets WHERE record IS NOT NULL ORDER BY id');
   }
 
-  remove(petId: bigint): Promise<boolean> {
-    return this.#commits.run(() => {
-      this.#shortList.changed();
-      return this.#pets.remove(petId);
-    });
+  async remove(petId: bigint): Promise<boolean> {
+    return (await this.#change('DELETE FROM pets WHERE id = ? RETURNING id', [petId])) !== null;
   }
 
   put(items: Iterable<StockItem>): Promise<void> {
@@ -187,7 +187,7 @@ export class SqliteStore implements Store {
     return this.#alone(() => {
       this.#database.exec('DELETE FROM pets; DELETE FROM orders');
       fillStock(this.#database, stock);
-      if (forgetsUsage) this.#database.exec(FORGET_USAGE);
+      if (forgetsUsage) this.#database.exec(forgetUsageSql('keys'));
     });
   }
 
@@ -201,8 +201,21 @@ export class SqliteStore implements Store {
   /** @throws StorageError if the file was replaced, or changed by a later version of petstock */
   #requireOwn(): void {
     this.#requirePresent();
-    const { user_version: version } = this.#version.get();
+    const { user_version: version } = this.#sql('PRAGMA user_version').get();
     if (version !== CURRENT) throw laterVersion(this.#database.location() ?? 'the database', version);
+  }
+
+  /** Changes one pet, and returns its row; null if there is none. */
+  #change<Row>(statement: string, values: readonly (bigint | string)[]): Promise<Row | null> {
+    return this.#commits.run(() => {
+      this.#shortList.changed();
+      return this.#sql(statement).get(...values) ?? null;
+    });
+  }
+
+  async #texts(statement: string): Promise<readonly string[]> {
+    const rows: readonly { readonly text: string }[] = await patiently(() => this.#sql(statement).all());
+    return rows.map(({ text }) => text);
   }
 
   /** A transaction of its own: between two turns none is open. */

@@ -10,8 +10,8 @@ interface Waiting<Asked, Result> {
 }
 
 /**
- * Does what is asked for in batches, one after another: while one is on its way to the database and back, the next one
- * gathers. With many requests at once a round trip serves all of them, and the order in which they were asked stays.
+ * Does in batches all that is asked for in a turn of the event loop, or while the batch before is under way: with many requests at
+ * once a transaction or a round trip serves all of them. The order in which they were asked stays.
  */
 export class Lane<Asked, Result> {
   readonly #work: (asked: readonly Asked[]) => Promise<readonly Result[]>;
@@ -36,8 +36,10 @@ export class Lane<Asked, Result> {
   }
 
   async #drain(): Promise<void> {
-    await endOfTurn();
-    while (this.#waiting.length > 0) await this.#complete(this.#waiting.splice(0, MOST));
+    do {
+      await endOfTurn();
+      await this.#complete(this.#waiting.splice(0, MOST));
+    } while (this.#waiting.length > 0);
     this.#running = null;
   }
 

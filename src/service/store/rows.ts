@@ -1,0 +1,103 @@
+import { keyIdOf } from '../keys/key.ts';
+import type { Usage } from '../limits/admission.ts';
+import { DAY_MS, NEVER } from '../limits/window.ts';
+import type { KeyRecord } from './store.ts';
+
+/** A row of the table of keys: every integer is a bigint. */
+export interface KeyRow {
+  readonly digest: Uint8Array;
+  readonly plan: string;
+  readonly minute_limit: bigint;
+  readonly day_limit: bigint;
+  readonly created_at: bigint;
+  readonly revoked_at: bigint | null;
+  readonly origin: string | null;
+  readonly minute_start: bigint;
+  readonly minute_length: bigint;
+  readonly minute_used: bigint;
+  readonly day_start: bigint;
+  readonly day_used: bigint;
+  readonly first_refusal_at: bigint | null;
+  readonly strikes: bigint;
+  readonly banned_until: bigint | null;
+}
+
+export function recordOf(row: KeyRow): KeyRecord {
+  return {
+    id: keyIdOf(Buffer.from(row.digest).toString('hex')),
+    plan: row.plan,
+    limits: { minute: row.minute_limit, day: row.day_limit },
+    createdAt: Number(row.created_at),
+    revokedAt: numberOf(row.revoked_at),
+    origin: row.origin,
+    usage: usageOf(row),
+  };
+}
+
+/** A statement that makes a key known: digest, plan, limits a minute and a day, time, origin. @param now an expression, or a value */
+export function registerSql(table: string, now: string, keepsKnown: boolean): string {
+  const change =
+    'UPDATE SET plan = excluded.plan, minute_limit = excluded.minute_limit, day_limit = excluded.day_limit';
+  return `INSERT INTO ${table} (digest, plan, minute_limit, day_limit, origin, created_at)
+    VALUES (?, ?, ?, ?, ?, ${now}) ON CONFLICT (digest) DO ${keepsKnown ? 'NOTHING' : change}`;
+}
+
+/** Has all keys of a table begin anew. */
+export const forgetUsageSql = (table: string) => `
+  UPDATE ${table} SET minute_start = -1, minute_length = 0, minute_used = 0, day_start = -1, day_used = 0,
+    first_refusal_at = NULL, strikes = 0, banned_until = NULL`;
+
+export function usageOf(row: KeyRow): Usage {
+  return {
+    minute: { start: Number(row.minute_start), length: Number(row.minute_length), used: row.minute_used },
+    day: row.day_start < 0n ? NEVER : { start: Number(row.day_start), length: DAY_MS, used: row.day_used },
+    conduct: {
+      firstRefusalAt: numberOf(row.first_refusal_at),
+      strikes: Number(row.strikes),
+      bannedUntil: numberOf(row.banned_until),
+    },
+  };
+}
+
+function numberOf(value: bigint | null): number | null {
+  return value === null ? null : Number(value);
+}
+
+/** The columns of a usage in the order of `usageValues`. */
+export const usageColumns =
+  'minute_start minute_length minute_used day_start day_used first_refusal_at strikes banned_until'.split(' ');
+
+export function usageValues({ minute, day, conduct }: Usage): readonly (bigint | number | null)[] {
+  const { firstRefusalAt, strikes, bannedUntil } = conduct;
+  return [minute.start, minute.length, minute.used, day.start, day.used, firstRefusalAt, strikes, bannedUntil];
+}
+
+/** Pets in a page: some 50 KiB of text, read in a fraction of a millisecond. */
+export const PAGE = 1_000;
+
+export const SMALLEST_ID = -(2n ** 63n);
+export const LARGEST_ID = 2n ** 63n - 1n;
+
+/** A part of the inventory. */
+export interface Page {
+  readonly pets: bigint;
+  /** Null in an empty page, as is the text. */
+  readonly last_id: bigint | null;
+  /** The JSON of its items with commas between. */
+  readonly text: string | null;
+}
+
+/** A statement that reads the page from an id on. @param joined an aggregate of `item` */
+export function pageSql(table: string, joined: string): string {
+  return `SELECT count(*) AS pets, max(id) AS last_id, ${joined} AS text FROM (
+    SELECT id, '{"petId":' || id || ',"quantity":' || quantity || ',"status":"' || status || '"}' AS item
+    FROM ${table} WHERE id >= ? ORDER BY id LIMIT ${PAGE}) AS page`;
+}
+
+/** Returns where the page after this one begins; null after the last one. */
+export function nextPage({ pets, last_id: last }: Page): bigint | null {
+  return pets < PAGE || last === null || last === LARGEST_ID ? null : last + 1n;
+}
+
+/** Milliseconds after a commit within which another one is taken for granted. */
+export const LATELY_MS = 5_000;
