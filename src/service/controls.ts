@@ -61,7 +61,7 @@ export class Controls {
   /** Sets what is to count as used. @returns null if there is no such key */
   setUsage(
     id: string,
-    used: { readonly minute?: bigint; readonly day?: bigint },
+    used: { readonly minute?: bigint | undefined; readonly day?: bigint | undefined },
     minuteMs: number,
   ): Promise<KeyRecord | null> {
     return this.#store.changeUsage(id, (usage, now) => {

@@ -29,7 +29,7 @@ async function admin(
 
 describe('probes need no token', () => {
   test('healthy and ready; not ready once it drains, while requests are still answered', async () => {
-    const service = await start({ adminPort: 0 });
+    const service = await start({ adminPort: 0, testControls: false });
     expect((await admin(service, '/healthz')).text).toBe('{"status":"ok"}');
     expect((await admin(service, '/readyz')).text).toBe('{"status":"ok"}');
     service.drain();
@@ -41,14 +41,14 @@ describe('probes need no token', () => {
 
   test('not ready without its file', async () => {
     const file = temporaryFile();
-    const service = await start({ file, adminPort: 0 });
+    const service = await start({ file, adminPort: 0, testControls: false });
     rmSync(file);
     expect((await admin(service, '/readyz')).status).toBe(503);
   });
 
   test('not ready without its database, or while that is frozen', { timeout: 30_000 }, async () => {
     const server = await temporaryPostgres();
-    const service = await start({ database: server.url, adminPort: 0 });
+    const service = await start({ database: server.url, adminPort: 0, testControls: false });
     expect((await admin(service, '/readyz')).status).toBe(200);
     await server.kill();
     expect((await admin(service, '/readyz')).status).toBe(503);
@@ -195,6 +195,12 @@ test('clock, faults and journal are there only with test controls', async () => 
   }
   await service.get('/inventory');
   expect(service.journal()).toEqual([]);
+});
+
+test('with test controls it is alive, and never ready: nobody puts it behind a balancer by mistake', async () => {
+  const service = await start({ adminPort: 0, testControls: true });
+  expect((await admin(service, '/healthz')).status).toBe(200);
+  expect(await admin(service, '/readyz')).toMatchObject({ status: 404, text: expect.stringContaining('never ready') });
 });
 
 test('a snapshot is put back with records, orders and what keys have used', async () => {

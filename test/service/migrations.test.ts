@@ -133,7 +133,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
 
   test('that a later version has taken over: replicas that run stop serving, and are not ready', async () => {
     const url = await temporaryDatabase();
-    const service = await start({ database: url, clock: Date as never, adminPort: 0 });
+    const service = await start({ database: url, clock: Date as never, adminPort: 0, testControls: false });
     await runSql(url, 'UPDATE petstock_service.service SET version = 3');
     expect(outcome(await service.get('/inventory'))).toBe('200');
     await runSql(url, 'UPDATE petstock_service.service SET version = 4, oldest = 3');
@@ -149,7 +149,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
 
 test('a file that a later version has taken over is not written any more by a service that has it open', async () => {
   const file = temporaryFile();
-  const service = await start({ file, adminPort: 0 });
+  const service = await start({ file, adminPort: 0, testControls: false });
   expect(outcome(await service.get('/inventory'))).toBe('200');
   change(file, 'PRAGMA user_version = 5');
   expect(outcome(await service.patch('/inventory/1', '{"quantity":4711}'))).toBe('503 storage_unavailable');

@@ -1,133 +1,97 @@
 import type { IncomingMessage } from 'node:http';
 import type { PetChange } from '../controls.ts';
+import { Refusal } from '../http/answer.ts';
+import { collectBody } from '../http/exchange.ts';
 import { exactInt64, readPetId } from '../routes/values.ts';
 import type { PetStatus, Seed } from '../seed/stock.ts';
 
 /** Far more faults than anybody injects. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** A request that is refused with this status and message. */
-export class BadRequest extends Error {
-  readonly status: number;
+const STATUSES: readonly unknown[] = ['available', 'pending', 'sold'] satisfies PetStatus[];
 
-  constructor(message: string, status = 400) {
-    super(message);
-    this.status = status;
-  }
+/** Of the body, by name: integers are bigints. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A refusal of what was sent to the administration port. */
+export function refused(message: string): Refusal {
+  return new Refusal(400, 'invalid_request', message);
 }
 
 /**
- * The body as JSON. A JSON content type is required: a web page cannot send one to this port without being asked first.
- * @throws BadRequest 400, or 413 for more than 1 MiB; SyntaxError
+ * Returns a reader of JSON bodies of this shape. A JSON content type is required: a web page cannot send one to this port without
+ * being asked first. It throws Refusal 400, or 413 for more than 1 MiB, or SyntaxError.
+ * @param read returns what the fields say; undefined if that is no such body
  */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
-  return JSON.parse(await readText(request));
+function bodies<Result>(shape: string, read: (fields: Fields) => Result | undefined) {
+  return async (request: IncomingMessage): Promise<Result> => {
+    if (request.headers['content-type']?.startsWith('application/json') !== true) {
+      throw refused('The body must be application/json.');
+    }
+    const text = (await collectBody(request, MAX_BODY_BYTES)).toString();
+    const { parse } = await import('lossless-json');
+    const body = parse(text, null, (number) => exactInt64(number) ?? Number(number));
+    const result = typeof body === 'object' && body !== null ? read({ ...body }) : undefined;
+    if (result === undefined) throw refused(`The body must be ${shape}.`);
+    return result;
+  };
 }
 
-/** The same as text. @throws BadRequest as `readJson` */
-async function readText(request: IncomingMessage): Promise<string> {
-  if (request.headers['content-type']?.startsWith('application/json') !== true) {
-    throw new BadRequest('The body must be application/json.');
-  }
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  return (await collect(request)).toString();
-}
+export const readFaults = bodies('{"faults":["<spec>",…]}', ({ faults }) =>
+  Array.isArray(faults) && faults.every((spec): spec is string => typeof spec === 'string') ? faults : undefined,
+);
 
-/** What is over the size is read and ignored, until the answer has ended the connection. */
-function collect(request: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const take = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= MAX_BODY_BYTES) return void chunks.push(chunk);
-      request.off('data', take).resume();
-      reject(tooLarge());
-    };
-    request.on('data', take).once('end', () => resolve(Buffer.concat(chunks)));
-    request.once('close', () => reject(new BadRequest('The body is not complete.')));
-  });
-}
+export const readAdvance = bodies('{"advanceSeconds":<n>}, n not negative', ({ advanceSeconds }) =>
+  secondsIn(advanceSeconds),
+);
 
-function tooLarge(): BadRequest {
-  return new BadRequest(`The body is larger than ${MAX_BODY_BYTES} bytes.`, 413);
-}
-
-const STATUSES: readonly PetStatus[] = ['available', 'pending', 'sold'];
-
-export function specsOf(body: unknown): string[] {
-  const specs = fieldOf(body, 'faults');
-  if (Array.isArray(specs) && specs.every((spec) => typeof spec === 'string')) return specs;
-  throw new BadRequest('The body must be {"faults":["<spec>",…]}.');
-}
-
-export function secondsOf(body: unknown): number {
-  const seconds = fieldOf(body, 'advanceSeconds');
-  if (typeof seconds === 'number' && seconds >= 0 && seconds <= 1e10) return seconds;
-  throw new BadRequest('The body must be {"advanceSeconds":<n>}, n not negative.');
-}
-
-export function banOf(body: unknown): number {
-  const seconds = fieldOf(body, 'seconds');
-  if (typeof seconds === 'number' && seconds > 0 && seconds <= 1e10) return seconds;
-  throw new BadRequest('The body must be {"seconds":<n>}, n above 0.');
-}
+export const readBan = bodies('{"seconds":<n>}, n above 0', ({ seconds }) => secondsIn(seconds) || undefined);
 
 /** What is to count as used; a window that is left out stays as it is. */
-export function usageOf(body: unknown): { readonly minute?: bigint; readonly day?: bigint } {
-  const read = (name: 'minute' | 'day') => {
-    const value = fieldOf(body, name);
-    if (value === undefined) return {};
-    if (!isCount(value)) throw new BadRequest('The body must be {"minute":<n>,"day":<n>}, whole numbers from 0.');
-    return { [name]: BigInt(value) };
-  };
-  return { ...read('minute'), ...read('day') };
+export const readUsage = bodies('{"minute":<n>,"day":<n>}, whole numbers from 0', ({ minute, day }) =>
+  isCount(minute) && isCount(day) ? { minute, day } : undefined,
+);
+
+export const readSeed = bodies(
+  '{"pets":<n>,"seed":<n>,"ids":"large"|"small"}; each may be left out',
+  ({ pets, seed, ids }): Seed | undefined => {
+    const isSeed = isCount(pets) && (pets ?? 0n) <= 1_000_000n && isCount(seed);
+    if (!isSeed || !(ids === undefined || ids === 'large' || ids === 'small')) return undefined;
+    return { pets: numberOf(pets), seed: numberOf(seed), ids };
+  },
+);
+
+const PET_SHAPE = '{"quantity":<n>,"status":"available"|"pending"|"sold"}';
+
+export const readPet = bodies(PET_SHAPE, ({ quantity, status }): PetChange | undefined => {
+  const isQuantity = quantity === undefined || typeof quantity === 'bigint';
+  return isQuantity && isStatus(status) ? { quantity, status } : undefined;
+});
+
+export function notAPet(): Refusal {
+  return refused(`The body must be ${PET_SHAPE}.`);
 }
 
-export function seedOf(body: unknown): Seed {
-  const [pets, seed, ids] = [fieldOf(body, 'pets'), fieldOf(body, 'seed'), fieldOf(body, 'ids')];
-  const isSeed =
-    (pets === undefined || (isCount(pets) && pets <= 1_000_000)) &&
-    (seed === undefined || isCount(seed)) &&
-    (ids === undefined || ids === 'large' || ids === 'small');
-  if (typeof body !== 'object' || body === null || !isSeed) {
-    throw new BadRequest('The body must be {"pets":<n>,"seed":<n>,"ids":"large"|"small"}; each may be left out.');
-  }
-  return {
-    ...(pets === undefined ? {} : { pets: Number(pets) }),
-    ...(seed === undefined ? {} : { seed: Number(seed) }),
-    ...(ids === 'small' || ids === 'large' ? { ids } : {}),
-  };
-}
-
-/** @throws BadRequest */
+/** @throws Refusal */
 export function petIdOf(text: string): bigint {
   const petId = readPetId(text);
-  if (petId === null) throw new BadRequest('The id of a pet is an integer of 64 bits in decimal.');
+  if (petId === null) throw refused('The id of a pet is an integer of 64 bits in decimal.');
   return petId;
 }
 
-/** Digits are exact. @throws BadRequest, SyntaxError */
-export async function petChangeOf(request: IncomingMessage): Promise<PetChange> {
-  const { parse } = await import('lossless-json');
-  const body = parse(await readText(request), null, (number) => exactInt64(number) ?? number);
-  const [quantity, asked] = [fieldOf(body, 'quantity'), fieldOf(body, 'status')];
-  const status = STATUSES.find((one) => one === asked);
-  const isQuantity = quantity === undefined || typeof quantity === 'bigint';
-  if (!isQuantity || (asked !== undefined && status === undefined)) throw notAPet();
-  return { quantity, status };
+function isStatus(value: unknown): value is PetStatus | undefined {
+  return value === undefined || STATUSES.includes(value);
 }
 
-export function notAPet(): BadRequest {
-  return new BadRequest('The body must be {"quantity":<n>,"status":"available"|"pending"|"sold"}.');
+function isCount(value: unknown): value is bigint | undefined {
+  return value === undefined || (typeof value === 'bigint' && value >= 0n && value <= Number.MAX_SAFE_INTEGER);
 }
 
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+function numberOf(count: bigint | undefined): number | undefined {
+  return count === undefined ? undefined : Number(count);
 }
 
-function fieldOf(body: unknown, name: string): unknown {
-  return typeof body === 'object' && body !== null
-    ? Object.entries(body).find(([key]) => key === name)?.[1]
-    : undefined;
+function secondsIn(value: unknown): number | undefined {
+  const seconds = typeof value === 'bigint' || typeof value === 'number' ? Number(value) : -1;
+  return seconds >= 0 && seconds <= 1e10 ? seconds : undefined;
 }

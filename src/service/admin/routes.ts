@@ -4,18 +4,7 @@ import { examplePet, openApiDocument } from '../openapi/document.ts';
 import { seededStock } from '../seed/stock.ts';
 import type { Service } from '../service.ts';
 import type { KeyRecord } from '../store/store.ts';
-import {
-  BadRequest,
-  banOf,
-  notAPet,
-  petChangeOf,
-  petIdOf,
-  readJson,
-  secondsOf,
-  seedOf,
-  specsOf,
-  usageOf,
-} from './bodies.ts';
+import { notAPet, petIdOf, readAdvance, readBan, readFaults, readPet, readSeed, readUsage, refused } from './bodies.ts';
 
 /** What a request is answered with: a body as JSON, or a text of another type. A string is a message. */
 export interface Reply {
@@ -27,29 +16,48 @@ export interface Reply {
 interface Call {
   readonly service: Service;
   readonly serviceUrl: string;
+  readonly hasTestControls: boolean;
   readonly request: IncomingMessage;
   /** What stands in the path for `*`. */
   readonly parameter: string;
 }
 
+type Routes = Readonly<Record<string, (call: Call) => Promise<Reply>>>;
+
 /** The `Date` of an answer has four digits for the year. */
 const LAST_DATE = Date.UTC(9999, 11, 31);
 
-/** What the administration port does, by method and path; `*` is any one segment. */
-const ROUTES: Readonly<Record<string, (call: Call) => Promise<Reply>>> = {
+/** What is no secret, for whoever keeps the service running. */
+const PROBES: Routes = {
+  'GET /healthz': async () => ok({ status: 'ok' }),
+  'GET /readyz': async ({ service, hasTestControls }) => {
+    if (hasTestControls) return { status: 404, body: 'A service with --test-controls is for tests: never ready.' };
+    if (service.draining) return { status: 503, body: { status: 'draining' } };
+    return (await service.isUsable()) ? ok({ status: 'ok' }) : { status: 503, body: { status: 'store_unavailable' } };
+  },
+};
+
+const METRICS: Routes = {
+  'GET /metrics': async ({ service: { metrics } }) => ({
+    status: 200,
+    text: { type: metrics?.contentType ?? '', content: (await metrics?.text()) ?? '' },
+  }),
+};
+
+/** What the administration port does for those with its token, by method and path; `*` is any one segment. */
+const ADMINISTRATION: Routes = {
   'GET /health': async () => ok({ status: 'ok' }),
   'GET /openapi.json': async ({ service, serviceUrl }) =>
     ok(openApiDocument(serviceUrl, await examplePet(service.store))),
   'GET /keys': async ({ service }) => ok((await service.store.keys()).map((record) => shown(record, service))),
   'PUT /keys/*/usage': async ({ service, request, parameter }) => {
-    const record = await service.controls.setUsage(parameter, usageOf(await readJson(request)), service.rules.minuteMs);
+    const record = await service.controls.setUsage(parameter, await readUsage(request), service.rules.minuteMs);
     return record === null ? noKey(parameter) : ok(shown(record, service));
   },
-  'PUT /keys/*/ban': async ({ service, request, parameter }) =>
-    changeBan(service, parameter, banOf(await readJson(request))),
+  'PUT /keys/*/ban': async ({ service, request, parameter }) => changeBan(service, parameter, await readBan(request)),
   'DELETE /keys/*/ban': ({ service, parameter }) => changeBan(service, parameter, null),
   'PUT /inventory/*': async ({ service, request, parameter }) => {
-    const put = await service.controls.setPet(petIdOf(parameter), await petChangeOf(request));
+    const put = await service.controls.setPet(petIdOf(parameter), await readPet(request));
     if (put === null) throw notAPet();
     service.metrics?.stockChanged('put');
     const { petId, quantity, status } = put.item;
@@ -63,19 +71,21 @@ const ROUTES: Readonly<Record<string, (call: Call) => Promise<Reply>>> = {
     return ok({ removed: true });
   },
   'POST /reset': async ({ service, request }) => {
-    const seed = seedOf(await readJson(request));
-    await service.controls.reset(Object.keys(seed).length === 0 ? undefined : seededStock(seed));
+    const seed = await readSeed(request);
+    await service.controls.reset(
+      Object.values(seed).every((value) => value === undefined) ? undefined : seededStock(seed),
+    );
     service.metrics?.stockChanged('reset');
     return ok({ reset: true });
   },
 };
 
 /** For those who test clients; a service that others rely on has none of it. */
-const TEST_CONTROLS: typeof ROUTES = {
+const TEST_CONTROLS: Routes = {
   'GET /journal': async ({ service }) => ok(service.journal.entries()),
   'GET /faults': async ({ service }) => faultsOf(service),
   'POST /faults': async ({ service, request }) => {
-    service.faults.add(specsOf(await readJson(request)));
+    service.faults.add(await readFaults(request));
     return faultsOf(service);
   },
   'DELETE /faults': async ({ service }) => {
@@ -83,39 +93,51 @@ const TEST_CONTROLS: typeof ROUTES = {
     return faultsOf(service);
   },
   'POST /clock': async ({ service: { store }, request }) => {
-    const milliseconds = secondsOf(await readJson(request)) * 1000;
-    if (store.now() + milliseconds > LAST_DATE) throw new BadRequest('The clock can not go beyond the year 9999.');
+    const milliseconds = (await readAdvance(request)) * 1000;
+    if (store.now() + milliseconds > LAST_DATE) throw refused('The clock can not go beyond the year 9999.');
     await store.advance(milliseconds);
     return ok({ now: new Date(store.now()).toISOString() });
   },
 };
 
-/** Responds to what the port is there for. @throws BadRequest, SyntaxError, FaultSpecError, StorageError */
-export async function replyTo(
-  request: IncomingMessage,
-  {
-    service,
-    serviceUrl,
-    hasTestControls,
-  }: Pick<Call, 'service' | 'serviceUrl'> & { readonly hasTestControls: boolean },
-): Promise<Reply> {
+/** `open`: to anybody; `metrics`: with a token of its own; `token`: with that of the port. */
+export type Access = 'open' | 'metrics' | 'token';
+
+interface Found {
+  readonly access: Access;
+  /** @throws Refusal, SyntaxError, FaultSpecError, StorageError */
+  reply(options: Pick<Call, 'service' | 'serviceUrl' | 'hasTestControls'>): Promise<Reply>;
+}
+
+const ROUTES: readonly (readonly [Access, Routes])[] = [
+  ['open', PROBES],
+  ['metrics', METRICS],
+  ['token', ADMINISTRATION],
+  ['token', TEST_CONTROLS],
+];
+
+/** Finds what a request asks for. */
+export function findRoute(request: IncomingMessage): Found {
   const segments = (request.url ?? '').split('?')[0]?.split('/') ?? [];
-  const find = (routes: typeof ROUTES) =>
-    Object.entries(routes).find(([route]) => {
-      const [method, path = ''] = route.split(' ');
-      const wanted = path.split('/');
-      return (
-        (request.method === method || (request.method === 'HEAD' && method === 'GET')) &&
-        wanted.length === segments.length &&
-        wanted.every((segment, at) => segment === '*' || segment === segments[at])
-      );
-    });
-  const [route, reply] = find(ROUTES) ?? find(TEST_CONTROLS) ?? [];
-  if (route === undefined || reply === undefined) return { status: 404, body: 'There is nothing at this address.' };
-  if (route in TEST_CONTROLS && !hasTestControls)
-    return { status: 404, body: 'Start the service with --test-controls.' };
-  const at = route.split(' ')[1]?.split('/').indexOf('*') ?? -1;
-  return reply({ service, serviceUrl, request, parameter: segments[at] ?? '' });
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  for (const [access, routes] of ROUTES) {
+    for (const [route, reply] of Object.entries(routes)) {
+      const [wanted, path = ''] = route.split(' ');
+      const parts = path.split('/');
+      const isMatch = parts.every((part, at) => part === '*' || part === segments[at]);
+      if (wanted !== method || parts.length !== segments.length || !isMatch) continue;
+      const parameter = segments[parts.indexOf('*')] ?? '';
+      const isOff = (has: boolean) => routes === TEST_CONTROLS && !has;
+      return {
+        access,
+        reply: async (options) =>
+          isOff(options.hasTestControls)
+            ? { status: 404, body: 'Start the service with --test-controls.' }
+            : reply({ ...options, request, parameter }),
+      };
+    }
+  }
+  return { access: 'token', reply: async () => ({ status: 404, body: 'There is nothing at this address.' }) };
 }
 
 function ok(body: unknown): Reply {
@@ -133,7 +155,7 @@ function faultsOf({ faults }: Service): Reply {
 /** @param seconds null: the ban ends, and its strikes are forgotten */
 async function changeBan(service: Service, id: string, seconds: number | null): Promise<Reply> {
   if (service.rules.ban === null && seconds !== null) {
-    throw new BadRequest('This service was started with --no-ban, so that no key can be banned.');
+    throw refused('This service was started with --no-ban, so that no key can be banned.');
   }
   const record = await service.controls.ban(id, seconds);
   return record === null ? noKey(id) : ok(shown(record, service));

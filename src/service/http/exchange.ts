@@ -134,14 +134,12 @@ export class BodyCutOff extends Error {
 }
 
 /**
- * The body as text.
- * @throws Refusal 413 when it is larger than MAX_BODY_BYTES, 400 when it is not UTF-8
- * @throws BodyCutOff when it ends early
+ * Returns the body as text.
+ * @throws Refusal 413 if it is larger than MAX_BODY_BYTES, 400 if it is not UTF-8
+ * @throws BodyCutOff if it ends early
  */
 export async function readBody(exchange: Exchange): Promise<string> {
-  if (Number(exchange.request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  exchange.welcomeBody();
-  const bytes = await collect(exchange);
+  const bytes = await collectBody(exchange.request, MAX_BODY_BYTES, () => exchange.welcomeBody());
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     exchange.entry.body = beginningOf(text);
@@ -151,16 +149,23 @@ export async function readBody(exchange: Exchange): Promise<string> {
   }
 }
 
-/** What is over the size is still taken off the connection, but not kept: the client can read its answer. */
-function collect({ request }: Exchange): Promise<Uint8Array> {
+/**
+ * Returns the body of a request. What is over the size is still taken off the connection, but not kept: the client can read its answer.
+ * @param begin called before anything is read
+ * @throws Refusal 413 if it is larger, BodyCutOff if it ends early
+ */
+export function collectBody(request: IncomingMessage, maxBytes: number, begin = () => {}): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    const tooLarge = () => reject(new Refusal(413, 'payload_too_large', `The body is larger than ${maxBytes} bytes.`));
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) return tooLarge();
+    begin();
     const chunks: Buffer[] = [];
     let size = 0;
     const take = (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= MAX_BODY_BYTES) return void chunks.push(chunk);
+      if (size <= maxBytes) return void chunks.push(chunk);
       request.off('data', take).resume();
-      reject(tooLarge());
+      tooLarge();
     };
     request
       .on('data', take)
@@ -168,8 +173,4 @@ function collect({ request }: Exchange): Promise<Uint8Array> {
       .once('error', () => reject(new BodyCutOff()))
       .once('close', () => (request.readableEnded ? undefined : reject(new BodyCutOff())));
   });
-}
-
-function tooLarge(): Refusal {
-  return new Refusal(413, 'payload_too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`);
 }
