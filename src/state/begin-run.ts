@@ -19,13 +19,17 @@ const maxAttempts = 100;
 /** Rows that are handed to the state at a time. */
 const page = 1000;
 
-/** Writes a run and its rows, which may be any number: a page of them is held. */
+/**
+ * Writes a run and its rows, which may be any number: a page of them is held. Begun again since the answer to its commit was lost, it finds the run
+ * by its token.
+ */
 export function* beginning(
   at: Moment,
   { head, host, holder, token, random }: NewRun,
   rows: Iterable<PlannedRow>,
 ): Work<BegunIds> {
   const ids = yield* insertingHead(at, { head, host, holder, token, random });
+  if (ids.isRepeated) return { result: ids };
   const sums = { changes: 0, maxRow: 0, units: 0n, pets: [] as bigint[], failed: 0, conflict: 0 };
   let waiting: Statement[] = [];
   for (const row of rows) {
@@ -72,39 +76,50 @@ export interface BegunIds {
   readonly service: number;
 }
 
+interface InsertedHead extends BegunIds {
+  readonly began: number;
+  readonly isRepeated: boolean;
+}
+
+const selectByToken = 'SELECT id, run, service, began FROM petstock.runs WHERE token = ?';
+
 function* insertingHead(
   at: Moment,
   { head, host, holder, token, random }: NewRun,
-): Generator<readonly Statement[], BegunIds & { readonly began: number }, Answers> {
+): Generator<readonly Statement[], InsertedHead, Answers> {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const run = runIdAt(at.wall, random, attempt);
-    const [, [inserted] = []] = yield [
+    const [[before] = [], , [inserted] = []] = yield [
+      statement(selectByToken, token),
       statement(
         `INSERT INTO petstock.runs (run, token, at, command, env, store, base_url, service, scope, os_user, host, file, content_hash,
            has_deltas, reason, undoes, holder, head_unchanged, head_skipped, head_not_edited, changes, units, pets, pending, applied, unchanged, failed, conflict, differs,
            unknown, began, sequence, touched)
          SELECT ?, ?, ?, ?, ?, ?, ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '0', '[]', 0, 0, 0, 0, 0, 0, 0, last, last, last
-         FROM petstock.services, petstock.sequence WHERE name = ? ON CONFLICT (run) DO NOTHING`,
+         FROM petstock.services, petstock.sequence WHERE name = ? AND NOT EXISTS (SELECT 1 FROM petstock.runs WHERE token = ?)
+         ON CONFLICT (run) DO NOTHING`,
         ...[run, token, Math.round(at.wall), head.command, head.env, head.store ?? null, head.baseUrl, head.scope],
         ...[head.user ?? null, host, head.file ?? null, head.contentHash ?? null],
         ...[head.hasDeltas === undefined ? null : Number(head.hasDeltas), head.reason ?? null, head.undoes ?? null],
         ...[holder, head.unchanged, head.skipped ?? 0, head.notEdited ?? 0, head.service],
+        token,
       ),
-      statement('SELECT id, service, began FROM petstock.runs WHERE token = ?', token),
+      statement(selectByToken, token),
     ];
     if (inserted === undefined) continue;
-    const [id, service, began] = [inserted.id, inserted.service, inserted.began].map(Number) as [
-      number,
-      number,
-      number,
-    ];
-    return { id, run, service, began };
+    return {
+      id: Number(inserted.id),
+      run: String(inserted.run),
+      service: Number(inserted.service),
+      began: Number(inserted.began),
+      isRepeated: before !== undefined,
+    };
   }
   throw new Error('no id was free for the run');
 }
 
 function insertRow(
-  { id, service, began }: BegunIds & { readonly began: number },
+  { id, service, began }: InsertedHead,
   { row, line, petId, before, after, delta, reason, ref, outcome }: PlannedRow,
 ): Statement {
   return statement(

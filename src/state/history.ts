@@ -12,7 +12,7 @@ export type { PlannedRow, RecordedResult, RecordedRow, RunHead, RunRecord };
 export interface History {
   /**
    * Begins a run. It and its rows are durable when this resolves; nothing has been sent.
-   * @param rows in the order of the plan
+   * @param rows in the order of the plan; asked for again if the database was lost meanwhile
    */
   begin(head: RunHead, rows: Iterable<PlannedRow>): Promise<RunLog>;
   /**

@@ -90,7 +90,6 @@ export class StoredPresence implements Presence {
     kind: Durability,
     service: string | undefined,
     work: (at: Moment) => Work<Result>,
-    { isOnce = false }: { readonly isOnce?: boolean } = {},
   ): Promise<Result> {
     const { refusal, clock } = this.#options;
     if (refusal !== undefined) {
@@ -107,7 +106,7 @@ export class StoredPresence implements Presence {
         : this.#entering(at, work(at));
     };
     try {
-      const result = await this.#store[isOnce ? 'transactOnce' : 'transact'](kind, service, present);
+      const result = await this.#store.transact(kind, service, present);
       if (isRenewed) this.#noteLease(askedAt);
       return result;
     } finally {
@@ -242,7 +241,7 @@ export class StoredPresence implements Presence {
     if (this.#isClosed || !this.#hasLease) return;
     const askedAt = this.#options.clock.monotonic();
     try {
-      const isRenewed = await this.#store.transactOnce('brief', undefined, (at) => this.#renewingWork(at));
+      const isRenewed = await this.#store.transact('brief', undefined, (at) => this.#renewingWork(at));
       if (isRenewed) this.#noteLease(askedAt);
     } catch {
       // The next transaction or the next round renews it, or it runs out.

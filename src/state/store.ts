@@ -76,12 +76,6 @@ export interface Store {
    * @param service the name of the service whose rows it changes
    */
   transact<Result>(kind: Durability, service: string | undefined, work: (at: Moment) => Work<Result>): Promise<Result>;
-  /** The same for a work that can't be run again. */
-  transactOnce<Result>(
-    kind: Durability,
-    service: string | undefined,
-    work: (at: Moment) => Work<Result>,
-  ): Promise<Result>;
   /** Reads without a lock, all in one round. */
   ask(...statements: readonly Statement[]): Promise<Answers>;
   /** Makes `time` exact if it may be off. */

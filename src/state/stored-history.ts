@@ -1,5 +1,5 @@
 import { ConflictError, NotFoundError } from '../shared/errors.ts';
-import { type BegunIds, beginning } from './begin-run.ts';
+import { beginning } from './begin-run.ts';
 import { removableRuns } from './decide.ts';
 import type {
   History,
@@ -65,14 +65,7 @@ export class StoredHistory implements History {
   async begin(head: RunHead, rows: Iterable<PlannedRow>): Promise<RunLog> {
     const { presence, random } = this.#context;
     const run = { head, host: this.#host, holder: presence.id, token: crypto.randomUUID(), random: random() };
-    const begun = await presence
-      .hold('durable', head.service, (at) => beginning(at, run, rows), { isOnce: true })
-      .catch(async (error) => {
-        // The answer of the commit may be what was lost.
-        const found = await this.#begunBy(run.token).catch(() => undefined);
-        if (found === undefined) throw error;
-        return found;
-      });
+    const begun = await presence.hold('durable', head.service, (at) => beginning(at, run, rows));
     return this.#log({ ...begun, serviceName: head.service, undoes: head.undoes });
   }
 
@@ -285,13 +278,6 @@ export class StoredHistory implements History {
       );
     }
     await clock.sleep(Math.min(1000, rest + 1));
-  }
-
-  async #begunBy(token: string): Promise<BegunIds | undefined> {
-    const [[row] = []] = await this.#context.store.ask(
-      statement('SELECT id, run, service FROM petstock.runs WHERE token = ?', token),
-    );
-    return row && { id: Number(row.id), run: String(row.run), service: Number(row.service) };
   }
 
   #log(begun: BegunRun): RunLog {

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Outcome, RunLog } from '../../src/state/history.ts';
 import { openPostgres } from '../../src/state/postgres/open-postgres.ts';
-import { type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
+import { NotOnStandbyError, type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
 import type { State } from '../../src/state/state.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { createStateClock, FakeProcesses, headOf, intentOf, rowsFor } from './rig.ts';
@@ -11,31 +11,24 @@ vi.setConfig({ testTimeout: 60_000 });
 
 interface Machine {
   readonly state: State;
-  /** The connection breaks once the next statement with this text is done, and before its answer. */
-  loseAnswerOf(text: string): void;
-  /** The same, right after its answer. */
-  breakAfter(text: string): void;
+  /** The next statement with this text is done, and its answer is an error; by default since the connection breaks. */
+  loseAnswerOf(text: string, error?: Error): void;
   /** The connection breaks. */
   disconnect(): void;
 }
 
 async function machineAt(url: string, pid = 1): Promise<Machine> {
-  let lost: string | undefined;
-  let last: string | undefined;
+  let lost: { readonly text: string; readonly error: Error | undefined } | undefined;
   let wire: Wire | undefined;
   const losing: OpenWire = async (server, onNotice) => {
     const opened = await openWire(server, onNotice);
     const ask: Wire['ask'] = async (statements, within) => {
       const rows = await opened.ask(statements, within);
-      const has = (text: string | undefined) => text !== undefined && statements.some(({ sql }) => sql.includes(text));
-      if (has(last)) {
-        last = undefined;
-        opened.destroy();
-      }
-      if (!has(lost)) return rows;
+      const { text, error } = lost ?? {};
+      if (text === undefined || !statements.some(({ sql }) => sql.includes(text))) return rows;
       lost = undefined;
-      opened.destroy();
-      throw new Error('read ECONNRESET');
+      if (error === undefined) opened.destroy();
+      throw error ?? new Error('read ECONNRESET');
     };
     const end = { close: () => opened.close(), destroy: () => opened.destroy() };
     const made: Wire = Object.defineProperty({ ...end, ask, isOver: false }, 'isOver', { get: () => opened.isOver });
@@ -46,8 +39,10 @@ async function machineAt(url: string, pid = 1): Promise<Machine> {
   const options = { url, clock: createStateClock(), processes, command: 'test', random: () => pid / 10 };
   const state = await openPostgres(options, losing);
   onTestFinished(() => state.close());
-  const breaks = { loseAnswerOf: (text: string) => (lost = text), breakAfter: (text: string) => (last = text) };
-  return { state, ...breaks, disconnect: () => wire?.destroy() };
+  const loseAnswerOf: Machine['loseAnswerOf'] = (text, error) => {
+    lost = { text, error };
+  };
+  return { state, loseAnswerOf, disconnect: () => wire?.destroy() };
 }
 
 const intents = (...rows: readonly number[]) => rows.map((row) => intentOf({ row, petId: BigInt(row) }, 1000 + 30_000));
@@ -77,20 +72,23 @@ it('keeps the intent of a row that was not sent the first time, though the answe
   expect(await runSql(url, 'SELECT pet_id::integer AS pet FROM petstock.leases')).toEqual([{ pet: 1 }]);
 });
 
-it.each(['BEGIN', 'INSERT INTO petstock.runs'])(
-  'begins a run whole or not at all, though the connection breaks after %s',
+it.each(['BEGIN', 'INSERT INTO petstock.runs', 'COMMIT'])(
+  'begins a run once and whole, though the connection breaks after %s',
   async (statement) => {
     const url = await temporaryDatabase();
     const machine = await machineAt(url);
-    machine.breakAfter(statement);
-    await expect(begin(machine, 3)).rejects.toThrow("can't be reached");
-    expect(await machine.state.describe()).toMatchObject({ runs: 0, rows: 0 });
-    expect(await machine.state.check()).toEqual([]);
-    expect(await recorded(url)).toEqual([]);
+    machine.loseAnswerOf(statement);
     await (await begin(machine, 3)).end();
+    expect(await machine.state.describe()).toMatchObject({ runs: 1, rows: 3 });
     expect(await machine.state.check()).toEqual([]);
   },
 );
+
+it('relies on no run that is on one server alone', async () => {
+  const machine = await machineAt(await temporaryDatabase());
+  machine.loseAnswerOf('COMMIT', new NotOnStandbyError({ shown: 'postgresql://pets' }));
+  await expect(begin(machine, 1)).rejects.toThrow('to one server alone');
+});
 
 it('writes outcomes again that a crash has taken', async () => {
   const url = await temporaryDatabase();

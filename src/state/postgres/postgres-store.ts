@@ -67,22 +67,6 @@ export class PostgresStore implements Store {
     );
   }
 
-  async transactOnce<Result>(
-    kind: Durability,
-    service: string | undefined,
-    work: (at: Moment) => Work<Result>,
-  ): Promise<Result> {
-    await this.align();
-    try {
-      return await this.#connection.once(
-        (ask) => this.#run(ask, kind, service, work),
-        kind === 'durable' ? this.#patience : undefined,
-      );
-    } catch (error) {
-      throw this.#connection.inWords(error);
-    }
-  }
-
   async ask(...statements: readonly Statement[]): Promise<Answers> {
     if (statements.length === 0) return [];
     return this.#connection.again(async (ask) => (await this.#connection.timed(ask, [], statements)).answers);

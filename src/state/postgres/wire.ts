@@ -104,8 +104,8 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
 }
 
 /** It has been committed, and would be gone with the server: as if it had not been written, for what a promise hangs on. */
-class NotOnStandbyError extends UnavailableError {
-  constructor({ shown }: DatabaseServer) {
+export class NotOnStandbyError extends UnavailableError {
+  constructor({ shown }: Pick<DatabaseServer, 'shown'>) {
     super(`The shared state at ${shown} has written to one server alone, and not to the standby that it waits for`, {
       hint: 'petstock state info',
     });

@@ -70,15 +70,6 @@ export class SqliteStore implements Store {
     return result;
   }
 
-  /** A work is begun once the lock is there, and then nothing of it is done twice. */
-  transactOnce<Result>(
-    kind: Durability,
-    service: string | undefined,
-    work: (at: Moment) => Work<Result>,
-  ): Promise<Result> {
-    return this.transact(kind, service, work);
-  }
-
   async ask(...statements: readonly Statement[]): Promise<Answers> {
     return statements.map((asked) => this.#ask(asked));
   }
