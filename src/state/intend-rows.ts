@@ -212,14 +212,18 @@ export function takingLease({ petId, service, owner, run, holder, boot, expires,
   );
 }
 
+const intended = `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
+  sequence = ${drawnNumber}, touched = ${drawnNumber}`;
+const writeIntent = `${intended} WHERE run = ? AND row = ?`;
+const writeRebased = `${intended}, before = ?, after = ? WHERE run = ? AND row = ?`;
+
 function intentWrite(
   { now, wall, boot }: Moment,
   { run, token }: Intending,
   { row, expires, rebased }: Intent,
 ): Numbered {
   return {
-    sql: `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
-       sequence = ${drawnNumber}, touched = ${drawnNumber}${rebased === undefined ? '' : ', before = ?, after = ?'} WHERE run = ? AND row = ?`,
+    sql: rebased === undefined ? writeIntent : writeRebased,
     values: (left) => [
       ...[Math.round(wall), boot, expires, expires - now, token, left, left],
       ...(rebased === undefined ? [] : [rebased.before, rebased.after]),

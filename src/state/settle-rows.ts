@@ -91,18 +91,22 @@ interface SettleFacts {
   readonly isTakenOver: boolean;
 }
 
+const writeOutcome = `UPDATE petstock.rows SET result = ?, quantity = ?, error = ?, at = ?, touched = ${drawnNumber} WHERE run = ? AND row = ?`;
+const giveBack = 'DELETE FROM petstock.leases WHERE pet_id = ? AND service = ? AND owner = ?';
+/** A request is still on its way. */
+const leave = 'UPDATE petstock.leases SET holder = NULL WHERE pet_id = ? AND service = ? AND owner = ?';
+
 function outcomeWrite({ wall }: Moment, { id }: BegunRun, outcome: Outcome, became: RecordedResult): Numbered {
   const { row, quantity, error } = outcome;
   const details = error === undefined ? null : JSON.stringify(error);
   return {
-    sql: `UPDATE petstock.rows SET result = ?, quantity = ?, error = ?, at = ?, touched = ${drawnNumber} WHERE run = ? AND row = ?`,
+    sql: writeOutcome,
     values: (left) => [became, quantity ?? null, details, Math.round(wall), left, id, row],
   };
 }
 
 function leaseWrite({ run, service }: BegunRun, { petId }: Outcome, became: RecordedResult): Statement {
-  const sql = became === 'unknown' ? 'UPDATE petstock.leases SET holder = NULL' : 'DELETE FROM petstock.leases';
-  return statement(`${sql} WHERE pet_id = ? AND service = ? AND owner = ?`, petId, service, run);
+  return statement(became === 'unknown' ? leave : giveBack, petId, service, run);
 }
 
 /** Rows of a run were taken back: each counts once, whoever takes it back first. */

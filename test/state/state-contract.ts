@@ -66,6 +66,11 @@ export function testState(name: string, newStore: () => Driver): void {
       theirs = await open(2);
     });
 
+    it('is not opened again by what comes after its end', async () => {
+      await ours.close();
+      await expect(ours.pets.mark()).rejects.toThrow('has been closed');
+    });
+
     describe('limits', () => {
       const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1, wall: 1_000_000 } as const;
       const sent = (id: string) =>

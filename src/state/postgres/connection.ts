@@ -206,6 +206,8 @@ export class PostgresConnection {
 
   /** The wire, made again if it is lost. */
   async #reached(patience: number): Promise<Wire> {
+    // Made again it would keep the process from ending.
+    if (this.#isClosed) throw new FailureError(`The shared state at ${this.shown} has been closed`);
     if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
     const isPatient = patience > shortPatience;
     if (!isPatient && this.#options.clock.monotonic() < this.#deadUntil) throw this.#lastFailure;
