@@ -4,7 +4,7 @@ import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
 import { requirePrivateFile } from '../shared/private-file.ts';
 import { makePrivateFolder } from '../shared/private-folder.ts';
-import type { Processes, ProcessIdentity } from '../shared/processes.ts';
+import type { Processes } from '../shared/processes.ts';
 import { shellWord } from '../shared/shell-word.ts';
 import { otherFolderHint } from './other-folder.ts';
 import { Connection, inodeOf } from './sqlite/connection.ts';
@@ -227,7 +227,7 @@ async function connect(
 async function openFile(
   folder: string,
   engine: Engine,
-  { clock, processes }: OpenStateOptions,
+  { clock }: OpenStateOptions,
   isNew: boolean,
 ): Promise<Connection> {
   const connection = new Connection(engine, stateFile(folder));
@@ -239,12 +239,7 @@ async function openFile(
       if (waited >= maxEmptyWait) throw new EmptiedState(connection.file);
       await clock.sleep(emptyPause);
     }
-    migrate(connection, (present) =>
-      present.some(({ boot, expires, identity }) => {
-        const isLeased = boot === clock.boot() && Number(expires) > clock.monotonic();
-        return isLeased && !processes.isGone(JSON.parse(String(identity)) as ProcessIdentity);
-      }),
-    );
+    migrate(connection);
     return connection;
   } catch (error) {
     connection.close();

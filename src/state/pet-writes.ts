@@ -133,28 +133,26 @@ export async function recentWrites(
   if (petIds !== undefined) {
     const sql = `SELECT ${recentColumns} FROM petstock.rows WHERE ${ofPet} AND at >= ? AND result IN (${possible})`;
     const answers = await store.ask(...petIds.map((petId) => statement(sql, petId, service, since)));
-    return answers
-      .flat()
-      .map(recentWriteIn)
-      .sort((a, b) => a.sequence - b.sequence);
+    return inOrder(answers.flat());
   }
-  const writes: RecentWrite[] = [];
-  for (let last = longAfter; ; ) {
-    const [rows = []] = await store.ask(
-      statement(
-        `SELECT ${recentColumns} FROM petstock.rows WHERE touched < ? AND service = (SELECT id FROM petstock.services WHERE name = ?)
-           AND result IN (${possible}) ORDER BY touched DESC LIMIT ${page}`,
-        last,
-        service,
-      ),
-    );
-    for (const row of rows) {
-      if ((number(row.at) ?? 0) < since) return writes.reverse();
-      writes.push(recentWriteIn(row));
-    }
-    if (rows.length < page) return writes.reverse();
-    last = Number(rows.at(-1)?.touched);
+  const ofService = 'service = (SELECT id FROM petstock.services WHERE name = ?)';
+  const unknownSql = `SELECT ${recentColumns} FROM petstock.rows WHERE result = 'unknown' AND ${ofService} AND at >= ?`;
+  const [unknown = []] = await store.ask(statement(unknownSql, service, since));
+  // The first condition is that of an index.
+  const settledSql = `SELECT ${recentColumns} FROM petstock.rows WHERE result NOT IN ('pending', 'unknown') AND touched < ?
+    AND ${ofService} AND result IN ('applied', 'differs') ORDER BY touched DESC LIMIT ${page}`;
+  const writes = [...unknown];
+  for (let last = longAfter; ; last = Number(writes.at(-1)?.touched)) {
+    const [rows = []] = await store.ask(statement(settledSql, last, service));
+    const recent = rows.findIndex(({ at }) => (number(at) ?? 0) < since);
+    writes.push(...(recent < 0 ? rows : rows.slice(0, recent)));
+    if (recent >= 0 || rows.length < page) break;
   }
+  return inOrder(writes);
+}
+
+function inOrder(rows: readonly Row[]): RecentWrite[] {
+  return rows.map(recentWriteIn).sort((a, b) => a.sequence - b.sequence);
 }
 
 function recentWriteIn(row: Row): RecentWrite {

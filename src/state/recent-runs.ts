@@ -64,7 +64,7 @@ const sessionQuery = 'SELECT session, at FROM counts WHERE ended IS NULL ORDER B
 
 const query = `
   SELECT run, at, command, env, store, file, reason, pets, changes, pending + unknown AS open
-  FROM runs ORDER BY at DESC, id DESC LIMIT ?`;
+  FROM runs ORDER BY sequence DESC LIMIT ?`;
 
 /** What another user has put there is not read. */
 function isOurs(file: string): boolean {

@@ -29,7 +29,7 @@ async function recording(): Promise<RecordingConnection> {
   writeFileSync(file, '');
   const connection = new RecordingConnection(await loadEngine(), file);
   onTestFinished(() => connection.close());
-  migrate(connection, () => false);
+  migrate(connection);
   return connection;
 }
 

@@ -2,7 +2,7 @@ import { parseDatabaseUrl } from '../../shared/database-url.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { type Ask, PostgresConnection } from './connection.ts';
 import { PostgresState, type PostgresStateOptions } from './postgres-state.ts';
-import { migrate, requireMaking, versionOf } from './schema.ts';
+import { migrate, read, requireMaking } from './schema.ts';
 import { type OpenWire, openWire } from './wire.ts';
 
 export interface OpenPostgresOptions extends PostgresStateOptions {
@@ -27,7 +27,7 @@ export async function openExistingPostgres(
 ): Promise<PostgresState | undefined> {
   let exists = false;
   const connection = await connect(options, open, async (ask, shown) => {
-    exists = (await versionOf(ask, shown)) !== undefined;
+    exists = (await read(ask, shown)) !== undefined;
     if (exists) await migrate(ask, shown);
     else await requireMaking(ask, shown);
   });

@@ -5,11 +5,11 @@ import type { State, StateDescription } from '../state.ts';
 import { type Row, statement } from '../store.ts';
 import { StoredHistory } from '../stored-history.ts';
 import { StoredPets } from '../stored-pets.ts';
+import { schemaVersion } from '../tables.ts';
 import type { PostgresConnection } from './connection.ts';
 import { PostgresLimits } from './postgres-limits.ts';
 import { limitsTable } from './postgres-limits-table.ts';
 import { PostgresStore } from './postgres-store.ts';
-import { schemaVersion } from './schema.ts';
 
 export interface PostgresStateOptions extends PresenceOptions {
   readonly clock: Clock;

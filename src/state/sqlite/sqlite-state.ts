@@ -6,8 +6,9 @@ import { recordedResults } from '../recorded-results.ts';
 import type { State, StateDescription } from '../state.ts';
 import { StoredHistory } from '../stored-history.ts';
 import { StoredPets } from '../stored-pets.ts';
+import { schemaVersion } from '../tables.ts';
 import type { Connection } from './connection.ts';
-import { schemaVersion } from './schema.ts';
+
 import { isDamage, originOf } from './sqlite-errors.ts';
 import { SqliteLimits } from './sqlite-limits.ts';
 import { SqliteStore } from './sqlite-store.ts';

@@ -1,14 +1,9 @@
 /**
- * The schema as it is made anew. Times named `at`, `since` and `expires` are milliseconds since the Unix epoch by the clock of the database,
- * which all machines share; `boot` names that clock. There are no functions: the rules are in `state/decide.ts`.
+ * The tables as they are made anew, in the words of PostgreSQL. Times named `at` and `since` are milliseconds since the Unix epoch by the clock of
+ * the state; those named `expires` and `ends` are by its monotonic clock, and count only with the `boot` beside them. PostgreSQL has one clock for
+ * both.
  */
-export const tables = `
--- Has a row. A crash empties it, and so does a standby that takes over: then numbers begin anew above all that were drawn before.
-CREATE UNLOGGED TABLE petstock.epoch (
-  since double precision NOT NULL
-);
-INSERT INTO petstock.epoch VALUES (extract(epoch FROM clock_timestamp()) * 1000);
-
+const tables = `
 CREATE TABLE petstock.limits (
   scope text PRIMARY KEY,
   version bigint NOT NULL,
@@ -54,7 +49,7 @@ CREATE TABLE petstock.leases (
   PRIMARY KEY (pet_id, service)
 );
 
--- When a time of another start of a machine ends. Here one clock is for all, so it stays empty.
+-- When a time of another start of the machine ends, by the clock of the start that has seen it.
 CREATE TABLE petstock.sightings (
   boot text NOT NULL,
   of_boot text NOT NULL,
@@ -87,7 +82,7 @@ CREATE TABLE petstock.runs (
   env text NOT NULL,
   store text,
   base_url text NOT NULL,
-  service integer NOT NULL REFERENCES petstock.services,
+  service integer NOT NULL,
   scope text NOT NULL,
   os_user text,
   host text NOT NULL,
@@ -119,7 +114,6 @@ CREATE TABLE petstock.runs (
 );
 CREATE INDEX runs_by_sequence ON petstock.runs (sequence);
 CREATE INDEX runs_by_token ON petstock.runs (token);
-CREATE INDEX runs_by_time ON petstock.runs (at, id);
 CREATE INDEX runs_by_end ON petstock.runs (substr(run, length(run) - 3));
 CREATE INDEX runs_by_content ON petstock.runs (content_hash, service) WHERE content_hash IS NOT NULL;
 CREATE INDEX runs_unfinished ON petstock.runs (sequence) WHERE pending + unknown > 0;
@@ -151,38 +145,28 @@ CREATE TABLE petstock.rows (
 );
 CREATE INDEX rows_of_pet ON petstock.rows (pet_id, service, touched);
 CREATE INDEX rows_unknown ON petstock.rows (pet_id, service) WHERE result = 'unknown';
-CREATE INDEX rows_by_change ON petstock.rows (touched);
+CREATE INDEX rows_by_change ON petstock.rows (touched) WHERE result NOT IN ('pending', 'unknown');
 `;
 
-/** What brings a database of schema 1 or 2 to schema 3: its functions held the rules. */
-export const upgrade = `
-DO $$ DECLARE old regprocedure; BEGIN
-  FOR old IN SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'petstock'::regnamespace LOOP EXECUTE 'DROP FUNCTION ' || old; END LOOP;
-END $$;
-CREATE TABLE petstock.sequence (last bigint NOT NULL);
-INSERT INTO petstock.sequence SELECT greatest(last_value, (SELECT coalesce(max(id), 0) FROM petstock.runs)) FROM petstock.writes;
-DROP SEQUENCE petstock.writes;
-CREATE TABLE petstock.sightings (
-  boot text NOT NULL, of_boot text NOT NULL, expires double precision NOT NULL, ends double precision NOT NULL, at double precision NOT NULL,
-  PRIMARY KEY (boot, of_boot, expires)
-);
-CREATE TABLE petstock.pruned (pet_id bigint NOT NULL, service integer NOT NULL, sequence bigint NOT NULL, PRIMARY KEY (pet_id, service));
-DELETE FROM petstock.presence;
-ALTER TABLE petstock.presence ADD COLUMN boot text NOT NULL, ADD COLUMN lasts double precision NOT NULL;
-DELETE FROM petstock.line;
-DELETE FROM petstock.leases WHERE run IS NULL;
-ALTER TABLE petstock.leases ADD COLUMN boot text DEFAULT 'database', ADD COLUMN lasts double precision;
-UPDATE petstock.leases SET holder = NULL;
-ALTER TABLE petstock.rows ADD COLUMN boot text DEFAULT 'database', ADD COLUMN lasts double precision, ADD COLUMN IF NOT EXISTS delta bigint;
-ALTER TABLE petstock.runs ADD COLUMN IF NOT EXISTS head_skipped bigint NOT NULL DEFAULT 0, ADD COLUMN IF NOT EXISTS head_not_edited bigint NOT NULL DEFAULT 0;
-ALTER TABLE petstock.runs ADD COLUMN began bigint, ADD COLUMN sequence bigint, ADD COLUMN touched bigint;
-UPDATE petstock.runs SET holder = NULL, sequence = id, began = coalesce((SELECT min(sequence) - 1 FROM petstock.rows WHERE rows.run = runs.id), 0),
-  touched = coalesce((SELECT max(touched) FROM petstock.rows WHERE rows.run = runs.id), 0);
-ALTER TABLE petstock.runs ALTER COLUMN began SET NOT NULL, ALTER COLUMN sequence SET NOT NULL, ALTER COLUMN touched SET NOT NULL;
-DROP INDEX petstock.runs_by_end, petstock.runs_unfinished;
-CREATE INDEX runs_by_end ON petstock.runs (substr(run, length(run) - 3));
-CREATE INDEX runs_unfinished ON petstock.runs (sequence) WHERE pending + unknown > 0;
-CREATE INDEX runs_by_sequence ON petstock.runs (sequence);
-CREATE INDEX runs_by_token ON petstock.runs (token);
-CREATE INDEX rows_by_change ON petstock.rows (touched);
-`;
+/** The version of the tables. Versions 1 and 2 were in no release. */
+export const schemaVersion = 4;
+export const oldestVersion = 3;
+
+/** What brings the tables of a version to the next. What has been released is never changed: a change is another step. */
+const upgrades: Readonly<Record<number, string>> = {
+  3: `
+DROP INDEX petstock.runs_by_time;
+DROP INDEX petstock.rows_by_change;
+CREATE INDEX rows_by_change ON petstock.rows (touched) WHERE result NOT IN ('pending', 'unknown');
+`,
+};
+
+/** Returns the statements that bring tables of a version to this one; 0: there are none. */
+export function migrationFrom(version: number): string[] {
+  const scripts =
+    version === 0
+      ? [tables]
+      : Object.entries(upgrades).flatMap(([from, script]) => (Number(from) < version ? [] : [script]));
+  const bare = scripts.join('').replace(/^\s*--.*$/gm, '');
+  return bare.split(';').flatMap((sql) => (sql.trim() === '' ? [] : [sql.trim()]));
+}
