@@ -57,7 +57,7 @@ test('the sandbox keeps its state on this machine', async () => {
   expect((await run('history list --env sandbox', { env })).stdout).toContain('inventory adjust');
 });
 
-test('a database that a later version has written is left alone', async () => {
+test('a database of another version goes on, or is left alone', async () => {
   const { run } = await openShop();
   const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
   expect(await run('state info --json', { env })).toMatchObject({
@@ -68,11 +68,24 @@ test('a database that a later version has written is left alone', async () => {
     { meta: null },
   ]);
   expect(await run('inventory get 4', { env })).toMatchObject({ code: 0 });
-  await runSql(env.PETSTOCK_STATE_URL, 'UPDATE petstock.meta SET schema = 99');
-  for (const command of ['inventory set 4 2', 'state info', 'history list']) {
-    const refused = await run(command, { env });
-    expect(refused).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('later version') });
-    expect(refused.stderr).toContain('Hint: npm install --global petstock@latest');
+  const changeTo = (version: number, ...statements: readonly string[]) =>
+    runSql(env.PETSTOCK_STATE_URL, ...statements, `UPDATE petstock.meta SET schema = ${version}`);
+  expect(await run('inventory adjust 4 +2', { env })).toMatchObject({ code: 0 });
+  const index = 'CREATE INDEX rows_by_change ON petstock.rows (touched)';
+  await changeTo(3, 'DROP INDEX petstock.rows_by_change', index, 'CREATE INDEX runs_by_time ON petstock.runs (at, id)');
+  expect((await run('state info --json', { env })).stdout).toMatch(/"schema":4\b.*"runs":1,"rows":1/);
+  expect(await run('undo --last --yes', { env })).toMatchObject({ code: 0 });
+  for (const [version, words, hint] of [
+    [99, 'later version', 'npm install --global petstock@latest'],
+    [2, 'never released', 'petstock config set state-url'],
+  ] as const) {
+    await changeTo(version);
+    for (const command of ['inventory set 4 2', 'state info', 'history list']) {
+      const refused = await run(command, { env });
+      expect(refused).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining(words) });
+      expect(refused.stderr).toContain(`Hint: ${hint}`);
+    }
+    expect(await runSql(env.PETSTOCK_STATE_URL, 'SELECT count(*)::integer FROM petstock.runs')).toEqual([{ count: 2 }]);
   }
 });
 

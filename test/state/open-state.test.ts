@@ -6,7 +6,16 @@ import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
 import { type OpenStateOptions, openExistingState, openState, type StateSystem } from '../../src/state/open-state.ts';
 import { type Engine, loadEngine } from '../../src/state/sqlite/engine.ts';
 import type { State } from '../../src/state/state.ts';
-import { createStateClock, FakeProcesses, headOf, intentOf, rowsFor, service, temporaryFolder } from './rig.ts';
+import {
+  collect,
+  createStateClock,
+  FakeProcesses,
+  headOf,
+  intentOf,
+  rowsFor,
+  service,
+  temporaryFolder,
+} from './rig.ts';
 
 interface Opening {
   readonly options: OpenStateOptions;
@@ -185,29 +194,67 @@ describe('what SQLite keeps beside a state', () => {
     const state = await opened(opening(folder).options);
     const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
     await log.intend([intentOf({ row: 1, petId: 1n }, 9999)], undefined);
-    const { DatabaseSync } = await loadEngine();
-    const database = new DatabaseSync(join(folder, 'state.db'));
-    database.exec('UPDATE sequence SET last = 0');
-    database.close();
+    await runSql(folder, 'UPDATE sequence SET last = 0');
     const intending = log.intend([intentOf({ row: 2, petId: 2n }, 9999)], undefined);
     await expect(intending).rejects.toMatchObject({ message: expect.stringContaining('lost what it had confirmed') });
   });
 });
 
-describe('a file that can’t be used', () => {
-  it('of a later version is left alone', async () => {
+async function runSql(folder: string, sql: string): Promise<void> {
+  const { DatabaseSync } = await loadEngine();
+  const database = new DatabaseSync(join(folder, 'state.db'));
+  database.exec(sql);
+  database.close();
+}
+
+describe('a file of another version', () => {
+  it('goes on with its gate, its leases and its run in flight, as 0.2.0 has left them', async () => {
     const folder = temporaryFolder();
-    await (await opened(opening(folder).options)).close();
-    const { DatabaseSync } = await loadEngine();
-    const database = new DatabaseSync(join(folder, 'state.db'));
-    database.exec('PRAGMA user_version = 99');
-    database.close();
-    const failure = await openState(opening(folder).options).catch((error) => error);
-    expect(failure).toMatchObject({ kind: 'failure', message: expect.stringContaining('later version') });
-    expect(failure.hint).toContain('PETSTOCK_STATE_DIR');
-    expect(readdirSync(folder).filter((name) => name.includes('damaged'))).toEqual([]);
+    await runSql(folder, readFileSync(new URL('schema-3.sql', import.meta.url), 'utf8'));
+    await runSql(folder, 'PRAGMA journal_mode = WAL; PRAGMA application_id = 0x70737374; PRAGMA user_version = 3');
+    const { options, processes, clock } = opening(folder, {}, 2);
+    const state = await opened(options);
+    expect(await state.describe()).toMatchObject({ schema: 4, runs: 1, rows: 3 });
+    expect(state.limits.peek('key').gate.at).toBe(60_003);
+    const [run] = await collect(state.history.runs());
+    expect(run).toMatchObject({ state: 'running', counts: { applied: 1, unknown: 1, pending: 1 } });
+    expect(await (await state.pets.line(service, 2n)).enter()).toMatchObject({ run: run?.run });
+    processes.kill(1);
+    clock.advance(31_000);
+    const log = await state.history.resume(run?.run ?? '');
+    const rows = await collect(state.history.rows(log.run));
+    expect(rows.map(({ petId, result }) => [petId, result])).toEqual([
+      ...[
+        [1n, 'applied'],
+        [2n, 'unknown'],
+      ],
+      [9_223_372_036_854_775_807n, 'pending'],
+    ]);
+    const intents = rows.slice(1).map((row) => intentOf(row, clock.monotonic() + 9999));
+    expect(await log.intend(intents, undefined)).toEqual([{ kind: 'granted' }, { kind: 'granted' }]);
+    await log.settle(intents.map(({ row, petId }) => ({ row, petId, result: 'applied', quantity: 8 })));
+    await log.end();
+    expect(await collect(state.history.runs())).toMatchObject([{ state: 'done', counts: { applied: 3 } }]);
+    expect(await state.check()).toEqual([]);
   });
 
+  it.each([
+    [99, 'later version', 'PETSTOCK_STATE_DIR'],
+    [2, 'never released', 'mv '],
+  ])('is left alone if this one can’t read it: %i', async (version, message, hint) => {
+    const folder = temporaryFolder();
+    await (await opened(opening(folder).options)).close();
+    await runSql(folder, `PRAGMA user_version = ${version}`);
+    const before = readFileSync(join(folder, 'state.db'));
+    const failure = await openState(opening(folder).options).catch((error) => error);
+    expect(failure).toMatchObject({ kind: 'failure', message: expect.stringContaining(message) });
+    expect(failure.hint).toContain(hint);
+    expect(readFileSync(join(folder, 'state.db'))).toEqual(before);
+    expect(readdirSync(folder).filter((name) => name.includes('damaged'))).toEqual([]);
+  });
+});
+
+describe('a file that can’t be used', () => {
   it.each([
     ['no database', Buffer.from('this is not a database, and never was one')],
     ['torn', undefined],
