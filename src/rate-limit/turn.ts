@@ -120,7 +120,7 @@ export class Turn {
   /** Resolves when one of our own requests is over, or, where others have some in flight, after the pause at the latest. */
   async #somethingIsOver(pause: number, { inFlight }: KeyState, signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
-    const end = () => ended.abort();
+    const end = () => ended.abort(over);
     this.#wake = end;
     signal.addEventListener('abort', end, { once: true });
     const others = [...inFlight.keys()].some((id) => !this.#own.has(id));
@@ -129,6 +129,9 @@ export class Turn {
     signal.removeEventListener('abort', end);
   }
 }
+
+/** Ends a wait. A reason of its own, since `abort()` makes an exception with its stack each time. */
+const over = new Error('one of our own requests is over');
 
 function dayText({ limit, left }: { readonly limit: number; readonly left: number }): string {
   if (left === 0) return `today's ${limit.toLocaleString('en-US')} requests are used up`;

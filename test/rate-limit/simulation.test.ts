@@ -1,11 +1,16 @@
-import { describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { Wanted } from '../../src/rate-limit/governor.ts';
 import fc from '../support/seeded-fast-check.ts';
 import type { ProcessPlan, Scenario } from './scenario.ts';
+import { inDatabase, inMemory, onFile } from './simulated-stores.ts';
 import { simulate } from './simulation.ts';
 
-/** More of them with `PETSTOCK_RUNS=5000 npx vitest run --project unit test/rate-limit/simulation.test.ts`. */
-const numRuns = Number(process.env.PETSTOCK_RUNS ?? 50);
+/** Where limits are kept, and how many cases of each property; `PETSTOCK_RUNS=3600 npx vitest run …` for more. */
+const places = [
+  ['in memory', inMemory, 40],
+  ['in one file', onFile, 5],
+  ['in a database', inDatabase, 5],
+] as const;
 const hour = 3_600_000;
 
 const integer = (min: number, max: number) => fc.integer({ min, max });
@@ -54,17 +59,6 @@ const rough: fc.Arbitrary<ProcessPlan> = fc.record(
 );
 const storeLatency = fc.constantFrom(0, 0, 0, 2, 40);
 
-/** @param found scenarios that once failed, and are tried first */
-const check = (
-  scenario: fc.Arbitrary<Scenario>,
-  judge: (scenario: Scenario) => Promise<void>,
-  found: readonly Scenario[] = [],
-) =>
-  fc.assert(fc.asyncProperty(scenario, judge), {
-    numRuns,
-    examples: found.map((one) => [one]),
-    endOnFailure: true,
-  });
 vi.setConfig({ testTimeout: 3_600_000 });
 
 /** A request leaves one process in the 20 ms in which the 429 of another is on its way to the store. */
@@ -113,146 +107,6 @@ const othersOnTheirWay: Scenario = {
   ],
 };
 
-/** Everything that is asked is answered or refused. */
-async function run(scenario: Scenario) {
-  const outcome = await simulate(scenario);
-  const asked = scenario.processes.filter(({ killedAt }) => killedAt === undefined);
-  const sum = asked.reduce((total, { requests }) => total + requests, 0);
-  expect(outcome.answered + outcome.limited).toBeGreaterThanOrEqual(sum);
-  if (scenario.foreign === undefined) expect(outcome.foreignRate).toBe(0);
-  return outcome;
-}
-
-describe('alone on the key: no 429, and the service never counts more than its limit', () => {
-  test('whatever the windows, the latency, the clocks and the number of processes', () =>
-    check(
-      fc.record({
-        // Of two backends, one request alone would show only one.
-        service: fc
-          .tuple(service, fc.constantFrom(0, 0, 4000))
-          .map(([one, ahead]) => (ahead === 0 ? one : { ...one, ahead, limit: one.limit + 1, window: 60_000 })),
-        latency,
-        connecting,
-        skew,
-        seed,
-        storeLatency,
-        processes: fc.array(plain, { minLength: 1, maxLength: 4 }),
-      }),
-      async (scenario) => {
-        // A response tells the clock to its round trip and a second: of slower ones two may agree that are 4 s apart.
-        fc.pre(scenario.service.ahead === undefined || scenario.latency[1] < 500);
-        const { refusals, service, inside } = await run(scenario);
-        expect({ refusals: refusals.length, inside }).toEqual({ refusals: 0, inside: 0 });
-        expect(service.mostUsed).toBeLessThanOrEqual(scenario.service.limit);
-      },
-      [othersOnTheirWay],
-    ));
-
-  test('with a limit per day that is spent on the way', () =>
-    check(
-      fc.record({
-        service: fc.tuple(service, integer(20, 80)).map(([options, dayLimit]) => ({ ...options, dayLimit })),
-        latency,
-        skew,
-        seed,
-        maxWait: fc.constantFrom(90_000, Number.POSITIVE_INFINITY),
-        processes: fc.array(plain, { minLength: 1, maxLength: 3 }),
-      }),
-      async (scenario) => {
-        const { refusals, endedAt } = await run(scenario);
-        expect(refusals).toEqual([]);
-        // A wait for the next day has to be asked for.
-        if (scenario.maxWait === 90_000) expect(endedAt).toBeLessThan(hour);
-      },
-    ));
-
-  test('with processes that are killed, stopped and started, lost requests and stepped clocks', () =>
-    check(
-      fc.record({
-        // A probe that is lost, or whose process is killed, may have been counted: a limit of 1 would be spent then.
-        service: service.map((options) => ({ ...options, limit: 8 + (options.limit % 20) })),
-        latency,
-        connecting,
-        skew,
-        seed,
-        storeLatency,
-        lost: fc.constantFrom(0, 50),
-        processes: fc.array(rough, { minLength: 1, maxLength: 4 }),
-      }),
-      async (scenario) => {
-        const { refusals, inside } = await run(scenario);
-        expect({ refusals: refusals.length, inside }).toEqual({ refusals: 0, inside: 0 });
-      },
-    ));
-
-  test('with processes that are killed with answers that no other has seen', () =>
-    check(
-      fc.record({
-        service: service.map((options) => ({ ...options, limit: 8 + (options.limit % 20) })),
-        latency: integer(0, 15).map((ms) => [ms, ms + 10] as const),
-        skew,
-        seed,
-        storeLatency,
-        processes: fc.array(
-          fc.record({
-            requests: integer(20, 100),
-            concurrency: integer(5, 20),
-            startsAt: integer(0, 300),
-            killedAt: integer(20, 1000),
-            want,
-          }),
-          { minLength: 2, maxLength: 6 },
-        ),
-      }),
-      async (scenario) => {
-        const rest = { requests: 20, concurrency: 5, startsAt: 1000 };
-        const { refusals, inside } = await run({ ...scenario, processes: [...scenario.processes, rest] });
-        expect({ refusals: refusals.length, inside }).toEqual({ refusals: 0, inside: 0 });
-      },
-    ));
-});
-
-describe('alone, with fixed windows: as fast as can be', () => {
-  const share = fc.record({ requests: integer(1, 60), concurrency: integer(1, 12) });
-  const scenario = fc.record({
-    service: fc.record({
-      window: fc.constantFrom(4000, 10_000, 60_000),
-      limit: integer(1, 30),
-      start: integer(0, 60_000).map((ms) => noon + ms),
-    }),
-    latency: integer(1, 150).map((ms) => [ms, ms] as const),
-    skew,
-    seed,
-  });
-
-  test('one process: at most 1 s over the optimum, and a probe at the start and at the end', () =>
-    check(
-      fc.tuple(scenario, share).map(([rest, process]) => ({ ...rest, processes: [process] })),
-      async (scenario) => {
-        const best = optimum(scenario);
-        fc.pre(best !== undefined);
-        const { endedAt } = await run(scenario);
-        const roundTrip = 2 * scenario.latency[0];
-        expect(endedAt).toBeLessThanOrEqual(best + 1000 + 2 * roundTrip + 20);
-      },
-    ));
-
-  test('several processes: at most a look at the store more', () =>
-    check(
-      fc
-        .tuple(scenario, share, integer(2, 4))
-        .map(([rest, process, count]) => ({ ...rest, processes: Array.from({ length: count }, () => process) })),
-      async (scenario) => {
-        const best = optimum(scenario);
-        fc.pre(best !== undefined);
-        const { endedAt } = await run(scenario);
-        const roundTrip = 2 * scenario.latency[0];
-        expect(endedAt).toBeLessThanOrEqual(best + 1000 + 3 * roundTrip + 2 * 250);
-      },
-      [lastWindowForOne],
-    ));
-});
-
 /**
  * The makespan of processes that lose no time; undefined where a window is too short to be used up in it.
  *
@@ -274,70 +128,227 @@ function optimum({ service, processes, latency }: Scenario): number | undefined 
   return untilEnd + (more - 1) * window + burst(requests - more * limit);
 }
 
-describe('whatever happens, nothing is sent inside a Retry-After', () => {
-  test('with others on the key, a late service, bare 429s, several machines, kills and lost requests', () =>
-    check(
-      fc.record({
-        service: fc
-          .tuple(
-            service,
-            fc.record({
-              late: fc.constantFrom(0, 900),
-              refusal: fc.constantFrom('all', 'no limits', 'no Retry-After', 'nothing'),
-              strikes: fc.constant(10),
-            }),
-          )
-          // Who is banned and not told for how long can't know it.
-          .map(([options, { strikes, ...more }]) => ({
-            ...options,
-            ...more,
-            ...((more.refusal === 'all' || more.refusal === 'no limits') && { strikes }),
-          })),
-        latency,
-        connecting,
-        skew,
-        seed,
-        storeLatency,
-        lost: fc.constantFrom(0, 50),
-        foreign: fc.constantFrom(0, 0.5, 2, 10),
-        maxWait: fc.constantFrom(90_000, 600_000),
-        processes: fc.array(
-          fc.tuple(rough, integer(0, 1)).map(([plan, machine]) => ({ ...plan, machine })),
-          { minLength: 1, maxLength: 4 },
-        ),
-      }),
-      async (scenario) => {
-        const { inside, service, slowest429 } = await run(scenario);
-        expect(inside).toBe(0);
-        // A 429 waits for the one transaction that is under way, and is in the store after the first half of its own.
-        expect(slowest429).toBeLessThanOrEqual(1.5 * (scenario.storeLatency ?? 0));
-        // Where others take what was left, many that are in flight are refused at once, which may be too many.
-        const isAlone = scenario.foreign === 0 && scenario.processes.every(({ machine }) => machine === 0);
-        if (isAlone && scenario.latency[1] <= 300) expect(service.banned).toBe(0);
-      },
-      [leavesWhile429IsWritten],
-    ));
+describe.each(places)('limits %s', (_place, open, usual) => {
+  const stores = open();
+  afterAll(() => stores.close());
 
-  test('others of 2 requests a second on the key: at most one episode per window', () =>
-    check(
-      fc.record({
-        service: fc
-          .record({
-            window: fc.constantFrom(4000, 10_000, 60_000),
-            limit: integer(2, 20),
-            start: integer(0, 60_000).map((ms) => noon + ms),
-          })
-          .map((options) => ({ ...options, limit: options.limit + (2 * options.window) / 1000 })),
-        latency,
-        skew,
-        seed,
-        foreign: fc.constant(2),
-        processes: fc.array(plain, { minLength: 1, maxLength: 3 }),
+  /** @param found scenarios that once failed, and are tried first */
+  const check = (
+    scenario: fc.Arbitrary<Scenario>,
+    judge: (scenario: Scenario) => Promise<void>,
+    found: readonly Scenario[] = [],
+  ) =>
+    fc.assert(fc.asyncProperty(scenario, judge), {
+      numRuns: Number(process.env.PETSTOCK_RUNS ?? usual),
+      examples: found.map((one) => [one]),
+      endOnFailure: true,
+    });
+
+  /** Everything that is asked is answered or refused. */
+  async function run(scenario: Scenario) {
+    const outcome = await simulate(scenario, await stores.next());
+    const asked = scenario.processes.filter(({ killedAt }) => killedAt === undefined);
+    const sum = asked.reduce((total, { requests }) => total + requests, 0);
+    expect(outcome.answered + outcome.limited).toBeGreaterThanOrEqual(sum);
+    if (scenario.foreign === undefined) expect(outcome.foreignRate).toBe(0);
+    return outcome;
+  }
+
+  describe('alone on the key: no 429, and the service never counts more than its limit', () => {
+    test('whatever the windows, the latency, the clocks and the number of processes', () =>
+      check(
+        fc.record({
+          // Of two backends, one request alone would show only one.
+          service: fc
+            .tuple(service, fc.constantFrom(0, 0, 4000))
+            .map(([one, ahead]) => (ahead === 0 ? one : { ...one, ahead, limit: one.limit + 1, window: 60_000 })),
+          latency,
+          connecting,
+          skew,
+          seed,
+          storeLatency,
+          processes: fc.array(plain, { minLength: 1, maxLength: 4 }),
+        }),
+        async (scenario) => {
+          // A response tells the clock to its round trip and a second: of slower ones two may agree that are 4 s apart.
+          fc.pre(scenario.service.ahead === undefined || scenario.latency[1] < 500);
+          const { refusals, service, inside } = await run(scenario);
+          expect({ refusals: refusals.length, inside }).toEqual({ refusals: 0, inside: 0 });
+          expect(service.mostUsed).toBeLessThanOrEqual(scenario.service.limit);
+        },
+        [othersOnTheirWay],
+      ));
+
+    test('with a limit per day that is spent on the way', () =>
+      check(
+        fc.record({
+          service: fc.tuple(service, integer(20, 80)).map(([options, dayLimit]) => ({ ...options, dayLimit })),
+          latency,
+          skew,
+          seed,
+          maxWait: fc.constantFrom(90_000, Number.POSITIVE_INFINITY),
+          processes: fc.array(plain, { minLength: 1, maxLength: 3 }),
+        }),
+        async (scenario) => {
+          const { refusals, endedAt } = await run(scenario);
+          expect(refusals).toEqual([]);
+          // A wait for the next day has to be asked for.
+          if (scenario.maxWait === 90_000) expect(endedAt).toBeLessThan(hour);
+        },
+      ));
+
+    test('with processes that are killed, stopped and started, lost requests and stepped clocks', () =>
+      check(
+        fc.record({
+          // A probe that is lost, or whose process is killed, may have been counted: a limit of 1 would be spent then.
+          service: service.map((options) => ({ ...options, limit: 8 + (options.limit % 20) })),
+          latency,
+          connecting,
+          skew,
+          seed,
+          storeLatency,
+          lost: fc.constantFrom(0, 50),
+          processes: fc.array(rough, { minLength: 1, maxLength: 4 }),
+        }),
+        async (scenario) => {
+          const { refusals, inside } = await run(scenario);
+          expect({ refusals: refusals.length, inside }).toEqual({ refusals: 0, inside: 0 });
+        },
+      ));
+
+    test('with processes that are killed with answers that no other has seen', () =>
+      check(
+        fc.record({
+          service: service.map((options) => ({ ...options, limit: 8 + (options.limit % 20) })),
+          latency: integer(0, 15).map((ms) => [ms, ms + 10] as const),
+          skew,
+          seed,
+          storeLatency,
+          processes: fc.array(
+            fc.record({
+              requests: integer(20, 100),
+              concurrency: integer(5, 20),
+              startsAt: integer(0, 300),
+              killedAt: integer(20, 1000),
+              want,
+            }),
+            { minLength: 2, maxLength: 6 },
+          ),
+        }),
+        async (scenario) => {
+          const rest = { requests: 20, concurrency: 5, startsAt: 1000 };
+          const { refusals, inside } = await run({ ...scenario, processes: [...scenario.processes, rest] });
+          expect({ refusals: refusals.length, inside }).toEqual({ refusals: 0, inside: 0 });
+        },
+      ));
+  });
+
+  describe('alone, with fixed windows: as fast as can be', () => {
+    const share = fc.record({ requests: integer(1, 60), concurrency: integer(1, 12) });
+    const scenario = fc.record({
+      service: fc.record({
+        window: fc.constantFrom(4000, 10_000, 60_000),
+        limit: integer(1, 30),
+        start: integer(0, 60_000).map((ms) => noon + ms),
       }),
-      async (scenario) => {
-        const { inside, episodesPerWindow } = await run(scenario);
-        expect(inside).toBe(0);
-        expect(episodesPerWindow).toBeLessThanOrEqual(1);
-      },
-    ));
+      latency: integer(1, 150).map((ms) => [ms, ms] as const),
+      skew,
+      seed,
+    });
+
+    test('one process: at most 1 s over the optimum, and a probe at the start and at the end', () =>
+      check(
+        fc.tuple(scenario, share).map(([rest, process]) => ({ ...rest, processes: [process] })),
+        async (scenario) => {
+          const best = optimum(scenario);
+          fc.pre(best !== undefined);
+          const { endedAt } = await run(scenario);
+          const roundTrip = 2 * scenario.latency[0];
+          expect(endedAt).toBeLessThanOrEqual(best + 1000 + 2 * roundTrip + 20);
+        },
+      ));
+
+    test('several processes: at most a look at the store more', () =>
+      check(
+        fc
+          .tuple(scenario, share, integer(2, 4))
+          .map(([rest, process, count]) => ({ ...rest, processes: Array.from({ length: count }, () => process) })),
+        async (scenario) => {
+          const best = optimum(scenario);
+          fc.pre(best !== undefined);
+          const { endedAt } = await run(scenario);
+          const roundTrip = 2 * scenario.latency[0];
+          expect(endedAt).toBeLessThanOrEqual(best + 1000 + 3 * roundTrip + 2 * 250);
+        },
+        [lastWindowForOne],
+      ));
+  });
+
+  describe('whatever happens, nothing is sent inside a Retry-After', () => {
+    test('with others on the key, a late service, bare 429s, several machines, kills and lost requests', () =>
+      check(
+        fc.record({
+          service: fc
+            .tuple(
+              service,
+              fc.record({
+                late: fc.constantFrom(0, 900),
+                refusal: fc.constantFrom('all', 'no limits', 'no Retry-After', 'nothing'),
+                strikes: fc.constant(10),
+              }),
+            )
+            // Who is banned and not told for how long can't know it.
+            .map(([options, { strikes, ...more }]) => ({
+              ...options,
+              ...more,
+              ...((more.refusal === 'all' || more.refusal === 'no limits') && { strikes }),
+            })),
+          latency,
+          connecting,
+          skew,
+          seed,
+          storeLatency,
+          lost: fc.constantFrom(0, 50),
+          foreign: fc.constantFrom(0, 0.5, 2, 10),
+          maxWait: fc.constantFrom(90_000, 600_000),
+          processes: fc.array(
+            fc.tuple(rough, integer(0, 1)).map(([plan, machine]) => ({ ...plan, machine })),
+            { minLength: 1, maxLength: 4 },
+          ),
+        }),
+        async (scenario) => {
+          const { inside, service, slowest429 } = await run(scenario);
+          expect(inside).toBe(0);
+          // A 429 waits for the one transaction that is under way, and is in the store after the first half of its own.
+          expect(slowest429).toBeLessThanOrEqual(1.5 * (scenario.storeLatency ?? 0));
+          // Where others take what was left, many that are in flight are refused at once, which may be too many.
+          const isAlone = scenario.foreign === 0 && scenario.processes.every(({ machine }) => machine === 0);
+          if (isAlone && scenario.latency[1] <= 300) expect(service.banned).toBe(0);
+        },
+        [leavesWhile429IsWritten],
+      ));
+
+    test('others of 2 requests a second on the key: at most one episode per window', () =>
+      check(
+        fc.record({
+          service: fc
+            .record({
+              window: fc.constantFrom(4000, 10_000, 60_000),
+              limit: integer(2, 20),
+              start: integer(0, 60_000).map((ms) => noon + ms),
+            })
+            .map((options) => ({ ...options, limit: options.limit + (2 * options.window) / 1000 })),
+          latency,
+          skew,
+          seed,
+          foreign: fc.constant(2),
+          processes: fc.array(plain, { minLength: 1, maxLength: 3 }),
+        }),
+        async (scenario) => {
+          const { inside, episodesPerWindow } = await run(scenario);
+          expect(inside).toBe(0);
+          expect(episodesPerWindow).toBeLessThanOrEqual(1);
+        },
+      ));
+  });
 });

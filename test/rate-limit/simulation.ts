@@ -8,7 +8,6 @@ import {
   type Wanted,
 } from '../../src/rate-limit/governor.ts';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
-import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import { KnownRefusals, type StoredRefusals } from './known-refusals.ts';
@@ -16,6 +15,7 @@ import { processWith, scope } from './rig.ts';
 import type { Outcome, ProcessPlan, Scenario } from './scenario.ts';
 import { seeded } from './seeded.ts';
 import { type Refusal, SimulatedService } from './simulated-service.ts';
+import { inMemory } from './simulated-stores.ts';
 import { createTimeline, createVirtualClock, type Timeline, type VirtualClock } from './virtual-clock.ts';
 
 /**
@@ -24,21 +24,12 @@ import { createTimeline, createVirtualClock, type Timeline, type VirtualClock } 
  * @param openStore is called once for each process of a machine; without it the processes of a machine share a store in memory
  * @throws where that never happens
  */
-export async function simulate(scenario: Scenario, openStore: OpenStore = memoryStores()): Promise<Outcome> {
-  return new Simulation(scenario, openStore).run();
+export async function simulate(scenario: Scenario, openStore?: OpenStore): Promise<Outcome> {
+  return new Simulation(scenario, openStore ?? (await inMemory().next())).run();
 }
 
 /** @param clock of the process that opens it */
 export type OpenStore = (machine: number, clock: Clock) => LimitsStore;
-
-function memoryStores(): (machine: number) => LimitsStore {
-  const stores = new Map<number, LimitsStore>();
-  return (machine) => {
-    const store = stores.get(machine) ?? new MemoryLimits();
-    stores.set(machine, store);
-    return store;
-  };
-}
 
 function clockAhead(clock: VirtualClock, { monotonic, wall }: NonNullable<ProcessPlan['ahead']>): VirtualClock {
   return {
@@ -65,8 +56,6 @@ interface Sender {
 }
 
 const timeout = 30_000;
-const never = new AbortController().signal;
-setMaxListeners(0, never);
 
 class Simulation {
   readonly #scenario: Scenario;
@@ -79,6 +68,8 @@ class Simulation {
   readonly #stored = new Map<number, StoredRefusals>();
   /** 429 episodes by window. */
   readonly #episodes = new Map<number, number>();
+  /** Of this simulation alone: killed processes leave their listeners at it for ever. */
+  readonly #never = new AbortController().signal;
   readonly #count = { answered: 0, limited: 0, inside: 0, overtaken: 0, foreignRate: 0, slowest429: 0 };
   #isOver = false;
 
@@ -88,6 +79,7 @@ class Simulation {
     this.#timeline = createTimeline(scenario.processes.length * 100_000);
     this.#service = new SimulatedService(scenario.service);
     this.#random = seeded(scenario.seed);
+    setMaxListeners(0, this.#never);
   }
 
   async run(): Promise<Outcome> {
@@ -188,7 +180,7 @@ class Simulation {
 
   /** @returns how many were answered for good */
   async #attemptSeveral(sender: Sender, want: Wanted): Promise<number> {
-    const permits = await sender.governor.admitSeveral(want, never);
+    const permits = await sender.governor.admitSeveral(want, this.#never);
     const results: boolean[] = [];
     if (want.least === 2) for (const permit of permits) results.push(await this.#attempt(sender, permit));
     else results.push(...(await Promise.all(permits.map((permit) => this.#attempt(sender, permit)))));
