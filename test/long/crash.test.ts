@@ -1,98 +1,222 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
-import { type ListedRun, petstockAt, reportOf } from '../support/petstock.ts';
-import { type Home, runProgram, type Served, serve, startProgram, temporaryHome } from '../support/program.ts';
+import { expect, test } from 'vitest';
+import { seeded } from '../rate-limit/seeded.ts';
+import { type Forgetting, forgettings, keepCopy, localForgettings } from '../support/forgetting.ts';
+import { type Petstock, petstockAt, type ShownRow } from '../support/petstock.ts';
+import { temporaryPostgres } from '../support/postgres.ts';
+import type { Program } from '../support/program.ts';
+import { type Exchange, errorBody, type ScriptedService, scriptedService, until } from '../support/scripted-service.ts';
 
-/** `PETSTOCK_RUNS=100` for the whole matrix. */
-const crashes = Number(process.env.PETSTOCK_RUNS ?? 5);
-const rows = 300;
-/** So that a run is not over before it is killed. */
-const unhurried = ['--fault', 'PATCH /inventory/*:delay=8'];
-const noLimit = ['--limit-minute', '10000000', '--limit-day', '100000000'];
-/** Short, since a resume waits until no request of the killed process can be on its way any more. */
-const timeout = ['--timeout', '0.5'];
+/** `PETSTOCK_RUNS=100` for the whole of it; `PETSTOCK_SEED` for other rounds. */
+const rounds = Number(process.env.PETSTOCK_RUNS ?? 12);
+const seed = Number(process.env.PETSTOCK_SEED ?? 1);
+const pets = 16;
+/** Short, since who goes on waits until no request of a killed process can be on its way any more. */
+const patience = ['--timeout', '1', '-q', '--yes'];
+/** Seconds that a 429 asks for, and how long after it, in milliseconds, its process is left to write that down. */
+const gate = { seconds: 6, writtenAfter: 1500 };
 
-/** From before the first answer to after the last one. */
-const instants = Array.from({ length: crashes }, (_, index) => Math.round((index * rows) / Math.max(1, crashes - 1)));
-
-test.each(instants)(
-  'kill -9 of a run of 300 rows once %i are answered: it is resumed exactly, and undone',
-  async (answers) => {
-    const served = await serve(['--pets', `${rows}`, ...noLimit, ...unhurried]);
-    const home = temporaryHome();
-    const petstock = petstockAt(served, home);
-    const fresh = await stockIn(served, home);
-    const wanted = new Map([...fresh].map(([petId, quantity], index) => [petId, quantity + 1 + (index % 7)]));
-    expect(wanted.size).toBe(rows);
-    const file = join(home.folder, 'changes.csv');
-    writeFileSync(file, `petId,quantity\n${[...wanted].map((cells) => cells.join(',')).join('\n')}\n`);
-
-    const apply = ['inventory', 'apply', file, '--yes', '--concurrency', '4', ...timeout];
-    const program = startProgram(apply, { home, env: served.env });
-    await untilAnswered(served, answers);
-    program.kill('SIGKILL');
-    const { signal, code } = await program.result;
-    // After the last answer it may be faster than the signal.
-    expect(signal ?? code).toBe(answers === rows && signal === null ? 0 : 'SIGKILL');
-    const killed = await petstock.newest();
-    await expectTruth(served, home, killed);
-    const answered = await answeredPets(served, home, killed.run);
-    const seen = (await served.journal()).length;
-
-    const resumed = await petstock.run(['inventory', 'apply', '--resume', killed.run, '--yes', '--json', ...timeout]);
-    expect(resumed).toMatchObject({ code: 0 });
-    const { applied = 0, unchanged = 0, ...others } = reportOf(resumed).counts;
-    expect(applied + unchanged).toBe(rows);
-    expect(Object.values(others).filter((count) => count > 0)).toEqual([]);
-    const sentAfter = (await served.journal()).slice(seen).filter(({ method }) => method === 'PATCH');
-    expect(sentAfter.filter(({ path }) => answered.has(path.replace(/.*\//, '')))).toEqual([]);
-    expect(await stockIn(served, home)).toEqual(wanted);
-    expect(await petstock.newest()).toMatchObject({ run: killed.run, state: 'done' });
-
-    expect(await petstock.run(['undo', killed.run, '--yes'])).toMatchObject({ code: 0 });
-    expect(await stockIn(served, home)).toEqual(fresh);
-  },
-);
-
-async function stockIn({ env }: Served, home: Home): Promise<ReadonlyMap<string, number>> {
-  const lines = await tsv('inventory list', env, home);
-  return new Map(lines.map(([petId = '', quantity]) => [petId, Number(quantity)]));
+interface Commit {
+  readonly petId: number;
+  readonly before: number;
+  readonly after: number;
 }
 
-async function tsv(command: string, env: Served['env'], home: Home): Promise<readonly (readonly string[])[]> {
-  const { stdout } = await runProgram(`${command} -o tsv`, { home, env });
-  const lines = stdout.trim().split('\n');
-  return lines.map((line) => line.split('\t'));
+/** A service that keeps account of what it has carried out and refused. */
+class Witness {
+  readonly service: ScriptedService;
+  readonly commits: Commit[] = [];
+  readonly #random: () => number;
+  #gateFrom = Number.POSITIVE_INFINITY;
+  #gateUntil = Number.POSITIVE_INFINITY;
+
+  constructor(service: ScriptedService, random: () => number) {
+    this.service = service;
+    this.#random = random;
+    service.always('PATCH', (exchange) => this.#handle(exchange));
+  }
+
+  get answered(): number {
+    return this.service.seen('PATCH').filter(({ status }) => status !== undefined).length;
+  }
+
+  stock(): readonly number[] {
+    return Array.from({ length: pets }, (_, index) => this.service.stockOf(index + 1) ?? 0);
+  }
+
+  /** The next change is refused, and all that comes in the time that it names is noted. */
+  refuseNext(): Promise<void> {
+    return new Promise((resolve) => {
+      this.service.next('PATCH', (exchange) => {
+        const at = performance.now();
+        // What had left with it is no fault.
+        this.#gateFrom = at + gate.writtenAfter;
+        this.#gateUntil = at + gate.seconds * 1000;
+        exchange.answer(429, errorBody('rate_limited', 429), { 'Retry-After': `${gate.seconds}` });
+        resolve();
+      });
+    });
+  }
+
+  inside(): readonly string[] {
+    const { requests } = this.service;
+    return requests
+      .filter(({ at }) => at > this.#gateFrom && at < this.#gateUntil)
+      .map(({ method, path }) => `${method} ${path}`);
+  }
+
+  async #handle(exchange: Exchange): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 5 + this.#random() * 20));
+    const petId = Number(exchange.change?.petId);
+    const before = this.service.stockOf(petId) ?? 0;
+    exchange.commit();
+    this.commits.push({ petId, before, after: this.service.stockOf(petId) ?? 0 });
+    if (this.#random() < 0.1) exchange.drop();
+    else exchange.answer(200, `{"petId":${petId},"quantity":${exchange.change?.quantity},"status":"available"}`);
+  }
 }
 
-/** Resolves once the service has answered so many changes; for none, once the first has arrived. */
-function untilAnswered(served: Served, answers: number): Promise<void> {
-  return vi.waitFor(
-    async () => {
-      const patches = (await served.journal()).filter(({ method }) => method === 'PATCH');
-      if (patches.length === 0) throw new Error('nothing is sent yet');
-      if (patches.filter(({ status }) => status !== null).length < answers) throw new Error('too few answers yet');
+interface World {
+  readonly petstock: Petstock;
+  readonly witness: Witness;
+  readonly random: () => number;
+}
+
+/** Rows whose outcome the history says can't be known. */
+const mayBeEither = /is not known$|may have written it since$/;
+
+/** Kills a run, lets something be forgotten, goes on, and compares what the history says with what the service saw. */
+async function round(world: World, number: number, forgetting: Forgetting): Promise<void> {
+  const { petstock, witness, random } = world;
+  // A state that has lost the run can't tell what is added from what was: what is set can be set again.
+  const hasDeltas = forgetting.isLive !== true && random() < 0.6;
+  const value = () => Math.floor(random() * 9) + 1;
+  const lines = witness.stock().map((stock, index) => `${index + 1},${hasDeltas ? value() : stock + value()}`);
+  const file = petstock.file(`${number}.csv`, [`petId,${hasDeltas ? 'delta' : 'quantity'}`, ...lines]);
+  const apply = ['inventory', 'apply', file, '--concurrency', '3', ...patience];
+  const begun = witness.commits.length;
+  const program = petstock.start(apply);
+  await untilAnswered(witness, program, Math.floor(random() * pets));
+  const isGated = random() < 0.3;
+  if (isGated) {
+    await Promise.race([witness.refuseNext(), program.result]);
+    await new Promise((resolve) => setTimeout(resolve, gate.writtenAfter));
+  }
+  if (forgetting.isLive) await forgetting.happens?.(petstock);
+  // One that has noticed ends by itself.
+  if (forgetting.isLive && random() < 0.5) expect((await program.result).code).not.toBeNull();
+  program.kill('SIGKILL');
+  await program.result;
+  if (!forgetting.isLive) await forgetting.happens?.(petstock);
+  const stranger = random() < 0.3 ? 1 + Math.floor(random() * pets) : undefined;
+  if (stranger !== undefined) witness.service.sell(stranger, -Number(lines[stranger - 1]?.split(',')[1]));
+  await goOn(world, apply, forgetting);
+  const label = `round ${number}: ${forgetting.name}${isGated ? ', gated' : ''}${hasDeltas ? ', deltas' : ''}`;
+  expect({ label, inside: witness.inside() }).toEqual({ label, inside: [] });
+  if (!forgetting.isLive) await expectTruth(world, { label, begun, hasDeltas });
+  else if (stranger === undefined) expect(witness.stock()).toEqual(lines.map((line) => Number(line.split(',')[1])));
+}
+
+async function untilAnswered(witness: Witness, program: Program, count: number): Promise<void> {
+  const wanted = witness.answered + count;
+  let isOver = false;
+  void program.result.then(() => {
+    isOver = true;
+  });
+  await until(() => {
+    if (!isOver && witness.answered < wanted) throw new Error('too few answers');
+  });
+}
+
+/** Resumes the run, or begins it again if the state has none of it. */
+async function goOn({ petstock, witness }: World, apply: readonly string[], forgetting: Forgetting): Promise<void> {
+  const resume = ['inventory', 'apply', '--resume', 'latest', ...patience];
+  const options = forgetting.next?.(petstock);
+  const sent = witness.service.seen('PATCH').length;
+  const first = await petstock.run(resume, options);
+  if (forgetting.isRefused) {
+    expect({ stderr: first.stderr, code: first.code }).toMatchObject({ code: expect.toSatisfy((code) => code !== 0) });
+    expect(witness.service.seen('PATCH')).toHaveLength(sent);
+  }
+  const last = forgetting.isRefused ? await petstock.run(resume) : first;
+  if (forgetting.isLive) {
+    // It may have lost rows of the run, or all of it.
+    const again = await petstock.run(apply);
+    expect([0, 7, 8]).toContain(again.code);
+    if (again.code === 7) expect(again.stderr).toContain('');
+  } else if (last.code === 9) expect(last.stderr).toContain('no unfinished run');
+  else
+    expect({ stderr: last.stderr, code: last.code }).toMatchObject({
+      code: expect.toSatisfy((code) => [0, 7, 8].includes(code)),
+    });
+}
+
+/** Every row is in the history as the service has seen it. */
+async function expectTruth(
+  { petstock, witness }: World,
+  { label, begun, hasDeltas }: { readonly label: string; readonly begun: number; readonly hasDeltas: boolean },
+): Promise<void> {
+  const commits = witness.commits.slice(begun);
+  const runs = await petstock.history();
+  const newest = runs[0];
+  // Killed before it began, or pruned since it was done.
+  if (newest === undefined || (newest.state === 'done' && commits.length === 0))
+    return expect({ label, commits }).toEqual({ label, commits: [] });
+  expect({ label, state: newest.state }).toEqual({ label, state: 'done' });
+  for (const row of (await petstock.rows(newest.run)) as readonly (ShownRow & {
+    error: { message: string } | null;
+  })[]) {
+    const own = commits.filter(({ petId, before, after }) => petId === row.petId && before !== after);
+    const told = { label, petId: row.petId, result: row.result, own };
+    if (row.result === 'applied') {
+      const written = hasDeltas ? own : own.slice(-1);
+      expect(told).toMatchObject({ own: { length: hasDeltas ? 1 : own.length } });
+      expect({ label, written }).toEqual({
+        label,
+        written: [{ petId: row.petId, before: row.before, after: row.after }],
+      });
+    } else if (row.result === 'conflict' && mayBeEither.test(row.error?.message ?? '')) {
+      expect(own.length).toBeLessThanOrEqual(1);
+    } else expect(told).toMatchObject({ result: expect.stringMatching(/^(unchanged|conflict)$/), own: [] });
+  }
+}
+
+const draw = <T>(random: () => number, from: readonly T[]): T => {
+  const drawn = from[Math.floor(random() * from.length)];
+  if (drawn === undefined) throw new Error('there is nothing to draw from');
+  return drawn;
+};
+
+test(`${rounds} rounds of kill -9 on one machine that forgets (seed ${seed})`, async () => {
+  const random = seeded(seed);
+  const service = await scriptedService({
+    stock: Object.fromEntries(Array.from({ length: pets }, (_, index) => [index + 1, 1000])),
+  });
+  const world = { petstock: petstockAt(service), witness: new Witness(service, random), random };
+  await world.petstock.run('inventory adjust 1 +1 -q');
+  for (let number = 1; number <= rounds; number += 1) {
+    keepCopy(world.petstock);
+    await round(world, number, draw(random, localForgettings));
+  }
+}, 3_600_000);
+
+test(`${Math.ceil(rounds / 4)} rounds of kill -9 beside a database that is killed too (seed ${seed})`, async () => {
+  const random = seeded(seed);
+  const [service, server] = await Promise.all([
+    scriptedService({ stock: Object.fromEntries(Array.from({ length: pets }, (_, index) => [index + 1, 1000])) }),
+    temporaryPostgres({ settings: ['fsync = on'] }),
+  ]);
+  const env = { ...service.env, PETSTOCK_STATE_URL: server.url };
+  const witness = new Witness(service, random);
+  const killed: Forgetting = {
+    name: 'PostgreSQL is killed, and back',
+    happens: async () => {
+      await server.kill();
+      await server.restart();
     },
-    { timeout: 30_000, interval: 1 },
-  );
-}
-
-/** What the history says of a killed run: every row that was sent was written down before, and every answer was one. */
-async function expectTruth(served: Served, home: Home, { run }: ListedRun): Promise<void> {
-  const entries = (await served.journal()).filter(({ method }) => method === 'PATCH');
-  const sent = new Set(entries.map(({ path }) => path.replace(/.*\//, '')));
-  const done = new Set(entries.filter(({ status }) => status === 200).map(({ path }) => path.replace(/.*\//, '')));
-  const recorded = await tsv(`history show ${run}`, served.env, home);
-  expect(recorded.length).toBe(rows);
-  const pending = recorded.filter((cells) => cells[5] === 'pending').map(([, , petId]) => petId ?? '');
-  expect(pending.filter((petId) => sent.has(petId))).toEqual([]);
-  const applied = recorded.filter((cells) => cells[5] === 'applied').map(([, , petId]) => petId ?? '');
-  expect(applied.filter((petId) => !done.has(petId))).toEqual([]);
-}
-
-/** The pets whose outcome is in the history of the run. */
-async function answeredPets({ env }: Served, home: Home, run: string): Promise<ReadonlySet<string>> {
-  const lines = await tsv(`history show ${run}`, env, home);
-  return new Set(lines.filter((cells) => cells[5] === 'applied').map(([, , petId]) => petId ?? ''));
-}
+  };
+  for (let number = 1; number <= Math.ceil(rounds / 4); number += 1) {
+    // Another machine has nothing of the one before but the address of the database.
+    const petstock = petstockAt({ env });
+    await round({ petstock, witness, random }, number, draw(random, [killed, killed, ...forgettings]));
+  }
+}, 3_600_000);

@@ -1,3 +1,4 @@
+import { seeded } from '../rate-limit/seeded.ts';
 import type { Action, Exchange, ScriptedService } from './scripted-service.ts';
 import { errorBody } from './scripted-service.ts';
 
@@ -14,12 +15,8 @@ export interface Storm {
 
 export function stormOf(service: Pick<ScriptedService, 'stockOf'>, seed: number): Storm {
   const writes: { petId: number; before: number; after: number }[] = [];
-  let state = seed;
   let late = 0;
-  const random = (): number => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
-  };
+  const random = seeded(seed);
   const commit = (exchange: Exchange): void => {
     const petId = Number(exchange.change?.petId);
     const before = service.stockOf(petId) ?? 0;

@@ -1,0 +1,88 @@
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Petstock } from './petstock.ts';
+import type { ProgramOptions } from './program.ts';
+
+/** A way for a machine to lose what a run or a gate relies on. */
+export interface Forgetting {
+  readonly name: string;
+  /** Happens while the process of the run lives: what it knows is taken from it. Otherwise once that has been killed. */
+  readonly isLive?: boolean;
+  happens?(petstock: Petstock): Promise<void> | void;
+  /** How the next command runs, beside as usual. */
+  readonly next?: (petstock: Petstock) => ProgramOptions;
+  /** The next command can't write its history. It sends nothing, and the one after it is as usual. */
+  readonly isRefused?: boolean;
+}
+
+const shell = (script: string) => ['sh', '-c', `${script} && exec "$@"`, 'sh'];
+/** With mounts of its own. Takes root, as in a container. */
+const mounting = (script: string) => ['unshare', '--mount', ...shell(script)];
+
+/** Another start of the machine, as far as a program can see. */
+const otherBoot = ({ file }: Petstock): ProgramOptions => {
+  const name = file('boot', [crypto.randomUUID()]);
+  return { through: mounting(`mount --bind ${name} /proc/sys/kernel/random/boot_id`) };
+};
+
+const readOnly = ({ home: { state } }: Petstock): ProgramOptions => ({
+  through: mounting(`mount --bind ${state} ${state} && mount -o remount,bind,ro ${state}`),
+});
+
+/** The wall clock was set back or ahead, in hours. */
+const stepped =
+  (hours: number) =>
+  ({ home }: Petstock): ProgramOptions => {
+    const preload = join(home.folder, 'step.cjs');
+    writeFileSync(preload, `const now = Date.now; Date.now = () => now() + ${hours * 3_600_000};\n`);
+    return { env: { NODE_OPTIONS: `--require ${preload}` } };
+  };
+
+async function prune(petstock: Petstock): Promise<void> {
+  const { code, stderr } = await petstock.run('history prune --keep 0 --yes');
+  if (code !== 0) throw new Error(`history prune: exit ${code}, ${stderr}`);
+}
+
+const stateIn = ({ home }: Petstock) => join(home.state, 'state.db');
+
+/** What every state has in common. */
+export const forgettings: readonly Forgetting[] = [
+  { name: 'nothing' },
+  { name: 'the clock is set back', next: stepped(-5) },
+  { name: 'the clock is set ahead', next: stepped(30) },
+  { name: 'the history is pruned', happens: prune },
+];
+
+export const localForgettings: readonly Forgetting[] = [
+  ...forgettings,
+  { name: 'the machine is started anew', next: otherBoot },
+  { name: 'the state folder is read-only', next: readOnly, isRefused: true },
+  {
+    name: 'the disk is full',
+    next: () => ({ through: ['bash', '-c', 'ulimit -f 0; exec "$@"', 'bash'] }),
+    isRefused: true,
+  },
+  {
+    name: 'the write-ahead log is removed',
+    isLive: true,
+    happens: (petstock) => {
+      for (const end of ['-wal', '-shm']) rmSync(`${stateIn(petstock)}${end}`, { force: true });
+    },
+  },
+  {
+    name: 'an older copy of the state is restored',
+    isLive: true,
+    happens: (petstock) => {
+      const restored = `${stateIn(petstock)}.restored`;
+      copyFileSync(join(petstock.home.folder, 'older.db'), restored);
+      for (const end of ['', '-wal', '-shm']) rmSync(`${stateIn(petstock)}${end}`, { force: true });
+      copyFileSync(restored, stateIn(petstock));
+      rmSync(restored);
+    },
+  },
+];
+
+/** Keeps a copy of the state as it is, while no process has it open. */
+export function keepCopy(petstock: Petstock): void {
+  copyFileSync(stateIn(petstock), join(petstock.home.folder, 'older.db'));
+}
