@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { UsageError } from '../shared/errors.ts';
+import { PetstockError, UsageError } from '../shared/errors.ts';
+import { withoutCommand } from './runs.ts';
 
 /** One call under way. */
 interface RunningCall {
@@ -45,6 +46,8 @@ export class Calls {
     const { signal, end } = this.begin(own);
     try {
       return await work(signal);
+    } catch (error) {
+      throw error instanceof PetstockError ? withoutCommand(error) : error;
     } finally {
       end();
     }
@@ -62,4 +65,32 @@ export class Calls {
       this.#onIdle = resolve;
     });
   }
+}
+
+/**
+ * The writes of one pet by one client, one after the other in the order of the calls. The state keeps them apart too, but whoever
+ * waits there has to look again and again.
+ */
+export class PetTurns {
+  readonly #last = new Map<bigint, Promise<unknown>>();
+
+  /** @throws the reason of the signal if it is aborted before the turn has come: nothing was sent then */
+  async take<T>(petId: bigint, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(petId);
+    const turn = comes(before, signal).then(work);
+    const over = Promise.allSettled([before, turn]);
+    this.#last.set(petId, over);
+    void over.then(() => {
+      if (this.#last.get(petId) === over) this.#last.delete(petId);
+    });
+    return turn;
+  }
+}
+
+/** @param signal of one call, so the listener goes with it */
+function comes(before: Promise<unknown> | undefined, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    void (before ?? Promise.resolve()).then(resolve);
+  });
 }

@@ -29,6 +29,7 @@ export {
 } from '../shared/errors.ts';
 export type { ExitCodeName } from '../shared/exit-codes.ts';
 export type { PetIdInput, QuantityInput } from './arguments.ts';
+export type { HistoryFilter, HistoryRow, HistoryRun } from './history.ts';
 export type { LimitState, PetstoreClientOptions } from './options.ts';
 export {
   type CallOptions,
@@ -40,7 +41,7 @@ export {
 } from './petstore-client.ts';
 export type { PlainJson, PlainJsonObject, PlainOptions } from './plain-json.ts';
 export type { ChangeInput } from './read-changes.ts';
-export type { ApplyOptions, HistoryFilter, HistoryRow, HistoryRun, RunReport, WrittenItem } from './runs.ts';
+export type { ApplyOptions, RunReport, WrittenItem } from './runs.ts';
 export {
   type Sandbox,
   type SandboxItem,

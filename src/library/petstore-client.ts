@@ -1,10 +1,13 @@
-import { type Client, createClient } from '../api/client.ts';
+import type { Client } from '../api/client.ts';
 import { parseJson } from '../api/json.ts';
 import type { InventoryItem } from '../inventory/items.ts';
+import type { PetWrite } from '../runs/one-pet.ts';
 import { parseBaseUrl } from '../settings/base-url.ts';
 import { parseKey } from '../settings/keys.ts';
 import { parseDatabaseUrl } from '../shared/database-url.ts';
 import { UsageError } from '../shared/errors.ts';
+import { serviceOf } from '../state/service-of.ts';
+import type { State } from '../state/state.ts';
 import {
   countOf,
   type PetIdInput,
@@ -15,23 +18,23 @@ import {
   signalOf,
   textOf,
 } from './arguments.ts';
-import { Calls } from './calls.ts';
-import { openConnection } from './open-connection.ts';
+import { Calls, PetTurns } from './calls.ts';
+import { type HistoryFilter, type HistoryRun, historyOf } from './history.ts';
+import { type LibraryConnection, openConnection } from './open-connection.ts';
 import type { LimitState, PetstoreClientOptions, Plumbing } from './options.ts';
 import { type PlainJson, type PlainOptions, plainJson } from './plain-json.ts';
 import type { ChangeInput } from './read-changes.ts';
 import {
   type ApplyOptions,
-  adjustStock,
   applyChanges,
-  type HistoryFilter,
-  type HistoryRun,
-  historyOf,
+  type RunCall,
   type RunReport,
   resumeRun,
-  setStock,
+  runOptions,
+  runReport,
   undoRun,
   type WrittenItem,
+  writeOne,
 } from './runs.ts';
 
 export interface CallOptions {
@@ -122,6 +125,84 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
 
 /** The same, on a clock and a transport that are given. */
 export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): PetstoreClient {
+  const target = targetOf(options);
+  let opening: Promise<LibraryConnection> | undefined;
+  /** With the first request, or with the next one if that failed. */
+  const open = () => {
+    opening ??= openConnection(options, target).catch((error) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+  const calls = new Calls(signalOf(options.signal));
+  const turns = new PetTurns();
+  const call = <T>(
+    given: CallOptions | undefined,
+    work: (connection: LibraryConnection, signal: AbortSignal) => Promise<T>,
+  ) => calls.run(signalOf(given?.signal), async (signal) => work(await open(), signal));
+  const ask = <T>(given: CallOptions | undefined, work: (client: Client) => Promise<T>) =>
+    call(given, (connection, signal) => work(connection.clientFor(signal)));
+  const perform = async (given: ApplyOptions, work: RunCall): Promise<RunReport> => {
+    const own = runOptions(given);
+    return call(given, async (connection, signal) => {
+      return runReport(await work(connection.siteFor(signal, requireState(connection)), own));
+    });
+  };
+  const write = (connection: LibraryConnection, signal: AbortSignal, one: PetWrite) =>
+    turns.take(one.petId, signal, () => writeOne(connection.siteFor(signal, requireState(connection)), one));
+  async function* stream<T>(
+    given: CallOptions | undefined,
+    work: (connection: LibraryConnection, signal: AbortSignal) => AsyncIterable<T>,
+  ): AsyncGenerator<T, void> {
+    const one = calls.begin(signalOf(given?.signal));
+    try {
+      yield* work(await open(), one.signal);
+    } finally {
+      one.end();
+    }
+  }
+  const close = () => calls.close(async () => (await opening?.catch(() => undefined))?.close());
+
+  return {
+    listInventory: (given) => stream(given, (connection, signal) => connection.clientFor(signal).listInventory()),
+    updateInventory: async (petId, quantity, given) => {
+      const one = { command: 'inventory set', petId: petIdOf(petId), quantity: quantityOf(quantity) };
+      return call(given, (connection, signal) => {
+        if (connection.state !== undefined) return write(connection, signal, one);
+        return connection.clientFor(signal).updateInventory(one.petId, one.quantity);
+      });
+    },
+    adjust: async (petId, delta, given) => {
+      const one = { command: 'inventory adjust', petId: petIdOf(petId), delta: quantityOf(delta, 'delta') };
+      return call(given, (connection, signal) => write(connection, signal, one));
+    },
+    resume: async (run, given = {}) => perform(given, resumeRun(textOf(run, 'run') ?? '')),
+    apply: async (changes, given = {}) => perform(given, applyChanges(changes)),
+    undo: async (run, given = {}) => perform(given, undoRun(textOf(run, 'run') ?? '')),
+    getPet: async (petId, given) => {
+      const id = petIdOf(petId);
+      return ask(given, async (client) => plainAnswer(await client.getPet(id), given));
+    },
+    listOrders: async (given) => ask(given, async (client) => plainAnswer(await client.listOrders(), given)),
+    history: (filter = {}) =>
+      stream({}, (connection) => {
+        return historyOf({ state: requireState(connection), service: serviceOf(target.baseUrl) }, filter);
+      }),
+    limits: async () => call({}, async (connection) => connection.limits()),
+    probe: async (given) => ask(given, (client) => client.probe()),
+    request: async (method, path, body, given) => {
+      requireRequest(method, path, body);
+      const { status, headers, body: bytes } = await ask(given, (client) => client.request(method, path, body));
+      return { status, headers, body: bytes, value: plainBody(bytes, given) };
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Checks all options. @throws UsageError */
+function targetOf(options: PetstoreClientOptions): { readonly baseUrl: string; readonly key: string } {
   requireObject(options, 'options');
   const baseUrl = usable('baseUrl', parseBaseUrl(textOf(options.baseUrl, 'baseUrl') ?? ''));
   const key = usable('key', parseKey(textOf(options.key, 'key') ?? ''));
@@ -132,57 +213,14 @@ export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): P
   const stateUrl = textOf(options.stateUrl, 'stateUrl');
   if (stateUrl !== undefined) usable('stateUrl', parseDatabaseUrl(stateUrl));
   textOf(options.name, 'name');
-  const connection = openConnection(options, { baseUrl, key });
-  const calls = new Calls(signalOf(options.signal));
-  const clientFor = (interrupted: AbortSignal): Client => createClient({ ...connection.sending, interrupted });
-  const call = <T>(given: CallOptions | undefined, work: (client: Client, signal: AbortSignal) => Promise<T>) =>
-    calls.run(signalOf(given?.signal), (signal) => work(clientFor(signal), signal));
+  return { baseUrl, key };
+}
 
-  const close = () => calls.close(() => connection.close());
-
-  return {
-    async *listInventory(given) {
-      const one = calls.begin(signalOf(given?.signal));
-      try {
-        yield* clientFor(one.signal).listInventory();
-      } finally {
-        one.end();
-      }
-    },
-    updateInventory: async (petId, quantity, given) => {
-      const [id, target] = [petIdOf(petId), quantityOf(quantity)];
-      return call(given, (client, signal) => setStock({ connection, client, signal }, id, target));
-    },
-    adjust: async (petId, delta, given) => {
-      const [id, change] = [petIdOf(petId), quantityOf(delta, 'delta')];
-      return call(given, (client, signal) => adjustStock({ connection, client, signal }, id, change));
-    },
-    resume: async (run, given = {}) => {
-      const id = textOf(run, 'run') ?? '';
-      return call(given, (client, signal) => resumeRun({ connection, client, signal }, id, given));
-    },
-    apply: async (changes, given = {}) =>
-      call(given, (client, signal) => applyChanges({ connection, client, signal }, changes, given)),
-    undo: async (run, given = {}) => {
-      const id = textOf(run, 'run') ?? '';
-      return call(given, (client, signal) => undoRun({ connection, client, signal }, id, given));
-    },
-    getPet: async (petId, given) => {
-      const id = petIdOf(petId);
-      return call(given, async (client) => plainAnswer(await client.getPet(id), given));
-    },
-    listOrders: async (given) => call(given, async (client) => plainAnswer(await client.listOrders(), given)),
-    history: (filter = {}) => historyOf(connection, filter),
-    limits: () => connection.limits(),
-    probe: async (given) => call(given, (client) => client.probe()),
-    request: async (method, path, body, given) => {
-      requireRequest(method, path, body);
-      const { status, headers, body: bytes } = await call(given, (client) => client.request(method, path, body));
-      return { status, headers, body: bytes, value: plainBody(bytes, given) };
-    },
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+function requireState({ state }: LibraryConnection): State {
+  if (state !== undefined) return state;
+  throw new UsageError(
+    'apply, adjust, undo and history need a stateFolder or a stateUrl that can be used: every write is recorded there first',
+  );
 }
 
 function plainAnswer(

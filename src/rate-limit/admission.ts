@@ -132,8 +132,11 @@ class QueuedGovernor implements Governor {
     };
     const receipt = { at, wall, leftAt, serviceTime: known };
     const record = recordOf(id, answer, receipt, random);
-    if (record.limit !== undefined) this.#lastLimits = { answer, wall };
     if (asksToWait(record)) this.#checkBelievable(record);
+    if (record.limit === undefined) return record;
+    this.#lastLimits = { answer, wall };
+    const seen = this.#options.onLimit && this.lastSeen;
+    if (seen !== undefined) this.#options.onLimit?.(seen);
     return record;
   }
 

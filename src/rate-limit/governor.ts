@@ -106,6 +106,8 @@ export interface GovernorOptions {
   onWait(ms: number, reason: WaitReason): void;
   /** Called once, with a line for people, when the service asks for a wait that makes no sense. */
   onUnbelievable?(line: string): void;
+  /** Called after each answer that carried its limits. */
+  onLimit?(seen: SeenRateLimit): void;
   /** Whether this process may still send, looked at right before a request leaves. */
   mayLeave?(): boolean;
 }

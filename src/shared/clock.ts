@@ -16,4 +16,6 @@ export interface Clock {
 
 export interface Deadline {
   clear(): void;
+  /** Lets the process end before it has passed; absent on a clock that keeps no process alive. */
+  unref?(): void;
 }

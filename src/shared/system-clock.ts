@@ -42,7 +42,7 @@ export function createSystemClock(hrtime: () => bigint, sources: BootSources = {
     },
     deadline: (ms, onPassed) => {
       const timer = setTimeout(onPassed, Math.min(ms, longestTimer));
-      return { clear: () => clearTimeout(timer) };
+      return { clear: () => clearTimeout(timer), unref: () => void timer.unref() };
     },
   };
 }

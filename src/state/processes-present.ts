@@ -234,6 +234,8 @@ export class StoredPresence implements Presence {
         this.#schedule();
       });
     });
+    // A program that has nothing else to do may end: its lease runs out.
+    this.#deadline.unref?.();
   }
 
   /** Never after the end of the lease: what is held may be another's by then. */

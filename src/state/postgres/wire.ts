@@ -79,14 +79,22 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
     destroy();
     throw error;
   }
+  /** Questions without an answer: only these keep the process alive. */
+  let asked = 0;
+  connection.stream.unref();
   return {
     ask: async (statements, answerWithin) => {
       isAlone = false;
+      asked += 1;
+      connection.stream.ref();
       const answers = await new Promise<Row[][]>((resolve, reject) => {
         const pipeline = new Pipeline(statements, (error, rows = []) =>
           error === null ? resolve(rows) : reject(error),
         );
         client.query(Object.assign(pipeline, { query_timeout: answerWithin }) as unknown as Submittable);
+      }).finally(() => {
+        asked -= 1;
+        if (asked === 0) connection.stream.unref();
       });
       if (isAlone) throw new NotOnStandbyError(server);
       return answers;
@@ -97,6 +105,7 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
     close: async () => {
       if (isOver) return;
       isOver = true;
+      connection.stream.ref();
       await client.end().catch(() => {});
     },
     destroy,

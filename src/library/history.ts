@@ -1,0 +1,71 @@
+import { UsageError } from '../shared/errors.ts';
+import type { RecordedRow, RunRecord } from '../state/history.ts';
+import type { State } from '../state/state.ts';
+import { countOf } from './arguments.ts';
+
+/** Which runs of the history are asked for. */
+export interface HistoryFilter {
+  /** Runs that have written this pet. */
+  readonly petId?: bigint | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+  readonly state?: HistoryRun['state'] | undefined;
+  /** At most so many. */
+  readonly limit?: number | undefined;
+}
+
+const runFields = [
+  ...(['run', 'command', 'user', 'host', 'file', 'reason', 'undoes', 'undoneBy'] as const),
+  ...(['changes', 'units', 'counts', 'state'] as const),
+];
+
+/** A run of this service in the history. */
+export type HistoryRun = Pick<RunRecord, (typeof runFields)[number]> & {
+  readonly at: Date;
+  /** Its rows, in the order of its plan. */
+  rows(): AsyncIterable<HistoryRow>;
+};
+
+const rowFields = [
+  ...(['row', 'petId', 'before', 'after', 'delta', 'result'] as const),
+  ...(['quantity', 'error', 'reason', 'ref', 'undoneBy'] as const),
+];
+
+export type HistoryRow = Pick<RecordedRow, (typeof rowFields)[number]> & { readonly at: Date | undefined };
+
+/** Where a run is looked for. */
+export interface HistorySite {
+  readonly state: Pick<State, 'history'>;
+  readonly service: string;
+}
+
+/** Yields the runs at a service, the newest first. */
+export async function* historyOf(
+  { state: { history }, service }: HistorySite,
+  { petId, since, until, state, limit }: HistoryFilter,
+): AsyncGenerator<HistoryRun, void> {
+  let left = countOf(limit, 'limit') ?? Number.POSITIVE_INFINITY;
+  for await (const run of history.runs({ petId, since: since?.getTime(), until: until?.getTime(), state })) {
+    if (left <= 0) return;
+    if (run.service !== service) continue;
+    left -= 1;
+    yield { ...pick(run, runFields), at: new Date(run.at), rows: () => historyRows(history.rows(run.run)) };
+  }
+}
+
+async function* historyRows(rows: AsyncIterable<RecordedRow>): AsyncGenerator<HistoryRow, void> {
+  for await (const row of rows) {
+    yield { ...pick(row, rowFields), at: row.at === undefined ? undefined : new Date(row.at) };
+  }
+}
+
+/** @throws NotFoundError, UsageError if the run was made at another service */
+export async function requireRun({ state: { history }, service }: HistorySite, text: string): Promise<RunRecord> {
+  const run = await history.run(await history.find(text));
+  if (run.service === service) return run;
+  throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, not at this service; nothing was sent`);
+}
+
+function pick<T extends object, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> {
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as unknown as Pick<T, Name>;
+}

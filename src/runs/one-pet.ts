@@ -1,0 +1,104 @@
+import type { BulkRow } from '../inventory/change.ts';
+import { unreadableText } from '../inventory/items.ts';
+import { outdatedText } from '../inventory/pet-id-set.ts';
+import { addDelta } from '../inventory/values.ts';
+import { ConflictError, FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
+import { type Where, whereOptions } from '../shared/where.ts';
+import type { Stock } from '../writes/row-write.ts';
+import { execute, type RunAudience, type RunEnd, type RunOptions } from './execute.ts';
+import type { RunSite } from './site.ts';
+
+/** A write of one pet, without a preview. */
+export interface PetWrite {
+  /** For the history: `inventory set` */
+  readonly command: string;
+  readonly petId: bigint;
+  /** One of both: the stock that is wanted, or what is added to it. */
+  readonly quantity?: number | undefined;
+  readonly delta?: number | undefined;
+  /** The stock that it relies on; undefined: on any. */
+  readonly expected?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly ref?: string | undefined;
+}
+
+export interface PetAudience extends RunAudience {
+  /** Reports whether a person has to agree to the row. It has no `before` if the stock is not read. */
+  asks?(row: BulkRow): boolean;
+  /** Throws if the answer is no. */
+  ask?(row: BulkRow): Promise<void>;
+}
+
+const options: RunOptions = {
+  dryRun: false,
+  failFast: false,
+  concurrency: 1,
+  guards: { maxChanges: undefined, maxZero: undefined },
+};
+
+/** Reports whether a write depends on the stock, and so takes a second request. */
+export function reliesOnStock({ delta, expected }: PetWrite): boolean {
+  return delta !== undefined || expected !== undefined;
+}
+
+/**
+ * Writes one pet as a run of its own. If it reads the stock, both requests are admitted together. While a person is asked
+ * nothing is held: the stock is read again, and if it has moved the question comes again.
+ */
+export async function executeOne(
+  site: RunSite,
+  write: PetWrite,
+  { readsFirst, ...audience }: PetAudience & { readonly readsFirst?: boolean },
+): Promise<RunEnd> {
+  const subject = { command: write.command };
+  if (!readsFirst && !reliesOnStock(write)) {
+    const row = rowOf(write, undefined, write.quantity ?? 0);
+    if (audience.asks?.(row)) await audience.ask?.(row);
+    return execute(site, { subject, rows: [row], stock: undefined, single: {} }, options, audience);
+  }
+  // Late: a plain set does without.
+  const { executeInTurn } = await import('./in-turn.ts');
+  for (let agreed: number | undefined; ; ) {
+    let asked: BulkRow | undefined;
+    const planOf = (stock: Stock) => {
+      const row = rowOn(site.where, write, stock);
+      const asks = audience.asks?.(row) === true && agreed !== row.before;
+      asked = asks ? row : undefined;
+      return asks ? undefined : { subject, rows: [row] };
+    };
+    const end = await executeInTurn(site, write.petId, planOf, options, audience);
+    if (end !== undefined) return end;
+    if (asked === undefined) throw new Error('a plan was neither carried out nor asked about');
+    await audience.ask?.(asked);
+    agreed = asked.before;
+  }
+}
+
+/** @throws NotFoundError, FailureError, ConflictError, UsageError if it can't be written on this stock */
+function rowOn(where: Where, write: PetWrite, { quantities }: Stock): BulkRow {
+  const { petId, quantity, delta, expected } = write;
+  const found = quantities.get(petId);
+  const unreadable = quantities.unreadable?.get(petId);
+  const outdated = quantities.outdated?.get(petId);
+  if (unreadable !== undefined) {
+    const message = `The stock of pet ${petId} can't be relied on: ${unreadableText(unreadable)}; nothing was written`;
+    throw new FailureError(message, { hint: `petstock api GET /inventory ${whereOptions(where)}` });
+  }
+  const hint = `petstock inventory get ${petId} ${whereOptions(where)}`;
+  if (outdated !== undefined) {
+    throw new ConflictError(`Nothing was written: pet ${petId}: ${outdatedText(outdated)}`, { hint });
+  }
+  if (found === undefined) throw new NotFoundError(`There is no pet ${petId}; nothing was written`);
+  if (expected !== undefined && found !== expected) {
+    throw new ConflictError(`The stock of pet ${petId} is ${found}, not ${expected}; nothing was written`, { hint });
+  }
+  const target = delta === undefined ? undefined : addDelta(found, delta);
+  if (target?.ok === false) {
+    throw new UsageError(`${target.fault.charAt(0).toUpperCase()}${target.fault.slice(1)}; nothing was written`);
+  }
+  return rowOf(write, found, target?.value ?? quantity ?? found);
+}
+
+function rowOf({ petId, delta, expected, reason, ref }: PetWrite, before: number | undefined, after: number): BulkRow {
+  return { line: 1, petId, before, after, delta, expected, result: 'planned', reason, ref };
+}
