@@ -90,6 +90,7 @@ export class PetTurns {
 /** @param signal of one call, so the listener goes with it */
 function comes(before: Promise<unknown> | undefined, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     void (before ?? Promise.resolve()).then(resolve);
   });

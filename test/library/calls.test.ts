@@ -1,8 +1,12 @@
+import { execFile } from 'node:child_process';
 import { getEventListeners } from 'node:events';
+import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox, UsageError } from '../../src/library/index.ts';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
-import { openShop } from '../support/shop.ts';
+import { within } from '../support/petstock.ts';
+import { temporaryDatabase } from '../support/postgres.ts';
+import { openShop, temporaryFolders } from '../support/shop.ts';
 
 test('a signal ends one call with its reason, and leaves the others', async () => {
   const { service, clock } = await openShop({ faults: ['GET /store/orders:hang'] });
@@ -63,5 +67,38 @@ test('startSandbox: a URL and a key for tests of other programs', async () => {
     'GET /v1/inventory 200',
     'PATCH /v1/inventory/1 400',
   ]);
+  await client.close();
+});
+
+test.each([
+  ['in a folder', async () => ({ stateFolder: (await temporaryFolders()).state })],
+  ['in a database', async () => ({ stateUrl: await temporaryDatabase() })],
+])(
+  'a program that forgets to close a client with its state %s ends, once its calls have',
+  async (_place, state) => {
+    const { service } = await openShop();
+    const script = `import { createPetstoreClient } from ${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)};
+    const client = createPetstoreClient(${JSON.stringify({ baseUrl: service.url, key: service.key, ...(await state()) })});
+    client.adjust(4, 1).then(() => client.adjust(4, 1)).then(({ quantity }) => console.log(quantity));`;
+    const args = ['--import', 'tsx', '--input-type=module', '-e', script];
+    const { stdout } = await within(15_000, 'the program', promisify(execFile)(process.execPath, args));
+    expect(stdout).toBe('41\n');
+  },
+  60_000,
+);
+
+test('writes of one pet go in the order of the calls; one that is aborted before its turn is not sent', async () => {
+  const { service, folders } = await openShop({ limits: { minute: 1000, day: 1000 } });
+  const client = createPetstoreClient({ baseUrl: service.url, key: service.key, stateFolder: folders.state });
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  const writes = [5, 6, 7, 8].map((quantity, index) =>
+    client.updateInventory(4, quantity, index === 2 ? { signal: controller.signal } : {}).catch((error) => error),
+  );
+  controller.abort(reason);
+  expect(await writes[2]).toBe(reason);
+  await Promise.all(writes);
+  const sent = (await service.journal()).filter(({ method }) => method === 'PATCH');
+  expect(sent.map(({ body }) => body)).toEqual(['{"quantity":5}', '{"quantity":6}', '{"quantity":8}']);
   await client.close();
 });
