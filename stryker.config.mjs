@@ -1,13 +1,22 @@
+/** What mutants are made of: files, and folders with `/` at the end. */
+export const mutated = [
+  'src/writes/',
+  'src/rate-limit/',
+  'src/state/decide.ts',
+  'src/state/settle-rows.ts',
+  'src/state/intend-rows.ts',
+  'src/api/send.ts',
+  'src/settings/resolve.ts',
+];
+
 /**
- * `npm run mutation`: which changes to the durable parts no test would notice. Not a part of `check`: it takes long. Never as
- * root (`test/support/not-as-root.ts`): use another user, with a copy of the sources. The report is
- * `coverage/mutation/mutation.html`. One file: `npx stryker run --mutate src/state/sqlite/pets.ts`.
+ * `npm run mutation` (`.ci/mutation.ts`). Never as root (`test/support/not-as-root.ts`): use another user, with a copy of the
+ * sources. The report is `coverage/mutation/mutation.html`.
  */
 export default {
   testRunner: 'vitest',
-  plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'test/support/vitest.mutation.config.ts' },
-  mutate: ['src/state/**/*.ts', 'src/writes/**/*.ts', 'src/shared/{atomic-file,private-folder,narrow-file}.ts'],
+  mutate: mutated.map((place) => (place.endsWith('/') ? `${place}**/*.ts` : place)),
   ignorePatterns: ['dist', 'coverage', 'docs'],
   // What a message says is no promise; a mutant of it is noise among those of what is done.
   mutator: { excludedMutations: ['StringLiteral'] },
@@ -23,5 +32,5 @@ export default {
   reporters: ['clear-text', 'progress', 'html', 'json'],
   htmlReporter: { fileName: 'coverage/mutation/mutation.html' },
   jsonReporter: { fileName: 'coverage/mutation/mutation.json' },
-  thresholds: { high: 90, low: 80, break: null },
+  thresholds: { high: 90, low: 80, break: 75 },
 };

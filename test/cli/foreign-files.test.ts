@@ -1,9 +1,9 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { isRoot } from '../support/capabilities.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
-const isRoot = process.geteuid?.() === 0;
 const secret = 'psk_of_somebody_else1';
 
 /** A configuration with a key, in the folder of a shop. */

@@ -3,9 +3,8 @@ import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { refuseSudoInHome } from '../../src/cli/invocation/user.ts';
 import { UsageError } from '../../src/shared/errors.ts';
+import { isRoot } from '../support/capabilities.ts';
 import { openShop, temporaryFolders } from '../support/shop.ts';
-
-const isRoot = process.geteuid?.() === 0;
 
 describe('sudo with the folders of the user who ran it', () => {
   test('is refused, by the owner of the nearest folder that is there', async () => {

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, inject, test } from 'vitest';
+import { isRoot } from '../support/capabilities.ts';
 import { cachesIn, commands, type Damage, damages, folderOf, runCached, warmHome } from '../support/code-caches.ts';
 import { runProgram, temporaryHome } from '../support/program.ts';
 
@@ -60,7 +61,7 @@ test('a cache of another command in its place is not read', async () => {
   for (const command of commands) expect(await runCached(home, command)).toEqual(printed.get(command));
 });
 
-test.runIf(process.geteuid?.() === 0)('root neither reads nor makes a cache in a folder of another user', async () => {
+test.runIf(isRoot)('root neither reads nor makes a cache in a folder of another user', async () => {
   const { home, printed } = await warmHome();
   const [command] = commands;
   for (const path of [...cachesIn(home), folderOf(home)]) chownSync(path, 65534, 65534);

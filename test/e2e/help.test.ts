@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
+import { hasFullDevice } from '../support/capabilities.ts';
 import { runProgram } from '../support/program.ts';
 import { openShop } from '../support/shop.ts';
 
@@ -13,7 +14,7 @@ test.each([140, 80, 61])('on a terminal of %i columns help has its width', async
   });
 });
 
-test('help on a full disk is an error', async () => {
+test.runIf(hasFullDevice)('help on a full disk is an error', async () => {
   const through = ['sh', '-c', 'exec "$@" >/dev/full', 'sh'];
   const { code, stderr } = await runProgram('inventory list --help', { through });
   expect(code).toBe(1);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { hasFullDevice } from '../support/capabilities.ts';
 import { runProgram, serve, startProgram } from '../support/program.ts';
 
 const rateLimitOnly = /^(Rate limit: .*\n)?$/;
@@ -60,7 +61,7 @@ test('stdout is closed', async () => {
   expect(stderr).toMatch(rateLimitOnly);
 });
 
-test('the disk is full', async () => {
+test.runIf(hasFullDevice)('the disk is full', async () => {
   const through = ['sh', '-c', 'exec "$@" >/dev/full', 'sh'];
   const { code, stderr } = await runProgram('--env sandbox inventory list', { through });
   expect(code).toBe(1);
@@ -68,7 +69,7 @@ test('the disk is full', async () => {
   expect(stderr).not.toMatch(/defect|\n {4}at /);
 });
 
-test('the disk of the log is full: the result is whole', async () => {
+test.runIf(hasFullDevice)('the disk of the log is full: the result is whole', async () => {
   const through = ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh'];
   const { signal, stdout } = await runProgram('--env sandbox inventory list', { through });
   expect(signal).toBe(null);

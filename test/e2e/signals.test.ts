@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { canMakeFifos } from '../support/capabilities.ts';
 import { type Home, runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
 
 const signals = ['SIGINT', 'SIGTERM'] as const;
@@ -121,32 +122,35 @@ test('SIGHUP ends a write as Ctrl-C does, however often it comes', async () => {
   expect(stderr).toContain('\n2 applied.\n');
 });
 
-test('a terminal that is closed in the middle of an apply: what is in flight is finished, and the run can be resumed', async () => {
-  const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
-  const home = temporaryHome();
-  const file = join(home.folder, 'changes.csv');
-  const petIds = Array.from({ length: 20 }, (_, index) => index + 1);
-  writeFileSync(file, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 500}`).join('\n')}\n`);
-  const program = startProgram(['inventory', 'apply', file, '--yes'], { env, home, terminal: 80 });
-  await untilSeen(2);
-  // `script` holds the terminal: without it there is none.
-  program.kill('SIGKILL');
-  await program.result;
-  const [run] = await vi.waitFor(
-    async () => {
-      const listed = JSON.parse((await runProgram('history list --json', { env, home })).stdout);
-      if (listed[0].state !== 'incomplete') throw new Error('it is still running');
-      return listed;
-    },
-    { timeout: 20_000, interval: 200 },
-  );
-  // Killed, it would leave what it had sent as unknown.
-  expect(run.counts).toMatchObject({ unknown: 0, failed: 0, conflict: 0 });
-  expect(run.counts.applied).toBeGreaterThan(0);
-  const resumed = await runProgram(`inventory apply --resume ${run.run} --yes --json`, { env, home });
-  expect(resumed.code).toBe(0);
-  expect(JSON.parse((await runProgram('history list --json', { env, home })).stdout)[0].counts.applied).toBe(20);
-});
+test.runIf(canMakeFifos)(
+  'a terminal that is closed in the middle of an apply: what is in flight is finished, and the run can be resumed',
+  async () => {
+    const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
+    const home = temporaryHome();
+    const file = join(home.folder, 'changes.csv');
+    const petIds = Array.from({ length: 20 }, (_, index) => index + 1);
+    writeFileSync(file, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 500}`).join('\n')}\n`);
+    const program = startProgram(['inventory', 'apply', file, '--yes'], { env, home, terminal: 80 });
+    await untilSeen(2);
+    // `script` holds the terminal: without it there is none.
+    program.kill('SIGKILL');
+    await program.result;
+    const [run] = await vi.waitFor(
+      async () => {
+        const listed = JSON.parse((await runProgram('history list --json', { env, home })).stdout);
+        if (listed[0].state !== 'incomplete') throw new Error('it is still running');
+        return listed;
+      },
+      { timeout: 20_000, interval: 200 },
+    );
+    // Killed, it would leave what it had sent as unknown.
+    expect(run.counts).toMatchObject({ unknown: 0, failed: 0, conflict: 0 });
+    expect(run.counts.applied).toBeGreaterThan(0);
+    const resumed = await runProgram(`inventory apply --resume ${run.run} --yes --json`, { env, home });
+    expect(resumed.code).toBe(0);
+    expect(JSON.parse((await runProgram('history list --json', { env, home })).stdout)[0].counts.applied).toBe(20);
+  },
+);
 
 /** Runs a program on a terminal, and lives on when that is closed. It says how the program has ended. @param passesOn SIGHUP, as a shell does */
 function onTerminalThatCloses(ended: string, passesOn: boolean): string[] {
@@ -169,17 +173,20 @@ function fifo(home: Home): string {
 
 const byHangup = { code: null, signal: 'SIGHUP' };
 
-test('a terminal that is closed ends a command by its signal, and leaves no core dump', async () => {
-  const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
-  const ended = fifo(temporaryHome());
-  const through = onTerminalThatCloses(ended, true);
-  const program = startProgram('inventory list', { env, terminal: 80, through });
-  await untilSeen(1);
-  program.kill('SIGKILL');
-  expect(JSON.parse(await readFile(ended, 'utf8'))).toEqual(byHangup);
-});
+test.runIf(canMakeFifos)(
+  'a terminal that is closed ends a command by its signal, and leaves no core dump',
+  async () => {
+    const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
+    const ended = fifo(temporaryHome());
+    const through = onTerminalThatCloses(ended, true);
+    const program = startProgram('inventory list', { env, terminal: 80, through });
+    await untilSeen(1);
+    program.kill('SIGKILL');
+    expect(JSON.parse(await readFile(ended, 'utf8'))).toEqual(byHangup);
+  },
+);
 
-test('a terminal that is closed is no Ctrl-D to a count, though no signal comes', async () => {
+test.runIf(canMakeFifos)('a terminal that is closed is no Ctrl-D to a count, though no signal comes', async () => {
   const { env } = await serve();
   const home = temporaryHome();
   const ended = fifo(home);

@@ -20,9 +20,9 @@ import { describe, expect, test } from 'vitest';
 import { FailureError } from '../../src/shared/errors.ts';
 import { makePrivateFolder, requirePrivateFolder } from '../../src/shared/private-folder.ts';
 import { tempFolder } from '../settings/temp-folder.ts';
+import { isRoot } from '../support/capabilities.ts';
 import fc from '../support/seeded-fast-check.ts';
 
-const isRoot = process.geteuid?.() === 0;
 const modeOf = (path: string) => statSync(path).mode & 0o7777;
 
 /** A folder of a mode, whatever the umask, and of another user where one is named. */

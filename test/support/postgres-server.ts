@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { fetchPackage } from '../../.ci/release/fetch-package.ts';
+import { isRoot } from './capabilities.ts';
 
 /** A PostgreSQL of its own in a folder of its own, reached by a Unix socket, and by TCP where that is asked for. */
 export interface PostgresServer {
@@ -38,7 +39,6 @@ export interface PostgresServerOptions {
 
 /** The user that PostgreSQL runs as where the tests run as root, which it refuses: `nobody`. */
 const nobody = 65_534;
-const isRoot = process.geteuid?.() === 0;
 const identity = isRoot ? { uid: nobody, gid: nobody } : {};
 /** Fast, and lost with the machine; `fsync` stays on where a test cuts the power. */
 const standard = ["listen_addresses = ''", 'max_connections = 200', 'shared_buffers = 32MB', 'max_wal_size = 128MB'];

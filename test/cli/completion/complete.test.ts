@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { commandFacts } from '../../../.ci/reference/command-facts.ts';
 import { completionTable } from '../../../.ci/reference/completion-table.ts';
-import { valueKindOf } from '../../../.ci/reference/value-kinds.ts';
 import { complete, type Knowledge } from '../../../src/cli/completion/complete.ts';
 import type { Word } from '../../../src/cli/completion/table.ts';
 import fc from '../../support/seeded-fast-check.ts';
@@ -69,24 +67,6 @@ describe('options', () => {
   test('none is proposed after two dashes', async () => {
     expect(await proposed('inventory get -- -')).toEqual(['a-pets']);
   });
-});
-
-test('every value in the help is known to completion, if only as one that can not be proposed', async () => {
-  const unknown: string[] = [];
-  const visit = ({ path, options, operands, commands }: Awaited<ReturnType<typeof commandFacts>>): void => {
-    const places = [
-      ...options.map(({ flags, placeholder, term }) => ({ names: flags, placeholder, term })),
-      ...operands.map(({ name, term }) => ({ names: [name], placeholder: term, term })),
-    ];
-    for (const { names, placeholder, term } of places) {
-      if (placeholder !== undefined && valueKindOf(path, names, placeholder) === undefined) {
-        unknown.push(`${path}: ${term}: say in .ci/reference/value-kinds.ts what it stands for`);
-      }
-    }
-    commands.forEach(visit);
-  };
-  visit(await commandFacts());
-  expect(unknown).toEqual([]);
 });
 
 test('whatever the machine knows, only harmless words are proposed, and no meaning has a line end or an escape', async () => {

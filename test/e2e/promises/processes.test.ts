@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import { pidNamespace } from '../../support/capabilities.ts';
 import { petstockAt, within } from '../../support/petstock.ts';
 import { programCommand } from '../../support/program.ts';
 import { hang, hold, normally, slowly } from '../../support/scripted-actions.ts';
 import { scriptedService, tenEach } from '../../support/scripted-service.ts';
 
-/** A container of its own, as far as pids go: the first process in it has pid 1. Takes root, as in a container. */
-const container = ['unshare', '--pid', '--fork', '--mount-proc'];
+const container = pidNamespace ?? [];
+const describeContained = describe.runIf(pidNamespace !== undefined);
 
-describe('containers that share one state folder', () => {
+describeContained('containers that share one state folder', () => {
   test('40 adjusts of one pet, each in a pid namespace of its own, add up', async () => {
     const service = await scriptedService({ stock: { 1: 0 } });
     service.always('GET', slowly(20));
@@ -59,7 +60,7 @@ describe('containers that share one state folder', () => {
   }
 });
 
-describe('a pid that another program has taken', () => {
+describeContained('a pid that another program has taken', () => {
   test('does not keep a pet of a killed command busy', async () => {
     const service = await scriptedService({ stock: tenEach(2) });
     const petstock = petstockAt(service);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { hasFullDevice } from '../../../support/capabilities.ts';
 import { apply, changeFile, stockOf } from '../../../support/changes.ts';
 import { errorJson } from '../../../support/error-json.ts';
 import { sent } from '../../../support/requests.ts';
@@ -229,7 +230,7 @@ describe('rows that are not written', () => {
   });
 });
 
-describe('--failed-out on a full disk', () => {
+describe.runIf(hasFullDevice)('--failed-out on a full disk', () => {
   const toFull = ['--failed-out', '/dev/full', '--force'];
 
   test('leaves the report and the exit code as they are, and names the rows', async () => {
