@@ -3,7 +3,7 @@ export interface JournalEntry {
   /** When it arrived, by the service's clock: milliseconds since the Unix epoch. */
   readonly time: number;
   readonly method: string;
-  /** `/v1/inventory/5`; of what is no path or id of the API it has only as much as `Exchange.path`. */
+  /** `/v1/inventory/5`, `/v1/inventory/{petId}` for what is no id, and nothing of what is no path of the API. */
   readonly path: string;
   /** The body as far as it was read, cut at 1024 characters; null when none was read. */
   readonly body: string | null;

@@ -32,6 +32,8 @@ interface Parts {
 export interface Service extends Parts {
   /** True once the service is about to stop: it is not to be sent new clients. */
   draining: boolean;
+  /** Measures how long the store takes for `work`, if there are metrics. */
+  timed<Result>(operation: string, work: () => Promise<Result>): Promise<Result>;
   /** Returns the headers that every response to this exchange carries, as of now. */
   headersOf(exchange: Exchange): Record<string, string>;
   /** The same for what never became an exchange: it is charged to the address. */
@@ -39,12 +41,13 @@ export interface Service extends Parts {
 }
 
 export function createService(parts: Parts): Service {
-  const { store, addresses, cors } = parts;
+  const { store, addresses, cors, metrics } = parts;
   const dates = new HttpDates();
   const headers = (requestId: string, shown: ShownLimit) => commonHeaders(dates.at(store.now()), requestId, shown);
   return {
     ...parts,
     draining: false,
+    timed: (operation, work) => metrics?.timed(operation, work) ?? work(),
     headersOf: (exchange) => ({
       ...headers(exchange.id, exchange.shown ?? addresses.peek(exchange.address, store.now())),
       ...exchange.route?.headers,
@@ -106,5 +109,3 @@ class HttpDates {
 export function retryAfter(moment: number, now: number): string {
   return String(Math.max(1, Math.ceil((moment - now) / 1000)));
 }
-
-export const JSON_TYPE = 'application/json';

@@ -1,5 +1,5 @@
 import { randomAt } from '../seed/random.ts';
-import { type Delay, type Fault, type Harm, type Occurrence, parseFault } from './grammar.ts';
+import { type Fault, type Harm, type Occurrence, parseFault } from './grammar.ts';
 
 /** What happens to one request. */
 export interface Injection {
@@ -37,7 +37,11 @@ export class FaultSet {
     if (this.#armed.length === 0) return NOTHING;
     const matching = this.#armed.filter(({ fault }) => matches(fault, method, path));
     for (const one of matching) one.matched++;
-    return injectionOf(matching);
+    const struck = matching.filter(({ fault, matched }) => isDue(fault.occurrence, matched));
+    return {
+      delayMs: struck.reduce((sum, { fault, matched }) => sum + delayMs(fault, matched), 0),
+      harm: struck.find(({ fault }) => fault.harm !== null)?.fault.harm ?? null,
+    };
   }
 }
 
@@ -53,21 +57,7 @@ function matches({ method, path }: Fault, ofRequest: string, target: string): bo
   return segments.length === path.length && path.every((part, at) => part === '*' || part === segments[at]);
 }
 
-/** A fault that a request matches, which is the `matched`-th to do so, from 1. */
-interface Match {
-  readonly fault: Fault;
-  readonly matched: bigint;
-}
-
-/** What these faults do to the request that all of them match. */
-function injectionOf(matching: readonly Match[]): Injection {
-  const struck = matching.filter(({ fault, matched }) => isDue(fault.occurrence, matched));
-  return {
-    delayMs: struck.reduce((sum, match) => sum + delayMs(match), 0),
-    harm: struck.find(({ fault }) => fault.harm !== null)?.fault.harm ?? null,
-  };
-}
-
+/** @param matched counts the requests that the fault matches, from 1 */
 function isDue(occurrence: Occurrence, matched: bigint): boolean {
   switch (occurrence.kind) {
     case 'always':
@@ -84,11 +74,9 @@ function isDue(occurrence: Occurrence, matched: bigint): boolean {
 /** Of a sequence of its own, so that which requests are struck does not hang on how long they are held up. */
 const DELAY_SEED = 0x5eed;
 
-function delayMs({ fault: { delay, occurrence }, matched }: Match): number {
+function delayMs({ delay, occurrence }: Fault, matched: bigint): number {
+  if (delay === null) return 0;
   const seed = occurrence.kind === 'probability' ? occurrence.seed : 1;
-  return delay === null ? 0 : within(delay, randomAt(seed ^ DELAY_SEED, matched));
-}
-
-function within({ least, most }: Delay, share: number): number {
-  return least + Math.floor(share * (most - least + 1));
+  const share = randomAt(seed ^ DELAY_SEED, matched);
+  return delay.least + Math.floor(share * (delay.most - delay.least + 1));
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, Refusal, refusalAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { discard, send, UNSPOILED } from '../http/send.ts';
+import { discard, send } from '../http/send.ts';
 import type { Service } from '../service.ts';
 import type { Harm } from './grammar.ts';
 
@@ -30,12 +30,7 @@ export async function answerFaulty(
       exchange.request.socket.destroy();
       return;
   }
-  await send(exchange, await operate(), service.headersOf(exchange), {
-    ...UNSPOILED,
-    truncated: harm?.kind === 'truncate',
-    malformed: harm?.kind === 'malform',
-    withoutHeaders: harm?.kind === 'without' ? harm.headers : [],
-  });
+  await send(exchange, await operate(), service.headersOf(exchange), harm);
 }
 
 /** Over TLS there is no way to the connection itself: it is ended without the good-bye of TLS. In bun the socket is no `TLSSocket`. */

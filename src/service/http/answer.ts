@@ -24,3 +24,15 @@ export class Refusal extends Error {
 export function refusalAnswer({ status, code, message, headers }: Refusal): Answer {
   return { status, headers, body: JSON.stringify({ code, message, status }) };
 }
+
+export const JSON_TYPE = 'application/json';
+
+export const CODINGS = 'The only transfer coding that is implemented is chunked.';
+
+export function notImplemented(message: string): Refusal {
+  return new Refusal(501, 'not_implemented', message);
+}
+
+export function malformed(message = 'This is not a well-formed HTTP request.'): Refusal {
+  return new Refusal(400, 'malformed_request', message);
+}

@@ -54,8 +54,8 @@ interface Parts {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly target: Target;
+  /** Null if there is no such path in the API. */
   readonly route: Route | null;
-  readonly journal: Journal;
   /** When it came, by the time of the service: milliseconds since the Unix epoch. */
   readonly time: number;
   /** Of the client; if proxies are trusted, as they say. */
@@ -65,65 +65,47 @@ interface Parts {
 }
 
 /** One request and its response. */
-export class Exchange {
-  readonly id = randomUUID();
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly target: Target;
-  /** Null if there is no such path in the API. */
-  readonly route: Route | null;
+export interface Exchange extends Parts {
+  readonly id: string;
+  readonly method: string;
   readonly entry: OpenEntry;
-  readonly time: number;
-  readonly address: string;
-  readonly readMs: number;
   /** What the X-RateLimit headers of the answer tell; null until the request has been admitted or refused. */
-  shown: ShownLimit | null = null;
+  shown: ShownLimit | null;
   /** The key that the request was made with; null until it has been found valid. */
-  validKey: string | null = null;
+  validKey: string | null;
   /** The code of the error that was answered. */
-  code: string | null = null;
-  /** What failed, where the answer is a 5xx of this service's own. */
+  code: string | null;
+  /** What failed, if the answer is a 5xx of this service's own. */
   cause: unknown;
   /** True while the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
-  /** True when the request is left without an answer on purpose, until one of both sides hangs up. */
-  abandoned = false;
+  /** True if the request is left without an answer on purpose, until one of both sides hangs up. */
+  abandoned: boolean;
+}
 
-  constructor({ request, response, target, route, journal, time, address, readMs }: Parts) {
-    this.request = request;
-    this.response = response;
-    this.target = target;
-    this.route = route;
-    this.time = time;
-    this.address = address;
-    this.readMs = readMs;
-    this.entry = journal.open(time, this.method, this.path);
+export function createExchange(parts: Parts, journal: Journal): Exchange {
+  const { request, route, time } = parts;
+  const { method = 'GET' } = request;
+  // As far as it may be shown: of what is no path or id of the API it may be a key.
+  const path = route === null ? '…' : `${BASE}${route.path.replace('{petId}', route.petId ?? '{petId}')}`;
+  return {
+    ...parts,
+    id: randomUUID(),
+    method,
+    entry: journal.open(time, method, path),
+    shown: null,
+    validKey: null,
+    code: null,
+    cause: undefined,
     // A client of HTTP/1.0 would take the interim response for the response.
-    this.awaitsContinue = request.httpVersion === '1.1' && request.headers.expect?.toLowerCase() === '100-continue';
-  }
+    awaitsContinue: request.httpVersion === '1.1' && request.headers.expect?.toLowerCase() === '100-continue',
+    abandoned: false,
+  };
+}
 
-  get method(): string {
-    return this.request.method ?? 'GET';
-  }
-
-  /** The path as far as it may be logged: `/v1/inventory/5`, or `/v1/inventory/{petId}` for what is no id; nothing of an unknown one. */
-  get path(): string {
-    if (this.route === null) return '…';
-    return `${BASE}${this.route.path.replace('{petId}', this.route.petId ?? '{petId}')}`;
-  }
-
-  /** True once nothing can be written any more. A pipelined response does not show it, its socket does. */
-  get isCut(): boolean {
-    const { socket } = this.request;
-    return this.response.destroyed || socket.destroyed || socket.writableEnded;
-  }
-
-  /** Tells a client that waits with its body to send it. */
-  welcomeBody(): void {
-    if (!this.awaitsContinue) return;
-    this.awaitsContinue = false;
-    this.response.writeContinue();
-  }
+/** Reports whether nothing can be written any more. A pipelined response does not show it, its socket does. */
+export function isCut({ request: { socket }, response }: Exchange): boolean {
+  return response.destroyed || socket.destroyed || socket.writableEnded;
 }
 
 const MAX_BODY_BYTES = 16 * 1024;
@@ -139,7 +121,10 @@ export class BodyCutOff extends Error {
  * @throws BodyCutOff if it ends early
  */
 export async function readBody(exchange: Exchange): Promise<string> {
-  const bytes = await collectBody(exchange.request, MAX_BODY_BYTES, () => exchange.welcomeBody());
+  const bytes = await collectBody(exchange.request, MAX_BODY_BYTES, () => {
+    if (exchange.awaitsContinue) exchange.response.writeContinue();
+    exchange.awaitsContinue = false;
+  });
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     exchange.entry.body = beginningOf(text);

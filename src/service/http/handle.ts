@@ -4,10 +4,10 @@ import type { Admission } from '../limits/admission.ts';
 import { allMethods, allowedMethods, type Match } from '../routes/routes.ts';
 import { retryAfter, type Service } from '../service.ts';
 import { StorageError } from '../store/store.ts';
-import { type Answer, Refusal, refusalAnswer } from './answer.ts';
+import { type Answer, malformed, Refusal, refusalAnswer } from './answer.ts';
 import { BodyCutOff, type Exchange } from './exchange.ts';
 import { send } from './send.ts';
-import { malformed, requireWellFormed } from './well-formed.ts';
+import { requireWellFormed } from './well-formed.ts';
 
 /**
  * Works on one request, in this order: parse, authenticate, charge or refuse, inject a fault, find the operation, do it.
@@ -37,7 +37,7 @@ async function admitOrRefuse(exchange: Exchange, service: Service): Promise<void
   const credentials = exchange.request.headersDistinct.authorization ?? [];
   // With two of them a proxy may have looked at the other one.
   const token = credentials.length > 1 ? null : bearerToken(credentials[0]);
-  const ofKey = token === null ? null : await timed(service, 'admit', () => store.admit(token, rules));
+  const ofKey = token === null ? null : await service.timed('admit', () => store.admit(token, rules));
   exchange.validKey = ofKey === null ? null : token;
   const admission = ofKey ?? addresses.admit(exchange.address, store.now());
   exchange.shown = admission.shown;
@@ -45,10 +45,6 @@ async function admitOrRefuse(exchange: Exchange, service: Service): Promise<void
   if (admission.outcome !== 'admitted') throw ofKey === null ? flood(admission) : tooMany(admission);
   if (credentials.length > 1) throw malformed('There is more than one Authorization header.');
   if (ofKey === null) throw unauthorized(token);
-}
-
-function timed<Result>({ metrics }: Service, operation: string, work: () => Promise<Result>): Promise<Result> {
-  return metrics === null ? work() : metrics.timed(operation, work);
 }
 
 type Refused = Exclude<Admission, { outcome: 'admitted' }>;
@@ -110,14 +106,7 @@ async function operate(exchange: Exchange, service: Service, match: Match | null
       Allow: allowedMethods(match.route),
     });
   }
-  const { store, bounds } = service;
-  return asked({
-    exchange,
-    store,
-    bounds,
-    parameter: match.parameter,
-    timed: (name, work) => timed(service, name, work),
-  });
+  return asked({ exchange, service, parameter: match.parameter });
 }
 
 async function answerError(exchange: Exchange, service: Service, error: unknown): Promise<void> {

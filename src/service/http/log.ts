@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts';
 import { idOfKey } from '../keys/key.ts';
 import { StorageError } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
@@ -31,25 +30,28 @@ export interface LogEntry {
 /** What to do with each entry. */
 export type Log = (entry: LogEntry) => void;
 
-/** Arranges for the exchange to be logged when it is over. @param clock for the duration */
-export function logWhenOver(log: Log, exchange: Exchange, clock: Clock): void {
-  const began = clock.now();
-  exchange.response.once('close', () => {
-    const { id, time, address, validKey, method, route } = exchange;
-    log({
-      time: new Date(time).toISOString(),
-      id,
-      address,
-      key: validKey === null ? null : idOfKey(validKey),
-      keyPrefix: validKey === null ? null : prefixOf(validKey),
-      method,
-      route: route === null ? null : `/v1${route.path}`,
-      petId: route?.petId ?? null,
-      status: exchange.entry.status,
-      cause: exchange.cause === undefined ? null : causeOf(exchange.cause),
-      ms: Math.floor(clock.now() - began),
-    });
-  });
+/** Returns the entry of an exchange that is over. */
+export function entryOf(exchange: Exchange, ms: number): LogEntry {
+  const { time, id, address, validKey, method, route, entry, cause } = exchange;
+  return {
+    time: new Date(time).toISOString(),
+    id,
+    address,
+    key: validKey === null ? null : idOfKey(validKey),
+    keyPrefix: validKey === null ? null : prefixOf(validKey),
+    method,
+    route: route === null ? null : `/v1${route.path}`,
+    petId: route?.petId ?? null,
+    status: entry.status,
+    cause: cause === undefined ? null : causeOf(cause),
+    ms: Math.floor(ms),
+  };
+}
+
+/** Returns the entry of what could not be read. @param now milliseconds since the Unix epoch */
+export function unreadEntry(now: number, id: string, address: string, status: number): LogEntry {
+  const unknown = { key: null, keyPrefix: null, method: null, route: null, petId: null, cause: null };
+  return { time: new Date(now).toISOString(), id, address, ...unknown, status, ms: 0 };
 }
 
 /** As much of a key as may be shown: 8 characters, and never more than a quarter. */

@@ -1,9 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
-import { JSON_TYPE } from '../service.ts';
-import { Refusal, refusalAnswer } from './answer.ts';
-import { CODINGS, notImplemented } from './well-formed.ts';
+import { CODINGS, JSON_TYPE, malformed, notImplemented, Refusal, refusalAnswer } from './answer.ts';
 
 /** What node gives to listeners of `clientError`. */
 export interface ParserError extends NodeJS.ErrnoException {
@@ -34,32 +32,11 @@ export function parserRefusal(error: ParserError): Refusal | null {
   }
 }
 
-/** A token (RFC 9110, 5.1). */
-const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-
-/** As many as Node takes by default, before it leaves the rest out. */
-const MAX_HEADERS = 2_000;
-
-/**
- * Returns the refusal of headers that the parser lets through and should not; null if there are none. That of Node 20.18 takes a blank
- * before the colon for a part of the name: where the request ends, a proxy may see otherwise.
- * @param rawHeaders names and values in turn
- */
-export function headersRefusal(rawHeaders: readonly string[]): Refusal | null {
-  if (rawHeaders.length > 2 * MAX_HEADERS)
-    return new Refusal(431, 'headers_too_large', 'There are too many header fields.');
-  return rawHeaders.every((text, index) => index % 2 === 1 || FIELD_NAME.test(text)) ? null : malformed();
-}
-
 /** The method of the request line that the parser failed at; undefined where that is no request line. */
 function methodAt({ rawPacket, bytesParsed = 0 }: ParserError): string | undefined {
   const text = rawPacket?.toString('latin1') ?? '';
   const start = bytesParsed === 0 ? 0 : text.lastIndexOf('\n', bytesParsed - 1) + 1;
   return REQUEST_LINE.exec(text.slice(start, start + 8192))?.[1]?.slice(0, 40);
-}
-
-function malformed(): Refusal {
-  return new Refusal(400, 'malformed_request', 'This is not a well-formed HTTP request.');
 }
 
 /** How long what the client still sends is read and ignored. Closing at once could take its answer from it. */

@@ -1,37 +1,27 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { JSON_TYPE } from '../service.ts';
-import type { Answer } from './answer.ts';
-import type { Exchange } from './exchange.ts';
+import type { Harm } from '../faults/grammar.ts';
+import { type Answer, JSON_TYPE } from './answer.ts';
+import { type Exchange, isCut } from './exchange.ts';
 
-/** How an answer is spoiled on its way out; see the faults. */
-export interface Spoiling {
-  /** Ends the connection in the middle of the body. */
-  readonly truncated: boolean;
-  /** Makes the body something else than JSON. */
-  readonly malformed: boolean;
-  /** Lower-case names of headers that are left out. */
-  readonly withoutHeaders: readonly string[];
-}
-
-export const UNSPOILED: Spoiling = { truncated: false, malformed: false, withoutHeaders: [] };
-
-/** Sends an answer. Resolves once it has been handed to the system, or the client has gone. */
+/**
+ * Sends an answer. Resolves once it has been handed to the system, or the client has gone.
+ * @param harm a fault that spoils it on its way out
+ */
 export async function send(
   exchange: Exchange,
   answer: Answer,
   common: Readonly<Record<string, string>>,
-  spoiling: Spoiling = UNSPOILED,
+  harm: Harm | null = null,
 ): Promise<void> {
   const { response } = exchange;
-  const body = spoiling.malformed ? malformed(answer.body) : answer.body;
+  const body = harm?.kind === 'malform' ? malformed(answer.body) : answer.body;
+  const isTruncated = harm?.kind === 'truncate';
   const headers: Record<string, string> = { ...common, ...contentHeaders(body), ...answer.headers };
   if (exchange.awaitsContinue) headers.Connection = 'close';
-  if (spoiling.withoutHeaders.length > 0) {
-    for (const name of Object.keys(headers)) {
-      if (spoiling.withoutHeaders.includes(name.toLowerCase())) delete headers[name];
-    }
+  if (harm?.kind === 'without') {
+    for (const name of Object.keys(headers)) if (harm.headers.includes(name.toLowerCase())) delete headers[name];
   }
-  if (exchange.isCut) return discard(body);
+  if (isCut(exchange)) return discard(body);
 
   response.writeHead(answer.status, headers);
   exchange.entry.status = answer.status;
@@ -39,10 +29,10 @@ export async function send(
     await discard(body);
     response.end();
   } else if (typeof body === 'string') {
-    if (spoiling.truncated) return cutOff(exchange, body.slice(0, Math.ceil(body.length / 2)));
+    if (isTruncated) return cutOff(exchange, body.slice(0, Math.ceil(body.length / 2)));
     response.end(body);
   } else {
-    await stream(exchange, body, spoiling.truncated);
+    await stream(exchange, body, isTruncated);
   }
 }
 
@@ -62,7 +52,7 @@ async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, 
   request.socket.setTimeout(exchange.readMs).once('timeout', cutStalled);
   try {
     for await (const piece of pieces) {
-      if (exchange.isCut) return;
+      if (isCut(exchange)) return;
       if (truncated) return await cutOff(exchange, piece);
       // A socket that takes all at once drains within this turn; the next piece still waits for another one.
       if (!response.write(piece)) await drained(exchange);

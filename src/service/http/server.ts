@@ -8,11 +8,12 @@ import type { Service } from '../service.ts';
 import { Refusal } from './answer.ts';
 import { type ClientAddress, clientAddress } from './client-address.ts';
 import { Connections } from './connections.ts';
-import { Exchange, parseTarget } from './exchange.ts';
+import { createExchange, parseTarget } from './exchange.ts';
 import { handle } from './handle.ts';
-import { logWhenOver } from './log.ts';
-import { headersRefusal, type ParserError, parserRefusal, refuseConnection } from './parser-refusals.ts';
+import { entryOf, unreadEntry } from './log.ts';
+import { type ParserError, parserRefusal, refuseConnection } from './parser-refusals.ts';
 import { readTls, renewTls, type TlsFiles } from './tls.ts';
+import { headersRefusal } from './well-formed.ts';
 
 /** How long a client may take, in milliseconds. */
 export interface Patience {
@@ -102,22 +103,16 @@ export class ApiServer {
     response.on('error', () => {}); // A client that has gone away is no failure.
     const target = parseTarget(request.url ?? '/');
     const match = target.segments === null ? null : matchRoute(target.segments);
-    const exchange = new Exchange({
-      request,
-      response,
-      target,
-      route: match === null ? null : placeOf(match),
-      journal,
-      time: store.now(),
-      address: this.#addressOf(request),
-      readMs: this.#readMs,
-    });
+    const route = match === null ? null : placeOf(match);
+    const [time, address, readMs] = [store.now(), this.#addressOf(request), this.#readMs];
+    const exchange = createExchange({ request, response, target, route, time, address, readMs }, journal);
     this.#connections.begin(exchange);
-    if (log !== undefined) logWhenOver(log, exchange, clock);
-    if (metrics !== null) {
-      const began = clock.now();
-      response.once('close', () => metrics.over(exchange, (clock.now() - began) / 1000));
-    }
+    const began = clock.now();
+    response.once('close', () => {
+      const ms = clock.now() - began;
+      log?.(entryOf(exchange, ms));
+      metrics?.over(exchange, ms / 1000);
+    });
     handle(exchange, this.#service, match).catch((error: unknown) => {
       exchange.cause = error;
       response.destroy();
@@ -155,20 +150,7 @@ export class ApiServer {
     const id = randomUUID();
     metrics?.refused(refusal.status);
     refuseConnection(socket, refusal, this.#service.headersOfAddress(address, id));
-    const time = new Date(store.now()).toISOString();
-    log?.({
-      time,
-      id,
-      address,
-      key: null,
-      keyPrefix: null,
-      method: null,
-      route: null,
-      petId: null,
-      status: refusal.status,
-      cause: null,
-      ms: 0,
-    });
+    log?.(unreadEntry(store.now(), id, address, refusal.status));
   }
 }
 

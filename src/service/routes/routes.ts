@@ -1,18 +1,15 @@
 import { type Answer, Refusal } from '../http/answer.ts';
 import { type Exchange, readBody } from '../http/exchange.ts';
 import type { InventoryItem } from '../seed/stock.ts';
-import type { Store } from '../store/store.ts';
-import { parsePetId, parseQuantity, type QuantityBounds, readPetId } from './values.ts';
+import type { Service } from '../service.ts';
+import { parsePetId, parseQuantity, readPetId } from './values.ts';
 
 /** What an operation works with. */
 interface Call {
   readonly exchange: Exchange;
-  readonly store: Store;
-  readonly bounds: QuantityBounds;
+  readonly service: Service;
   /** The decoded value of the path parameter, '' where the path has no parameter. */
   readonly parameter: string;
-  /** Measures how long the store takes. */
-  timed<Result>(operation: string, work: () => Promise<Result>): Promise<Result>;
 }
 
 type Operation = (call: Call) => Promise<Answer>;
@@ -35,7 +32,7 @@ function petNotFound(petId: bigint): Refusal {
 }
 
 /** GET /inventory: all items. One page is answered as a whole, more are streamed as the client reads. */
-async function listInventory({ store }: Call): Promise<Answer> {
+async function listInventory({ service: { store } }: Call): Promise<Answer> {
   const pages = store.inventory();
   const first = await pages.next();
   if (first.done === true) return { status: 200, body: '[]' };
@@ -44,11 +41,7 @@ async function listInventory({ store }: Call): Promise<Answer> {
   return { status: 200, body: listOf(first.value, second.value, pages) };
 }
 
-async function* listOf(
-  first: string,
-  second: string,
-  rest: AsyncGenerator<string, void>,
-): AsyncGenerator<string, void> {
+async function* listOf(first: string, second: string, rest: AsyncGenerator<string, void>) {
   try {
     yield `[${first}`;
     yield `,${second}`;
@@ -60,26 +53,26 @@ async function* listOf(
 }
 
 /** GET /pets/{petId}, deprecated. Its payload is not specified: ours is the record that was imported, or what the inventory knows. */
-async function getPet({ store, parameter, timed }: Call): Promise<Answer> {
+async function getPet({ service, parameter }: Call): Promise<Answer> {
   const petId = parsePetId(parameter);
-  const pet = await timed('find', () => store.find(petId));
+  const pet = await service.timed('find', () => service.store.find(petId));
   if (pet === null) throw petNotFound(petId);
   if (pet.record !== undefined) return { status: 200, body: pet.record };
   return { status: 200, body: `{"petId":${pet.petId},"status":${JSON.stringify(pet.status)}}` };
 }
 
 /** GET /store/orders. Its payload is not specified: the orders that were imported, as they were. */
-async function listOrders({ store }: Call): Promise<Answer> {
+async function listOrders({ service: { store } }: Call): Promise<Answer> {
   return { status: 200, body: `[${(await store.orders()).join(',')}]` };
 }
 
 /** PATCH /inventory/{petId}: sets the quantity of one pet. The status stays: the specification gives no transitions. */
-async function updateInventory({ exchange, store, bounds, parameter, timed }: Call) {
+async function updateInventory({ exchange, service, parameter }: Call) {
   requireJson(exchange);
   const body = await readBody(exchange);
   const petId = parsePetId(parameter);
-  const quantity = await parseQuantity(body, bounds);
-  const item = await timed('set', () => store.setQuantity(petId, quantity));
+  const quantity = await parseQuantity(body, service.bounds);
+  const item = await service.timed('set', () => service.store.setQuantity(petId, quantity));
   if (item === null) throw petNotFound(petId);
   return itemAnswer(item);
 }
@@ -88,16 +81,16 @@ async function updateInventory({ exchange, store, bounds, parameter, timed }: Ca
 function requireJson({ request }: Exchange): void {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') {
-    throw new Refusal(415, 'unsupported_media_type', 'The body must be application/json.', {
-      'Accept-Patch': 'application/json',
-    });
+    throw unsupported('The body must be application/json.', { 'Accept-Patch': 'application/json' });
   }
   const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (coding !== 'identity') {
-    throw new Refusal(415, 'unsupported_media_type', 'The body must not be compressed.', {
-      'Accept-Encoding': 'identity',
-    });
+    throw unsupported('The body must not be compressed.', { 'Accept-Encoding': 'identity' });
   }
+}
+
+function unsupported(message: string, headers: Readonly<Record<string, string>>): Refusal {
+  return new Refusal(415, 'unsupported_media_type', message, headers);
 }
 
 /** GET /pets/{petId} is deprecated with a sunset date that the specification leaves out: both dates are ours. */
