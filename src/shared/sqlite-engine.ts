@@ -34,3 +34,60 @@ function ownEngine(): typeof Sqlite {
     process.emitWarning = emit;
   }
 }
+
+/** Primary result codes: https://sqlite.org/rescode.html */
+export const sqliteCodes = {
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  io: 10,
+  corrupt: 11,
+  full: 13,
+  cantOpen: 14,
+  notADatabase: 26,
+} as const;
+
+/** @photostructure/sqlite leaves the code out of what it throws while it reads rows: these are SQLite's own words for it. */
+const codesByMessage: ReadonlyMap<string, number> = new Map([
+  ['database is locked', sqliteCodes.busy],
+  ['database table is locked', sqliteCodes.locked],
+  ['attempt to write a readonly database', sqliteCodes.readOnly],
+  ['disk I/O error', sqliteCodes.io],
+  ['database disk image is malformed', sqliteCodes.corrupt],
+  ['database or disk is full', sqliteCodes.full],
+  ['unable to open database file', sqliteCodes.cantOpen],
+  ['file is not a database', sqliteCodes.notADatabase],
+]);
+
+export function isSqliteError(error: unknown): error is Error & { readonly errcode?: unknown } {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+}
+
+/** Returns the primary result code of an error of SQLite's own; undefined for any other error. */
+export function sqliteCodeOf(error: unknown): number | undefined {
+  if (!isSqliteError(error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : codesByMessage.get(error.message);
+}
+
+/**
+ * Runs `work`, and again after each pause while another process holds the lock that it needs.
+ * @param pauses in milliseconds
+ * @param isBusy whether it may help to try again
+ * @throws what it fails with in the end
+ */
+export async function retryBusy<Result>(
+  work: () => Result,
+  pauses: readonly number[],
+  sleep: (ms: number) => Promise<unknown>,
+  isBusy: (error: unknown) => boolean,
+): Promise<Result> {
+  for (const pause of pauses) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
+    await sleep(pause);
+  }
+  return work();
+}

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { sqlite } from '../../../shared/sqlite-engine.ts';
+import { isSqliteError, sqlite } from '../../../shared/sqlite-engine.ts';
 import { StorageError } from '../store.ts';
-import { guarded, IN_MEMORY, isSqliteError, openDatabase } from './database.ts';
+import { guarded, IN_MEMORY, openDatabase } from './database.ts';
 import { STARTING_MS, versionOf } from './schema.ts';
 
 /**

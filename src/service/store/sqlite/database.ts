@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
-import { sqlite } from '../../../shared/sqlite-engine.ts';
+import { isSqliteError, retryBusy, sqlite, sqliteCodeOf, sqliteCodes } from '../../../shared/sqlite-engine.ts';
 import { StorageError } from '../store.ts';
 
 export type Database = DatabaseSyncInstance;
@@ -47,9 +47,10 @@ export function guarded<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    throw isSqliteError(error)
-      ? new StorageError(error.message, { cause: error, isUnusable: isDamaged(error), isDamaged: isDamaged(error) })
-      : error;
+    if (!isSqliteError(error)) throw error;
+    const code = sqliteCodeOf(error);
+    const isDamaged = code === sqliteCodes.corrupt || code === sqliteCodes.notADatabase;
+    throw new StorageError(error.message, { cause: error, isUnusable: isDamaged, isDamaged });
   }
 }
 
@@ -81,39 +82,9 @@ export function inSnapshot<Result>(database: Database, read: () => Result): Resu
   });
 }
 
-/** Primary result codes: https://sqlite.org/rescode.html */
-const codes = { busy: 5, corrupt: 11, notADatabase: 26 };
-
-/** @photostructure/sqlite leaves the code out of what it throws while it reads rows: these are SQLite's own words for it. */
-const codesByMessage: ReadonlyMap<string, number> = new Map([
-  ['database is locked', codes.busy],
-  ['database disk image is malformed', codes.corrupt],
-  ['file is not a database', codes.notADatabase],
-]);
-
-/** True for an error of SQLite's own, for example SQLITE_BUSY. */
-export function isSqliteError(error: unknown): error is Error & { readonly errcode?: number } {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
-}
-
-/** True when another process holds a lock, and it may help to try again. */
+/** Reports whether another process holds a lock, so that it may help to try again. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof StorageError && codeOf(error.cause) === codes.busy;
-}
-
-/** As `isBusy`, for what SQLite itself throws; not where a snapshot has become too old, which trying again does not help. */
-export function isLocked(error: unknown): boolean {
-  return codeOf(error) === codes.busy && (!isSqliteError(error) || (error.errcode ?? codes.busy) === codes.busy);
-}
-
-function isDamaged(error: Error): boolean {
-  const code = codeOf(error);
-  return code === codes.corrupt || code === codes.notADatabase;
-}
-
-function codeOf(error: unknown): number | undefined {
-  if (!isSqliteError(error)) return undefined;
-  return typeof error.errcode === 'number' ? error.errcode & 0xff : codesByMessage.get(error.message);
+  return error instanceof StorageError && sqliteCodeOf(error.cause) === sqliteCodes.busy;
 }
 
 /** Milliseconds between attempts, some five seconds in all: the rhythm of SQLite's own waiting. */
@@ -128,14 +99,6 @@ export const VERY_PATIENT: readonly number[] = [...PAUSES, ...Array<number>(2_20
  *
  * @throws StorageError when the lock is not released in time, or for anything else that SQLite says
  */
-export async function patiently<Result>(work: () => Result, pauses = PAUSES): Promise<Result> {
-  for (const pause of pauses) {
-    try {
-      return guarded(work);
-    } catch (error) {
-      if (!isBusy(error)) throw error;
-    }
-    await sleep(pause);
-  }
-  return guarded(work);
+export function patiently<Result>(work: () => Result, pauses = PAUSES): Promise<Result> {
+  return retryBusy(() => guarded(work), pauses, sleep, isBusy);
 }

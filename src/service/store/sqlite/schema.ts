@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stock, StockItem } from '../../seed/stock.ts';
 import { StorageError } from '../store.ts';
-import { type Database, guarded, inSnapshot, inTransaction, isLocked, isSqliteError } from './database.ts';
+import { type Database, guarded, inSnapshot, inTransaction, patiently } from './database.ts';
 
 /** Marks a file as ours: 'pets' in ASCII. */
 const APPLICATION_ID = 0x70657473n;
@@ -116,17 +115,6 @@ export function putItems(database: Database, items: Iterable<StockItem>): void {
 }
 
 /** Turning it on needs the file for oneself for a moment, and SQLite does not always wait for that. */
-async function useWriteAheadLog(database: Database): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      database.exec('PRAGMA journal_mode = WAL');
-      return;
-    } catch (error) {
-      if (!isSqliteError(error)) throw error;
-      if (!isLocked(error) || attempt === 200) {
-        throw new StorageError(error.message, { cause: error });
-      }
-      await sleep(10);
-    }
-  }
+function useWriteAheadLog(database: Database): Promise<void> {
+  return patiently(() => database.exec('PRAGMA journal_mode = WAL'));
 }
