@@ -1,7 +1,6 @@
 import { fstatSync, writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Transport, TransportOptions } from '../src/api/transport.ts';
-import { createUndiciTransport } from '../src/api/undici.ts';
 import type { Context, Input, Output } from '../src/cli/context.ts';
 import { main } from '../src/cli/main.ts';
 import type { Folders } from '../src/settings/folders.ts';
@@ -21,12 +20,11 @@ export async function run(): Promise<number> {
   const env = { ...process.env };
   // Node warns on stderr where both are set, as they may be.
   if (env.FORCE_COLOR !== undefined) delete process.env.NO_COLOR;
-  let endsInJson = false;
+  let lastWords: (() => string) | undefined;
   let onHangup: (() => void) | undefined;
-  const interruption = listenForInterruption({ endsInJson: () => endsInJson, onHangup: () => onHangup });
+  const interruption = listenForInterruption({ lastWords: () => lastWords, onHangup: () => onHangup });
   const interrupted = interruption.signal;
   const stderr = output(() => process.stderr);
-  let processes: Processes | undefined;
   const folders = foldersOf(env);
   const clock = await systemClock(folders);
   const context: Context = {
@@ -40,14 +38,11 @@ export async function run(): Promise<number> {
     openTransport,
     folders,
     openPager: async (command) => (await import('./pager.ts')).openPager(command),
-    get processes() {
-      processes ??= systemProcesses(clock);
-      return processes;
-    },
+    processes: systemProcesses(clock),
     prompts: latePrompts(interrupted, env.TERM === 'dumb'),
     interrupted,
-    endInJson: () => {
-      endsInJson = true;
+    onSecondInterrupt: (words) => {
+      lastWords = words;
     },
     onHangup: (listener) => {
       onHangup = listener;
@@ -117,7 +112,11 @@ function systemProcesses(clock: Clock): Processes {
  * interface; it is set back at once, since V8 takes cached code only under the flags that it was made with.
  */
 function openTransport(options: TransportOptions): Transport {
-  const transport = createUndiciTransport(options);
+  // It begins to load at once: a request that was admitted does not wait for it.
+  const opening = import('../src/api/undici.ts').then(({ createUndiciTransport }) => createUndiciTransport(options));
+  // The first request fails then.
+  opening.catch(() => {});
+  const transport: Transport = async (request) => (await opening)(request);
   if (!process.versions.node.startsWith('20.')) return transport;
   const setBudget = (budget: number) =>
     process.getBuiltinModule('node:v8').setFlagsFromString(`--wasm-tiering-budget=${budget}`);
@@ -141,7 +140,8 @@ interface Interruption {
 }
 
 interface InterruptionOptions {
-  endsInJson(): boolean;
+  /** Returns what makes the line that a second Ctrl-C writes to stderr; undefined: none. */
+  lastWords(): (() => string) | undefined;
   /** What SIGHUP means to a command that asked for it; undefined: the end. */
   onHangup(): (() => void) | undefined;
 }
@@ -151,14 +151,15 @@ interface InterruptionOptions {
  * left to the operating system, which ends the process at once; where a program reads stderr, an error is written to it first. But a closed
  * terminal sends SIGHUP more than once: from its shell, and from the system when that has ended.
  */
-function listenForInterruption({ endsInJson, onHangup }: InterruptionOptions): Interruption {
+function listenForInterruption({ lastWords, onHangup }: InterruptionOptions): Interruption {
   const controller = new AbortController();
   const abort = () => controller.abort(new InterruptedError('Interrupted'));
   // SIGBREAK is known to Windows alone; elsewhere it never comes.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const) {
     process.once(signal, () => {
       abort();
-      if (endsInJson()) process.once(signal, () => endInJson(signal));
+      const words = lastWords();
+      if (words !== undefined) process.once(signal, () => endWith(words(), signal));
     });
   }
   process.on('SIGHUP', () => (onHangup() ?? abort)());
@@ -166,11 +167,9 @@ function listenForInterruption({ endsInJson, onHangup }: InterruptionOptions): I
 }
 
 /** Without its listener a signal does again what it does to every process. */
-function endInJson(signal: NodeJS.Signals): void {
-  const message = 'Interrupted twice, and ended at once. What was on its way may have been written.';
-  const error = { code: 'interrupted', message, exitCode: exitCodes.interrupted, hint: 'petstock history list' };
+function endWith(words: string, signal: NodeJS.Signals): void {
   try {
-    writeSync(process.stderr.fd, `${JSON.stringify({ error })}\n`);
+    writeSync(process.stderr.fd, `${words}\n`);
   } catch {
     // A pipe that is full or has no reader: the exit code says it too.
   }

@@ -19,8 +19,8 @@ export interface Context {
   readonly prompts: Prompts;
   /** Aborted by Ctrl-C, Ctrl-Break and SIGTERM, and by SIGHUP unless `onHangup` was called: the terminal was closed. */
   readonly interrupted: AbortSignal;
-  /** From here on a second Ctrl-C, which ends the process at once, leaves an error as JSON on stderr. */
-  endInJson?(): void;
+  /** A second Ctrl-C, which ends the process at once, writes the line that `lastWords` returns to stderr. */
+  onSecondInterrupt?(lastWords: () => string): void;
   /** Calls `listener` with each SIGHUP, which interrupts a command that does not ask for it. */
   onHangup(listener: () => void): void;
   /** Returns a function that sends one request, ungoverned. Only the HTTP layer calls it. */

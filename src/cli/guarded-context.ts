@@ -23,25 +23,12 @@ export function guardedContext(context: Context): Context {
     redactKeys = redactorOf(keys);
   };
   return {
-    argv: context.argv,
-    env: context.env,
-    stdin: context.stdin,
+    ...context,
     stdout: guardedOutput(context.stdout, { redact, always: false }),
     stderr: withLineAfterInterrupt(guardedOutput(context.stderr, { redact, always: true }), context.interrupted),
-    sharesOutput: () => context.sharesOutput?.() ?? false,
-    clock: context.clock,
-    endInJson: () => context.endInJson?.(),
     openTransport: (options) => learning(context.openTransport(options), learn),
     openPager: async (command) => guardedPager(await context.openPager(command), redact),
-    folders: context.folders,
-    get processes() {
-      return context.processes;
-    },
     prompts: guardedPrompts(context.prompts, redact),
-    interrupted: context.interrupted,
-    onHangup: (listener) => context.onHangup(listener),
-    random: context.random,
-    licences: () => context.licences(),
   };
 }
 
@@ -92,13 +79,9 @@ function withLineAfterInterrupt(stderr: Output, interrupted: AbortSignal): Outpu
   });
 }
 
-/** What goes to a pager goes to the terminal behind it. */
+/** The text for a pager goes to the terminal behind it. */
 function guardedPager(pager: Pager, redact: Redact): Pager {
-  return {
-    write: (text) => pager.write(redact(harmless(text))),
-    end: () => pager.end(),
-    ended: pager.ended,
-  };
+  return { ...pager, write: (text) => pager.write(redact(harmless(text))) };
 }
 
 /** A question is one line of text, whatever names are in it. */

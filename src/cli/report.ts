@@ -23,14 +23,14 @@ import { systemFailureText } from '../shared/file-error.ts';
 import { whereOptions } from '../shared/where.ts';
 import type { Context } from './context.ts';
 import type { GlobalOptions } from './invocation/globals.ts';
-import type { OpenInvocation } from './invocation/open.ts';
+import type { Invocation } from './invocation/invocation.ts';
 import { withoutTypedKeys } from './typed-keys.ts';
 
 export interface ReportOptions {
   readonly context: Context;
   readonly globals: GlobalOptions;
   /** Undefined if the command line could not even be parsed. */
-  readonly invocation: OpenInvocation | undefined;
+  readonly invocation: Invocation | undefined;
 }
 
 /**
@@ -130,7 +130,7 @@ function explained(error: PetstockError, { context, invocation }: ReportOptions)
 }
 
 /** Returns where the key came from, of the place that the error is about. */
-function keySource(error: PetstockError, invocation: OpenInvocation): string | undefined {
+function keySource(error: PetstockError, invocation: Invocation): string | undefined {
   const { store, env } = error.where ?? invocation.where;
   const name = remoteEnvironmentNames.find((known) => known === env);
   return name && resolveKey(name, invocation.context.env, configOf(invocation.configFile, store))?.source;

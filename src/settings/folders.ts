@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs';
 import path from 'node:path';
+import { effectiveUser } from '../shared/effective-user.ts';
 import { UsageError } from '../shared/errors.ts';
 import { shellWord } from '../shared/shell-word.ts';
 import { type Environment, variable } from './variables.ts';
@@ -74,4 +76,31 @@ const noHome =
 function xdg(env: Environment, name: string): string | undefined {
   const value = variable(env, name);
   return value !== undefined && path.posix.isAbsolute(value) ? value : undefined;
+}
+
+const root = 0;
+
+/**
+ * Refuses to work as root in the folders of the user who ran sudo: what it wrote there would belong to root, and that user's
+ * own petstock could not write it any more. Nothing is read, made or given away.
+ *
+ * @throws UsageError
+ */
+export function refuseSudoInHome(folders: Folders, env: Environment, user = effectiveUser()): void {
+  const caller = /^\d{1,10}$/.test(env.SUDO_UID ?? '') ? Number(env.SUDO_UID) : root;
+  if (user !== root || caller === root) return;
+  const folder = [folders.config, folders.state].find((each) => ownerOf(each) === caller);
+  if (folder === undefined) return;
+  throw new UsageError(
+    `petstock runs as root, by sudo, and ${folder} is in a folder of uid ${caller}: what it wrote there would belong to root. Nothing was read or written`,
+    { hint: 'the same command without sudo, or with sudo -H, which uses the folders of root' },
+  );
+}
+
+/** Returns the owner of the folder, or of the first one above it that exists. */
+function ownerOf(folder: string): number | undefined {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats !== undefined) return stats.uid;
+  const parent = path.dirname(folder);
+  return parent === folder ? undefined : ownerOf(parent);
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { effectiveUser } from './effective-user.ts';
 
 /** A user, as the system knows them. */
@@ -26,5 +27,19 @@ function lines(file: string): readonly string[] {
   } catch {
     // As on Windows, and in an image that holds nothing but the program.
     return [];
+  }
+}
+
+/** Returns who runs this, for the history and for others; undefined if there is no name. */
+export function userOf(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const named = env.USER ?? env.LOGNAME ?? env.USERNAME;
+  if (named !== undefined && named !== '') return named;
+  try {
+    const { username } = userInfo();
+    // The answer of an executable without USER, as with cron and in containers.
+    return username === 'unknown' ? ownAccount()?.name : username;
+  } catch {
+    // A container may run under a number that has no name.
+    return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { chownSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { refuseSudoInHome } from '../../src/cli/invocation/user.ts';
+import { refuseSudoInHome } from '../../src/settings/folders.ts';
 import { UsageError } from '../../src/shared/errors.ts';
 import { isRoot } from '../support/capabilities.ts';
 import { openShop, temporaryFolders } from '../support/shop.ts';

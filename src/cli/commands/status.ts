@@ -144,7 +144,6 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
   const scope = scopeOf(new URL(serviceOf(url.value)).origin, key.value);
   return withExistingState(
     invocation,
-    'status',
     async (state) => {
       const [known] = knownLimits([...((await state?.limits.list()) ?? [])].filter((limits) => limits.scope === scope));
       return known ? { limit: known.limit, remaining: known.remaining, resetAt: isoTime(known.resetAt) } : null;

@@ -127,7 +127,7 @@ async function stateFacts(invocation: Invocation): Promise<StateFacts> {
     sound: null,
     problems: [],
   };
-  const look: Parameters<typeof withExistingState<StateFacts>>[2] = async (state) => {
+  const look: Parameters<typeof withExistingState<StateFacts>>[1] = async (state) => {
     if (state === undefined) return none;
     const { engine, location, schema, bytes, runs, warnings = [] } = await state.describe();
     const problems = await state.check();
@@ -135,7 +135,7 @@ async function stateFacts(invocation: Invocation): Promise<StateFacts> {
     return { ...none, engine, location, schema, bytes, runs, sound, problems: [...problems, ...warnings] };
   };
   try {
-    return await withExistingState(invocation, 'status', look, 'limits');
+    return await withExistingState(invocation, look, 'limits');
   } catch (error) {
     if (!(error instanceof PetstockError)) throw error;
     return { ...none, problems: [error.message] };

@@ -1,10 +1,9 @@
 import { type Client, createClient } from '../../api/client.ts';
 import type { TransportOptions } from '../../api/transport.ts';
-import { wrap } from '../../output/text-width.ts';
 import { createGovernor } from '../../rate-limit/admission.ts';
 import type { Governor } from '../../rate-limit/governor.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
-import type { ConfigFile, StoredConfig } from '../../settings/config-file.ts';
+import type { ConfigFile } from '../../settings/config-file.ts';
 import { maskKey } from '../../settings/keys.ts';
 import {
   type PrintedKey,
@@ -15,7 +14,6 @@ import {
   resolveKey,
 } from '../../settings/resolve.ts';
 import type { EnvironmentName, RemoteEnvironmentName } from '../../settings/settings.ts';
-import type { Sourced } from '../../settings/variables.ts';
 import { AuthError, UsageError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { version } from '../../shared/version.ts';
@@ -24,8 +22,10 @@ import { serviceOf } from '../../state/service-of.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import { looksLikeKey } from '../typed-keys.ts';
-import type { Messages, Retry } from './messages.ts';
+import type { GlobalOptions, Patience } from './globals.ts';
+import type { Messages } from './messages.ts';
 import { debugTransport, networkFor, type SeenHead, watchAnswers } from './network.ts';
+import { type Place, whereOf } from './place.ts';
 import { openStateFor } from './state.ts';
 
 /** The needs of a command. */
@@ -58,25 +58,13 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export interface ConnectOptions {
+/** The facts of one run of a command that each of its connections needs. */
+export interface ConnectOptions extends Patience {
   readonly context: Context;
-  readonly environment: EnvironmentName;
-  readonly store: Sourced<string> | undefined;
-  readonly config: StoredConfig;
+  readonly globals: GlobalOptions;
   readonly configFile: ConfigFile;
   /** `inventory apply`, for other processes. */
   readonly command: string;
-  /** In milliseconds, for one request. */
-  readonly timeout: number;
-  /** How often a request is sent again after a fault of the network. */
-  readonly retries: number;
-  /** In milliseconds, for all waits of the command, or for one of them. */
-  readonly maxWait: number;
-  readonly maxWaitFor: 'all' | 'wait';
-  readonly bulk: boolean;
-  readonly writes: boolean;
-  /** How requests are shown; undefined: not at all. */
-  readonly debug: 'text' | 'json' | undefined;
   readonly messages: Messages;
 }
 
@@ -92,66 +80,74 @@ interface Target {
 }
 
 /** @throws UsageError without a base URL, AuthError without a key; each names the command that sets it */
-export async function connect(options: ConnectOptions): Promise<Connection> {
-  const { context, environment, messages, timeout } = options;
-  const target = environment === 'sandbox' ? await sandboxTarget(options) : await remoteTarget(environment, options);
+export async function connect(options: ConnectOptions, place: Place, use: ConnectionUse): Promise<Connection> {
+  const environment = place.environment.value;
+  const isSandbox = environment === 'sandbox';
+  const target = isSandbox ? await sandboxTarget(options) : await remoteTarget(environment, options, place, use);
   try {
+    const { timeout } = options;
     const { baseUrl, key, service } = target;
     const scope = scopeOf(target.origin, key);
-    const need = options.writes ? 'history' : 'limits';
-    const { config, command } = options;
-    const state = await openStateFor({ context, messages, config, environment: { value: environment }, command, need });
-    const { clock, interrupted, random, processes } = context;
-    const governor = createGovernor({
-      clock,
-      random,
-      store: state.limits,
-      scope,
-      env: whereName({ store: options.store?.value, env: environment }),
-      maxWait: options.maxWait,
-      maxWaitFor: options.maxWaitFor,
-      bulk: options.bulk,
-      alone: state.isStandIn ?? false,
-      lease: timeout + 1000,
-      self: processes.self,
-      isGone: (process) => processes.isGone(process),
-      onWait: (ms, reason) => messages.waiting(ms, reason),
-      onUnbelievable: (line) => void messages.alert(line),
+    const state = await openStateFor({ ...options, ...place }, use.writes ? 'history' : 'limits');
+    const governor = governorFor(options, place, use, { state, scope });
+    const { transport, seenHead } = transportFor(options, target.network);
+    const { clock, interrupted, random } = options.context;
+    const client = createClient({
+      ...{ baseUrl, key, transport, governor, clock, interrupted, random, timeout },
+      userAgent: `petstock/${version}`,
+      retries: options.retries,
+      onRetry: ({ reason, attempt, of }) =>
+        options.messages.delayed(`${reason}, trying again (${attempt} of ${of})`, attempt),
     });
-    const onRetry = (retry: Retry) => messages.retrying(retry);
-    const opened = context.openTransport(target.network);
-    const log = (line: string) => void messages.debug(stripControls(line));
-    const sender = options.debug === undefined ? opened : debugTransport(opened, clock, log, options.debug);
-    let seenHead: SeenHead | undefined;
-    const transport = watchAnswers(sender, {
-      clock,
-      onSlow: (line) => messages.slow(line),
-      onHead: (head) => {
-        seenHead = head;
-      },
-    });
-    const userAgent = `petstock/${version}`;
-    const { retries } = options;
-    const sending = { transport, governor, clock, interrupted, random, timeout, retries, onRetry };
-    const client = createClient({ baseUrl, key, userAgent, ...sending });
     const close = () => closeAll([() => governor.flush(), () => state.close(), () => target.close()]);
-    const known = {
-      environment,
-      store: options.store?.value,
-      baseUrl,
-      maskedKey: maskKey(key),
-      scope,
-      service,
-      timeout,
-    };
-    return { ...known, client, governor, state, seenHead: () => seenHead, close };
+    const store = place.store?.value;
+    const known = { environment, store, baseUrl, maskedKey: maskKey(key), scope, service, timeout };
+    return { ...known, client, governor, state, seenHead, close };
   } catch (error) {
     await target.close();
     throw error;
   }
 }
 
-/** Each of them, in this order, whatever fails: what stays open would keep the process from ending. @throws the first failure */
+function governorFor(
+  { context, globals, messages, maxWait, timeout }: ConnectOptions,
+  place: Place,
+  { bulk = false }: ConnectionUse,
+  { state, scope }: { readonly state: State; readonly scope: string },
+): Governor {
+  const { clock, random, processes } = context;
+  return createGovernor({
+    ...{ clock, random, scope, bulk, maxWait },
+    store: state.limits,
+    env: whereName(whereOf(place)),
+    // A bulk run goes on through any number of minute windows, unless it was given how long it may wait.
+    maxWaitFor: bulk && globals.maxWait === undefined ? 'wait' : 'all',
+    alone: state.isStandIn ?? false,
+    lease: timeout + 1000,
+    self: processes.self,
+    isGone: (process) => processes.isGone(process),
+    onWait: (ms, reason) => messages.waiting(ms, reason),
+    onUnbelievable: (line) => void messages.warn(line),
+  });
+}
+
+function transportFor({ context, globals, messages }: ConnectOptions, network: TransportOptions) {
+  const { clock } = context;
+  const opened = context.openTransport(network);
+  const form = globals['debug=json'] ? 'json' : globals.debug ? 'text' : undefined;
+  const log = (line: string) => void messages.debug(stripControls(line));
+  let seenHead: SeenHead | undefined;
+  const transport = watchAnswers(form === undefined ? opened : debugTransport(opened, clock, log, form), {
+    clock,
+    onSlow: (line) => messages.slow(line),
+    onHead: (head) => {
+      seenHead = head;
+    },
+  });
+  return { transport, seenHead: () => seenHead };
+}
+
+/** Calls each of them, in this order, whatever fails: what stays open would keep the process from ending. @throws the first failure */
 async function closeAll(closings: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of closings) await close().catch((error: unknown) => failures.push(error));
@@ -166,49 +162,45 @@ async function sandboxTarget({ context, messages }: ConnectOptions): Promise<Tar
   return { baseUrl: url, key, service: 'sandbox', origin: 'sandbox', network: {}, close };
 }
 
-async function remoteTarget(environment: RemoteEnvironmentName, options: ConnectOptions): Promise<Target> {
-  const { context, config, messages, writes, store } = options;
-  const where = { store: store?.value, env: environment };
+async function remoteTarget(
+  environment: RemoteEnvironmentName,
+  options: ConnectOptions,
+  place: Place,
+  { writes = false }: ConnectionUse,
+): Promise<Target> {
+  const { context, configFile, messages } = options;
+  const { store, config } = place;
+  const where = whereOf(place);
   const url = resolveBaseUrl(environment, context.env, config);
   if (url === undefined) {
-    if (store !== undefined) requireKnownStore(store, context.env, options.configFile);
+    if (store !== undefined) requireKnownStore(store, context.env, configFile);
     throw new UsageError(`No address is known for ${whereName(where)}`, {
       hint: `petstock config set-url 'https://<your-store>/v1' ${whereOptions(where)}`,
     });
   }
+  const hint = `petstock config set-key ${whereOptions(where)}`;
   const found = resolveKey(environment, context.env, config);
-  if (found === undefined) {
-    throw new AuthError(`No API key is known for ${whereName(where)}`, {
-      hint: `petstock config set-key ${whereOptions(where)}`,
-    });
-  }
+  if (found === undefined) throw new AuthError(`No API key is known for ${whereName(where)}`, { hint });
   requireKeyOfOrigin(environment, found, url, config);
   const service = serviceOf(url.value);
   const network = await networkFor(url.value, { context, settings: config.settings, messages, writes });
-  const key = await keyOf(found, options, `petstock config set-key ${whereOptions(where)}`);
+  const key = await keyOf(found, options, hint);
   const { origin } = new URL(service);
   return { baseUrl: url.value, key, service, origin, network, close: async () => {} };
 }
 
-/** Returns the words of a key helper, visibly foreign, without anything that may be a key. */
-function helperLines(line: string, width: number): string[] {
-  const words = line.split(' ').map((word) => (looksLikeKey(word) ? '[not shown]' : word));
-  const text = words.join(' ');
-  const lines = width === Number.POSITIVE_INFINITY ? [text] : wrap(text, Math.max(1, width - 2));
-  return lines.map((part) => `│ ${part}`);
-}
-
-/** The key itself. A command that prints it is run once a command, since a connection is made once. */
+/** Returns the key itself. A command that prints it is run once a command, since a connection is made once. */
 async function keyOf(key: Resolved | PrintedKey, { context, messages }: ConnectOptions, hint: string): Promise<string> {
   if (!('command' in key)) return key.value;
   // Late: few keys come from a command.
   const { runKeyCommand } = await import('../../settings/run-key-command.ts');
-  const { env, clock, interrupted } = context;
+  const hideKeys = (line: string) =>
+    line
+      .split(' ')
+      .map((word) => (looksLikeKey(word) ? '[not shown]' : word))
+      .join(' ');
   return runKeyCommand(key.command, {
-    env,
-    clock,
-    interrupted,
-    hint,
-    onMessage: (line) => void messages.show((_paint, width) => helperLines(line, width), { always: true }),
+    ...{ env: context.env, clock: context.clock, interrupted: context.interrupted, hint },
+    onMessage: (line) => void messages.quote(hideKeys(line), { always: true }),
   });
 }

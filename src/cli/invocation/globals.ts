@@ -1,6 +1,6 @@
 import { type ColorChoice, isColorChoice } from '../../output/paint.ts';
 import { type Format, formats, isFormat } from '../../output/view.ts';
-import type { StoredConfig } from '../../settings/config-file.ts';
+import type { StoredSettings } from '../../settings/settings.ts';
 import { UsageError } from '../../shared/errors.ts';
 
 /** The global options as Commander parsed them; not yet validated against settings. */
@@ -27,71 +27,62 @@ export interface GlobalOptions {
   readonly maxWait?: string;
 }
 
-const defaultTimeout = 30;
-const defaultMaxWait = 90;
-const defaultRetries = 4;
-/** The most that a timer of Node can hold, and longer than any window. */
-const longestSeconds = 2_000_000;
-
 /** Commands whose result can be a page to print. */
 const withPage = ['inventory list', 'history list', 'history show'];
 
 /** @throws UsageError for an unknown format, one that the command does not have, or two that differ */
 export function resolveFormat(
-  globals: GlobalOptions,
-  config: StoredConfig,
+  { output, json }: GlobalOptions,
+  settings: StoredSettings,
   isTerminal: boolean,
   command: string,
 ): Format {
-  const { output, json } = globals;
-  const isPage = output === 'html';
-  if (output !== undefined && !isFormat(output) && !(isPage && withPage.includes(command))) {
-    const valid = [...formats, ...(withPage.includes(command) ? ['html'] : [])].join(', ');
-    const fault = isPage
-      ? `-o html is for ${withPage.join(', ')}`
-      : `Invalid output format "${output}"; valid are ${valid}`;
-    throw new UsageError(fault, { hint: 'petstock help output' });
+  const hint = 'petstock help output';
+  const hasPage = withPage.includes(command);
+  if (output === 'html' && !hasPage) throw new UsageError(`-o html is for ${withPage.join(', ')}`, { hint });
+  if (output !== undefined && output !== 'html' && !isFormat(output)) {
+    const valid = [...formats, ...(hasPage ? ['html'] : [])].join(', ');
+    throw new UsageError(`Invalid output format "${output}"; valid are ${valid}`, { hint });
   }
   if (json && output !== undefined && output !== 'json') {
-    throw new UsageError(`--json and -o ${output} cannot be used together; leave one out`, {
-      hint: 'petstock help output',
-    });
+    throw new UsageError(`--json and -o ${output} cannot be used together; leave one out`, { hint });
   }
-  if (json) return 'json';
-  return (output as Format | undefined) ?? config.settings.output ?? (isTerminal ? 'table' : 'tsv');
+  return json ? 'json' : (output ?? settings.output ?? (isTerminal ? 'table' : 'tsv'));
 }
 
-/** @returns milliseconds */
-export function resolveTimeout(text: string | undefined): number {
-  const seconds = parseSeconds('--timeout', text, defaultTimeout);
-  if (seconds === 0) throw new UsageError('--timeout has to be more than 0 seconds');
-  return seconds * 1000;
-}
-
-/** @returns milliseconds */
-export function resolveMaxWait(text: string | undefined): number {
-  return parseSeconds('--max-wait', text, defaultMaxWait) * 1000;
+/** How long a command waits and how often it tries. */
+export interface Patience {
+  /** Milliseconds, for one request. */
+  readonly timeout: number;
+  /** Milliseconds, for all waits for a rate limit. */
+  readonly maxWait: number;
+  /** How often a request is sent again after a fault of the network. */
+  readonly retries: number;
 }
 
 /** @throws UsageError */
-export function resolveRetries(text: string | undefined): number {
-  if (text === undefined) return defaultRetries;
-  if (/^\d{1,2}$/.test(text)) return Number(text);
-  throw new UsageError(`--retries takes a whole number from 0 to 99; not "${text}"`);
+export function resolvePatience({ timeout, maxWait, retries = '4' }: GlobalOptions): Patience {
+  const patience = {
+    timeout: parseSeconds('--timeout', timeout, 30),
+    maxWait: parseSeconds('--max-wait', maxWait, 90),
+  };
+  if (patience.timeout === 0) throw new UsageError('--timeout has to be more than 0 seconds');
+  if (/^\d{1,2}$/.test(retries)) return { ...patience, retries: Number(retries) };
+  throw new UsageError(`--retries takes a whole number from 0 to 99; not "${retries}"`);
 }
 
+/** The most that a timer of Node can hold, and longer than any window. */
+const maxSeconds = 2_000_000;
+
+/** @returns milliseconds */
 function parseSeconds(option: string, text: string | undefined, standard: number): number {
-  if (text === undefined) return standard;
-  const seconds = /^\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seconds <= longestSeconds)) {
-    throw new UsageError(`${option} takes a number of seconds, such as ${standard}; not "${text}"`);
-  }
-  return seconds;
+  const seconds = text === undefined ? standard : /^\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
+  if (seconds <= maxSeconds) return seconds * 1000;
+  throw new UsageError(`${option} takes a number of seconds, such as ${standard}; not "${text}"`);
 }
 
 /** @throws UsageError */
-export function resolveColorFlag(text: string | undefined): ColorChoice {
-  if (text === undefined) return 'auto';
+export function resolveColorFlag(text = 'auto'): ColorChoice {
   if (isColorChoice(text)) return text;
   throw new UsageError(`--color takes auto, always or never; not "${text}"`);
 }

@@ -1,30 +1,29 @@
-import type { ConfigFile, StoredConfig } from '../../settings/config-file.ts';
-import type { EnvironmentName } from '../../settings/settings.ts';
-import type { Sourced } from '../../settings/variables.ts';
-import type { Where } from '../../shared/where.ts';
-import type { Context } from '../context.ts';
-import type { GlobalOptions } from './globals.ts';
-import type { Messages } from './messages.ts';
-import type { Questions } from './questions.ts';
-import type { Results } from './results.ts';
-import type { ServiceAccess } from './service-access.ts';
+import { createPaint, type Paint, wantsColor } from '../../output/paint.ts';
+import { type ConfigFile, emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
+import { refuseSudoInHome } from '../../settings/folders.ts';
+import { sentence } from '../../settings/settings.ts';
+import { PetstockError } from '../../shared/errors.ts';
+import { exitCodes } from '../../shared/exit-codes.ts';
+import { type Where, whereName } from '../../shared/where.ts';
+import type { Context, Output } from '../context.ts';
+import { type GlobalOptions, resolveColorFlag, resolveFormat, resolvePatience } from './globals.ts';
+import { Messages } from './messages.ts';
+import { type Place, resolvePlace, whereOf } from './place.ts';
+import { Questions } from './questions.ts';
+import { Results } from './results.ts';
+import { ServiceAccess } from './service-access.ts';
 
-/** Everything that one run of one command is given. */
-export interface Invocation {
+/** Everything that one run of one command is given. Its configuration is as it was when the command began. */
+export interface Invocation extends Place {
   readonly context: Context;
   readonly globals: GlobalOptions;
-  readonly environment: Sourced<EnvironmentName>;
-  /** One of several stores; undefined: the one without a name. */
-  readonly store: Sourced<string> | undefined;
+  /** `inventory apply`, for other processes that share the state. */
+  readonly command: string;
   /** The store and the environment, for messages and hints. */
   readonly where: Where;
-  /** The configuration file as it was when the command began, as far as it counts for the store. */
-  readonly config: StoredConfig;
-  /** All of it. Only what shows or changes the file itself looks there. */
+  /** All of the configuration file. Only what shows or changes the file itself looks there. */
   readonly configFile: ConfigFile;
-  /** Messages to the person, on stderr. */
   readonly messages: Messages;
-  /** The result of the command, on stdout. */
   readonly results: Results;
   readonly questions: Questions;
   readonly service: ServiceAccess;
@@ -44,3 +43,52 @@ export type Action<Options extends object> = (
 
 /** Turns an action into what Commander's `.action()` takes: `.action(run(async (invocation, options, petId) => …))`. */
 export type Run = <Options extends object>(action: Action<Options>) => (...args: unknown[]) => Promise<void>;
+
+/** Commands that can do their work without knowing what is configured. */
+const unconfigured = /^(config path|completion|licenses|state|sandbox|history (list|show|export))( |$)/;
+
+/** Returns the configuration; a damaged one stops no command that can do without. @throws as `readConfig` */
+function readConfigFor(command: string, folder: string): ReadConfig {
+  try {
+    return readConfig(folder);
+  } catch (error) {
+    if (!(error instanceof PetstockError) || !unconfigured.test(command)) throw error;
+    const lost = /^(state|history)/.test(command) ? ', and a shared state that it may name is not looked at' : '';
+    return { config: emptyConfig, warnings: [`${sentence(error.message)} It has no effect on this command${lost}`] };
+  }
+}
+
+/**
+ * Reads the configuration and the global options for one run of a command.
+ * @throws UsageError for an option or a setting that makes no sense
+ */
+export async function openInvocation(context: Context, globals: GlobalOptions, command: string): Promise<Invocation> {
+  const { stdout, stderr, env, folders } = context;
+  refuseSudoInHome(folders, env);
+  const { config: configFile, warnings } = readConfigFor(command, folders.config);
+  const place = resolvePlace(env, globals, configFile);
+  const where = whereOf(place);
+  const format = resolveFormat(globals, place.config.settings, stdout.isTerminal, command);
+  const patience = resolvePatience(globals);
+  const flag = resolveColorFlag(globals.color);
+  const paintFor = ({ isTerminal }: Output): Promise<Paint> => createPaint(wantsColor({ flag, env, isTerminal }));
+
+  const messages = new Messages(context, { quiet: globals.quiet === true, paint: () => paintFor(stderr) });
+  const paint = () => paintFor(stdout);
+  const results = new Results({ context, globals, format, messages, place: whereName(where), paint });
+  if (results.wantsJson) context.onSecondInterrupt?.(lastWords);
+  const questions = new Questions(context, globals);
+  for (const warning of warnings) await messages.warn(warning);
+
+  const base = { context, globals, command, configFile, messages, questions };
+  const isRead = stdout.isTerminal && format === 'table';
+  const service = new ServiceAccess({ ...base, ...patience, chosen: place, isRead });
+  return { ...base, ...place, where, results, service };
+}
+
+/** Returns the line for a program that reads stderr, if a second Ctrl-C ends the process at once. */
+function lastWords(): string {
+  const message = 'Interrupted twice, and ended at once. What was on its way may have been written.';
+  const error = { code: 'interrupted', kind: 'interrupted', message, exitCode: exitCodes.interrupted };
+  return JSON.stringify({ error: { ...error, hint: 'petstock history list' } });
+}

@@ -39,7 +39,7 @@ async function requireCertificateCheck({ context, messages, writes }: NetworkUse
   if (writes) {
     throw new UsageError(`${fact}: nothing is written with it, and nothing was sent. Unset it`, { hint: instead });
   }
-  await messages.alert(`${fact}: anyone in between can read the key, and can answer in place of the service`);
+  await messages.warn(`${fact}: anyone in between can read the key, and can answer in place of the service`);
 }
 
 /** In milliseconds: an answer that takes longer is worth a line. */

@@ -4,11 +4,11 @@ import { ClosedPipeError } from '../../shared/errors.ts';
 import type { Context, Pager, PagerCommand } from '../context.ts';
 import type { Messages } from './messages.ts';
 
-export interface PagedOutputOptions {
+interface PagedOutputOptions {
   readonly context: Context;
   readonly messages: Messages;
   readonly pager: PagerCommand;
-  /** A variable names it: that it can't be run is said. */
+  /** A variable names it: a warning says if it can't be run. */
   readonly isChosen: boolean;
   /** Characters of a line of the terminal, and its lines. */
   readonly columns: number;
@@ -31,6 +31,8 @@ export class PagedOutput {
   /** Lines of the terminal that are still free; the last is for the prompt of the shell. */
   #room: number;
   #pager: Pager | undefined;
+  /** Resolves once the messages are shown that came while the pager had the terminal. */
+  #released: Promise<void> | undefined;
   /** Rejects when the person has left the pager, or on Ctrl-C. */
   #over: Promise<never> = new Promise(() => {});
   /** Goes straight to the terminal. */
@@ -57,12 +59,11 @@ export class PagedOutput {
 
   /** Shows what was held back, or waits until the person has left the pager. */
   async close(): Promise<void> {
-    const { messages } = this.#options;
     if (this.#pager === undefined) return this.#showPlain();
     this.#pager.end();
     const how = await this.#pager.ended;
+    await this.#released;
     if (how === 'missing') await this.#doWithout();
-    else await messages.release();
   }
 
   /** The pieces as they come, until the person leaves the pager. @throws ClosedPipeError then */
@@ -102,8 +103,9 @@ export class PagedOutput {
     // Without a keyboard it could not be left.
     if (!context.stdin.isTerminal) return this.#showPlain();
     await messages.clear();
-    messages.hold();
-    this.#pager = await context.openPager(pager);
+    const opened = context.openPager(pager);
+    this.#released = messages.holdUntil(opened.then(({ ended }) => ended));
+    this.#pager = await opened;
     this.#over = overOf(this.#pager, context.interrupted);
     this.#over.catch(() => {});
     await this.#page(this.#pager, this.#kept.join(''));
@@ -121,7 +123,7 @@ export class PagedOutput {
   async #doWithout(): Promise<void> {
     const { messages, pager, isChosen } = this.#options;
     this.#pager = undefined;
-    await messages.release();
+    await this.#released;
     if (isChosen)
       await messages.warn(`the pager ${JSON.stringify(pager.command)} can't be run; PETSTOCK_PAGER names another`);
     await this.#showPlain();

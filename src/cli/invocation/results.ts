@@ -5,73 +5,90 @@ import type { Format, View } from '../../output/view.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { stripControlsFromBody } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
+import type { GlobalOptions } from './globals.ts';
 import type { Messages } from './messages.ts';
 
-/** The result of a command, on stdout. */
-export interface Results {
-  /** True where a program reads it: `json` and `ndjson`. */
-  readonly wantsJson: boolean;
-  /** The chosen one. */
-  readonly format: Format;
-  /**
-   * Writes a view in the chosen format, piece by piece.
-   * @throws the reason of an interruption, and what writing to stdout throws
-   */
-  print(view: View, options?: PrintOptions): Promise<void>;
-  /** Writes lines that may be painted; what they repeat must be harmless already. */
-  show(lines: (paint: Paint) => readonly string[]): Promise<void>;
-  /** Writes text without paint, or bytes, for a result that has no format of its own. */
-  write(text: string | Uint8Array): Promise<void>;
-}
-
 export interface PrintOptions {
-  /** It is the report of what was done until then. */
+  /** The report of work already done: Ctrl-C does not end it. */
   readonly inSpiteOfInterruption?: boolean;
   /** Instead of the chosen one. */
   readonly format?: Format;
-  /** Instead of the chosen one: for what is printed after something else. */
+  /** Instead of the chosen one: for a view that follows another. */
   readonly header?: boolean | undefined;
-  /** Whether an empty table is said to be one; default: yes. */
+  /** Whether a message says that a table is empty; default: yes. */
   readonly sayWhenEmpty?: boolean;
 }
 
 export interface ResultsOptions {
-  readonly format: Format;
-  readonly header: boolean | undefined;
-  readonly stringIds: boolean;
-  /** CSV: text that a spreadsheet would take for a formula stays as it is. */
-  readonly raw: boolean;
-  /** Its signal ends it between two pieces. */
   readonly context: Context;
+  readonly globals: GlobalOptions;
+  readonly format: Format;
   readonly messages: Messages;
-  /** The values of `--fields`; undefined: all fields. */
-  readonly fields: readonly string[] | undefined;
-  /** A table that is longer than the terminal goes through a pager. */
-  readonly pages: boolean;
   /** `north/production`, for the prompt of the pager. */
   readonly place: string;
   paint(): Promise<Paint>;
 }
 
-export function createResults(options: ResultsOptions): Results {
-  const { format, stringIds, raw, context, messages, paint } = options;
-  const { stdout } = context;
-  // A terminal of unknown width is still a terminal: nothing harmful may reach it.
-  const width = () => (stdout.isTerminal ? (stdout.columns ?? 80) : undefined);
-  const write = async (chunk: string | Uint8Array): Promise<void> => {
-    await messages.clear();
-    await stdout.write(chunk);
-  };
+/** The result of a command, on stdout. */
+export class Results {
+  readonly #options: ResultsOptions;
+  /** The chosen one. */
+  readonly format: Format;
+  /** A program reads it: `json` and `ndjson`. */
+  readonly wantsJson: boolean;
 
-  const writePieces = async (
-    view: View,
-    { format = options.format, header = options.header, inSpiteOfInterruption = false }: PrintOptions,
-  ): Promise<boolean> => {
-    const interrupted = inSpiteOfInterruption ? undefined : context.interrupted;
-    const paged = interrupted !== undefined && format === 'table' ? await openPaged() : undefined;
+  constructor(options: ResultsOptions) {
+    this.#options = options;
+    this.format = options.format;
+    this.wantsJson = this.format === 'json' || this.format === 'ndjson';
+  }
+
+  /**
+   * Writes a view in the chosen format, piece by piece.
+   * @throws the reason of an interruption, and what writing to stdout throws
+   */
+  async print(view: View, options: PrintOptions = {}): Promise<void> {
+    const { globals, messages } = this.#options;
+    const { sayWhenEmpty = true, format = this.format } = options;
+    const shown = globals.fields === undefined ? view : await withFields(view, globals.fields);
+    const isEmpty = await this.#writePieces(shown, { ...options, format });
+    if (isEmpty && sayWhenEmpty && format === 'table') await messages.note('Nothing to show.');
+  }
+
+  /** Writes lines that may be painted; what they repeat must be harmless already. */
+  async show(lines: (paint: Paint) => readonly string[]): Promise<void> {
+    await this.#write(`${lines(await this.#options.paint()).join('\n')}\n`);
+  }
+
+  /** Writes text without paint, or bytes, for a result that has no format of its own. */
+  async write(text: string | Uint8Array): Promise<void> {
+    // What comes from outside has no colours on a terminal.
+    const isPainted = this.#options.context.stdout.isTerminal && typeof text === 'string';
+    await this.#write(isPainted ? stripControlsFromBody(text) : text);
+  }
+
+  async #write(chunk: string | Uint8Array): Promise<void> {
+    await this.#options.messages.clear();
+    await this.#options.context.stdout.write(chunk);
+  }
+
+  /** @returns whether there was nothing to write */
+  async #writePieces(view: View, options: PrintOptions & { readonly format: Format }): Promise<boolean> {
+    const { context, globals, paint } = this.#options;
+    const { stdout } = context;
+    const { format, header = globals.header } = options;
+    const interrupted = options.inSpiteOfInterruption ? undefined : context.interrupted;
+    const paged = interrupted !== undefined && format === 'table' ? await this.#openPaged() : undefined;
     const render = await loadRenderer(format);
-    const redact = stdout.isTerminal ? stdout.redact : undefined;
-    const pieces = render(view, { header, stringIds, raw, width: width(), paint: await paint(), redact });
+    const pieces = render(view, {
+      header,
+      stringIds: globals.stringIds === true,
+      raw: globals.raw === true,
+      // A terminal of unknown width is still a terminal: nothing harmful may reach it.
+      width: stdout.isTerminal ? (stdout.columns ?? 80) : undefined,
+      paint: await paint(),
+      redact: stdout.isTerminal ? stdout.redact : undefined,
+    });
     let isEmpty = true;
     // The next piece is made while this one is being written.
     let writing = Promise.resolve();
@@ -82,40 +99,27 @@ export function createResults(options: ResultsOptions): Results {
         interrupted?.throwIfAborted();
         await writing;
         isEmpty = false;
-        writing = paged?.write(piece) ?? write(piece);
-        // It is waited for soon enough, but until then Node takes a failure for one that is not handled.
+        writing = paged?.write(piece) ?? this.#write(piece);
+        // Awaited with the next piece: until then Node would treat a failure as unhandled.
         writing.catch(() => {});
       }
     } finally {
       try {
-        // What was written comes before what is said about a failure; but an interruption does not wait for a pipe.
+        // What was written comes before a message about a failure; but an interruption does not wait for a pipe.
         if (!interrupted?.aborted) await writing;
       } finally {
         await paged?.close();
       }
     }
     return isEmpty;
-  };
+  }
 
-  const openPaged = async () => {
-    if (!options.pages || !stdout.isTerminal) return undefined;
+  async #openPaged() {
+    const { context, globals, messages, place } = this.#options;
+    if (globals.pager === false || globals.quiet === true || !context.stdout.isTerminal) return undefined;
     const { openPagedOutput } = await import('./paged-output.ts');
-    return openPagedOutput(context, messages, options.place);
-  };
-
-  return {
-    wantsJson: format === 'json' || format === 'ndjson',
-    format,
-    // What comes from outside has no colours on a terminal.
-    write: (chunk) => write(stdout.isTerminal && typeof chunk === 'string' ? stripControlsFromBody(chunk) : chunk),
-    show: async (lines) => write(`${lines(await paint()).join('\n')}\n`),
-    print: async (whole, printing = {}) => {
-      const { sayWhenEmpty = true, format = options.format } = printing;
-      const view = options.fields === undefined ? whole : await withFields(whole, options.fields);
-      const isEmpty = await writePieces(view, printing);
-      if (isEmpty && sayWhenEmpty && format === 'table') await messages.note('Nothing to show.');
-    },
-  };
+    return openPagedOutput(context, messages, place);
+  }
 }
 
 /** The fields of items in columns were chosen by their command. @throws UsageError for a field that the view does not have */

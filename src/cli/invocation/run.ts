@@ -2,18 +2,17 @@ import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { refuseTypedKey } from '../typed-keys.ts';
 import type { GlobalOptions } from './globals.ts';
-import type { Action, Run } from './invocation.ts';
-import type { OpenInvocation } from './open.ts';
+import type { Action, ActionEnd, Invocation, Run } from './invocation.ts';
 
 export interface Runner {
   readonly run: Run;
-  /** The invocation of the command that ran, once it has begun. */
-  opened(): OpenInvocation | undefined;
+  /** Returns the invocation of the command that ran, once it has begun. */
+  opened(): Invocation | undefined;
 }
 
-/** Opens an invocation around the action that Commander has chosen, and closes it behind it. */
+/** Opens an invocation around the action that Commander has chosen, and closes it afterwards. */
 export function createRunner(context: Context): Runner {
-  let opened: OpenInvocation | undefined;
+  let opened: Invocation | undefined;
   const run: Run =
     <Options extends object>(action: Action<Options>) =>
     async (...args: unknown[]) => {
@@ -22,25 +21,24 @@ export function createRunner(context: Context): Runner {
       const operands = args.slice(0, -2).flat() as string[];
       refuseTypedKey(operands, nameOf(command));
       // Late, since help and version do without it.
-      const { openInvocation } = await import('./open.ts');
+      const { openInvocation } = await import('./invocation.ts');
       opened = await openInvocation(context, command.optsWithGlobals<GlobalOptions>(), nameOf(command));
-      let isShown = false;
+      let end: ActionEnd | undefined;
       try {
-        const end = await action(opened, command.opts<Options>(), ...operands);
-        isShown = typeof end === 'object' && end.showedRateLimit;
+        end = (await action(opened, command.opts<Options>(), ...operands)) ?? undefined;
       } catch (error) {
         // The outcome of the command matters more than what fails after it.
         await finish(opened).catch(() => {});
         throw error;
       }
-      await finish(opened, isShown);
+      await finish(opened, end);
     };
   return { run, opened: () => opened };
 }
 
-async function finish({ service }: OpenInvocation, isShown = false): Promise<void> {
+async function finish({ service }: Invocation, end?: ActionEnd): Promise<void> {
   try {
-    if (!isShown) await service.showRateLimit();
+    if (!end?.showedRateLimit) await service.showRateLimit();
   } finally {
     await service.close();
   }

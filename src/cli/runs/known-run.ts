@@ -12,8 +12,8 @@ import { withExistingState } from '../invocation/state.ts';
  * @param text its id, or the last four characters of it
  * @throws UsageError, NotFoundError
  */
-export function requireRun(invocation: Invocation, command: string, text: string): Promise<RunRecord> {
-  return withExistingState(invocation, command, async (state) => {
+export function requireRun(invocation: Invocation, text: string): Promise<RunRecord> {
+  return withExistingState(invocation, async (state) => {
     if (state === undefined) {
       throw new NotFoundError(`There is no run ${text} in the history`, { hint: 'petstock history list' });
     }

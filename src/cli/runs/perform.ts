@@ -95,7 +95,7 @@ function createAudience(session: Session, job: PlanJob, options: PlanOptions): R
     agree: async (rows) => {
       const question = planQuestion(rows, where, job.intention);
       const typed = where.env === 'production' ? whereName(where) : undefined;
-      await questions.confirmBulk({ question, typed, stdinIsTaken, look: job.look });
+      await questions.confirm({ question, typed, stdinIsTaken, look: job.look });
     },
     begun: async (run, count) => {
       job.onBegun?.(run);

@@ -22,8 +22,7 @@ export async function resumeRun(
   onBegin: () => Promise<void>,
 ): Promise<void> {
   const { messages, questions, service, where } = invocation;
-  const run =
-    text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, 'inventory apply', text);
+  const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
   const command = `petstock inventory apply --resume ${shellWord(run.run)}`;
   requireSamePlace(run, where, command);
   const look = `${command} ${whereOptions(run)} --dry-run`;
@@ -56,7 +55,7 @@ function writtenText({ counts, changes }: RunRecord): string {
 async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
   const { where } = invocation;
   const filter = { env: where.env, store: where.store ?? null, state: 'incomplete' as const, limit: 1 };
-  const latest = await withExistingState(invocation, 'inventory apply', async (state) => {
+  const latest = await withExistingState(invocation, async (state) => {
     for await (const run of state?.history.runs(filter) ?? []) return run;
     return undefined;
   });

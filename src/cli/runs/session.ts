@@ -1,8 +1,8 @@
 import type { RunSite } from '../../runs/site.ts';
+import { userOf } from '../../shared/account.ts';
 import { InterruptedError } from '../../shared/errors.ts';
 import type { Connection, ConnectionUse } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { userOf } from '../invocation/user.ts';
 
 /** A connection for one run, and where that writes. */
 export interface Session {

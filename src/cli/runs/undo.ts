@@ -1,6 +1,7 @@
 import { historyRunLines } from '../../output/history-run-view.ts';
 import { nothingToUndo, notUndoable, planUndo, undoablePets } from '../../runs/plan-undo.ts';
 import { StockReader } from '../../runs/stock-reader.ts';
+import { userOf } from '../../shared/account.ts';
 import { ConflictError, UsageError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
@@ -8,7 +9,6 @@ import type { RunRecord } from '../../state/history.ts';
 import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state.ts';
-import { userOf } from '../invocation/user.ts';
 import { requireRun, requireSamePlace, requireSameService } from './known-run.ts';
 import { type PlanOptions, performPlan } from './perform.ts';
 import { openSession, type Session, withWayOn } from './session.ts';
@@ -29,7 +29,7 @@ const mostNamed = 5;
  */
 export async function undoLastRun(invocation: Invocation, options: UndoOptions): Promise<void> {
   const { where, messages, questions } = invocation;
-  const { run, passed } = await withExistingState(invocation, 'undo', (state) => findLast(invocation, state));
+  const { run, passed } = await withExistingState(invocation, (state) => findLast(invocation, state));
   if (run === undefined) {
     throw new UsageError(`There is nothing to undo in ${whereName(where)}`, {
       lines: passed,
@@ -73,7 +73,7 @@ async function findLast(invocation: Invocation, state: State | undefined): Promi
 
 /** Undoes what a run has written. @throws UsageError if there is nothing (more) to undo */
 export async function undoRun(invocation: Invocation, text: string, options: UndoOptions): Promise<void> {
-  const run = await requireRun(invocation, 'undo', text);
+  const run = await requireRun(invocation, text);
   if (run.state === 'running') {
     throw new ConflictError(`Run ${run.run} is still running; nothing was sent`, { hint: 'petstock history list' });
   }

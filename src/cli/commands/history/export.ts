@@ -68,7 +68,7 @@ async function exportHistory(invocation: Invocation, options: ExportOptions, fil
     user: options.user,
   };
   const format = formatOf(globals);
-  await withExistingState(invocation, 'history export', async (state) => {
+  await withExistingState(invocation, async (state) => {
     const rows = () => state?.history.settled(filter) ?? noRows();
     const { header, stringIds = false } = globals;
     const rendering = { header, stringIds, width: undefined, paint: await createPaint(false) };

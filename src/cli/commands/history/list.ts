@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { historyListView } from '../../../output/history-list-view.ts';
 import { localMinute } from '../../../output/time.ts';
+import { userOf } from '../../../shared/account.ts';
 import type { History, RecordedRow, RunFilter, RunRecord } from '../../../state/history.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state.ts';
-import { userOf } from '../../invocation/user.ts';
 import { examples, fieldsOption } from '../command.ts';
 import { oneOf, petIdOf, wholeNumberOf } from '../values.ts';
 import { chosenPlace, chosenPlaceText, parseDate, shopNames } from './selection.ts';
@@ -62,7 +62,7 @@ async function list(invocation: Invocation, options: ListOptions): Promise<void>
   const showsAll = options.pets !== undefined && oneOf('--pets', options.pets, ['all']) === 'all';
   const chosen = wholeNumberOf('--limit', options.limit);
   const limit = chosen ?? (context.stdout.isTerminal ? shownOnTerminal : undefined);
-  await withExistingState(invocation, 'history list', async (state) => {
+  await withExistingState(invocation, async (state) => {
     const history = state?.history;
     const shown = upTo(history, filter, limit);
     const now = context.clock.now();

@@ -45,7 +45,7 @@ async function prune(invocation: Invocation, { before, keep, incomplete = false 
     keep: wholeNumberOf('--keep', keep),
     incomplete,
   };
-  await withExistingState(invocation, 'history prune', async (state) => {
+  await withExistingState(invocation, async (state) => {
     const removed = state === undefined ? 0 : await removeRuns(invocation, state.history, bounds);
     await invocation.messages.note(`${runsText(removed)}${chosenPlaceText(invocation)} removed.`);
   });
@@ -60,7 +60,7 @@ async function removeRuns(invocation: Invocation, history: History, bounds: Prun
   const { runs, kept } = runsToPrune(all, chosenPlace(invocation), bounds);
   if (kept > 0) await invocation.messages.note(keptText(kept));
   if (runs.length === 0) return 0;
-  await invocation.questions.confirmBulk({
+  await invocation.questions.confirm({
     question: `Remove ${runsText(runs.length)} for good?`,
     undone: 'Nothing was removed',
   });

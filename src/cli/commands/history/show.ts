@@ -37,7 +37,7 @@ async function show(invocation: Invocation, options: ShowOptions, text = ''): Pr
   const chosen: readonly RecordedResult[] | undefined = options.state
     ?.flatMap((list) => list.split(','))
     .map((word) => oneOf('--state', word.trim(), rowResults));
-  await withExistingState(invocation, 'history show', async (state) => {
+  await withExistingState(invocation, async (state) => {
     if (state === undefined) {
       throw new NotFoundError(`There is no run "${text}": the history is empty`, { hint: 'petstock history list' });
     }

@@ -62,7 +62,7 @@ export class RepetitionGuard {
         { hint: `petstock history show ${written.run}` },
       );
     }
-    if (!asks) await invocation.messages.alert(`${what}, and its deltas are added once more`);
+    if (!asks) await invocation.messages.warn(`${what}, and its deltas are added once more`);
     return what;
   }
 }

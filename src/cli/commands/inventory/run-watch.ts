@@ -90,8 +90,7 @@ function watchOptions(invocation: Invocation, connection: Connection, options: R
       const what = `${grouped(list.length)} ${list.length === 1 ? 'pet' : 'pets'} of ${whereName(where)}`;
       await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
     },
-    onFault: (error) =>
-      messages.alert(`${error.message}. No changes are seen until it answers; petstock keeps looking`),
+    onFault: (error) => messages.warn(`${error.message}. No changes are seen until it answers; petstock keeps looking`),
     onBack: (after) => messages.note(`The service answers again, after ${formatDuration(after / 1000)}.`),
     onSlower: (slower, why) => {
       const reason = why === 'limit' ? 'more would be over a tenth of the rate limit' : 'the service answered 429';

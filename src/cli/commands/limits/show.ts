@@ -42,7 +42,7 @@ export function defineLimits(command: Command, run: Run): void {
 }
 
 function knownKeys(invocation: Invocation): Promise<readonly KnownKey[]> {
-  return withExistingState(invocation, 'limits', async (state) => (await state?.limits.list()) ?? [], 'limits');
+  return withExistingState(invocation, async (state) => (await state?.limits.list()) ?? [], 'limits');
 }
 
 async function refreshedKeys({ service }: Invocation): Promise<readonly KnownKey[]> {
@@ -77,7 +77,6 @@ function defineLimitsClear(command: Command, run: Run): void {
         const { messages, questions, globals, where: place, context } = invocation;
         await withExistingState(
           invocation,
-          'limits clear',
           async (state) => {
             const known = nameKeys(invocation, (await state?.limits.list()) ?? []);
             const keys = known.map((key) => ({ ...key, facts: factsOf(key, context.clock) }));
@@ -88,7 +87,7 @@ function defineLimitsClear(command: Command, run: Run): void {
             }
             const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
             await messages.show(() => lines, { always: questions.willAsk() });
-            await questions.confirmBulk({
+            await questions.confirm({
               question: question(chosen.length),
               look: 'petstock limits',
               undone: 'Nothing was forgotten',

@@ -27,11 +27,7 @@ async function check(invocation: Invocation): Promise<void> {
 /** Returns what is wrong with the state, or a sentence if there is none. @throws the error of a state that can't be opened */
 async function problemsOf(invocation: Invocation): Promise<readonly string[] | string> {
   try {
-    return await withExistingState(
-      invocation,
-      'state check',
-      async (state) => state?.check() ?? 'There is no state yet.',
-    );
+    return await withExistingState(invocation, async (state) => state?.check() ?? 'There is no state yet.');
   } catch (error) {
     if (error instanceof FailureError && invocation.results.wantsJson)
       await invocation.results.print(checkView([error.message]));

@@ -19,7 +19,7 @@ export function defineStateInfo(command: Command, run: Run): void {
 }
 
 async function info(invocation: Invocation): Promise<void> {
-  await withExistingState(invocation, 'state info', async (state) => {
+  await withExistingState(invocation, async (state) => {
     if (state === undefined) {
       const url = sharedStateOf(invocation)?.value;
       const location = url === undefined ? invocation.context.folders.state : maskDatabaseUrl(url);

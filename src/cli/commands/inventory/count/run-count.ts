@@ -131,7 +131,7 @@ async function petIdsOf({ invocation, connection }: Session, all: boolean): Prom
     return petIds;
   } catch (error) {
     if (all || !(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
-    await invocation.messages.alert(`${error.message}. Pet ids are checked once the count is done`);
+    await invocation.messages.warn(`${error.message}. Pet ids are checked once the count is done`);
     return undefined;
   }
 }

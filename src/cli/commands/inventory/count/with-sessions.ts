@@ -21,7 +21,7 @@ export async function withSessions<T>(
   const { openLocalConnection } = await import('../../../../state/open-state.ts');
   const { stateFile } = await import('../../../../state/sqlite/state-file.ts');
   if (looksOnly && !existsSync(stateFile(folders.state))) return undefined;
-  const warn = (line: string) => void messages.alert(line);
+  const warn = (line: string) => void messages.warn(line);
   const system = { clock, processes, random };
   const connection = await openLocalConnection({
     ...system,
