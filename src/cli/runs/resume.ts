@@ -52,11 +52,14 @@ function writtenText({ counts, changes }: RunRecord): string {
   return `${grouped(counts.applied + counts.differs)} of ${grouped(changes)} written`;
 }
 
+/** Of the runs without a process; else of those whose process may be gone with the last start of the machine, which takes a wait. */
 async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
   const { where } = invocation;
-  const filter = { env: where.env, store: where.store ?? null, state: 'incomplete' as const, limit: 1 };
   const latest = await withExistingState(invocation, async (state) => {
-    for await (const run of state?.history.runs(filter) ?? []) return run;
+    for (const unfinished of ['incomplete', 'running'] as const) {
+      const filter = { env: where.env, store: where.store ?? null, state: unfinished, limit: 1 };
+      for await (const run of state?.history.runs(filter) ?? []) return run;
+    }
     return undefined;
   });
   if (latest !== undefined) return latest;
