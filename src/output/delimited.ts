@@ -1,7 +1,6 @@
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 import { chunksOf } from './batches.ts';
-import { itemFields } from './inventory-view.ts';
-import type { Renderer, RenderOptions, Row, Scalar, View } from './view.ts';
+import { itemFields, type Renderer, type RenderOptions, type Row, type Scalar, type View } from './view.ts';
 
 /**
  * RFC 4180 with LF line ends; with a header unless the options say otherwise. A text that a spreadsheet would take for a formula

@@ -7,11 +7,8 @@ import { countColumn, numberText } from './change-rows.ts';
 import type { Paint } from './paint.ts';
 import { type ShareColumn, withShare } from './share-column.ts';
 import { localMinute } from './time.ts';
-import { type Column, gridOf, type Page, type Row, type View } from './view.ts';
+import { type Column, gridOf, inventoryFields, type Page, type Row, type View } from './view.ts';
 
-/** The fields of an item, in the order in which they are shown. */
-export const inventoryFields = ['petId', 'quantity', 'status'] as const;
-export type InventoryField = (typeof inventoryFields)[number];
 /** The fields of a view with the shop's names of pets. */
 export const namedFields = [...inventoryFields, 'name'] as const;
 type ShownField = (typeof namedFields)[number];
@@ -96,11 +93,6 @@ async function* withNames(
 
 async function* objects(batches: ColumnBatches): AsyncGenerator<readonly InventoryItem[]> {
   for await (const batch of batches) yield batch.items();
-}
-
-/** The columns of a view of items by the names of their fields. */
-export function itemFields({ columns }: View): InventoryField[] {
-  return columns.flatMap(({ field }) => inventoryFields.find((known) => known === field) ?? []);
 }
 
 /** One item; with `before`, the stock that was found, and `run`, the run that wrote it, these go last. */

@@ -1,5 +1,5 @@
 import { slack } from './digits.ts';
-import type { InventoryField } from './inventory-view.ts';
+import type { InventoryField } from './view.ts';
 
 /** How items become lines. */
 export interface ItemLineFormat {

@@ -1,12 +1,11 @@
 import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { chunksOf } from './batches.ts';
-import { itemFields } from './inventory-view.ts';
 import type { ItemLineFormat, ItemLines } from './item-lines.ts';
 import { cellWriters, headerLine, isCramped, type Layout, layOut, layOutLong, lineWriter, measure } from './lanes.ts';
 import { rowToKeep, type TableCell, tableCells } from './table-cells.ts';
 import { factLines, recordLines, recordWriter } from './table-records.ts';
 import { barred, blanks } from './text-width.ts';
-import { type Column, gridOf, type RenderOptions, type Row, type View } from './view.ts';
+import { type Column, gridOf, itemFields, type RenderOptions, type Row, type View } from './view.ts';
 
 /** Up to so many rows cli-table3 draws the table; its time is quadratic, so a longer one is streamed at fixed widths. */
 const drawnRows = 200;

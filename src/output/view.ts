@@ -101,3 +101,12 @@ export async function gridOf({ table }: View, options: RenderOptions): Promise<P
 
 /** Gives the text, or its UTF-8 bytes, in pieces of any size; every piece is whole lines. */
 export type Renderer = (view: View, options: RenderOptions) => AsyncIterable<string | Uint8Array>;
+
+/** The fields of an item, in the order in which they are shown. */
+export const inventoryFields = ['petId', 'quantity', 'status'] as const;
+export type InventoryField = (typeof inventoryFields)[number];
+
+/** Returns the columns of a view of items by the names of their fields. */
+export function itemFields({ columns }: View): InventoryField[] {
+  return columns.flatMap(({ field }) => inventoryFields.find((known) => known === field) ?? []);
+}

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { integerLength, slack, writeInteger } from '../../src/output/digits.ts';
-import { inventoryColumnsView, inventoryFields, inventoryListView } from '../../src/output/inventory-view.ts';
-import { formats } from '../../src/output/view.ts';
+import { inventoryColumnsView, inventoryListView } from '../../src/output/inventory-view.ts';
+import { formats, inventoryFields } from '../../src/output/view.ts';
 import { itemLists } from '../inventory/arbitraries.ts';
 import { batchesOf, columnsOf } from '../inventory/columns.ts';
 import fc from '../support/seeded-fast-check.ts';

@@ -7,13 +7,8 @@ import { isSortKey, type SortOptions, sortItems, sortKeys } from '../../../inven
 import { summarize } from '../../../inventory/summary.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../../inventory/values.ts';
 import { parseFields } from '../../../output/chosen-fields.ts';
-import {
-  inventoryColumnsView,
-  inventoryFields,
-  namedFields,
-  stockPage,
-  summaryView,
-} from '../../../output/inventory-view.ts';
+import { inventoryColumnsView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
+import { inventoryFields } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
