@@ -1,8 +1,8 @@
 import { grouped } from '../inventory/grouped.ts';
 import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import { FailureError } from '../shared/errors.ts';
+import { isJsonObject, type Json, numberText, parseJson, TooManyValues, toInteger } from '../shared/json.ts';
 import { decodeUtf8, mostBytes, tooLong } from './body.ts';
-import { isJsonObject, type Json, numberText, parseJson, TooManyValues, toInteger } from './json.ts';
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const safe = { min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE_INTEGER) };

@@ -8,8 +8,8 @@ import {
   type ServiceError,
   UnavailableError,
 } from '../shared/errors.ts';
+import { isJsonObject, parseJson, toInteger } from '../shared/json.ts';
 import type { Answer } from './exchange.ts';
-import { isJsonObject, parseJson, toInteger } from './json.ts';
 
 /** Who answers these was not the service, or did not wait for the request: it may still be carried out. */
 const notFinal: ReadonlySet<number> = new Set([408, 502, 504]);

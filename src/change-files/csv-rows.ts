@@ -1,84 +1,139 @@
 import { quoted } from '../inventory/parsed.ts';
 import { parsePetId, parseQuantity } from '../inventory/values.ts';
-import { type DelimitedRow, delimiterName, RecordScanner } from './csv-records.ts';
+import { type CsvRecord, CsvRecords, delimiterName } from './csv-records.ts';
 import type { FaultList } from './fault.ts';
-import { type Field, type FieldNames, nearestField, ownNames, type RawRow, type RowField } from './field-names.ts';
-import type { RowReader } from './text.ts';
+import { type Field, type FieldNames, type FieldTexts, nearestField, type RawRow } from './field-names.ts';
 
 /** Text that our export has put an apostrophe before; see `change-file-text.ts`. */
 const guarded = /^'+[=+\-@\t\r＝＋－＠]/;
+const guardedFields: ReadonlySet<Field> = new Set(['status', 'reason', 'ref']);
 
-/** Reads CSV, TSV and their kin. */
-export class DelimitedRows implements RowReader {
-  #header: 'awaited' | 'useless' | Columns = 'awaited';
-  readonly #scanner: RecordScanner;
-  /** It was said that rows are all in one column. */
+/** The columns of a table. */
+interface Columns {
+  /** Number of cells in the header line. */
+  readonly count: number;
+  /** The fields that the table has, and the index of the cell of each. */
+  readonly fields: readonly { readonly field: Field; readonly index: number }[];
+  /** The names as the header line spells them. */
+  readonly names: FieldTexts;
+  /** Indexes of columns without a name, which have to be empty. */
+  readonly unnamed: readonly number[];
+}
+
+/** Reads the rows of CSV, TSV and their kin. */
+export class CsvRows {
+  #hasBegun = false;
+  /** undefined: rows make no sense, or there was no header line yet. */
+  #columns: Columns | undefined;
+  readonly #records: CsvRecords;
+  /** It was reported that rows are all in one column. */
   #isInOneColumn = false;
 
+  /** @param isStockList it is a list of stock, not a change file: it may have no header line */
   constructor(
     private readonly faults: FaultList,
-    private readonly onRow: (row: RawRow) => void,
     private readonly names: FieldNames,
+    private readonly isStockList: boolean,
   ) {
-    this.#scanner = new RecordScanner((row) => this.#read(row), names);
+    this.#records = new CsvRecords(names.knows);
   }
 
-  write(text: string): void {
-    this.#scanner.write(text);
-  }
-
-  end(): void {
-    this.#scanner.end();
-    if (this.#header === 'awaited') this.faults.add({ line: 1, message: 'the file is empty' });
-  }
-
-  #read(row: DelimitedRow): void {
-    if (row.cells.every(isBlank)) return;
-    if (this.#header === 'awaited') {
-      const implied = this.names.isStockList ? listColumns(row.cells) : undefined;
-      this.#header = implied ?? readHeader(row, this.names, this.faults) ?? 'useless';
-      if (implied === undefined) return;
+  *read(piece: string, isLast: boolean): Generator<RawRow> {
+    for (const record of this.#records.read(piece, isLast)) {
+      if (record.cells.every(isBlank)) continue;
+      if (!this.#hasBegun) {
+        this.#hasBegun = true;
+        const implied = this.isStockList ? listColumns(record.cells) : undefined;
+        this.#columns = implied ?? this.#readHeader(record);
+        if (implied === undefined) continue;
+      }
+      const row = this.#columns && this.#rowOf(record, this.#columns);
+      if (row !== undefined) yield row;
     }
-    if (this.#header !== 'useless') this.#readCells(row, this.#header);
+    if (isLast && !this.#hasBegun) this.faults.add({ line: 1, message: 'the file is empty' });
   }
 
-  #readCells(row: DelimitedRow, columns: Columns): void {
-    const { line, cells } = row;
-    if (columns.count > 1 && isInOneColumn(cells)) {
-      if (!this.#isInOneColumn) this.faults.add({ line, message: `${inOneColumn}, from this line on` });
-      this.#isInOneColumn = true;
-      return;
+  /** Returns undefined, with a fault, if the cells can't be separated. */
+  #rowOf(record: CsvRecord, columns: Columns): RawRow | undefined {
+    const { line, cells } = record;
+    const isInOneCell = columns.count > 1 && isInOneColumn(cells);
+    const fault = isInOneCell ? `${inOneColumn}, from this line on` : shapeFault(record, columns);
+    if (fault === undefined) return { line, names: columns.names, cells: cellTexts(cells, columns) };
+    if (!(isInOneCell && this.#isInOneColumn)) this.faults.add({ line, message: fault });
+    this.#isInOneColumn ||= isInOneCell;
+    return undefined;
+  }
+
+  /**
+   * Understands the header line. Every column has to be a known one: of a misspelt `expected`, the precondition would be
+   * lost without a word.
+   * @returns undefined, with faults, if rows make no sense without the columns that are missing
+   */
+  #readHeader({ cells, line }: CsvRecord): Columns | undefined {
+    const { faults, names: naming } = this;
+    const names = cells.map((cell) => cell.trim());
+    const fault = (message: string) => void faults.add({ line, message });
+    if (isOneColumn(names, naming)) return fault(`${inOneColumn}, here ${quoted(names[0] ?? '')}`);
+    if (!names.some((name) => naming.knows(name) || nearestField(name) !== undefined)) {
+      fault(this.isStockList ? noStockList : noChangeFile);
+      // Whatever it is, such as a file of keys: only what looks like names of columns is repeated.
+      if (names.length > 1 && names.every(looksLikeName)) {
+        for (const name of names) naming.faultOf(name);
+        faults.remedy = naming.remedy();
+      }
+      return undefined;
     }
-    const message = misshapen(row, columns);
-    if (message !== undefined) {
-      this.faults.add({ line, message });
-      return;
+    const { total } = faults;
+    const columns = this.#findColumns(names, line);
+    const found = new Set(columns.fields.map(({ field }) => field));
+    naming.finish(faults, line, found);
+    const hasStock = found.has('quantity') || found.has('delta');
+    if (found.has('petId') && hasStock) return columns;
+    // A column that is misspelt, or was named and is missing, is reported already.
+    if (faults.total > total) return undefined;
+    return fault(
+      found.has('petId')
+        ? 'there is neither a column quantity nor a column delta'
+        : 'there is no column petId: the first line has to name the columns, such as petId,quantity,reason',
+    );
+  }
+
+  #findColumns(names: readonly string[], line: number): Columns {
+    const fields: { readonly field: Field; readonly index: number }[] = [];
+    const unnamed: number[] = [];
+    const fault = (column: string, message: string) => this.faults.add({ line, column, message });
+    for (const [index, name] of names.entries()) {
+      const field = this.names.fieldOf(name);
+      const other = fields.find((one) => one.field === field);
+      if (name === '') unnamed.push(index);
+      else if (field === undefined) {
+        const unknown = this.names.faultOf(name);
+        if (unknown !== undefined) fault(name, unknown);
+      } else if (other === undefined) fields.push({ field, index });
+      else fault(name, twice(names[other.index] ?? '', name));
     }
-    const { indexes, names } = columns;
-    const cell = (index: number | undefined): string => (index === undefined ? '' : (cells[index] ?? ''));
-    this.onRow({
-      line,
-      names,
-      status: withoutGuard(cell(indexes.status)),
-      cells: {
-        petId: cell(indexes.petId),
-        quantity: cell(indexes.quantity),
-        delta: cell(indexes.delta),
-        expected: cell(indexes.expected),
-        reason: withoutGuard(cell(indexes.reason)),
-        ref: withoutGuard(cell(indexes.ref)),
-      },
-    });
+    const spelled = Object.fromEntries(fields.map(({ field, index }) => [field, names[index] ?? '']));
+    return { count: names.length, fields, names: spelled, unnamed };
   }
 }
 
+function cellTexts(cells: readonly string[], { fields }: Columns): FieldTexts {
+  const texts: Partial<Record<Field, string>> = {};
+  for (const { field, index } of fields) {
+    const text = cells[index] ?? '';
+    const isGuarded = text.startsWith("'") && guardedFields.has(field) && guarded.test(text);
+    texts[field] = isGuarded ? text.slice(1) : text;
+  }
+  return texts;
+}
+
 /**
- * Why the cells of a row can't be separated. Cells that are missing at the end are blank, since Excel leaves them out
- * where a block of rows has nothing in them; but not in a last line without a line end, which is what is left of a file
+ * Returns why the cells of a row can't be separated. Cells that are missing at the end are blank, since Excel leaves them out
+ * if a block of rows has nothing in them; but not in a last line without a line end, which is what is left of a file
  * that was cut off. Blank cells past the header's are harmless.
  */
-function misshapen(row: DelimitedRow, { count, unnamed }: Columns): string | undefined {
-  const { cells, delimiter, ended, misquoted } = row;
+function shapeFault(record: CsvRecord, { count, unnamed }: Columns): string | undefined {
+  const { cells, delimiter, ended, misquoted } = record;
   if (misquoted !== undefined) {
     return `cell ${misquoted} goes on after its closing quote: inside a text, write a quote twice`;
   }
@@ -87,14 +142,11 @@ function misshapen(row: DelimitedRow, { count, unnamed }: Columns): string | und
     return `there are ${cells.length} cells, and the header has ${count}: a ${name} inside a text needs quotes around the text, and a number has none`;
   }
   if (cells.length < count && !ended) {
-    return `the file breaks off here: the last line has ${counted(cells.length)}, and the header has ${count}`;
+    const found = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
+    return `the file breaks off here: the last line has ${found}, and the header has ${count}`;
   }
   const stray = unnamed.find((index) => !isBlank(cells[index] ?? ''));
   return stray === undefined ? undefined : `cell ${stray + 1} is filled in, but its column has no name in the header`;
-}
-
-function counted(cells: number): string {
-  return cells === 1 ? '1 cell' : `${cells} cells`;
 }
 
 /** Reports whether a row is in its first cell, with another delimiter than the header line. */
@@ -106,120 +158,35 @@ function isBlank(cell: string): boolean {
   return cell === '' || cell.trim() === '';
 }
 
-function withoutGuard(text: string): string {
-  return text.startsWith("'") && guarded.test(text) ? text.slice(1) : text;
-}
-
-/** Where in a row each field is. */
-export interface Columns {
-  /** How many cells the header line has. */
-  readonly count: number;
-  /** Index of the cell of each field that the file has. */
-  readonly indexes: Readonly<Partial<Record<Field, number>>>;
-  /** The names as the header line spells them; of what it doesn't have, as petstock does. */
-  readonly names: Readonly<Record<RowField, string>>;
-  /** Indexes of columns without a name, which have to be empty. */
-  readonly unnamed: readonly number[];
-}
-
 const noChangeFile = 'this is not a change file: the first line has to name the columns, such as petId,quantity,reason';
 const noStockList =
   'this is not a stock list: the first line has to name the columns, such as petId,quantity,status, ' +
   'as petstock inventory list -o csv writes them';
-
-/**
- * The columns of a list without a header line, as `list` writes it into a pipe: pet id, quantity, status.
- * @param cells of the first line
- * @returns undefined for any other line: of two numbers it is not known which is which
- */
-export function listColumns(cells: readonly string[]): Columns | undefined {
-  const [petId = '', quantity = '', status = ''] = cells;
-  const isItem = cells.length === 3 && parsePetId(petId).ok && parseQuantity(quantity).ok;
-  if (!isItem || !/^\p{L}/u.test(status)) return undefined;
-  return { count: 3, indexes: { petId: 0, quantity: 1, status: 2 }, names: ownNames, unnamed: [] };
-}
-
-/**
- * Understands the header line. Every column has to be a known one: of a misspelt `expected`, the precondition would be
- * lost without a word.
- * @returns undefined, with faults, where rows make no sense without the columns that are missing
- */
-export function readHeader(
-  { cells, line }: { readonly cells: readonly string[]; readonly line: number },
-  naming: FieldNames,
-  faults: FaultList,
-): Columns | undefined {
-  const names = cells.map((cell) => cell.trim());
-  if (isOneColumn(names, naming)) {
-    faults.add({ line, message: `${inOneColumn}, here ${quoted(names[0] ?? '')}` });
-    return undefined;
-  }
-  if (!names.some((name) => naming.knows(name) || nearestField(name) !== undefined)) {
-    faults.add({ line, message: naming.isStockList ? noStockList : noChangeFile });
-    // Whatever it is, such as a file of keys: only what looks like names of columns is repeated.
-    if (names.length > 1 && names.every(looksLikeName)) {
-      for (const name of names) naming.faultOf(name, 'column');
-      faults.remedy = naming.remedy(new Set(), 'column');
-    }
-    return undefined;
-  }
-  const total = faults.total;
-  const { found, unnamed } = findColumns(names, line, naming, faults);
-  const missing = naming.missing('column');
-  for (const message of missing) faults.add({ line, message });
-  if (missing.length === 0) faults.remedy = naming.remedy(new Set(found.keys()), 'column');
-  // One that was named and is missing is reported already.
-  if (faults.total > total && !found.has('petId')) return undefined;
-  if (!found.has('petId')) {
-    const message = 'there is no column petId: the first line has to name the columns, such as petId,quantity,reason';
-    faults.add({ line, message });
-    return undefined;
-  }
-  if (!found.has('quantity') && !found.has('delta')) {
-    // A misspelt one is reported already.
-    if (faults.total === total) faults.add({ line, message: 'there is neither a column quantity nor a column delta' });
-    return undefined;
-  }
-  const indexes = Object.fromEntries([...found].map(([field, { index }]) => [field, index]));
-  const spelled = Object.fromEntries([...found].map(([field, { name }]) => [field, name]));
-  return { count: cells.length, indexes, names: { ...ownNames, ...spelled }, unnamed };
-}
-
-/** What is said, once, of a file whose columns were not told apart. */
+/** Reported once of a file whose columns were not told apart. */
 const inOneColumn =
   'the file is all in one column: in a spreadsheet split it into columns (Data, Text to columns) and save it as CSV again';
 
-/** Reports whether the one cell of a header line holds the names of several columns. */
-function isOneColumn(names: readonly string[], naming: FieldNames): boolean {
-  const [only, ...others] = names.filter((name) => name !== '');
-  if (only === undefined || others.length > 0 || naming.knows(only)) return false;
-  return only.split(/[\s,;|:]+/).filter((part) => naming.knows(part)).length > 1;
+/**
+ * Returns the columns of a list without a header line, as `list` writes it into a pipe: pet id, quantity, status. undefined if the first
+ * line is another: of two numbers it is not known which is which.
+ */
+function listColumns([petId = '', quantity = '', status = '', ...others]: readonly string[]): Columns | undefined {
+  const isItem = others.length === 0 && parsePetId(petId).ok && parseQuantity(quantity).ok;
+  if (!isItem || !/^\p{L}/u.test(status)) return undefined;
+  const fields = (['petId', 'quantity', 'status'] as const).map((field, index) => ({ field, index }));
+  return { count: 3, fields, names: {}, unnamed: [] };
 }
 
-/** A word or several, and no number or key. */
+/** Reports whether the one cell of a header line holds the names of several columns. */
+function isOneColumn(names: readonly string[], { knows }: FieldNames): boolean {
+  const [only, ...others] = names.filter((name) => name !== '');
+  if (only === undefined || others.length > 0 || knows(only)) return false;
+  return only.split(/[\s,;|:]+/).filter(knows).length > 1;
+}
+
+/** Reports whether a name is a word or several, and no number or key. */
 function looksLikeName(name: string): boolean {
   return name.length <= 24 && /^\p{L}[\p{L} _.()/#-]*\d{0,2}$/u.test(name);
-}
-
-interface FoundColumns {
-  readonly found: ReadonlyMap<Field, { readonly index: number; readonly name: string }>;
-  readonly unnamed: readonly number[];
-}
-
-function findColumns(names: readonly string[], line: number, naming: FieldNames, faults: FaultList): FoundColumns {
-  const found = new Map<Field, { readonly index: number; readonly name: string }>();
-  const unnamed: number[] = [];
-  for (const [index, name] of names.entries()) {
-    const field = naming.fieldOf(name);
-    const other = field === undefined ? undefined : found.get(field);
-    const unknown = field === undefined && name !== '' ? naming.faultOf(name, 'column') : undefined;
-    if (name === '') unnamed.push(index);
-    else if (unknown !== undefined) faults.add({ line, column: name, message: unknown });
-    else if (field === undefined) continue;
-    else if (other === undefined) found.set(field, { index, name });
-    else faults.add({ line, column: name, message: twice(other.name, name) });
-  }
-  return { found, unnamed };
 }
 
 function twice(first: string, second: string): string {

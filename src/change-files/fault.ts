@@ -5,7 +5,7 @@ export type PlaceUnit = 'line' | 'item';
 
 /** What is wrong at one place of a file. */
 export interface FileFault {
-  /** From 1; every line of the file counts, blank ones too. Where the unit is `item`, the number of the item. */
+  /** From 1; every line of the file counts, blank ones too. If the unit is `item`, the number of the item. */
   readonly line: number;
   /** The column of the header line, or the field of the JSON object, as the file spells it, but short and harmless. */
   readonly column?: string | undefined;
@@ -16,14 +16,24 @@ export interface FileFault {
 /** How a file can be read all the same: with `--ignore-columns`, or once a question is answered, which is never guessed. */
 export type Remedy = { readonly kind: 'ignore' } | { readonly kind: 'ask'; readonly question: string };
 
+/** The faults of a file. */
+export interface FileFaults {
+  /** Meaning of `line` in each of them. */
+  readonly unit: PlaceUnit;
+  /** The first thousand, in the order of lines. */
+  readonly faults: readonly FileFault[];
+  /** Number of faults in all. */
+  readonly total: number;
+  /** How the file can be read all the same, if its names alone stand in the way. */
+  readonly remedy: Remedy | undefined;
+}
+
 const mostKept = 1000;
 
 /** Counts every fault and keeps the first thousand: a file can have a million, more than anyone reads. */
-export class FaultList {
+export class FaultList implements FileFaults {
   total = 0;
-  /** What `line` means in each of them. */
   unit: PlaceUnit = 'line';
-  /** How the file can be read all the same, where its names alone stand in the way. */
   remedy: Remedy | undefined;
   readonly #kept: FileFault[] = [];
 
@@ -33,13 +43,18 @@ export class FaultList {
     this.#kept.push({ line, column: column === undefined ? undefined : quoted(column).slice(1, -1), message });
   }
 
-  /** The first faults of the file by line, `others` among them. Both lists have to be filled in the order of lines. */
-  inOrder(others: FaultList): readonly FileFault[] {
-    return [...this.#kept, ...others.#kept].sort((left, right) => left.line - right.line).slice(0, mostKept);
+  get faults(): readonly FileFault[] {
+    return this.#kept.toSorted((left, right) => left.line - right.line);
+  }
+
+  /** Returns the faults if there are any, else what the file holds. */
+  or<T>(held: T): ({ readonly ok: true } & T) | ({ readonly ok: false } & FileFaults) {
+    const { unit, faults, total, remedy } = this;
+    return total === 0 ? { ok: true, ...held } : { ok: false, unit, faults, total, remedy };
   }
 }
 
-/** Thrown where a file can't be read any further; the fault says why. */
+/** Thrown if a file can't be read any further; the fault says why. */
 export class BrokenFileError extends Error {
   constructor(readonly fault: FileFault) {
     super(fault.message);

@@ -1,75 +1,62 @@
 import { quoted } from '../inventory/parsed.ts';
 import { editDistance } from '../shared/did-you-mean.ts';
 import { shellWord } from '../shared/shell-word.ts';
-import type { Remedy } from './fault.ts';
+import type { FaultList, Remedy } from './fault.ts';
 
-/** What a row can tell. */
+/** The fields that a row can have. The status is there for people: no change is read from it. */
 export const fields = ['petId', 'quantity', 'delta', 'expected', 'reason', 'ref', 'status'] as const;
 export type Field = (typeof fields)[number];
-/** What of a row is read: the status is there for people. */
 export type RowField = Exclude<Field, 'status'>;
 
-export const rowFields: readonly RowField[] = ['petId', 'quantity', 'delta', 'expected', 'reason', 'ref'];
+export const rowFields = fields.filter((field): field is RowField => field !== 'status');
 
-/** A row in which nothing is filled in. */
-export const blankCells: Readonly<Record<RowField, string>> = {
-  petId: '',
-  quantity: '',
-  delta: '',
-  expected: '',
-  reason: '',
-  ref: '',
-};
+/** A row as text: a blank field is empty or absent. */
+export interface RawRow {
+  /** The line on which it begins, or its number: as `FileFaults.unit` says. */
+  readonly line: number;
+  readonly cells: FieldTexts;
+  /** The names of fields if the file spells them in another way. */
+  readonly names: FieldTexts;
+}
 
-/** The names that petstock gives the fields. */
-export const ownNames: Readonly<Record<RowField, string>> = {
-  petId: 'petId',
-  quantity: 'quantity',
-  delta: 'delta',
-  expected: 'expected',
-  reason: 'reason',
-  ref: 'ref',
-};
+export type FieldTexts = Readonly<Partial<Record<Field, string>>>;
 
-/** By name as `plainName` has it. */
-const byName: ReadonlyMap<string, Field> = new Map<string, Field>([
-  ...fields.map((field) => [field.toLowerCase(), field] as const),
-  ['id', 'petId'],
-  ['qty', 'quantity'],
-  ['adjust', 'delta'],
-]);
+/** Returns fields by names as `plainName` has them. */
+function byPlainName(names: Readonly<Partial<Record<Field, readonly string[]>>>): ReadonlyMap<string, Field> {
+  return new Map(fields.flatMap((field) => (names[field] ?? []).map((name) => [name, field] as const)));
+}
+
+const known = byPlainName({
+  petId: ['petid', 'id'],
+  quantity: ['quantity', 'qty'],
+  delta: ['delta', 'adjust'],
+  expected: ['expected'],
+  reason: ['reason'],
+  ref: ['ref'],
+  status: ['status'],
+});
 
 /** Other words that people have for the same: not read, but understood. */
-const synonyms: ReadonlyMap<string, Field> = new Map<string, Field>([
-  ['pet', 'petId'],
-  ['petnumber', 'petId'],
-  ['amount', 'quantity'],
-  ['count', 'quantity'],
-  ['newquantity', 'quantity'],
-  ['newstock', 'quantity'],
-  ['stock', 'quantity'],
-  ['adjustment', 'delta'],
-  ['change', 'delta'],
-  ['difference', 'delta'],
-  ['expect', 'expected'],
-  ['oldquantity', 'expected'],
-  ['comment', 'reason'],
-  ['note', 'reason'],
-  ['reference', 'ref'],
-]);
+const synonyms = byPlainName({
+  petId: ['pet', 'petnumber'],
+  quantity: ['amount', 'count', 'newquantity', 'newstock', 'stock'],
+  delta: ['adjustment', 'change', 'difference'],
+  expected: ['expect', 'oldquantity'],
+  reason: ['comment', 'note'],
+  ref: ['reference'],
+});
 
-/** The field of a column or a JSON member, whatever its case, spaces, `_` and `-`; undefined for an unknown one. */
+/** Returns a name without regard to case, white space, `_` and `-`. */
+function plainName(name: string): string {
+  return name.replace(/[\s_-]/g, '').toLowerCase();
+}
+
+/** Returns the field of a column or a JSON member, however it is spelled; undefined for an unknown one. */
 export function fieldOf(name: string): Field | undefined {
-  return byName.get(name) ?? byName.get(plainName(name));
+  return known.get(name) ?? known.get(plainName(name));
 }
 
-/** The field of that name that a row is read from; undefined for another name. */
-export function rowFieldOf(name: string): RowField | undefined {
-  const field = fieldOf(name.trim());
-  return field === 'status' ? undefined : field;
-}
-
-/** The field that an unknown name was probably meant to be. */
+/** Returns the field that an unknown name was probably meant to be. */
 export function nearestField(name: string): Field | undefined {
   const typed = plainName(name);
   const synonym = synonyms.get(typed);
@@ -77,139 +64,112 @@ export function nearestField(name: string): Field | undefined {
   if (synonym !== undefined || typed.length < 3 || typed.length > 12) return synonym;
   let nearest: Field | undefined;
   let distance = typed.length < 5 ? 2 : 3;
-  for (const [known, field] of byName) {
-    const letters = editDistance(typed, known);
-    if (letters < distance) {
-      nearest = field;
-      distance = letters;
-    }
+  for (const [spelled, field] of known) {
+    const letters = editDistance(typed, spelled);
+    if (letters < distance) [nearest, distance] = [field, letters];
   }
   return nearest;
 }
 
-/** Why a column or JSON field can't be there. */
-function unknownName(name: string, kind: 'column' | 'field'): string {
-  const nearest = nearestField(name);
-  const known = `the ${kind}s are petId, quantity or delta, and optionally expected, reason, ref, status`;
-  return `${quoted(name)} is not a ${kind} that petstock knows: ${nearest === undefined ? known : `did you mean ${nearest}?`}`;
-}
-
-/** A name without regard to case, white space, `_` and `-`. */
-export function plainName(name: string): string {
-  return name.replace(/[\s_-]/g, '').toLowerCase();
-}
-
-/** A row as text: blank is empty. */
-export interface RawRow {
-  /** The line on which it begins, or its number: as `FaultList.unit` says. */
-  readonly line: number;
-  readonly cells: Readonly<Record<RowField, string>>;
-  /** No part of a change; a list of stock has it. */
-  readonly status: string;
-  /** How the file spells the names of the fields. */
-  readonly names: Readonly<Record<RowField, string>>;
-}
-
-/** How a file names its columns, where it does so in its own way. */
+/** How a file names its columns, if it does so in its own way. */
 export interface NamingOptions {
   /** The names that the file has for fields. Of such a field, petstock's own name counts no more. */
   readonly columns?: ReadonlyMap<RowField, string> | undefined;
   /** Unknown columns are passed over, except for those that may be meant for `expected`: a precondition is never lost. */
   readonly ignoreColumns?: boolean | undefined;
-  /** It is a list of stock, not a change file: it may have no header line. */
-  readonly isStockList?: boolean | undefined;
 }
 
-/** What the columns of a table, or the members of JSON objects, stand for. */
+/** Of so many unknown names, the others are of no use. */
+const mostUnknown = 100;
+
+/** The meaning of the columns of a table, or of the members of JSON objects. */
 export class FieldNames {
-  readonly isStockList: boolean;
+  readonly #kind: 'column' | 'field';
   readonly #chosen: ReadonlyMap<string, RowField>;
   readonly #columns: ReadonlyMap<RowField, string>;
   readonly #ignoresUnknown: boolean;
   readonly #found = new Set<Field>();
   readonly #unknown = new Set<string>();
 
-  constructor({ columns = new Map(), ignoreColumns = false, isStockList = false }: NamingOptions = {}) {
-    this.isStockList = isStockList;
+  constructor(kind: 'column' | 'field', { columns = new Map(), ignoreColumns = false }: NamingOptions = {}) {
+    this.#kind = kind;
     this.#columns = columns;
     this.#chosen = new Map([...columns].map(([field, name]) => [plainName(name), field]));
     this.#ignoresUnknown = ignoreColumns;
   }
 
-  /** The field that a name of the file stands for; undefined for an unknown name. */
+  /** Returns the field that a name of the file stands for; undefined for an unknown name. */
   fieldOf(name: string): Field | undefined {
-    if (this.#chosen.size === 0) return fieldOf(name);
-    const field = this.#chosen.get(plainName(name)) ?? this.#ownField(name);
-    if (field !== undefined) this.#found.add(field);
+    const field = this.#fieldOf(name);
+    if (field !== undefined && this.#chosen.size > 0) this.#found.add(field);
     return field;
   }
 
-  /** Whether a name would stand for a field, if the file had it. */
-  knows(name: string): boolean {
-    return (this.#chosen.get(plainName(name)) ?? this.#ownField(name)) !== undefined;
+  /** Reports whether a name would stand for a field, if the file had it. */
+  readonly knows = (name: string): boolean => this.#fieldOf(name) !== undefined;
+
+  #fieldOf(name: string): Field | undefined {
+    const own = fieldOf(name);
+    if (this.#chosen.size === 0) return own;
+    return this.#chosen.get(plainName(name)) ?? (this.#columns.has(own as RowField) ? undefined : own);
   }
 
-  /** Why an unknown name can't be there; undefined where it is passed over. */
-  faultOf(name: string, kind: 'column' | 'field'): string | undefined {
-    const meant = fieldOf(name);
-    const column = meant === undefined || meant === 'status' ? undefined : this.#columns.get(meant);
+  /** Returns why an unknown name can't be there; undefined if it is passed over. */
+  faultOf(name: string): string | undefined {
     if (this.#unknown.size < mostUnknown) this.#unknown.add(name);
-    const isPrecondition = meant === 'expected' || mayMeanExpected(name);
-    if (this.#ignoresUnknown && !isPrecondition) return undefined;
+    const meant = fieldOf(name);
+    if (this.#ignoresUnknown && meant !== 'expected' && !mayMeanExpected(name)) return undefined;
+    const column = this.#columns.get(meant as RowField);
     if (column !== undefined) {
-      return `${meant} is read from ${quoted(column)}, so there can be no ${kind} ${quoted(name)} beside it`;
+      return `${meant} is read from ${quoted(column)}, so there can be no ${this.#kind} ${quoted(name)} beside it`;
     }
+    const nearest = nearestField(name);
+    const valid = `the ${this.#kind}s are petId, quantity or delta, and optionally expected, reason, ref, status`;
     const ignored = this.#ignoresUnknown ? ', and what may be a precondition is never ignored' : '';
-    return `${unknownName(name, kind)}${ignored}`;
-  }
-
-  /** For each column that was named and has not been found in the file: that it is missing. */
-  missing(kind: 'column' | 'field'): string[] {
-    return [...this.#columns]
-      .filter(([field]) => !this.#found.has(field))
-      .map(([field, name]) => `there is no ${kind} ${quoted(name)}, which was named for ${field}`);
+    const hint = nearest === undefined ? valid : `did you mean ${nearest}?`;
+    return `${quoted(name)} is not a ${this.#kind} that petstock knows: ${hint}${ignored}`;
   }
 
   /**
-   * Returns how a file with unknown names can be read.
-   * @param found the fields that it has under names that are known
-   * @returns undefined if there is no way, such as for two columns that may both be a precondition
+   * Adds a fault for each column that was named and has not been found in the file; without any, says how it can be read.
+   * @param found fields that the file has beside unknown names
    */
-  remedy(found: ReadonlySet<Field>, kind: 'column' | 'field'): Remedy | undefined {
-    const known = new Set([...found, ...this.#columns.keys()]);
-    const needsId = !known.has('petId');
-    const needsStock = !known.has('quantity') && !known.has('delta');
-    const preconditions = [...this.#unknown].filter(mayMeanExpected);
+  finish(faults: FaultList, line: number, found: ReadonlySet<Field>): void {
+    const missing = [...this.#columns].filter(([field]) => !this.#found.has(field));
+    for (const [field, name] of missing) {
+      faults.add({ line, message: `there is no ${this.#kind} ${quoted(name)}, which was named for ${field}` });
+    }
+    if (missing.length === 0) faults.remedy = this.remedy(found);
+  }
+
+  /** Returns undefined if there is no way to read the file, such as for two columns that may both be a precondition. */
+  remedy(found: ReadonlySet<Field> = new Set()): Remedy | undefined {
+    if (this.#unknown.size === 0) return undefined;
+    const has = new Set<Field>([...found, ...this.#columns.keys()]);
+    const [precondition, ...more] = [...this.#unknown].filter(mayMeanExpected);
     const others = [...this.#unknown].filter((name) => !mayMeanExpected(name) && isTypeable(name));
-    const [precondition, ...more] = preconditions;
-    const wanted = Number(needsId) + Number(needsStock);
-    if (more.length > 0 || others.length < wanted) return undefined;
-    const isAskable = precondition === undefined || (isTypeable(precondition) && !known.has('expected'));
-    if (!isAskable) return undefined;
+    const isAskable = precondition === undefined || (isTypeable(precondition) && !has.has('expected'));
+    const needsStock = !has.has('quantity') && !has.has('delta');
+    const wanted = Number(!has.has('petId')) + Number(needsStock);
+    if (more.length > 0 || others.length < wanted || !isAskable) return undefined;
     const names = inWords(others);
-    const questions = [
-      ...(needsId ? [`Which ${kind} is the pet id: ${names}? \`--column petId=<name>\``] : []),
-      ...(needsStock
-        ? [
-            `Which ${kind} is the stock: ${names}? \`--column quantity=<name>\`, or \`--column delta=<name>\` for a delivery`,
-          ]
-        : []),
-      ...(precondition === undefined
-        ? []
-        : [
-            `Is ${quoted(precondition)} the stock that a row expects? \`--column ${shellWord(`expected=${precondition}`)}\``,
-          ]),
-    ];
-    if (questions.length === 0) return this.#unknown.size > 0 ? { kind: 'ignore' } : undefined;
+    const which = (meaning: string) => `Which ${this.#kind} is the ${meaning}: ${names}?`;
+    const questions: string[] = [];
+    if (!has.has('petId')) questions.push(`${which('pet id')} \`--column petId=<name>\``);
+    if (needsStock) {
+      questions.push(`${which('stock')} \`--column quantity=<name>\`, or \`--column delta=<name>\` for a delivery`);
+    }
+    if (precondition !== undefined) {
+      const option = `--column ${shellWord(`expected=${precondition}`)}`;
+      questions.push(`Is ${quoted(precondition)} the stock that a row expects? \`${option}\``);
+    }
+    if (questions.length === 0) return { kind: 'ignore' };
     const rest = others.length > wanted ? '. `--ignore-columns` lets the others pass' : '';
     return { kind: 'ask', question: questions.join('. ') + rest };
   }
-
-  #ownField(name: string): Field | undefined {
-    const field = fieldOf(name);
-    return field !== undefined && field !== 'status' && this.#columns.has(field) ? undefined : field;
-  }
 }
+
+const mostNamed = 8;
 
 /** Returns `a`, `a or b`, `a, b or c`; of many the first. */
 function inWords(names: readonly string[]): string {
@@ -218,16 +178,12 @@ function inWords(names: readonly string[]): string {
   return [shown.join(', '), last].filter(Boolean).join(' or ');
 }
 
-const mostNamed = 8;
-/** Of so many unknown names, the others are of no use. */
-const mostUnknown = 100;
-
-/** Whether a name can be an argument that is read as it stands. */
+/** Reports whether a name can be an argument that is read as it stands. */
 function isTypeable(name: string): boolean {
   return name.length <= 40 && /^[\p{L}\p{N}][\p{L}\p{N} _.()/#-]*$/u.test(name);
 }
 
-/** Whether a name, or a word of it, may be a misspelt `expected`. */
+/** Reports whether a name, or a word of it, may be a misspelt `expected`. */
 function mayMeanExpected(name: string): boolean {
   const words = name.split(/[^\p{L}\p{N}]+|_|(?<=\p{Ll})(?=\p{Lu})/u);
   return /exp(?:e?ct|ekt)/.test(plainName(name)) || [name, ...words].some((word) => nearestField(word) === 'expected');

@@ -1,106 +1,102 @@
 import { broken, type FaultList } from './fault.ts';
-import { countLineEnds, longestRow, type RowReader } from './text.ts';
+import { countLineEnds, longestRow } from './text.ts';
 
-/** Called for one JSON value, as it is written, with its place: the line on which it begins, or its number. */
-type OnElement = (text: string, line: number) => void;
+/** One JSON value, as it is written, with its place: the line on which it begins, or its number. */
+export interface JsonElement {
+  readonly text: string;
+  readonly line: number;
+}
 
 /**
  * Cuts a JSON array into its elements without looking at what is in them, so that neither the array nor the text of it
- * is ever there as a whole. Where an element is broken the next one is still found.
+ * is ever there as a whole. If an element is broken the next one is still found.
  *
- * Places are lines. Where the second element begins on the line of the first, the line says nothing: then places are
+ * Places are lines. If the second element begins on the line of the first, the line says nothing: then places are
  * the numbers of the elements, from 1.
  */
-export class ArrayElements implements RowReader {
+export class ArrayElements {
+  /** What is not read yet begins at `#at`, on line `#line`. */
   #text = '';
   #at = 0;
   #line = 1;
-  /** Elements that have begun. */
+  /** Elements that were read. */
   #count = 0;
-  /** A place was reported before the first element: it was a line, and so are the others. */
-  #hasPlaces = false;
-  /** The first element, until it is known what places count. */
-  #first: { readonly text: string; readonly line: number } | undefined;
+  /** Places are known to be lines. */
+  #hasLines = false;
   #state: 'before' | 'first' | 'element' | 'separator' | 'after';
 
-  /** @param bare whether it is the elements alone, without the brackets */
+  /** @param bare the elements have no brackets around them */
   constructor(
     private readonly faults: FaultList,
-    private readonly onElement: OnElement,
     private readonly bare: boolean,
   ) {
     this.#state = bare ? 'first' : 'before';
   }
 
-  write(text: string): void {
-    this.#text = this.#text.slice(this.#at) + text;
+  /**
+   * Yields the elements that end in the text so far.
+   * @throws BrokenFileError if nothing after can be understood
+   */
+  *read(piece: string, isLast: boolean): Generator<JsonElement> {
+    this.#text = this.#text.slice(this.#at) + piece;
     this.#at = 0;
-    while (this.#next()) {}
+    for (;;) {
+      this.#advance(skipSpace(this.#text, this.#at));
+      if (this.#at >= this.#text.length) break;
+      if (!this.#beginsElement()) continue;
+      const end = endOfValue(this.#text, this.#at);
+      if (end === undefined || !this.#choosesUnit(end, isLast)) break;
+      yield { text: this.#text.slice(this.#at, end), line: this.#place() };
+      this.#count += 1;
+      this.#state = 'separator';
+      this.#advance(end);
+    }
+    const isOpen = this.#at < this.#text.length;
+    if (isLast && isOpen) this.#broken('the file breaks off: what begins here is not closed');
+    if (isLast && this.#state !== 'after' && !this.bare) this.#broken('the file breaks off: the list is not closed');
     if (this.#text.length - this.#at > longestRow) {
       this.#broken('what begins here is longer than a megabyte: a bracket or a quote is probably not closed');
     }
   }
 
-  end(): void {
-    if (this.#text.length > this.#at) this.#broken('the file breaks off: what begins here is not closed');
-    if (this.#state !== 'after' && !this.bare) this.#broken('the file breaks off: the list is not closed');
-    this.#handOnFirst({ isFollowed: false });
-  }
-
-  /** Takes one token. @returns false where there is no whole one */
-  #next(): boolean {
-    this.#advance(skipSpace(this.#text, this.#at));
+  /** Takes a bracket or a comma. @returns whether an element is next instead */
+  #beginsElement(): boolean {
     const token = this.#text[this.#at];
-    if (token === undefined) return false;
     if (this.#state === 'after') this.#broken('there is something after the end of the list');
     if (this.#state === 'before') return this.#take('first');
     if (token === ']' && !this.bare) {
-      if (this.#state === 'element')
-        this.#fault('there is a comma before the end of the list, and nothing after it', false);
+      if (this.#state === 'element') this.#fault('there is a comma before the end of the list, and nothing after it');
       return this.#take('after');
     }
-    if (this.#state === 'separator') {
-      if (token === ',') return this.#take('element');
-      this.#fault('a comma is missing before this');
-    } else if (token === ',') {
-      this.#fault('there is a comma too many');
+    if (token === ',') {
+      if (this.#state !== 'separator') this.#fault('there is a comma too many');
       return this.#take('element');
     }
-    return this.#takeElement();
-  }
-
-  #takeElement(): boolean {
+    if (this.#state === 'separator') this.#fault('a comma is missing before this');
     this.#state = 'element';
-    if (this.#count > 0) this.#handOnFirst({ isFollowed: true });
-    const end = endOfValue(this.#text, this.#at);
-    if (end === undefined) return false;
-    const text = this.#text.slice(this.#at, end);
-    if (this.#count === 0) this.#first = { text, line: this.#line };
-    else this.onElement(text, this.#place());
-    this.#count += 1;
-    this.#advance(end);
-    this.#state = 'separator';
     return true;
   }
 
-  /** @param isFollowed whether what comes now is an element, or a comma in the place of one */
-  #handOnFirst({ isFollowed }: { readonly isFollowed: boolean }): void {
-    const first = this.#first;
-    if (first === undefined) return;
-    this.#first = undefined;
-    if (isFollowed && this.#line === first.line && !this.#hasPlaces) this.faults.unit = 'item';
-    this.onElement(first.text, this.faults.unit === 'item' ? 1 : first.line);
-  }
-
-  /** Of the element that begins here, or is missing here. */
-  #place(): number {
-    return this.faults.unit === 'item' ? this.#count + 1 : this.#line;
-  }
-
-  #take(state: 'first' | 'element' | 'after'): true {
+  #take(state: 'first' | 'element' | 'after'): false {
     this.#at += 1;
     this.#state = state;
+    return false;
+  }
+
+  /** Looks past the first element, which ends at `end`. @returns false if that takes more text */
+  #choosesUnit(end: number, isLast: boolean): boolean {
+    if (this.#count > 0 || this.#hasLines) return true;
+    const comma = skipSpace(this.#text, end);
+    const next = this.#text[comma] === ',' ? skipSpace(this.#text, comma + 1) : comma;
+    if (next >= this.#text.length && !isLast) return false;
+    const isFollowed = next < this.#text.length && (this.bare || this.#text[next] !== ']');
+    if (isFollowed && countLineEnds(this.#text, this.#at, next) === 0) this.faults.unit = 'item';
     return true;
+  }
+
+  /** Returns the place of the element that begins here, or is missing here. */
+  #place(): number {
+    return this.faults.unit === 'item' ? this.#count + 1 : this.#line;
   }
 
   #advance(at: number): void {
@@ -108,101 +104,80 @@ export class ArrayElements implements RowReader {
     this.#at = at;
   }
 
-  #fault(message: string, isFollowed = true): void {
-    this.#handOnFirst({ isFollowed });
-    this.#hasPlaces = true;
+  #fault(message: string): void {
+    this.#hasLines ||= this.#count === 0;
     this.faults.add({ line: this.#place(), message });
   }
 
   #broken(message: string): never {
-    this.#handOnFirst({ isFollowed: false });
     return broken(this.#place(), message);
   }
 }
 
 /** Cuts NDJSON into its lines; blank ones are passed over. */
-export class JsonLines implements RowReader {
+export class JsonLines {
   #text = '';
   #line = 1;
 
-  constructor(private readonly onElement: OnElement) {}
-
-  write(text: string): void {
+  *read(piece: string, isLast: boolean): Generator<JsonElement> {
     // JSON has no line end inside of a text, and between its parts NDJSON has none either.
-    const lines = (this.#text + text).split(/\r\n?|\n/);
-    this.#text = lines.pop() ?? '';
-    for (const line of lines) this.#take(line);
+    const lines = (this.#text + piece).split(/\r\n?|\n/);
+    this.#text = isLast ? '' : (lines.pop() ?? '');
+    for (const line of lines) {
+      const start = skipSpace(line, 0);
+      if (start < line.length) yield { text: line.slice(start).trimEnd(), line: this.#line };
+      this.#line += 1;
+    }
     if (this.#text.length > longestRow) broken(this.#line, 'the line is longer than a megabyte');
-  }
-
-  end(): void {
-    this.#take(this.#text);
-  }
-
-  #take(line: string): void {
-    const start = skipSpace(line, 0);
-    if (start < line.length) this.onElement(line.slice(start).trimEnd(), this.#line);
-    this.#line += 1;
   }
 }
 
-const quote = 0x22;
-const backslash = 0x5c;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-
-/** After the white space that begins at `start`. */
-export function skipSpace(text: string, start: number): number {
+/** Returns where the white space that begins at `start` has ended. */
+function skipSpace(text: string, start: number): number {
   let at = start;
-  for (;;) {
-    const code = text.charCodeAt(at);
-    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
-    at += 1;
-  }
+  while (' \n\r\t'.includes(text[at] ?? '-')) at += 1;
+  return at;
 }
 
 /**
- * Where the value that begins at `start` has ended, as far as quotes and brackets tell; what no value begins with ends
- * before a comma, a bracket, a quote or white space. Undefined where the text ends first.
+ * Returns where the value that begins at `start` has ended, as far as quotes and brackets tell; what no value begins with ends
+ * before a comma, a bracket, a quote or white space. undefined if the text ends first.
  */
-export function endOfValue(text: string, start: number): number | undefined {
-  const first = text.charCodeAt(start);
-  if (first === quote) return endOfString(text, start);
-  if (first === openBrace || first === openBracket) return endOfNested(text, start);
+function endOfValue(text: string, start: number): number | undefined {
+  const first = text[start];
+  if (first === '"') return endOfString(text, start);
+  if (first === '{' || first === '[') return endOfNested(text, start);
   for (let at = start + 1; at < text.length; at += 1) {
     if (',[]{}" \n\r\t'.includes(text.charAt(at))) return at;
   }
   return undefined;
 }
 
-/** After the closing quote of the string that opens at `start`. */
-export function endOfString(text: string, start: number): number | undefined {
-  let at = text.indexOf('"', start + 1);
-  while (at !== -1) {
+/** Returns where the string that opens at `start` has ended, its quote included; undefined if the text ends first. */
+function endOfString(text: string, start: number): number | undefined {
+  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let before = at - 1;
-    while (text.charCodeAt(before) === backslash) before -= 1;
+    while (text[before] === '\\') before -= 1;
     // Of an even number of backslashes each is the escape of another, and none that of the quote.
     if ((at - before) % 2 === 1) return at + 1;
-    at = text.indexOf('"', at + 1);
   }
   return undefined;
 }
 
 function endOfNested(text: string, start: number): number | undefined {
-  let depth = 0;
-  for (let at = start; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === openBrace || code === openBracket) {
-      depth += 1;
-    } else if (code === closeBrace || code === closeBracket) {
-      depth -= 1;
-      if (depth === 0) return at + 1;
-    } else if (code === quote) {
+  const special = /["[\]{}]/g;
+  special.lastIndex = start;
+  for (let depth = 0; special.test(text); ) {
+    const at = special.lastIndex - 1;
+    const character = text[at];
+    if (character === '"') {
       const end = endOfString(text, at);
       if (end === undefined) return undefined;
-      at = end - 1;
+      special.lastIndex = end;
+    } else if (character === '{' || character === '[') depth += 1;
+    else {
+      depth -= 1;
+      if (depth === 0) return at + 1;
     }
   }
   return undefined;

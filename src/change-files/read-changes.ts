@@ -1,13 +1,10 @@
 import type { Change } from '../inventory/change.ts';
 import type { Parsed } from '../inventory/parsed.ts';
+import { PetIdSet } from '../inventory/pet-id-set.ts';
 import { bareNumber, readDelta, readPetId, readQuantity } from './cell-values.ts';
-import { FaultList, type FileFault, type PlaceUnit, type Remedy } from './fault.ts';
+import { FaultList, type FileFaults, type PlaceUnit } from './fault.ts';
 import type { RawRow, RowField } from './field-names.ts';
-import { type ReadOptions, readRows } from './read-rows.ts';
-import { SeenIds } from './seen-ids.ts';
-
-export type { FileFault, PlaceUnit, Remedy } from './fault.ts';
-export { type ChangeFormat, changeFormats } from './read-rows.ts';
+import { type ReadOptions, type RowSink, readRows } from './read-rows.ts';
 
 /**
  * Reads a file of changes, all of it, and finds every fault that it has. What is kept of it is the changes alone, so the
@@ -17,23 +14,34 @@ export { type ChangeFormat, changeFormats } from './read-rows.ts';
 export async function readChanges(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ChangeFile> {
   const collector = new ChangeCollector();
   await readRows(source, options, collector);
-  return collector.finish();
+  const { faults, changes } = collector;
+  return faults.or({ changes, unit: faults.unit });
 }
 
-/** What a change file holds: its changes in the order of lines, or what is wrong with it. */
+/** The changes of a file in the order of lines, or its faults. */
 export type ChangeFile =
   | { readonly ok: true; readonly changes: readonly Change[]; readonly unit: PlaceUnit }
-  | {
-      readonly ok: false;
-      /** What `line` means in the faults. */
-      readonly unit: PlaceUnit;
-      /** The first thousand, in the order of lines. */
-      readonly faults: readonly FileFault[];
-      /** How many there are in all. */
-      readonly total: number;
-      /** How the file can be read all the same, where its names alone stand in the way. */
-      readonly remedy: Remedy | undefined;
-    };
+  | ({ readonly ok: false } & FileFaults);
+
+/** Finds pets that a file has twice. */
+export class SeenPetLines {
+  readonly #petIds = new PetIdSet();
+  /** The line of each, by its place in the set. */
+  readonly #lines: number[] = [];
+
+  constructor(private readonly faults: FaultList) {}
+
+  /** Adds a fault if an earlier row has the pet. */
+  add(petId: bigint, line: number): void {
+    const place = this.#petIds.add(petId);
+    const first = this.#lines[place];
+    if (first === undefined) this.#lines.push(line);
+    else {
+      const where = this.faults.unit === 'line' ? 'on line' : 'item';
+      this.faults.add({ line, message: `pet ${petId} is ${where} ${first} already` });
+    }
+  }
+}
 
 const longestText = 1000;
 
@@ -46,16 +54,18 @@ function isTotal(cell: string): boolean {
 }
 
 /** Makes changes of rows, and notes every fault of each. */
-class ChangeCollector {
+class ChangeCollector implements RowSink {
   readonly faults = new FaultList();
-  readonly #changes: Change[] = [];
-  readonly #seen = new SeenIds();
-  #lastReason = '';
-  #lastRef = '';
+  readonly changes: Change[] = [];
+  readonly #seen = new SeenPetLines(this.faults);
+  // Most files give all rows the same reason. One text for all of them is less to keep than a piece of the file for each.
+  #lastReason: string | undefined;
+  #lastRef: string | undefined;
 
   add(row: RawRow): void {
     const { cells, line } = row;
-    if (isTotal(cells.petId) || (cells.petId === '' && isTotal(cells.reason))) {
+    const { petId: id = '', reason = '', ref = '' } = cells;
+    if (isTotal(id) || (id === '' && isTotal(reason))) {
       this.faults.add({ line, message: 'this row is a total, and no pet: remove it' });
       return;
     }
@@ -66,60 +76,36 @@ class ChangeCollector {
     if (quantity !== undefined && delta !== undefined) {
       this.faults.add({ line, message: 'there is both a quantity and a delta: leave one out' });
     }
-    // Most files give all rows the same reason. One text for all of them is less to keep than a piece of the file for each.
-    if (cells.reason !== this.#lastReason) this.#lastReason = this.#text(row, 'reason');
-    if (cells.ref !== this.#lastRef) this.#lastRef = this.#text(row, 'ref');
+    if (reason !== (this.#lastReason ?? '')) this.#lastReason = this.#text(row, 'reason', reason);
+    if (ref !== (this.#lastRef ?? '')) this.#lastRef = this.#text(row, 'ref', ref);
     if (petId === undefined) return;
     this.#seen.add(petId, line);
     if (this.faults.total > 0) return;
-    const reason = this.#lastReason === '' ? undefined : this.#lastReason;
-    const ref = this.#lastRef === '' ? undefined : this.#lastRef;
-    this.#changes.push({ line, petId, quantity, delta, expected, reason, ref });
-  }
-
-  finish(): ChangeFile {
-    const repeated = new FaultList();
-    const { unit } = this.faults;
-    this.#seen.reportRepeated(repeated, unit);
-    const total = this.faults.total + repeated.total;
-    if (total === 0) return { ok: true, changes: this.#changes, unit };
-    const { remedy } = this.faults;
-    return { ok: false, unit, faults: this.faults.inOrder(repeated), total, remedy };
+    this.changes.push({ line, petId, quantity, delta, expected, reason: this.#lastReason, ref: this.#lastRef });
   }
 
   #petId(row: RawRow): bigint | undefined {
-    const text = bareNumber(row.cells.petId);
+    const text = bareNumber(row.cells.petId ?? '');
     if (text !== '') return this.#value(row, 'petId', readPetId(text));
-    this.faults.add({
-      line: row.line,
-      column: row.names.petId,
-      message: 'the pet id is missing: if this row is a total, remove it',
-    });
-    return undefined;
+    const message = 'the pet id is missing: if this row is a total, remove it';
+    return this.#value(row, 'petId', { ok: false, fault: message });
   }
 
   #integer(row: RawRow, field: RowField, read: (text: string) => Parsed<number>): number | undefined {
-    const cell = row.cells[field];
-    if (cell === '') return undefined;
-    const text = bareNumber(cell);
+    const text = bareNumber(row.cells[field] ?? '');
     return text === '' ? undefined : this.#value(row, field, read(text));
   }
 
   #value<T>(row: RawRow, field: RowField, value: Parsed<T>): T | undefined {
     if (value.ok) return value.value;
-    this.faults.add({ line: row.line, column: row.names[field], message: value.fault });
+    this.faults.add({ line: row.line, column: row.names[field] ?? field, message: value.fault });
     return undefined;
   }
 
-  #text(row: RawRow, field: 'reason' | 'ref'): string {
-    const text = row.cells[field];
-    if (text.length <= longestText) return ownCopy(text);
-    this.faults.add({
-      line: row.line,
-      column: row.names[field],
-      message: `the text has ${text.length} characters: at most ${longestText} are allowed`,
-    });
-    return '';
+  #text(row: RawRow, field: 'reason' | 'ref', text: string): string | undefined {
+    if (text.length <= longestText) return text === '' ? undefined : ownCopy(text);
+    const message = `the text has ${text.length} characters: at most ${longestText} are allowed`;
+    return this.#value(row, field, { ok: false, fault: message });
   }
 }
 

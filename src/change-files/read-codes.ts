@@ -2,15 +2,13 @@ import type { BarCodes } from '../inventory/bar-codes.ts';
 import { codeFault, codeText } from '../inventory/count/scan-line.ts';
 import { quoted } from '../inventory/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
-import { type DelimitedRow, RecordScanner } from './csv-records.ts';
-import { BrokenFileError, FaultList, type FileFault } from './fault.ts';
+import { type CsvRecord, CsvRecords } from './csv-records.ts';
+import { BrokenFileError, FaultList, type FileFaults } from './fault.ts';
 import { fieldOf } from './field-names.ts';
 import { decodeText } from './text.ts';
 
-/** What a file of bar codes holds, or what is wrong with it. */
-export type CodesFile =
-  | { readonly ok: true; readonly codes: BarCodes }
-  | { readonly ok: false; readonly faults: readonly FileFault[]; readonly total: number };
+/** The bar codes of a file, or its faults. */
+export type CodesFile = { readonly ok: true; readonly codes: BarCodes } | ({ readonly ok: false } & FileFaults);
 
 /** The indexes of columns; -1 for a name that the file does not have. */
 interface CodeColumns {
@@ -26,10 +24,10 @@ interface CodeColumns {
  */
 export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<CodesFile> {
   const reader = new CodesReader();
-  const scanner = new RecordScanner((row) => reader.add(row));
+  const records = new CsvRecords((name) => fieldOf(name) !== undefined);
   try {
-    for await (const piece of decodeText(source, 65_536)) scanner.write(piece);
-    scanner.end();
+    for await (const piece of decodeText(source)) reader.add(records.read(piece, false));
+    reader.add(records.read('', true));
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error;
     reader.faults.add(error.fault);
@@ -44,20 +42,21 @@ class CodesReader {
   readonly #lines = new Map<string, number>();
   #columns: CodeColumns | 'awaited' | 'useless' = 'awaited';
 
-  add(row: DelimitedRow): void {
-    if (row.cells.every((cell) => cell.trim() === '')) return;
-    if (this.#columns === 'awaited') this.#columns = readHeader(row, this.faults) ?? 'useless';
-    else if (this.#columns !== 'useless') this.#addRow(row, this.#columns);
+  add(records: Iterable<CsvRecord>): void {
+    for (const record of records) {
+      if (record.cells.every((cell) => cell.trim() === '')) continue;
+      if (this.#columns === 'awaited') this.#columns = readHeader(record, this.faults) ?? 'useless';
+      else if (this.#columns !== 'useless') this.#addRow(record, this.#columns);
+    }
   }
 
   finish(): CodesFile {
-    const { total } = this.faults;
-    if (this.#columns === 'awaited' && total === 0) this.faults.add({ line: 1, message: 'the file is empty' });
-    if (this.faults.total === 0) return { ok: true, codes: { pets: this.#pets, names: this.#names } };
-    return { ok: false, faults: this.faults.inOrder(new FaultList()), total: this.faults.total };
+    const { faults } = this;
+    if (this.#columns === 'awaited' && faults.total === 0) faults.add({ line: 1, message: 'the file is empty' });
+    return faults.or({ codes: { pets: this.#pets, names: this.#names } });
   }
 
-  #addRow({ cells, line }: DelimitedRow, columns: CodeColumns): void {
+  #addRow({ cells, line }: CsvRecord, columns: CodeColumns): void {
     const code = codeText(bareNumber(cells[columns.code] ?? ''));
     const name = (cells[columns.name] ?? '').trim();
     const petId = readPetId(bareNumber(cells[columns.petId] ?? ''));
@@ -80,7 +79,7 @@ class CodesReader {
   }
 }
 
-function readHeader({ cells, line }: DelimitedRow, faults: FaultList): CodeColumns | undefined {
+function readHeader({ cells, line }: CsvRecord, faults: FaultList): CodeColumns | undefined {
   const code = cells.findIndex((cell) => /^(?:bar ?)?code$/i.test(cell.trim().replace(/[_-]/g, ' ')));
   const petId = cells.findIndex((cell) => fieldOf(cell.trim()) === 'petId');
   const name = cells.findIndex((cell) => /^(?:pet ?)?name$/i.test(cell.trim().replace(/[_-]/g, ' ')));

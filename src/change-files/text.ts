@@ -5,87 +5,71 @@ const saveAgain = 'save it as "CSV UTF-8" (in a spreadsheet: Save as) and try ag
 const lf = 0x0a;
 const cr = 0x0d;
 
-/** What a file that is no text begins with, and what to say of it. */
-const signatures: readonly { readonly bytes: readonly number[]; readonly message: string }[] = [
-  { bytes: [0xff, 0xfe], message: `the file is UTF-16 ("Unicode text"): ${saveAgain}` },
-  { bytes: [0xfe, 0xff], message: `the file is UTF-16 ("Unicode text"): ${saveAgain}` },
-  { bytes: [0x50, 0x4b, 0x03, 0x04], message: `the file is a workbook (.xlsx) or an archive, not text: ${saveAgain}` },
-  { bytes: [0xd0, 0xcf, 0x11, 0xe0], message: `the file is a workbook (.xls), not text: ${saveAgain}` },
-];
+/** The first bytes of files that are no text, as Latin-1, and the message about each. */
+const signatures = [
+  ['\xff\xfe', `the file is UTF-16 ("Unicode text"): ${saveAgain}`],
+  ['\xfe\xff', `the file is UTF-16 ("Unicode text"): ${saveAgain}`],
+  ['PK\x03\x04', `the file is a workbook (.xlsx) or an archive, not text: ${saveAgain}`],
+  ['\xd0\xcf\x11\xe0', `the file is a workbook (.xls), not text: ${saveAgain}`],
+] as const;
+const byteOrderMark = '\xef\xbb\xbf';
+const longestSignature = 4;
+
+/** The longest row that is read, in UTF-16 code units: no honest one is near, and an unclosed quote ends here. */
+export const longestRow = 1024 * 1024;
 
 /**
- * The text of a file in UTF-8, without its byte order mark, in pieces of about `pieceBytes` bytes. No piece ends inside
- * of a character or between the CR and the LF of one line end.
- * @throws BrokenFileError at the first line that is not UTF-8; the lines before it have been handed out by then
+ * Yields the text of a file in UTF-8 as its bytes come, without the byte order mark. No piece ends between the CR and the LF of one
+ * line end.
+ * @throws BrokenFileError at the first line that is not UTF-8, after the lines before it; what `source` throws
  */
-export async function* decodeText(source: AsyncIterable<Uint8Array>, pieceBytes: number): AsyncGenerator<string> {
-  let lines = 0;
-  let first = true;
-  for await (const { bytes, last } of gather(source, pieceBytes)) {
-    const start = first ? startOfText(bytes) : 0;
-    first = false;
-    const { text, whole } = decode(start === 0 ? bytes : bytes.subarray(start));
+export async function* decodeText(source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let line = 1;
+  let isFirst = true;
+  for await (const piece of wholeCharacters(source)) {
+    const bytes = isFirst ? withoutMark(piece) : piece;
+    isFirst = false;
+    const text = textOf(bytes);
     yield text;
-    lines += countLineEnds(text);
-    if (!whole) broken(lines + 1, `there are characters that are not UTF-8: ${saveAgain}`);
-    if (last) return;
+    line += countLineEnds(text);
+    if (Buffer.byteLength(text) < bytes.length) broken(line, `there are characters that are not UTF-8: ${saveAgain}`);
   }
 }
 
-interface Piece {
-  readonly bytes: Buffer;
-  readonly last: boolean;
-}
-
-async function* gather(source: AsyncIterable<Uint8Array>, pieceBytes: number): AsyncGenerator<Piece> {
-  // What a file begins with has to be in the first piece.
-  const enough = Math.max(pieceBytes, 8);
-  let gathered: Uint8Array[] = [];
-  let size = 0;
+/** Keeps the last character back until the next has come, and an LF with the one before: it may be cut off, or the CR of a CRLF. */
+async function* wholeCharacters(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let held = Buffer.alloc(0);
+  let isFirst = true;
   for await (const chunk of source) {
-    gathered.push(chunk);
-    size += chunk.byteLength;
-    if (size < enough) continue;
-    const bytes = Buffer.concat(gathered, size);
-    const end = lastBoundary(bytes);
-    yield { bytes: bytes.subarray(0, end), last: false };
-    gathered = [bytes.subarray(end)];
-    size -= end;
+    held = Buffer.concat([held, chunk]);
+    const last = held.findLastIndex((byte) => (byte & 0xc0) !== 0x80 && byte !== lf);
+    const end = last === -1 ? held.length : last;
+    if (isFirst && end < longestSignature) continue;
+    isFirst = false;
+    yield held.subarray(0, end);
+    held = held.subarray(end);
   }
-  yield { bytes: Buffer.concat(gathered, size), last: true };
+  yield held;
 }
 
-/** Where the bytes can be cut: before a character that is not whole yet, and before a CR whose LF may follow. */
-function lastBoundary(bytes: Buffer): number {
-  const { length } = bytes;
-  if (bytes[length - 1] === cr) return length - 1;
-  for (let back = 1; back <= Math.min(3, length); back += 1) {
-    const byte = bytes[length - back] ?? 0;
-    if (byte < 0x80) break;
-    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 0;
-    if (needed > 0) return needed > back ? length - back : length;
-  }
-  return length;
+/** @throws BrokenFileError if these are the first bytes of something else than text */
+function withoutMark(bytes: Buffer): Buffer {
+  const start = bytes.toString('latin1', 0, longestSignature);
+  const [, message] = signatures.find(([signature]) => start.startsWith(signature)) ?? [];
+  if (message !== undefined) broken(1, message);
+  return start.startsWith(byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes;
 }
 
-/** After the byte order mark. @throws BrokenFileError where these are the first bytes of something else than text */
-function startOfText(bytes: Buffer): number {
-  for (const { bytes: signature, message } of signatures) {
-    if (signature.every((byte, index) => bytes[index] === byte)) broken(1, message);
-  }
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-}
-
-/** The text, up to the line in which it stops being any. */
-function decode(bytes: Buffer): { readonly text: string; readonly whole: boolean } {
-  if (isText(bytes)) return { text: bytes.toString('utf8'), whole: true };
+/** Returns the text of whole lines, up to the first that is none. */
+function textOf(bytes: Buffer): string {
+  if (isText(bytes)) return bytes.toString();
   let start = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    if (bytes[at] !== lf && bytes[at] !== cr) continue;
+  for (const [at, byte] of bytes.entries()) {
+    if (byte !== lf && byte !== cr) continue;
     if (!isText(bytes.subarray(start, at))) break;
     start = at + 1;
   }
-  return { text: bytes.toString('utf8', 0, start), whole: false };
+  return bytes.toString('utf8', 0, start);
 }
 
 /** No character of UTF-8 text but NUL has a zero byte, and all of UTF-16's have one in every Latin letter. */
@@ -103,18 +87,4 @@ export function countLineEnds(text: string, from = 0, to = text.length): number 
     if (part[at + 1] !== '\n') count += 1;
   }
   return count;
-}
-
-/** The longest row that is read, in UTF-16 code units: no honest one is near, and an unclosed quote ends here. */
-export const longestRow = 1024 * 1024;
-
-/** Takes the text of a file piece by piece, and hands out what it has understood. */
-export interface RowReader {
-  /**
-   * @param text the next piece; none ends between the CR and the LF of one line end
-   * @throws BrokenFileError where nothing after can be understood
-   */
-  write(text: string): void;
-  /** The file has ended. @throws BrokenFileError */
-  end(): void;
 }

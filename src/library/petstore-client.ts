@@ -1,11 +1,11 @@
 import type { Client } from '../api/client.ts';
-import { parseJson } from '../api/json.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import type { PetWrite } from '../runs/one-pet.ts';
 import { parseBaseUrl } from '../settings/base-url.ts';
 import { parseKey } from '../settings/keys.ts';
 import { parseDatabaseUrl } from '../shared/database-url.ts';
 import { UsageError } from '../shared/errors.ts';
+import { parseJson } from '../shared/json.ts';
 import { serviceOf } from '../state/service-of.ts';
 import type { State } from '../state/state.ts';
 import {

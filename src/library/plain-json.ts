@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, numberText, toInteger } from '../api/json.ts';
+import { isJsonObject, type Json, numberText, toInteger } from '../shared/json.ts';
 
 /** A JSON value as plain data: an integer that a number can't hold is a bigint. */
 export type PlainJson = null | boolean | string | number | bigint | readonly PlainJson[] | PlainJsonObject;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changeFileText } from '../../src/change-files/change-file-text.ts';
-import { RecordScanner } from '../../src/change-files/csv-records.ts';
+import { CsvRecords } from '../../src/change-files/csv-records.ts';
 import type { Change } from '../../src/inventory/change.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { cut, faultLines, read, readChunks } from './reading.ts';
@@ -23,7 +23,6 @@ const row: fc.Arbitrary<Row> = fc
   .map(({ amount: { quantity, delta }, ...others }) => ({ ...others, quantity, delta }));
 const rows = fc.uniqueArray(row, { selector: ({ petId }) => petId, maxLength: 12 });
 const chunkLengths = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
-const pieceBytes = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.constant(65_536));
 
 const spellings = {
   petId: ['petId', 'PETID', 'pet_id', 'Pet ID', 'pet-id', ' id ', 'Id'],
@@ -111,8 +110,8 @@ function jsonValue(change: Row, column: Column, { numberAsText }: JsonForm): str
   return numberAsText ? `"${value}"` : `${value}`;
 }
 
-async function expectReadAs(content: string, changes: readonly Row[], lengths: readonly number[], piece: number) {
-  const file = await readChunks(cut(Buffer.from(content), lengths), { pieceBytes: piece });
+async function expectReadAs(content: string, changes: readonly Row[], lengths: readonly number[]) {
+  const file = await readChunks(cut(Buffer.from(content), lengths));
   expect(faultLines(file)).toEqual([]);
   expect(file.ok && file.changes.map(({ line, ...change }) => change)).toEqual(changes);
 }
@@ -120,8 +119,8 @@ async function expectReadAs(content: string, changes: readonly Row[], lengths: r
 describe('any rows are read as they were written', () => {
   it('in any dialect of delimited text, cut anywhere', async () => {
     await fc.assert(
-      fc.asyncProperty(rows, dialect, chunkLengths, pieceBytes, (changes, form, lengths, piece) =>
-        expectReadAs(written(changes, form), changes, lengths, piece),
+      fc.asyncProperty(rows, dialect, chunkLengths, (changes, form, lengths) =>
+        expectReadAs(written(changes, form), changes, lengths),
       ),
       { numRuns: 200 },
     );
@@ -129,12 +128,12 @@ describe('any rows are read as they were written', () => {
 
   it('in JSON and NDJSON with any white space, cut anywhere', async () => {
     await fc.assert(
-      fc.asyncProperty(rows, jsonForm, chunkLengths, pieceBytes, async (changes, form, lengths, piece) => {
+      fc.asyncProperty(rows, jsonForm, chunkLengths, async (changes, form, lengths) => {
         const { space, lines } = form;
         const objects = changes.map((change) => writtenObject(change, form));
         const array = `${space}[${space}${objects.join(`${space},${space}`)}${space}]${space}`;
         const content = lines && changes.length > 0 ? `${objects.join(`${space}\n`)}\n` : array;
-        await expectReadAs(content, changes, lengths, piece);
+        await expectReadAs(content, changes, lengths);
       }),
       { numRuns: 200 },
     );
@@ -154,7 +153,7 @@ describe('any rows are read as they were written', () => {
         let content = '';
         for await (const piece of changeFileText([exported], { spreadsheet })) content += piece;
         const wanted = changes.map((change) => ({ ...change, delta: undefined }));
-        await expectReadAs(content, wanted, lengths, 65_536);
+        await expectReadAs(content, wanted, lengths);
       }),
       { numRuns: 200 },
     );
@@ -179,7 +178,7 @@ describe('the line of a change', () => {
   });
 });
 
-describe('RecordScanner', () => {
+describe('CsvRecords', () => {
   it('gives the cells that were written, whatever ends a line', () => {
     const cell = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.stringMatching(/^[",\r\n x]{0,6}$/));
     // A first cell that is not blank, so that no line is one that both skip.
@@ -188,10 +187,7 @@ describe('RecordScanner', () => {
       fc.property(table, fc.constantFrom('\n', '\r\n', '\r'), fc.boolean(), (cells, lineEnd, all) => {
         const quote = (value: string) => (all || /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
         const content = cells.map((line) => line.map(quote).join(',')).join(lineEnd);
-        const found: (readonly string[])[] = [];
-        const scanner = new RecordScanner((record) => found.push(record.cells));
-        scanner.write(content);
-        scanner.end();
+        const found = [...new CsvRecords(() => false).read(content, true)].map((record) => record.cells);
         expect(found).toEqual(cells);
       }),
       { numRuns: 200 },
@@ -215,9 +211,9 @@ describe('any bytes', () => {
 
   it('are read or refused, the same way wherever they are cut', async () => {
     await fc.assert(
-      fc.asyncProperty(bytes, format, chunkLengths, pieceBytes, async (content, wanted, lengths, piece) => {
+      fc.asyncProperty(bytes, format, chunkLengths, async (content, wanted, lengths) => {
         const whole = await read(content, { format: wanted });
-        const pieces = await readChunks(cut(content, lengths), { format: wanted, pieceBytes: piece });
+        const pieces = await readChunks(cut(content, lengths), { format: wanted });
         expect(pieces).toEqual(whole);
         if (whole.ok) return;
         expect(whole.total).toBe(whole.faults.length);

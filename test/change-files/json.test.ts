@@ -1,8 +1,5 @@
-import { parse } from 'lossless-json';
 import { describe, expect, it, test } from 'vitest';
-import { JsonFault, readFlatObject } from '../../src/change-files/json-rows.ts';
-import fc from '../support/seeded-fast-check.ts';
-import { faultsOf, read } from './reading.ts';
+import { cut, faultsOf, read, readChunks } from './reading.ts';
 
 const change = {
   line: 1,
@@ -70,6 +67,7 @@ describe('JSON', () => {
   });
 
   const here = 'write a number, or a text in quotes';
+  const wrong = "can't be here: this is not JSON, or has a name twice";
   test.each([
     ['[{"petId":1,"quantity":2', '1: the file breaks off: what begins here is not closed'],
     ['[{"petId":1,"quantity":2}', '1: the file breaks off: the list is not closed'],
@@ -82,24 +80,17 @@ describe('JSON', () => {
     ['[{"petId":1,"quantity":2}\n{"petId":2,"quantity":2}]', '2: a comma is missing before this'],
     ['[{"petId":1,"quantity":2}]\n\nx', '3: there is something after the end of the list'],
     ['[1]', '1: expected an object here, such as {"petId":42,"quantity":7}'],
-    ['[{"petId":1,\n"quantity":2,}]', '2: expected a name in double quotes here'],
-    ['[{"petId":1\n"quantity":2}]', '2: expected a comma or a closing brace here'],
-    ['[{"petId" 1}]', '1: expected a colon after the name here'],
-    ['[{"petId":01}]', '1: expected a comma or a closing brace here'],
-    ['[{"petId":+1}]', '1: expected a value here: a number, a text in double quotes, or null'],
-    [
-      '[{"petId":1,"quantity":2,"reason":"a\tb"}]',
-      '1: a line break, a tab or a backslash in a text is written in JSON as \\n, \\t, \\\\',
-    ],
-    [
-      '[{"petId":1,"quantity":2,"reason":"\\x"}]',
-      '1: a line break, a tab or a backslash in a text is written in JSON as \\n, \\t, \\\\',
-    ],
-    ['{"petId":1,"quantity":2}}', '1: there is something after the end of the object'],
+    ['[{"petId":1,\n"quantity":2,}]', `2: "}" ${wrong}`],
+    ['[{"petId":1\n"quantity":2}]', `2: ""quantity":2}" ${wrong}`],
+    ['[{"petId" 1}]', `1: "1}" ${wrong}`],
+    ['[{"petId":01}]', `1: "1}" ${wrong}`],
+    ['[{"petId":+1}]', `1: "+1}" ${wrong}`],
+    ['[{"petId":1,"quantity":2,"reason":"a\tb"}]', `1: "a\ufffdb"}" ${wrong}`],
+    ['[{"petId":1,"quantity":2,"quantity":3}]', `1: "quantity":3}" ${wrong}`],
+    ['{"petId":1,"quantity":2}}', `1: "}" ${wrong}`],
     ['[{"petId":1,"quantity":true}]', `1 quantity: true or false is not allowed here: ${here}`],
     ['[{"petId":1,"qty":{"a":[1]}}]', `1 qty: an object is not allowed here: ${here}`],
     ['[{"petId":1,"quantity":[2]}]', `1 quantity: a list is not allowed here: ${here}`],
-    ['[{"petId":1,"quantity":2,"quantity":2}]', `1 quantity: "quantity" is there twice`],
     ['[{"petId":1,"quantity":2,"QTY":3}]', `1 QTY: "quantity" is there twice`],
     [
       '[{"petId":1,"quantity":2,"expectd":3}]',
@@ -137,8 +128,8 @@ describe('JSON', () => {
     ['one item', '[{"id":"x"}]', 'line', [1]],
     ['a fault before the first', '[\n,{"id":1},{"id":"x"}]', 'line', [2, 2]],
   ])('names items where lines say nothing: %s', async (_, content, unit, places) => {
-    for (const pieceBytes of [1, 65_536]) {
-      const file = await read(content, { pieceBytes });
+    for (const chunk of [1, 65_536]) {
+      const file = await readChunks(cut(Buffer.from(content), [chunk]));
       expect(file.unit).toBe(unit);
       expect(file.ok ? [] : file.faults.map(({ line }) => line)).toEqual(places);
     }
@@ -150,8 +141,8 @@ describe('JSON', () => {
 
   it('goes on after an element that is broken', async () => {
     expect(await faultsOf('[{"id":1,},\n{"id":x},\n["}"],\n{"id":3,"qty":"y"}]')).toEqual([
-      '1: expected a name in double quotes here',
-      '2: expected a value here: a number, a text in double quotes, or null',
+      `1: "}" ${wrong}`,
+      `2: "x}" ${wrong}`,
       '3: expected an object here, such as {"petId":42,"quantity":7}',
       `4 qty: "y" is not a quantity: a quantity is a whole number such as 12`,
     ]);
@@ -173,7 +164,7 @@ describe('JSON', () => {
 
   it('goes on after a line that is broken', async () => {
     expect(await faultsOf('{"id":1,"qty":2}\n{"id":2,"qty":\n{"id":3,"qty":"y"}\n')).toEqual([
-      '2: expected a value here: a number, a text in double quotes, or null',
+      '2: the object breaks off, or has too much in it',
       `3 qty: "y" is not a quantity: a quantity is a whole number such as 12`,
     ]);
   });
@@ -188,86 +179,8 @@ describe('JSON', () => {
     ]);
   });
 
-  it('may be nested as deep as it likes where nobody reads it', async () => {
+  it('is refused if it is nested too deep', async () => {
     const deep = '['.repeat(400_000) + ']'.repeat(400_000);
-    expect(await read(`[{"id":1,"qty":2,"status":${deep}}]`)).toMatchObject({ ok: true });
-  });
-});
-
-describe('readFlatObject', () => {
-  const scalar = fc.oneof(
-    fc.string({ unit: 'grapheme' }),
-    fc.double({ noNaN: true, noDefaultInfinity: true }),
-    fc.bigInt(),
-    fc.constant(null),
-    fc.boolean(),
-  );
-  const space = fc.stringMatching(/^[ \n\r\t]{0,2}$/);
-  const object = fc.uniqueArray(fc.tuple(fc.string(), scalar, space), { selector: ([name]) => name, maxLength: 5 });
-
-  function members(text: string): Map<string, string | undefined> | 'refused' {
-    const found = new Map<string, string | undefined>();
-    try {
-      readFlatObject(text, (name, value, unfit) => found.set(name, unfit ?? value));
-      return found;
-    } catch (error) {
-      if (error instanceof JsonFault) return 'refused';
-      throw error;
-    }
-  }
-
-  function losslessly(text: string): Map<string, string | undefined> | 'refused' {
-    try {
-      const value = parse(text, undefined, { parseNumber: (digits) => ({ digits }) });
-      if (typeof value !== 'object' || value === null || Array.isArray(value) || /^\d|^-/.test(text)) return 'refused';
-      return new Map(Object.entries(value).map(([name, member]) => [name, textOf(member)]));
-    } catch {
-      return 'refused';
-    }
-  }
-
-  function textOf(member: unknown): string | undefined {
-    if (typeof member === 'string' || member === null) return member ?? undefined;
-    if (typeof member === 'boolean') return 'true or false';
-    if (Array.isArray(member)) return 'a list';
-    return (member as { digits?: string }).digits ?? 'an object';
-  }
-
-  const written = object.map((entries) => {
-    const text = entries.map(([name, value, blank]) => {
-      const json = typeof value === 'bigint' ? `${value}` : JSON.stringify(value);
-      return `${blank}${JSON.stringify(name)}${blank}:${blank}${json}${blank}`;
-    });
-    return `{${text.join(',')}}`;
-  });
-
-  it('reads what lossless-json reads', () => {
-    fc.assert(
-      fc.property(written, (text) => {
-        expect(members(text)).toEqual(losslessly(text));
-        expect(members(text)).not.toBe('refused');
-      }),
-    );
-  });
-
-  it('refuses what lossless-json refuses', () => {
-    const damage = fc.tuple(
-      fc.nat(),
-      fc.nat(2),
-      fc.constantFrom('', '"', '\\', '{', '}', ':', ',', '0', '-', '.', 'e', '\n', 't'),
-    );
-    fc.assert(
-      fc.property(written, damage, (text, [place, removed, added]) => {
-        const at = place % text.length;
-        const damaged = text.slice(0, at) + added + text.slice(at + removed);
-        const expected = losslessly(damaged);
-        const actual = members(damaged);
-        // Of repeated names lossless-json has the last one or none, and in what is nested nobody looks.
-        if (expected === 'refused' && /[[{]/.test(damaged.slice(1))) return;
-        if (expected === 'refused' && actual !== 'refused') expect(damaged).toMatch(/"(.*)".*"\1"/s);
-        else if (!/^\s|\s$/.test(damaged)) expect(actual).toEqual(expected);
-      }),
-      { numRuns: 500 },
-    );
+    expect(await read(`[{"id":1,"qty":2,"status":${deep}}]`)).toMatchObject({ ok: false, total: 1 });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { type ChangeFormat, changeFormats } from '../../src/change-files/read-changes.ts';
-import { faultsOf, read, readChunks } from './reading.ts';
+import { type ChangeFormat, changeFormats } from '../../src/change-files/read-rows.ts';
+import { cut, faultLines, faultsOf, read, readChunks } from './reading.ts';
 
 const saveAgain = 'save it as "CSV UTF-8" (in a spreadsheet: Save as) and try again';
 const table = 'petId,quantity,reason\n42,7,é\n';
@@ -27,7 +27,7 @@ describe('what is not UTF-8', () => {
     ['an old workbook', Buffer.from('d0cf11e0a1b1', 'hex'), `1: the file is a workbook (.xls), not text: ${saveAgain}`],
   ])('%s', async (_, bytes, fault) => {
     expect(await faultsOf(bytes)).toEqual([fault]);
-    expect(await faultsOf(bytes, { pieceBytes: 1 })).toEqual([fault]);
+    expect(faultLines(await readChunks(cut(bytes, [1])))).toEqual([fault]);
   });
 
   it('is told with the faults before it', async () => {
@@ -45,9 +45,9 @@ describe('what is not UTF-8', () => {
   });
 
   it('is not a character that breaks off where a piece does', async () => {
-    const chunks = Array.from(Buffer.from('id,qty,reason\n42,7,é€😀é€😀\n'), (byte) => Uint8Array.of(byte));
-    for (const pieceBytes of [1, 9, 10, 11, 12, 13]) {
-      expect(await readChunks(chunks, { pieceBytes })).toMatchObject({ ok: true, changes: [{ reason: 'é€😀é€😀' }] });
+    const content = Buffer.from('id,qty,reason\n42,7,é€😀é€😀\n');
+    for (const length of [1, 9, 10, 11, 12, 13]) {
+      expect(await readChunks(cut(content, [length]))).toMatchObject({ ok: true, changes: [{ reason: 'é€😀é€😀' }] });
     }
   });
 
@@ -119,7 +119,7 @@ describe('the source', () => {
       }
     };
     const { readChanges } = await import('../../src/change-files/read-changes.ts');
-    expect((await readChanges(source(), { name: undefined, format: undefined, pieceBytes: 8 })).ok).toBe(false);
+    expect((await readChanges(source(), { name: undefined, format: undefined })).ok).toBe(false);
     expect(closed).toBe(true);
   });
 

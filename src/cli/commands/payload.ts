@@ -1,6 +1,6 @@
-import type { Json } from '../../api/json.ts';
 import { jsonWriter } from '../../output/json.ts';
 import { payloadView } from '../../output/payload-view.ts';
+import type { Json } from '../../shared/json.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 
 /** Prints an answer of unspecified shape: in columns where it has them, else as JSON. */

@@ -1,11 +1,7 @@
+import type { PlaceUnit, Remedy } from '../../../change-files/fault.ts';
 import type { RowField } from '../../../change-files/field-names.ts';
-import {
-  type ChangeFormat,
-  changeFormats,
-  type PlaceUnit,
-  type Remedy,
-  readChanges,
-} from '../../../change-files/read-changes.ts';
+import { readChanges } from '../../../change-files/read-changes.ts';
+import { type ChangeFormat, changeFormats } from '../../../change-files/read-rows.ts';
 import type { Change } from '../../../inventory/change.ts';
 import type { Quantities } from '../../../inventory/pet-id-set.ts';
 import { PetIdSet } from '../../../inventory/pet-id-set.ts';

@@ -1,4 +1,4 @@
-import { type RowField, rowFieldOf, rowFields } from '../../../change-files/field-names.ts';
+import { fieldOf, type RowField, rowFields } from '../../../change-files/field-names.ts';
 import { UsageError } from '../../../shared/errors.ts';
 
 const hint = 'petstock inventory apply --help';
@@ -11,7 +11,7 @@ export function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowFiel
   const columns = new Map<RowField, string>();
   for (const text of texts) {
     const at = text.indexOf('=');
-    const field = at < 0 ? undefined : rowFieldOf(text.slice(0, at));
+    const field = rowFields.find((name) => at >= 0 && name === fieldOf(text.slice(0, at)));
     const name = text.slice(at + 1).trim();
     if (field === undefined || name === '') {
       throw new UsageError(

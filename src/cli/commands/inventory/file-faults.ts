@@ -1,4 +1,4 @@
-import type { FileFault, PlaceUnit } from '../../../change-files/read-changes.ts';
+import type { FileFault, PlaceUnit } from '../../../change-files/fault.ts';
 import { grouped } from '../../../inventory/grouped.ts';
 import { InterruptedError, UsageError } from '../../../shared/errors.ts';
 import { fileErrorReason } from '../../../shared/file-error.ts';

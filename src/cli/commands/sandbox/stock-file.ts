@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { readPetId } from '../../../change-files/cell-values.ts';
-import { RecordScanner } from '../../../change-files/csv-records.ts';
+import { CsvRecords } from '../../../change-files/csv-records.ts';
 import { decodeText } from '../../../change-files/text.ts';
 import type { PetStatus, Stock, StockItem } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
@@ -37,7 +37,7 @@ export async function readStockFile(file: string, stdin: AsyncIterable<Uint8Arra
   let text = '';
   const pieces: string[] = [];
   try {
-    for await (const piece of decodeText(file === '-' ? stdin : createReadStream(file), 65_536)) pieces.push(piece);
+    for await (const piece of decodeText(file === '-' ? stdin : createReadStream(file))) pieces.push(piece);
     text = pieces.join('');
   } catch (cause) {
     throw new UsageError(`${file} can't be read: ${readErrorReason(cause)}`, { cause });
@@ -97,33 +97,29 @@ type Header = readonly (StockColumn | undefined)[];
 
 function readDelimited(text: string, collector: StockCollector): Pick<Stock, 'orders'> {
   let header: Header | undefined;
-  const scanner = new RecordScanner(({ line, cells }) => {
+  const records = new CsvRecords((name) => columns.has(plainName(name)));
+  for (const { line, cells } of records.read(text, true)) {
     const where = `line ${line}`;
-    if (cells.every((cell) => cell.trim() === '')) return;
+    if (cells.every((cell) => cell.trim() === '')) continue;
     if (header === undefined) {
       header = readHeader(where, cells, collector);
-      return;
+      continue;
     }
-    if (header.length === 0) return;
+    if (header.length === 0) continue;
     const cell = (name: StockColumn) => cells[header?.indexOf(name) ?? -1]?.trim() ?? '';
     collector.add(where, cell('petId'), cell('quantity') || cell('expected'), cell('status').toLowerCase());
-  });
-  scanner.write(text);
-  scanner.end();
+  }
   if (header === undefined) collector.fault('line 1', 'the file is empty');
   return { orders: [] };
 }
 
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/[\s_-]/g, '');
+}
+
 /** @returns nothing at all, with a fault, where a column is missing that a stock needs */
 function readHeader(where: string, cells: readonly string[], collector: StockCollector): Header {
-  const header = cells.map((cell) =>
-    columns.get(
-      cell
-        .trim()
-        .toLowerCase()
-        .replace(/[\s_-]/g, ''),
-    ),
-  );
+  const header = cells.map((cell) => columns.get(plainName(cell)));
   const hasId = header.includes('petId');
   const hasQuantity = header.includes('quantity') || header.includes('expected');
   if (!(hasId && hasQuantity)) {

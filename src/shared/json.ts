@@ -30,6 +30,16 @@ export interface JsonObject {
 /** More than this make no sense in one answer, or in one object of it: each takes fifty times its bytes, and a name more. */
 const most = { values: 1_000_000, names: 50_000 };
 
+/** The text is not JSON from a place on. */
+export class JsonSyntaxError extends SyntaxError {
+  constructor(
+    readonly at: number,
+    what: 'character' | 'end',
+  ) {
+    super(`Unexpected ${what} at position ${at}`);
+  }
+}
+
 /** The text has too many values to be held. */
 export class TooManyValues extends Error {}
 
@@ -37,7 +47,7 @@ export class TooManyValues extends Error {}
  * Reads JSON with every digit of its numbers, and without a copy of its texts: a library that goes character by character takes
  * forty times the bytes of a long text.
  *
- * @throws SyntaxError, also if an object has a name twice with different values; TooManyValues
+ * @throws JsonSyntaxError, also if an object has a name twice with different values; TooManyValues
  */
 export function parseJson(text: string): Json {
   try {
@@ -173,8 +183,8 @@ class Reader {
     this.#at = space.lastIndex;
   }
 
-  #unexpected(at = this.#at): SyntaxError {
-    return new SyntaxError(`Unexpected ${at < this.#text.length ? 'character' : 'end'} at position ${at}`);
+  #unexpected(at = this.#at): JsonSyntaxError {
+    return new JsonSyntaxError(at, at < this.#text.length ? 'character' : 'end');
   }
 }
 

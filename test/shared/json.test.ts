@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
-import { isJsonObject, type Json, parseJson, TooManyValues, toInteger } from '../../src/api/json.ts';
 import { exactJson } from '../../src/output/exact-json.ts';
+import { isJsonObject, type Json, parseJson, TooManyValues, toInteger } from '../../src/shared/json.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 describe('an integer, exactly', () => {
