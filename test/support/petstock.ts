@@ -87,11 +87,6 @@ export function reportOf({ stdout }: ProgramResult): Report {
   return JSON.parse(stdout) as Report;
 }
 
-/** The row of a report for a pet. */
-export function rowOf(result: ProgramResult, petId: number): ReportedRow | undefined {
-  return reportOf(result).rows.find((row) => row.petId === petId);
-}
-
 /** The last four characters of a run are enough to name it. */
 export function nameOf({ run }: { readonly run: string }): string {
   return run.slice(-4);

@@ -21,17 +21,6 @@ export const hang: Action = () => {};
 /** The write happens, and no answer comes. */
 export const commitThenHang: Action = (exchange) => exchange.commit();
 
-/** The write lands so many milliseconds after the connection was closed, whoever closed it. */
-export function commitLate(ms: number, onLanded: () => void): Action {
-  return async (exchange) => {
-    await exchange.closed;
-    setTimeout(() => {
-      exchange.commit();
-      onLanded();
-    }, ms);
-  };
-}
-
 /** Answers without doing anything. */
 export function answers(status: number, headers?: Headers, body = errorBody('scripted', status)): Action {
   return (exchange) => exchange.answer(status, status === 204 ? '' : body, headers);

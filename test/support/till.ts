@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { Clock } from '../../src/shared/clock.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import { type RunOptions, type RunResult, runMain } from './context.ts';
-import { type ScriptedOptions, type ScriptedService, scriptedService } from './scripted-service.ts';
+import type { ListedRun } from './petstock.ts';
+import { type Action, type ScriptedOptions, type ScriptedService, scriptedService } from './scripted-service.ts';
 import { temporaryFolders } from './shop.ts';
 
 /** A till: the program in this process, at a service that is not ours, on a clock of the test. */
@@ -15,6 +16,8 @@ export interface Till<Time extends Clock = TestClock> {
   file(name: string, text: string): string;
   /** The rows that `--json` has printed, or those of the newest run. */
   rows(result?: RunResult): Promise<readonly TillRow[]>;
+  /** The runs of `history list`, the newest first. */
+  history(): Promise<readonly ListedRun[]>;
 }
 
 export interface TillRow {
@@ -22,6 +25,7 @@ export interface TillRow {
   readonly before: number | null;
   readonly after: number | null;
   readonly result: string;
+  readonly quantity?: number | null;
   readonly error?: { readonly message: string };
 }
 
@@ -40,10 +44,12 @@ export async function openTill(
       ...given,
       env: { ...service.env, ...given.env },
     });
+  const history = async () => JSON.parse((await run('history list --json')).stdout) as readonly ListedRun[];
   return {
     service,
     clock,
     run,
+    history,
     file: (name, text) => {
       const path = join(folders.state, '..', name);
       writeFileSync(path, text);
@@ -51,8 +57,31 @@ export async function openTill(
     },
     rows: async (result) => {
       if (result !== undefined) return JSON.parse(result.stdout).rows;
-      const [{ run: newest }] = JSON.parse((await run('history list --json')).stdout);
-      return JSON.parse((await run(`history show ${newest} --json`)).stdout).rows;
+      const [newest] = await history();
+      return JSON.parse((await run(`history show ${newest?.run} --json`)).stdout).rows;
     },
   };
+}
+
+/** Kills a command once its first PATCH has left, which gets this action; a minute later its leases are over. @returns its run */
+export async function killAt({ service, run, clock, history }: Till, action: Action, command: string): Promise<string> {
+  service.next('PATCH', action);
+  const sent = service.seen('PATCH').length;
+  let isDead = false;
+  const onSent = ({ method }: { readonly method: string }) => {
+    isDead ||= method === 'PATCH';
+  };
+  void run(command, {
+    onSent,
+    around: (send) => {
+      const answer = send();
+      answer.catch(() => {});
+      return isDead ? new Promise(() => {}) : answer;
+    },
+  });
+  await service.untilSeen('PATCH', sent + 1);
+  clock.advance(60_000);
+  const [newest] = await history();
+  if (newest === undefined) throw new Error('there is no run in the history');
+  return newest.run;
 }

@@ -68,13 +68,13 @@ describe('a state folder that can not be used', () => {
     ['a folder below /proc', () => '/proc/petstock'],
   ] as const;
 
-  test.each(unusable)('%s: reads of 16 processes share the limit, and each says so, with -q too', async (_what, at) => {
+  test.each(unusable)('%s: reads of 8 processes share the limit, and each says so, with -q too', async (_what, at) => {
     const service = await scriptedService({ limit: { limit: 6, seconds: 2 } });
     const petstock = petstockAt(service);
     const runtime = join(petstock.home.folder, 'runtime');
     mkdirSync(runtime, { mode: 0o700 });
     const env = { PETSTOCK_STATE_DIR: at(petstock), XDG_RUNTIME_DIR: runtime };
-    const queue = Array.from({ length: 24 }, (_, index) => index);
+    const queue = Array.from({ length: 10 }, (_, index) => index);
     const results: { code: number | null; isSaid: boolean }[] = [];
     const work = async () => {
       while (queue.pop() !== undefined) {
@@ -82,7 +82,7 @@ describe('a state folder that can not be used', () => {
         results.push({ code, isSaid: stderr.includes('PETSTOCK_STATE_DIR') || stderr.includes(at(petstock)) });
       }
     };
-    await Promise.all(Array.from({ length: 16 }, work));
+    await Promise.all(Array.from({ length: 8 }, work));
     expect(service.requests.filter(({ status }) => status === 429)).toEqual([]);
     expect(results.filter(({ code, isSaid }) => code !== 0 || !isSaid)).toEqual([]);
   });

@@ -9,11 +9,11 @@ const container = pidNamespace ?? [];
 const describeContained = describe.runIf(pidNamespace !== undefined);
 
 describeContained('containers that share one state folder', () => {
-  test('40 adjusts of one pet, each in a pid namespace of its own, add up', async () => {
+  test('16 adjusts of one pet, each in a pid namespace of its own, add up', async () => {
     const service = await scriptedService({ stock: { 1: 0 } });
     service.always('GET', slowly(20));
     const petstock = petstockAt(service);
-    const queue = Array.from({ length: 40 }, (_, index) => index);
+    const queue = Array.from({ length: 16 }, (_, index) => index);
     const codes: (number | null)[] = [];
     const work = async () => {
       while (queue.pop() !== undefined) {
@@ -22,7 +22,7 @@ describeContained('containers that share one state folder', () => {
     };
     await Promise.all(Array.from({ length: 8 }, work));
     expect(codes.filter((code) => code !== 0)).toEqual([]);
-    expect(service.stockOf(1)).toBe(40);
+    expect(service.stockOf(1)).toBe(16);
   });
 
   test('a run that is going on in one can not be resumed from another', async () => {

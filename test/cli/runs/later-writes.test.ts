@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest';
+import { nameOf } from '../../support/petstock.ts';
+import { andThen, answers, commitThenHang, hang, normally } from '../../support/scripted-actions.ts';
+import { type Action, type Exchange, tenEach } from '../../support/scripted-service.ts';
+import { killAt, openTill, type Till } from '../../support/till.ts';
+
+const deltas = 'petId,delta\n1,+5\n2,+5\n3,+5\n4,+5\n';
+
+async function killedApply(action: Action, text: string) {
+  const till = await openTill({ stock: tenEach(4) });
+  const run = await killAt(till, action, `inventory apply ${till.file('a.csv', text)} --yes --concurrency 1`);
+  return { till, run, stock: () => [1, 2, 3, 4].map((petId) => till.service.stockOf(petId)) };
+}
+
+/** Runs commands that all end well. */
+async function all(till: Till, ...commands: readonly string[]): Promise<void> {
+  for (const command of commands) expect(await till.run(command), command).toMatchObject({ code: 0 });
+}
+
+describe('--resume asks the history what was written since', () => {
+  test('a delta whose answer the kill has lost, and a later adjust back: it is not doubled', async () => {
+    const { till, run, stock } = await killedApply(commitThenHang, 'petId,delta\n1,+5\n2,+5\n');
+    await all(till, 'inventory adjust 1 -5');
+    expect(till.service.stockOf(1)).toBe(10);
+    const resumed = await till.run(`inventory apply --resume ${run} --yes --json`);
+    // The adjust has read the sum, so the delta had arrived.
+    expect({ code: resumed.code, stock: stock() }).toEqual({ code: 0, stock: [10, 15, 10, 10] });
+    expect(await till.rows(resumed)).toMatchObject([{ result: 'applied' }, { result: 'applied' }]);
+  });
+
+  test('an absolute row that was never sent, and later writes: they stay, though the stock is equal', async () => {
+    const { till, run, stock } = await killedApply(hang, 'petId,quantity\n1,50\n2,60\n');
+    await all(till, 'inventory adjust 2 +3', 'inventory adjust 2 -3');
+    const later = (await till.history()).slice(0, 2);
+    const resumed = await till.run(`inventory apply --resume ${run} --yes --json`);
+    expect({ code: resumed.code, stock: stock() }).toEqual({ code: 8, stock: [50, 10, 10, 10] });
+    const [, row] = await till.rows(resumed);
+    expect(row?.result).toBe('conflict');
+    expect(later.some((one) => row?.error?.message.includes(nameOf(one)))).toBe(true);
+  });
+});
+
+describe('undo asks the history what was written since', () => {
+  test('later writes are not undone, though the stock is equal: a conflict that names the run, until they are', async () => {
+    const till = await openTill();
+    await all(till, `inventory apply ${till.file('a.csv', 'petId,quantity\n1,20\n')} --yes`);
+    const [applied] = await till.history();
+    await all(till, 'inventory adjust 1 +5', 'inventory adjust 1 -5');
+    const later = (await till.history()).slice(0, 2);
+    const undone = await till.run(`undo ${applied?.run} --yes --json`);
+    expect({ code: undone.code, stock: till.service.stockOf(1) }).toEqual({ code: 7, stock: 20 });
+    const [row] = await till.rows(undone);
+    expect(later.some((one) => row?.error?.message.includes(nameOf(one)))).toBe(true);
+    await all(till, ...[...later, applied].map((one) => `undo ${one?.run} --yes`));
+    expect(till.service.stockOf(1)).toBe(10);
+  });
+
+  test('a row is undone once: not again after an undo whose answer a kill has lost', async () => {
+    const till = await openTill();
+    await all(till, 'inventory adjust 1 +10');
+    const [{ run } = { run: '' }] = await till.history();
+    const killed = await killAt(till, commitThenHang, `undo ${run} --yes`);
+    expect(till.service.stockOf(1)).toBe(10);
+    await all(till, 'inventory set 1 20');
+    const sent = till.service.seen('PATCH').length;
+    for (const again of [`undo ${run} --yes`, `inventory apply --resume ${killed} --yes`])
+      expect((await till.run(again)).code, again).not.toBe(0);
+    expect(till.service.stockOf(1)).toBe(20);
+    expect(till.service.seen('PATCH')).toHaveLength(sent);
+  });
+});
+
+describe('a file of deltas is remembered by its content', () => {
+  test('after a crash: a conflict, exit 7, with the hint to resume, and the resume makes it whole', async () => {
+    const { till, run, stock } = await killedApply(commitThenHang, deltas);
+    const sent = till.service.seen('PATCH').length;
+    const again = await till.run(`inventory apply ${till.file('b.csv', deltas)} --yes --json`);
+    expect(again.code).toBe(7);
+    expect(again.stderr).toContain(`petstock inventory apply --resume ${run}`);
+    expect(till.service.seen('PATCH')).toHaveLength(sent);
+    await all(till, `inventory apply --resume ${run} --yes`);
+    expect(stock()).toEqual([15, 15, 15, 15]);
+  });
+
+  test('after a finished run: off a terminal exit 2 unless --again', async () => {
+    const till = await openTill({ stock: tenEach(4) });
+    const stock = () => [1, 2, 3, 4].map((petId) => till.service.stockOf(petId));
+    await all(till, `inventory apply ${till.file('a.csv', deltas)} --yes`);
+    const again = await till.run(`inventory apply ${till.file('b.csv', deltas)} --yes`);
+    expect({ code: again.code, stock: stock() }).toEqual({ code: 2, stock: [15, 15, 15, 15] });
+    expect(again.stderr).toContain((await till.history())[0]?.run.slice(-4));
+    await all(till, `inventory apply ${till.file('b.csv', deltas)} --yes --again`);
+    expect(stock()).toEqual([20, 20, 20, 20]);
+  });
+});
+
+test('a plain set is one request, and is undone to what the history knows', async () => {
+  const till = await openTill();
+  await all(till, `inventory apply ${till.file('a.csv', 'petId,quantity\n1,20\n')} --yes`);
+  const sent = till.service.requests.length;
+  await all(till, 'inventory set 1 50');
+  expect(till.service.requests).toHaveLength(sent + 1);
+  await all(till, 'undo --last --yes');
+  expect(till.service.stockOf(1)).toBe(20);
+});
+
+describe('a request of a killed command that lands later', () => {
+  test.each([
+    ['adjust 1 +5', 55],
+    ['set 1 20', 20],
+  ])('%s waits until it can not be on its way any more', async (command, stock) => {
+    const till = await openTill();
+    let exchange: Exchange | undefined;
+    const late: Action = (given) => {
+      exchange = given;
+    };
+    await killAt(till, late, 'inventory set 1 50 --expect 10 --timeout 90');
+    const sleep: typeof till.clock.sleep = (ms, signal) => {
+      exchange?.commit();
+      return till.clock.sleep(ms, signal);
+    };
+    expect(await till.run(`inventory ${command}`, { clock: { ...till.clock, sleep } })).toMatchObject({ code: 0 });
+    expect(till.service.stockOf(1)).toBe(stock);
+  });
+});
+
+describe('no wait for the rate limit lies between reading a stock and writing what depends on it', () => {
+  /** One request is left, so that a command that only then learns of the limit waits after its read. */
+  const oneLeft = { limit: 60, seconds: 60, left: 1 };
+
+  test.each([
+    ['set 1 50 --expect 10', 7, 8],
+    ['adjust 1 -1', 0, 7],
+  ])('%s: a sale in the wait is seen', async (command, code, stock) => {
+    const till = await openTill({ limit: oneLeft });
+    till.service.next(
+      'GET',
+      andThen(normally, () => till.service.sell(1, 2)),
+    );
+    expect(await till.run(`inventory ${command}`)).toMatchObject({ code });
+    expect(till.service.stockOf(1)).toBe(stock);
+    expect(till.clock.sleeps.length).toBeGreaterThan(0);
+  });
+});
+
+test('set of a pet that a waiting apply comes to much later does not wait for it', async () => {
+  const till = await openTill({ stock: tenEach(30), limit: { limit: 10, seconds: 60 } });
+  const lines = Array.from({ length: 30 }, (_, index) => `${index + 1},${100 + index}`);
+  let set: ReturnType<Till['run']> | undefined;
+  const onStderr = () => {
+    if (till.service.seen('PATCH').length > 3) set ??= till.run('inventory set 30 3');
+  };
+  const file = till.file('a.csv', `petId,quantity\n${lines.join('\n')}\n`);
+  const applied = await till.run(`inventory apply ${file} --yes`, { onStderr });
+  expect(await set).toMatchObject({ code: 0 });
+  // The row that relied on the stock of before is a conflict.
+  expect({ code: applied.code, stock: till.service.stockOf(30) }).toEqual({ code: 8, stock: 3 });
+});
+
+describe('Retry-After', () => {
+  test('of 300 years: exit 6, at most 32 days, the service asked for more; and limits clear frees the key', async () => {
+    const till = await openTill();
+    till.service.next('GET', answers(429, { 'Retry-After': '9999999999' }));
+    const refused = await till.run('inventory list --json');
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).toContain('32 days');
+    const { retryAfterSeconds } = JSON.parse(refused.stderr.trim().split('\n').at(-1) ?? '').error;
+    expect(retryAfterSeconds).toBeGreaterThan(86_400);
+    expect(retryAfterSeconds).toBeLessThan(33 * 86_400);
+    expect(await till.run('inventory list')).toMatchObject({ code: 6, requests: [] });
+    await all(till, 'limits clear --yes --env staging', 'inventory list');
+    expect(till.service.requests).toHaveLength(2);
+  });
+
+  test('of a 503: nothing is sent before its time, by any command', async () => {
+    const till = await openTill();
+    till.service.next('GET', answers(503, { 'Retry-After': '4' }));
+    const times: number[] = [];
+    const list = () => till.run('inventory list -q', { onSent: () => times.push(till.clock.monotonic()) });
+    const first = list();
+    await till.service.untilSeen('GET', 1);
+    const results = await Promise.all([first, ...Array.from({ length: 6 }, list)]);
+    expect(results.map(({ code }) => code)).toEqual(Array(7).fill(0));
+    const [asked = 0, ...later] = times;
+    expect(later.filter((time) => time < asked + 4000)).toEqual([]);
+  });
+});

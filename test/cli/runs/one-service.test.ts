@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import type { Clock } from '../../../src/shared/clock.ts';
+import { machineTime } from '../../../src/shared/machine-time.ts';
+import { createSystemClock } from '../../../src/shared/system-clock.ts';
+import { slowly } from '../../support/scripted-actions.ts';
+import { openTill, type Till } from '../../support/till.ts';
+
+/** Commands that wait for each other share a clock that goes by itself. */
+const clock = createSystemClock(machineTime(process));
+
+/** One service by two names, as two environments have it, or two people spell it. */
+const ways = {
+  '127.0.0.1 and localhost': ({ service: { url } }: Till<Clock>) => [
+    {},
+    { PETSTOCK_URL_STAGING: url.replace('127.0.0.1', 'localhost') },
+  ],
+  'staging and production with one URL': ({ service: { url, key } }: Till<Clock>) => [
+    {},
+    { PETSTOCK_ENV: 'production', PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: key },
+  ],
+};
+
+/** So many at once, the environments in turn; all end well. */
+async function runEach(till: Till<Clock>, way: keyof typeof ways, count: number, command: string): Promise<void> {
+  const environments = ways[way](till);
+  const results = await Promise.all(
+    Array.from({ length: count }, (_, index) => till.run(command, { env: environments[index % 2] ?? {} })),
+  );
+  expect(results.filter(({ code }) => code !== 0)).toEqual([]);
+}
+
+test.each(Object.keys(ways) as (keyof typeof ways)[])('%s: adjusts of one pet add up', async (way) => {
+  const till = await openTill({ stock: { 1: 0 } }, clock);
+  till.service.always('GET', slowly(10));
+  till.service.always('PATCH', slowly(30));
+  await runEach(till, way, 8, 'inventory adjust 1 +1 --yes -q');
+  expect(till.service.stockOf(1)).toBe(8);
+});
+
+test('127.0.0.1 and localhost share one limit', async () => {
+  const till = await openTill({ limit: { limit: 3, seconds: 1 } }, clock);
+  till.service.always('GET', slowly(30));
+  await runEach(till, '127.0.0.1 and localhost', 6, 'inventory list -q');
+  expect(till.service.requests.filter(({ status }) => status === 429)).toEqual([]);
+});

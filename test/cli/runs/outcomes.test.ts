@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import { InterruptedError } from '../../../src/shared/errors.ts';
+import {
+  answerForPet,
+  answers,
+  commitThenAnswer,
+  commitThenBreakOff,
+  commitThenDrop,
+  drop,
+  normally,
+  storeInstead,
+} from '../../support/scripted-actions.ts';
+import type { Action } from '../../support/scripted-service.ts';
+import { openTill, type Till } from '../../support/till.ts';
+
+const hours = { 'Retry-After': '7200' };
+const apply = (till: Till, ...lines: readonly string[]) =>
+  `inventory apply ${till.file('a.csv', `petId,quantity\n${lines.join('\n')}\n`)} --yes --json`;
+const countsOf = async (till: Till) => (await till.history())[0]?.counts;
+
+describe('"nothing was written" is said only where it is certain: all rows committed, all answers lost', () => {
+  test('and then no connection: unknown, exit 8, and a resume settles it', async () => {
+    const till = await openTill();
+    till.service.next('GET', normally);
+    till.service.always('PATCH', commitThenDrop);
+    const found = till.service.always('GET', drop);
+    const { code, stdout, stderr } = await till.run(apply(till, '1,51', '2,52', '3,53'));
+    expect(stderr).not.toMatch(/nothing was written/i);
+    const { run, counts } = JSON.parse(stdout);
+    expect({ code, counts }).toMatchObject({ code: 8, counts: { unknown: 3, applied: 0, failed: 0, notAttempted: 0 } });
+    expect(stderr).toContain(`petstock inventory apply --resume ${run} --env staging`);
+    expect((await till.rows()).map(({ result }) => result)).toEqual(['unknown', 'unknown', 'unknown']);
+    found();
+    const resumed = await till.run(`inventory apply --resume ${run} --yes --json`);
+    expect(resumed.code).toBe(0);
+    expect(JSON.parse(resumed.stdout).counts).toMatchObject({ applied: 3, unknown: 0 });
+    expect(till.service.seen('PATCH')).toHaveLength(3);
+  });
+
+  test.each<[string, Action, number]>([
+    ['a 429 of hours', answers(429, hours), 8],
+    ['Ctrl-C', drop, 130],
+  ])('and then %s: unknown', async (what, action, exit) => {
+    const till = await openTill();
+    till.service.next('GET', normally);
+    till.service.always('PATCH', commitThenDrop);
+    till.service.always('GET', action);
+    const interrupt = new AbortController();
+    const onSent = () => {
+      if (what === 'Ctrl-C' && till.service.seen('GET').length === 2)
+        interrupt.abort(new InterruptedError('Interrupted'));
+    };
+    const { code, stdout, stderr } = await till.run(apply(till, '1,51', '2,52', '3,53'), {
+      onSent,
+      interrupted: interrupt.signal,
+    });
+    expect(code).toBe(exit);
+    expect(stderr).not.toMatch(/nothing was written|\b0 of 3 /i);
+    expect(JSON.parse(stdout).counts).toMatchObject({ unknown: 3, applied: 0, failed: 0, notAttempted: 0 });
+  });
+});
+
+describe('set: committed, the answer lost, and then a refusal', () => {
+  test.each([401, 403, 404])('%i to whoever writes again: the stock is read back, exit 0', async (status) => {
+    const till = await openTill();
+    till.service.next('PATCH', commitThenDrop);
+    till.service.always('PATCH', answers(status));
+    const { code, stdout } = await till.run('inventory set 1 50 --json');
+    expect({ code, item: JSON.parse(stdout) }).toMatchObject({ code: 0, item: { petId: 1, quantity: 50 } });
+    expect(till.service.seen('PATCH')).toHaveLength(1);
+    expect(await countsOf(till)).toMatchObject({ applied: 1, failed: 0, unknown: 0 });
+  });
+
+  test.each([
+    [401, {}],
+    [403, {}],
+    [404, {}],
+    [429, hours],
+  ])('%i to everything: unknown, exit 8, in the history too', async (status, headers) => {
+    const till = await openTill();
+    till.service.next('PATCH', commitThenDrop);
+    till.service.always('PATCH', answers(status, headers));
+    till.service.always('GET', answers(status, headers));
+    const { code, stderr } = await till.run('inventory set 1 50 --json');
+    expect(code).toBe(8);
+    expect(stderr).not.toMatch(/nothing was written/i);
+    expect(await countsOf(till)).toMatchObject({ unknown: 1, failed: 0 });
+    expect(await till.rows()).toMatchObject([{ petId: 1, after: 50, result: 'unknown' }]);
+  });
+});
+
+test.each<[string, Action, number, number]>([
+  ['committed', commitThenDrop, 14, 8],
+  ['not committed', drop, 9, 8],
+])(
+  'adjust +5: the answer lost, %s, and 1 sold elsewhere: the sale stays, and it is not known',
+  async (_what, action, stock, exit) => {
+    const till = await openTill();
+    till.service.next('PATCH', (exchange) => {
+      action(exchange);
+      till.service.sell(1, 1);
+    });
+    const { code } = await till.run('inventory adjust 1 +5 --json');
+    expect({ stock: till.service.stockOf(1), code }).toEqual({ stock, code: exit });
+  },
+);
+
+test.each(['set 1 500 --expect 10 --json', 'apply'])(
+  '%s: the service stores 100: exit 8, never "nothing was written", and undo starts from 100',
+  async (command) => {
+    const till = await openTill();
+    till.service.next('PATCH', storeInstead(100));
+    const { code, stderr } = await till.run(command === 'apply' ? apply(till, '1,500') : `inventory ${command}`);
+    expect(code).toBe(8);
+    expect(stderr).not.toMatch(/nothing was written/i);
+    expect(await countsOf(till)).toMatchObject({ differs: 1, applied: 0, failed: 0 });
+    expect(await till.rows()).toMatchObject([{ before: 10, after: 500, result: 'differs', quantity: 100 }]);
+    expect(await till.run('undo --last --yes')).toMatchObject({ code: 0 });
+    expect(till.service.stockOf(1)).toBe(10);
+  },
+);
+
+describe('only 200 with the item is taken for written, and only what was refused for not written', () => {
+  const item = '{"petId":1,"quantity":50,"status":"available"}';
+
+  test.each([202, 204, 206])('a %i that wrote nothing is not taken for applied', async (status) => {
+    const till = await openTill();
+    till.service.always('PATCH', answers(status, {}, item));
+    const { code } = await till.run('inventory set 1 50 --json');
+    expect({ code, stock: till.service.stockOf(1) }).toEqual({ code: 8, stock: 10 });
+    expect(await countsOf(till)).toMatchObject({ applied: 0 });
+  });
+
+  test.each([202, 206])('apply: a %i that wrote nothing is looked at, and the row is sent again', async (status) => {
+    const till = await openTill();
+    till.service.next('PATCH', answers(status, {}, item));
+    const result = await till.run(apply(till, '1,50'));
+    expect({ code: result.code, stock: till.service.stockOf(1) }).toEqual({ code: 0, stock: 50 });
+    expect(await till.rows(result)).toMatchObject([{ result: 'applied' }]);
+  });
+
+  test.each<[string, string, Action]>([
+    ['set 1 50', 'a 408 after the commit', commitThenAnswer(408)],
+    ['adjust 1 +40', 'a 408 after the commit', commitThenAnswer(408)],
+    ['adjust 1 +40', 'half an answer', commitThenBreakOff],
+    ['adjust 1 +40', 'an answer for another pet', answerForPet(2)],
+  ])('%s: %s: the stock is read back, and nothing is sent twice', async (command, _what, action) => {
+    const till = await openTill();
+    till.service.next('PATCH', action);
+    const { code, stdout } = await till.run(`inventory ${command} --json`);
+    expect({ code, item: JSON.parse(stdout) }).toMatchObject({ code: 0, item: { petId: 1, quantity: 50 } });
+    expect(till.service.seen('PATCH')).toHaveLength(1);
+    expect(await countsOf(till)).toMatchObject({ applied: 1, failed: 0 });
+  });
+});

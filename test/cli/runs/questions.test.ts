@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { openTill } from '../../support/till.ts';
+
+test('a sale while the confirmation stands open is not overwritten', async () => {
+  const till = await openTill();
+  const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
+  const confirm = async () => {
+    till.service.sell(1, 3);
+    // A plan is read again if it is older than 5 s.
+    till.clock.advance(5500);
+    return true;
+  };
+  const { code } = await till.run(`inventory apply ${file}`, { terminal: 100, prompts: { confirm } });
+  expect({ code, stock: [1, 2].map(till.service.stockOf) }).toEqual({ code: 8, stock: [7, 60] });
+  expect(await till.rows()).toMatchObject([
+    { petId: 1, result: 'conflict' },
+    { petId: 2, result: 'applied' },
+  ]);
+});
+
+test('a sale while it is asked for a stock below zero: it asks again, about the stock of now', async () => {
+  const till = await openTill();
+  const asked: string[] = [];
+  const confirm = async (question: string) => {
+    if (asked.push(question) === 1) {
+      till.service.sell(1, 3);
+      till.clock.advance(5500);
+    }
+    expect(till.service.seen('PATCH')).toEqual([]);
+    return true;
+  };
+  expect(await till.run('inventory adjust 1 -15', { terminal: 100, prompts: { confirm } })).toMatchObject({ code: 0 });
+  expect(asked).toMatchObject([expect.stringContaining('10 → -5'), expect.stringContaining('7 → -8')]);
+  expect(till.service.stockOf(1)).toBe(-8);
+});
+
+test.each([
+  'get 1',
+  'get 1 2',
+  'adjust 1 +1',
+  'set 1 9 --expect 5',
+  'set 1 9 --read-first',
+  'set 1=4 2=3 --yes',
+  'apply FILE --yes',
+])('%s refuses a list that has the pet twice, and writes nothing', async (command) => {
+  const till = await openTill();
+  const twice = '[{"petId":1,"quantity":5,"status":"available"},{"petId":1,"quantity":7,"status":"available"}]';
+  till.service.always('GET /inventory', ({ answer }) => answer(200, twice));
+  const file = till.file('changes.csv', 'petId,quantity\n1,3\n');
+  const result = await till.run(`inventory ${command.replace('FILE', file)}`);
+  expect(result).toMatchObject({ code: 1, stdout: '' });
+  expect(result.stderr).toContain('pet 1 is in it twice');
+  expect(till.service.seen('PATCH')).toEqual([]);
+});
