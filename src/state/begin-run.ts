@@ -1,6 +1,15 @@
 import type { PlannedRow, RunHead } from './history.ts';
 import { runIdAt } from './run-id.ts';
-import { type Answers, drawnNumber, type Moment, type Statement, statement, type Work } from './store.ts';
+import {
+  type Answers,
+  drawnNumber,
+  listOf,
+  type Moment,
+  piecesOf,
+  type Statement,
+  statement,
+  type Work,
+} from './store.ts';
 
 export interface NewRun {
   readonly head: RunHead;
@@ -31,11 +40,11 @@ export function* beginning(
   const ids = yield* insertingHead(at, { head, host, holder, token, random });
   if (ids.isRepeated) return { result: ids };
   const sums = { changes: 0, maxRow: 0, units: 0n, pets: [] as bigint[], failed: 0, conflict: 0 };
-  let waiting: Statement[] = [];
+  let waiting: PlannedRow[] = [];
   for (const row of rows) {
-    waiting.push(insertRow(ids, row));
+    waiting.push(row);
     if (waiting.length >= page) {
-      yield waiting;
+      yield insertRows(ids, waiting);
       waiting = [];
     }
     const { petId, before, after, outcome } = row;
@@ -49,7 +58,7 @@ export function* beginning(
   // Numbers are drawn last, since all others wait for them: one for the run, and if rows are settled already one for each row.
   const numbers = 1 + (settled > 0 ? sums.maxRow : 0);
   const writes = [
-    ...waiting,
+    ...insertRows(ids, waiting),
     statement('UPDATE petstock.sequence SET last = last + ?', numbers),
     ...(settled > 0
       ? [
@@ -118,14 +127,16 @@ function* insertingHead(
   throw new Error('no id was free for the run');
 }
 
-function insertRow(
-  { id, service, began }: InsertedHead,
-  { row, line, petId, before, after, delta, reason, ref, outcome }: PlannedRow,
-): Statement {
-  return statement(
-    `INSERT INTO petstock.rows (run, row, line, service, pet_id, before, after, delta, reason, ref, result, error, sequence, touched)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[id, row, line, service, petId, before ?? null, after, delta ?? null, reason ?? null, ref ?? null],
-    ...[outcome?.result ?? 'pending', outcome === undefined ? null : JSON.stringify(outcome.error), began, began],
-  );
+function insertRows({ id, service, began }: InsertedHead, rows: readonly PlannedRow[]): Statement[] {
+  return piecesOf(rows).map((piece) => {
+    const values = piece.map(({ row, line, petId, before, after, delta, reason, ref, outcome }) => [
+      ...[id, row, line, service, petId, before ?? null, after, delta ?? null, reason ?? null, ref ?? null],
+      ...[outcome?.result ?? 'pending', outcome === undefined ? null : JSON.stringify(outcome.error), began, began],
+    ]);
+    return statement(
+      `INSERT INTO petstock.rows (run, row, line, service, pet_id, before, after, delta, reason, ref, result, error, sequence, touched)
+       VALUES ${values.map(listOf).join()}`,
+      ...values.flat(),
+    );
+  });
 }

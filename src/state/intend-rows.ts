@@ -2,12 +2,21 @@ import { busyWith, hasForgotten, type Lease, overtakenBy, possibleWrites, type W
 import type { Grant, Intent, Outcome, RecordedResult } from './history.ts';
 import type { Mark } from './pets.ts';
 import type { Living, StoredPresence } from './processes-present.ts';
-import { type BegunRun, type Numbered, outcomeLoads, type Settled, settling, withNumbers } from './settle-rows.ts';
+import {
+  type BegunRun,
+  type Numbered,
+  numbering,
+  outcomeLoads,
+  type Settled,
+  settling,
+  withNumbers,
+} from './settle-rows.ts';
 import {
   type Answers,
-  drawnNumber,
+  listOf,
   type Moment,
   number,
+  piecesOf,
   type Row,
   type Statement,
   statement,
@@ -47,25 +56,26 @@ const isContested = `(CASE WHEN EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPe
     OR EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND result = 'unknown' AND run <> own.run)
     OR EXISTS (SELECT 1 FROM petstock.pruned WHERE ${ofPet} AND sequence > ?) THEN 1 ELSE 0 END) AS is_contested`;
 const fromOwn = `FROM petstock.rows AS own LEFT JOIN petstock.leases AS lease ON lease.pet_id = own.pet_id AND lease.service = own.service
-   WHERE own.run = ? AND own.row = ?`;
-/** A look at a row and its pet, by their keys alone. Of most there is nothing else to know. */
-const lookPlain = `SELECT own.result, own.token, ${leaseColumns}, 0 AS is_contested ${fromOwn}`;
-const lookRelying = `SELECT own.result, own.token, ${leaseColumns}, ${isContested} ${fromOwn}`;
+   WHERE own.run = ? AND own.row IN `;
+/** A look at rows and their pets, by their keys alone. Of most there is nothing else to know. */
+const ownColumns = `own.row, own.result, own.token, own.before, own.after, ${leaseColumns}`;
+const lookPlain = `SELECT ${ownColumns}, 0 AS is_contested ${fromOwn}`;
+const lookRelying = `SELECT ${ownColumns}, ${isContested} ${fromOwn}`;
 
 /** Takes the leases of rows and writes their intents, of those that are granted. */
 export function* intending(presence: StoredPresence, at: Moment, given: Intending): Work<Intended> {
   const { run, intents, since, outcomes, confirmed } = given;
+  const outcomesAsked = outcomeLoads(run, outcomes);
   const [head, [meta] = [], [kept] = [], ...answers] = yield [
     statement('SELECT holder FROM petstock.runs WHERE id = ?', run.id),
     statement('SELECT last FROM petstock.sequence'),
     statement('SELECT token FROM petstock.rows WHERE run = ? AND row = ?', run.id, confirmed?.row ?? 0),
-    ...outcomeLoads(run, outcomes),
-    ...intents.map(({ row }) => {
-      const key = [run.id, row] as const;
-      return since === undefined
-        ? statement(lookPlain, ...key)
-        : statement(lookRelying, since.sequence, since.sequence, ...key);
-    }),
+    ...outcomesAsked,
+    ...piecesOf(intents.map(({ row }) => row)).map((rows) =>
+      since === undefined
+        ? statement(lookPlain + listOf(rows), run.id, ...rows)
+        : statement(lookRelying + listOf(rows), since.sequence, since.sequence, run.id, ...rows),
+    ),
   ];
   if (head?.[0] === undefined) return { result: { kind: 'gone' } };
   const holder = text(head[0].holder);
@@ -73,8 +83,11 @@ export function* intending(presence: StoredPresence, at: Moment, given: Intendin
     const living = yield* presence.aliveAmong(at, holder === undefined ? [] : [holder]);
     return { result: { kind: 'taken', by: holder, living } };
   }
-  const loaded = answers.slice(0, outcomes.length);
-  const looks = answers.slice(outcomes.length).map(([look]) => look);
+  const loaded = answers.slice(0, outcomesAsked.length);
+  const found = new Map(
+    answers.slice(outcomesAsked.length).flatMap((rows) => rows.map((row) => [Number(row.row), row])),
+  );
+  const looks = intents.map(({ row }) => found.get(row));
   // Called again it has written intents after these outcomes, and maybe one in the place of that which was confirmed.
   const isRepeated = looks.some((look) => text(look?.token) === given.token);
   const last = number(meta?.last) ?? 0;
@@ -102,16 +115,43 @@ function grantedWrites(
   { looks, grants, settled }: Granted,
 ): (Statement | Numbered)[] {
   const { run, intents, place, token } = given;
-  const writes = intents.flatMap((intent, index): (Statement | Numbered)[] => {
+  const granted: Intent[] = [];
+  const rebased: Statement[] = [];
+  for (const [index, intent] of intents.entries()) {
     const look = looks[index];
-    if (grants[index]?.kind !== 'granted' || text(look?.token) === token) return [];
-    const known = settled.results.get(intent.row) ?? (text(look?.result) as RecordedResult | undefined);
-    if (known !== undefined) settled.counts.move(known, 'unknown');
-    return [leaseTaken(at, holder, run, intent), intentWrite(at, given, intent)];
+    if (grants[index]?.kind !== 'granted' || look === undefined || text(look.token) === token) continue;
+    granted.push(intent);
+    const known = settled.results.get(intent.row) ?? (String(look.result) as RecordedResult);
+    settled.counts.move(known, 'unknown');
+    const { before, after } = intent.rebased ?? {};
+    if (before === undefined || (before === number(look.before) && after === number(look.after))) continue;
+    rebased.push(statement(writeSum, before, after ?? null, run.id, intent.row));
+  }
+  if (granted.length === 0) return [];
+  const { id, service, run: owner } = run;
+  const taken = granted.map(({ petId, expires }) => {
+    return { petId, service, owner, run: owner, holder, boot: at.boot, expires, lasts: expires - at.now };
   });
+  const writes = [...takingLeases(taken), ...rebased, ...intentWrites(at, id, token, granted)];
   // The lease is the run's now, and the place needs no line any more.
-  if (place === undefined || writes.length === 0) return writes;
-  return [...writes, statement('DELETE FROM petstock.line WHERE place = ?', place)];
+  return place === undefined ? writes : [...writes, statement('DELETE FROM petstock.line WHERE place = ?', place)];
+}
+
+const writeSum = 'UPDATE petstock.rows SET before = ?, after = ? WHERE run = ? AND row = ?';
+
+function intentWrites({ now, wall, boot }: Moment, run: number, token: string, intents: readonly Intent[]): Numbered[] {
+  const ends = new Set(intents.map(({ expires }) => expires));
+  return [...ends].flatMap((expires) =>
+    numbering(
+      intents.flatMap((intent) => (intent.expires === expires ? [intent.row] : [])),
+      (rows, { sql, value }) =>
+        statement(
+          `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
+             sequence = ${sql}, touched = ${sql} WHERE run = ? AND row IN ${listOf(rows)}`,
+          ...[Math.round(wall), boot, expires, expires - now, token, value, value, run, ...rows],
+        ),
+    ),
+  );
 }
 
 /** Whether each row may be sent. */
@@ -182,17 +222,7 @@ function* writersOf(at: Moment, { id, service }: BegunRun, intents: readonly Int
   return { writers, pruned, writes: ends.writes };
 }
 
-/** The lease of a pet for a run, even from another process. */
-function leaseTaken(
-  { now, boot }: Moment,
-  holder: string,
-  { run, service }: BegunRun,
-  { petId, expires }: Intent,
-): Statement {
-  return takingLease({ petId, service, owner: run, run, holder, boot, expires, lasts: expires - now });
-}
-
-interface TakenLease {
+export interface TakenLease {
   readonly petId: bigint;
   readonly service: number;
   readonly owner: string;
@@ -203,31 +233,18 @@ interface TakenLease {
   readonly lasts: number | null;
 }
 
-export function takingLease({ petId, service, owner, run, holder, boot, expires, lasts }: TakenLease): Statement {
-  return statement(
-    `INSERT INTO petstock.leases (pet_id, service, owner, run, holder, boot, expires, lasts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (pet_id, service) DO UPDATE SET owner = excluded.owner, run = excluded.run, holder = excluded.holder, boot = excluded.boot,
-       expires = excluded.expires, lasts = excluded.lasts`,
-    ...[petId, service, owner, run, holder, boot, expires, lasts],
-  );
-}
-
-const intended = `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
-  sequence = ${drawnNumber}, touched = ${drawnNumber}`;
-const writeIntent = `${intended} WHERE run = ? AND row = ?`;
-const writeRebased = `${intended}, before = ?, after = ? WHERE run = ? AND row = ?`;
-
-function intentWrite(
-  { now, wall, boot }: Moment,
-  { run, token }: Intending,
-  { row, expires, rebased }: Intent,
-): Numbered {
-  return {
-    sql: rebased === undefined ? writeIntent : writeRebased,
-    values: (left) => [
-      ...[Math.round(wall), boot, expires, expires - now, token, left, left],
-      ...(rebased === undefined ? [] : [rebased.before, rebased.after]),
-      ...[run.id, row],
-    ],
-  };
+/** The leases of pets, even from another process. */
+export function takingLeases(leases: readonly TakenLease[]): Statement[] {
+  const byPet = new Map(leases.map((lease) => [lease.petId, lease]));
+  return piecesOf([...byPet.values()]).map((piece) => {
+    const values = piece.map(({ petId, service, owner, run, holder, boot, expires, lasts }) => {
+      return [petId, service, owner, run, holder, boot, expires, lasts];
+    });
+    return statement(
+      `INSERT INTO petstock.leases (pet_id, service, owner, run, holder, boot, expires, lasts) VALUES ${values.map(listOf).join()}
+       ON CONFLICT (pet_id, service) DO UPDATE SET owner = excluded.owner, run = excluded.run, holder = excluded.holder, boot = excluded.boot,
+         expires = excluded.expires, lasts = excluded.lasts`,
+      ...values.flat(),
+    );
+  });
 }

@@ -1,7 +1,18 @@
 import { settledAs } from './decide.ts';
 import type { Outcome, RecordedResult } from './history.ts';
 import { recordedResults } from './recorded-results.ts';
-import { type Answers, drawnNumber, type Moment, number, type Row, type Statement, statement, text } from './store.ts';
+import {
+  type Answers,
+  listOf,
+  type Moment,
+  number,
+  piecesOf,
+  type Row,
+  type Statement,
+  statement,
+  text,
+  type Value,
+} from './store.ts';
 
 /** A run in the tables. */
 export interface BegunRun {
@@ -19,14 +30,7 @@ export interface Settled {
   /** What each of the rows has become. */
   readonly results: ReadonlyMap<number, RecordedResult>;
   readonly counts: CountChanges;
-  /** Writes, each given the number that it draws, if it draws one. */
   readonly writes: (Statement | Numbered)[];
-}
-
-/** A statement that draws a number: `values` are given how many are left to be drawn after it. */
-export interface Numbered {
-  readonly sql: string;
-  values(left: number): Statement['values'];
 }
 
 /** How many rows of a run move from one result to another, summed once for a transaction. */
@@ -51,13 +55,27 @@ export class CountChanges {
 }
 
 export function outcomeLoads({ id }: BegunRun, outcomes: readonly Outcome[]): Statement[] {
-  return outcomes.map(({ row }) =>
-    statement('SELECT result, line FROM petstock.rows WHERE run = ? AND row = ?', id, row),
+  return piecesOf(outcomes).map((piece) =>
+    statement(
+      `SELECT row, result, line, after FROM petstock.rows WHERE run = ? AND row IN ${listOf(piece)}`,
+      id,
+      ...piece.map(({ row }) => row),
+    ),
   );
+}
+
+/** Rows of one run that have become the same. */
+interface Alike {
+  readonly became: RecordedResult;
+  /** `quantity = ?, error = ?` */
+  readonly sets: string;
+  readonly values: readonly Value[];
+  readonly outcomes: Outcome[];
 }
 
 /**
  * Decides what becomes of rows, and gives their leases back; one of unknown outcome keeps its pet busy until its request can't arrive any more.
+ * @param outcomes one for each row
  * @param loaded answers of `outcomeLoads`
  */
 export function* settling(
@@ -67,19 +85,25 @@ export function* settling(
 ): Generator<readonly Statement[], Settled, Answers> {
   const results = new Map<number, RecordedResult>();
   const counts = new CountChanges();
-  const writes: (Statement | Numbered)[] = [];
+  const alike = new Map<string, Alike>();
   const undone: number[] = [];
-  for (const [index, outcome] of outcomes.entries()) {
-    const known = loaded[index]?.[0];
-    if (known === undefined) continue;
-    const before = results.get(outcome.row) ?? (String(known.result) as RecordedResult);
+  const known = new Map(loaded.flat().map((row) => [Number(row.row), row]));
+  for (const outcome of outcomes) {
+    const row = known.get(outcome.row);
+    if (row === undefined) continue;
+    const before = String(row.result) as RecordedResult;
     const became = settledAs(before, outcome.result, isTakenOver);
     if (became === undefined) continue;
     results.set(outcome.row, became);
     counts.move(before, became);
-    writes.push(outcomeWrite(at, run, outcome, became), leaseWrite(run, outcome, became));
-    if (became === 'applied' && before !== 'applied') undone.push(Number(known.line));
+    const details = detailsOf(outcome, number(row.after));
+    const key = JSON.stringify([became, details]);
+    const group = alike.get(key) ?? { became, ...details, outcomes: [] };
+    group.outcomes.push(outcome);
+    alike.set(key, group);
+    if (became === 'applied' && before !== 'applied') undone.push(Number(row.line));
   }
+  const writes = [...alike.values()].flatMap((group) => [...outcomeWrites(at, run, group), ...leaseWrites(run, group)]);
   if (run.undoes !== undefined && undone.length > 0)
     writes.push(...(yield* markingUndone(run.run, run.undoes, undone)));
   return { results, counts, writes };
@@ -91,22 +115,34 @@ interface SettleFacts {
   readonly isTakenOver: boolean;
 }
 
-const writeOutcome = `UPDATE petstock.rows SET result = ?, quantity = ?, error = ?, at = ?, touched = ${drawnNumber} WHERE run = ? AND row = ?`;
-const giveBack = 'DELETE FROM petstock.leases WHERE pet_id = ? AND service = ? AND owner = ?';
-/** A request is still on its way. */
-const leave = 'UPDATE petstock.leases SET holder = NULL WHERE pet_id = ? AND service = ? AND owner = ?';
-
-function outcomeWrite({ wall }: Moment, { id }: BegunRun, outcome: Outcome, became: RecordedResult): Numbered {
-  const { row, quantity, error } = outcome;
+/** @param after what the row was to become */
+function detailsOf({ quantity, error }: Outcome, after: number | undefined): Pick<Alike, 'sets' | 'values'> {
   const details = error === undefined ? null : JSON.stringify(error);
-  return {
-    sql: writeOutcome,
-    values: (left) => [became, quantity ?? null, details, Math.round(wall), left, id, row],
-  };
+  // Most have become that, and are written together.
+  return quantity !== undefined && quantity === after
+    ? { sets: 'quantity = after, error = ?', values: [details] }
+    : { sets: 'quantity = ?, error = ?', values: [quantity ?? null, details] };
 }
 
-function leaseWrite({ run, service }: BegunRun, { petId }: Outcome, became: RecordedResult): Statement {
-  return statement(became === 'unknown' ? leave : giveBack, petId, service, run);
+function outcomeWrites({ wall }: Moment, { id }: BegunRun, { became, sets, values, outcomes }: Alike): Numbered[] {
+  return numbering(
+    outcomes.map(({ row }) => row),
+    (rows, number) =>
+      statement(
+        `UPDATE petstock.rows SET result = ?, ${sets}, at = ?, touched = ${number.sql} WHERE run = ? AND row IN ${listOf(rows)}`,
+        ...[became, ...values, Math.round(wall), number.value, id, ...rows],
+      ),
+  );
+}
+
+function leaseWrites({ run, service }: BegunRun, { became, outcomes }: Alike): Statement[] {
+  const sql = became === 'unknown' ? 'UPDATE petstock.leases SET holder = NULL' : 'DELETE FROM petstock.leases';
+  return piecesOf(outcomes).map((piece) =>
+    statement(
+      `${sql} WHERE service = ? AND owner = ? AND pet_id IN ${listOf(piece)}`,
+      ...[service, run, ...piece.map(({ petId }) => petId)],
+    ),
+  );
 }
 
 /** Rows of a run were taken back: each counts once, whoever takes it back first. */
@@ -115,49 +151,70 @@ function* markingUndone(
   undoes: string,
   rows: readonly number[],
 ): Generator<readonly Statement[], Statement[], Answers> {
-  const [[target] = [], ...known] = yield [
-    statement('SELECT id, undone_by FROM petstock.runs WHERE run = ?', undoes),
-    ...rows.map((row) =>
-      statement(
-        'SELECT row, undone_by FROM petstock.rows WHERE run = (SELECT id FROM petstock.runs WHERE run = ?) AND row = ?',
-        undoes,
-        row,
-      ),
-    ),
-  ];
+  const [[target] = []] = yield [statement('SELECT id, undone_by FROM petstock.runs WHERE run = ?', undoes)];
   if (target === undefined) return [];
-  const first = known.flatMap(([row]: readonly Row[]) =>
-    row === undefined || text(row.undone_by) ? [] : [Number(row.row)],
-  );
-  const undoneBy = new Set(JSON.parse(String(target.undone_by)) as string[]).add(by);
   const id = Number(target.id);
+  const known = yield piecesOf(rows).map((piece) =>
+    statement(
+      `SELECT row FROM petstock.rows WHERE run = ? AND undone_by IS NULL AND row IN ${listOf(piece)}`,
+      id,
+      ...piece,
+    ),
+  );
+  const first = known.flat().map(({ row }) => Number(row));
+  const undoneBy = new Set(JSON.parse(String(target.undone_by)) as string[]).add(by);
   return [
-    ...first.map((row) => statement('UPDATE petstock.rows SET undone_by = ? WHERE run = ? AND row = ?', by, id, row)),
+    ...piecesOf(first).map((piece) =>
+      statement(`UPDATE petstock.rows SET undone_by = ? WHERE run = ? AND row IN ${listOf(piece)}`, by, id, ...piece),
+    ),
     statement(
       'UPDATE petstock.runs SET undone = undone + ?, undone_by = ? WHERE id = ?',
-      new Set(first).size,
+      first.length,
       JSON.stringify([...undoneBy]),
       id,
     ),
   ];
 }
 
-/** Gives each statement that draws a number its own, in their order. */
+/** A statement that draws numbers in the order of all writes, one for each of its rows. */
+export interface Numbered {
+  readonly numbers: number;
+  /** @param left how many are drawn after those of the statement */
+  statement(left: number): Statement;
+}
+
+/** @property sql the number of each row, given `value` */
+interface DrawnNumbers {
+  readonly sql: string;
+  readonly value: number;
+}
+
+/** Statements over rows of a run, which draw numbers in the order of the rows. */
+export function numbering(
+  rows: readonly number[],
+  statementFor: (rows: readonly number[], number: DrawnNumbers) => Statement,
+): Numbered[] {
+  return piecesOf(rows).map((piece) => {
+    const [first, last] = [Math.min(...piece), Math.max(...piece)];
+    const sql = '(SELECT last FROM petstock.sequence) - ? + row';
+    return { numbers: last - first + 1, statement: (left) => statementFor(piece, { sql, value: left + last }) };
+  });
+}
+
+/** Gives the statements that draw numbers their own, in their order. */
 export function withNumbers(writes: readonly (Statement | Numbered)[]): {
   readonly numbers: number;
   readonly writes: Statement[];
 } {
-  const numbers = writes.filter(isNumbered).length;
-  let drawn = 0;
+  const numbers = writes.reduce((sum, write) => sum + ('numbers' in write ? write.numbers : 0), 0);
+  let left = numbers;
   const numberedWrites = writes.map((write) => {
-    if (!isNumbered(write)) return write;
-    drawn += 1;
-    return { sql: write.sql, values: write.values(numbers - drawn) };
+    if (!('numbers' in write)) return write;
+    left -= write.numbers;
+    return write.statement(left);
   });
   return { numbers, writes: numberedWrites };
 }
-
-const isNumbered = (write: Statement | Numbered): write is Numbered => typeof write.values === 'function';
 
 /** @returns the run in the columns of `selectBegun` */
 export function begunRunIn(row: Row): BegunRun & { readonly holder: string | undefined } {

@@ -1,5 +1,5 @@
 import { busyWith } from './decide.ts';
-import { leaseIn, takingLease } from './intend-rows.ts';
+import { leaseIn, takingLeases } from './intend-rows.ts';
 import type { Busy, Mark, Pets, Place } from './pets.ts';
 import type { StoredPresence } from './processes-present.ts';
 import {
@@ -178,7 +178,7 @@ export class StoredPlace implements Place {
     };
     return {
       result: { busy: undefined, sequence },
-      writes: [...writes, takingLease({ ...taken, boot: null, expires: null, lasts: null })],
+      writes: [...writes, ...takingLeases([{ ...taken, boot: null, expires: null, lasts: null }])],
     };
   }
 }
