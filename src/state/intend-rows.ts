@@ -23,7 +23,7 @@ import {
   text,
   type Work,
 } from './store.ts';
-import { endsOf, keptTime } from './times.ts';
+import { type Ends, endsOf, keptTime } from './times.ts';
 
 export interface Intending {
   readonly run: BegunRun;
@@ -50,32 +50,41 @@ export type Intended =
   | { readonly kind: 'lost' };
 
 const possible = possibleWrites.map((result) => `'${result}'`).join();
-const leaseColumns = 'lease.owner, lease.run AS lease_run, lease.holder, lease.boot, lease.expires, lease.lasts';
+const selectLeases =
+  'SELECT CAST(pet_id AS TEXT) AS pet, owner, run, holder, boot, expires, lasts FROM petstock.leases WHERE service = ? AND pet_id IN ';
 const ofPet = 'pet_id = own.pet_id AND service = own.service';
 const isContested = `(CASE WHEN EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND touched > ? AND run <> own.run AND result IN (${possible}))
     OR EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND result = 'unknown' AND run <> own.run)
     OR EXISTS (SELECT 1 FROM petstock.pruned WHERE ${ofPet} AND sequence > ?) THEN 1 ELSE 0 END) AS is_contested`;
-const fromOwn = `FROM petstock.rows AS own LEFT JOIN petstock.leases AS lease ON lease.pet_id = own.pet_id AND lease.service = own.service
-   WHERE own.run = ? AND own.row IN `;
+const fromOwn = 'FROM petstock.rows AS own WHERE own.run = ? AND own.row IN ';
 /** A look at rows and their pets, by their keys alone. Of most there is nothing else to know. */
-const ownColumns = `own.row, own.result, own.token, own.before, own.after, ${leaseColumns}`;
+const ownColumns = 'own.row, own.result, own.token, own.before, own.after';
 const lookPlain = `SELECT ${ownColumns}, 0 AS is_contested ${fromOwn}`;
 const lookRelying = `SELECT ${ownColumns}, ${isContested} ${fromOwn}`;
 
+/** A row that is to be sent, and what is known of it and of its pet. */
+interface Look {
+  readonly intent: Intent;
+  readonly row: Row | undefined;
+  readonly lease: Row | undefined;
+}
+
 /** Takes the leases of rows and writes their intents, of those that are granted. */
 export function* intending(presence: StoredPresence, at: Moment, given: Intending): Work<Intended> {
-  const { run, intents, since, outcomes, confirmed } = given;
+  const { run, intents, since, outcomes, confirmed, token } = given;
   const outcomesAsked = outcomeLoads(run, outcomes);
+  const pieces = piecesOf(intents);
   const [head, [meta] = [], [kept] = [], ...answers] = yield [
     statement('SELECT holder FROM petstock.runs WHERE id = ?', run.id),
     statement('SELECT last FROM petstock.sequence'),
     statement('SELECT token FROM petstock.rows WHERE run = ? AND row = ?', run.id, confirmed?.row ?? 0),
     ...outcomesAsked,
-    ...piecesOf(intents.map(({ row }) => row)).map((rows) =>
-      since === undefined
-        ? statement(lookPlain + listOf(rows), run.id, ...rows)
-        : statement(lookRelying + listOf(rows), since.sequence, since.sequence, run.id, ...rows),
-    ),
+    ...pieces.map((piece) => {
+      const rows = piece.map(({ row }) => row);
+      if (since === undefined) return statement(lookPlain + listOf(rows), run.id, ...rows);
+      return statement(lookRelying + listOf(rows), since.sequence, since.sequence, run.id, ...rows);
+    }),
+    ...pieces.map((piece) => statement(selectLeases + listOf(piece), run.service, ...piece.map(({ petId }) => petId))),
   ];
   if (head?.[0] === undefined) return { result: { kind: 'gone' } };
   const holder = text(head[0].holder);
@@ -83,56 +92,50 @@ export function* intending(presence: StoredPresence, at: Moment, given: Intendin
     const living = yield* presence.aliveAmong(at, holder === undefined ? [] : [holder]);
     return { result: { kind: 'taken', by: holder, living } };
   }
-  const loaded = answers.slice(0, outcomesAsked.length);
-  const found = new Map(
-    answers.slice(outcomesAsked.length).flatMap((rows) => rows.map((row) => [Number(row.row), row])),
-  );
-  const looks = intents.map(({ row }) => found.get(row));
+  const loaded = answers.splice(0, outcomesAsked.length);
+  const rows = new Map(answers.splice(0, pieces.length).flatMap((found) => found.map((row) => [Number(row.row), row])));
+  const leases = new Map(answers.flat().map((lease) => [String(lease.pet), lease]));
+  const looks = intents.map((intent): Look => {
+    return { intent, row: rows.get(intent.row), lease: leases.get(String(intent.petId)) };
+  });
   // Called again it has written intents after these outcomes, and maybe one in the place of that which was confirmed.
-  const isRepeated = looks.some((look) => text(look?.token) === given.token);
+  const isRepeated = looks.some(({ row }) => text(row?.token) === token);
   const last = number(meta?.last) ?? 0;
   const isKept = confirmed === undefined || text(kept?.token) === confirmed.token;
   if (!isRepeated && (!isKept || hasForgotten(last, given.highestSeen, since))) return { result: { kind: 'lost' } };
   const settled = yield* settling(at, run, { outcomes: isRepeated ? [] : outcomes, loaded, isTakenOver: false });
   const { grants, writes: seen } = yield* granting(presence, at, given, looks);
-  const writes = [...seen, ...settled.writes, ...grantedWrites(at, presence.id, given, { looks, grants, settled })];
+  const granted = looks.filter(({ row }, index) => grants[index]?.kind === 'granted' && text(row?.token) !== token);
+  const writes = [...seen, ...settled.writes, ...grantedWrites(at, presence.id, given, granted, settled)];
   const numbered = withNumbers(writes);
   if (numbered.numbers > 0) numbered.writes.push(settled.counts.update(run.id));
   return { result: { kind: 'granted', grants, last: last + numbered.numbers }, ...numbered };
-}
-
-interface Granted {
-  readonly looks: readonly (Row | undefined)[];
-  readonly grants: readonly Grant[];
-  readonly settled: Settled;
 }
 
 /** What is written of the rows that are granted, and counted. */
 function grantedWrites(
   at: Moment,
   holder: string,
-  given: Intending,
-  { looks, grants, settled }: Granted,
+  { run, place, token }: Intending,
+  granted: readonly Look[],
+  { results, counts }: Settled,
 ): (Statement | Numbered)[] {
-  const { run, intents, place, token } = given;
-  const granted: Intent[] = [];
-  const rebased: Statement[] = [];
-  for (const [index, intent] of intents.entries()) {
-    const look = looks[index];
-    if (grants[index]?.kind !== 'granted' || look === undefined || text(look.token) === token) continue;
-    granted.push(intent);
-    const known = settled.results.get(intent.row) ?? (String(look.result) as RecordedResult);
-    settled.counts.move(known, 'unknown');
-    const { before, after } = intent.rebased ?? {};
-    if (before === undefined || (before === number(look.before) && after === number(look.after))) continue;
-    rebased.push(statement(writeSum, before, after ?? null, run.id, intent.row));
-  }
   if (granted.length === 0) return [];
   const { id, service, run: owner } = run;
-  const taken = granted.map(({ petId, expires }) => {
+  for (const { intent, row } of granted) {
+    const known = results.get(intent.row) ?? (text(row?.result) as RecordedResult | undefined);
+    if (known !== undefined) counts.move(known, 'unknown');
+  }
+  const leases = granted.map(({ intent: { petId, expires } }) => {
     return { petId, service, owner, run: owner, holder, boot: at.boot, expires, lasts: expires - at.now };
   });
-  const writes = [...takingLeases(taken), ...rebased, ...intentWrites(at, id, token, granted)];
+  const rebased = granted.flatMap(({ intent, row }) => {
+    const { rebased: sum } = intent;
+    if (sum === undefined || (sum.before === number(row?.before) && sum.after === number(row?.after))) return [];
+    return [statement(writeSum, sum.before, sum.after, id, intent.row)];
+  });
+  const intents = granted.map(({ intent }) => intent);
+  const writes = [...takingLeases(leases), ...rebased, ...intentWrites(at, id, token, intents)];
   // The lease is the run's now, and the place needs no line any more.
   return place === undefined ? writes : [...writes, statement('DELETE FROM petstock.line WHERE place = ?', place)];
 }
@@ -158,22 +161,21 @@ function intentWrites({ now, wall, boot }: Moment, run: number, token: string, i
 function* granting(
   presence: StoredPresence,
   at: Moment,
-  { run, intents, since, place, token }: Intending,
-  looks: readonly (Row | undefined)[],
+  { run, since, place, token }: Intending,
+  looks: readonly Look[],
 ): Generator<readonly Statement[], { readonly grants: Grant[]; readonly writes: readonly Statement[] }, Answers> {
-  const leased = looks.filter((look) => look?.owner !== undefined && look.owner !== null) as Row[];
+  const leases = looks.map(({ lease }) => lease).filter((lease) => lease !== undefined);
   const owners = place === undefined ? [run.run] : [run.run, place];
   const living = yield* presence.aliveAmong(
     at,
-    leased.flatMap(({ holder }) => text(holder) ?? []),
+    leases.flatMap(({ holder }) => text(holder) ?? []),
   );
-  const ends = yield* endsOf(at, leased.map(keptTime));
-  const contested = intents.filter((_intent, index) => Number(looks[index]?.is_contested ?? 0) === 1);
+  const ends = yield* endsOf(at, leases.map(keptTime));
+  const contested = looks.flatMap(({ intent, row }) => (Number(row?.is_contested ?? 0) === 1 ? [intent] : []));
   const found = since === undefined ? undefined : yield* writersOf(at, run, contested, since);
-  const grants = intents.map((intent, index): Grant => {
-    const look = looks[index];
-    if (text(look?.token) === token) return { kind: 'granted' };
-    const busy = look && busyWith(leaseIn(look, living, ends.of(keptTime(look))), owners, presence.id, at.now);
+  const grants = looks.map(({ intent, row, lease }): Grant => {
+    if (text(row?.token) === token) return { kind: 'granted' };
+    const busy = busyWith(leaseIn(lease, living, ends), owners, presence.id, at.now);
     if (busy !== undefined) return { kind: 'busy', ...busy };
     const writer = since && overtakenBy(found?.writers.get(intent) ?? [], found?.pruned.get(intent), since);
     return writer === undefined ? { kind: 'granted' } : { kind: 'overtaken', ...writer };
@@ -181,11 +183,12 @@ function* granting(
   return { grants, writes: [...living.writes, ...ends.writes, ...(found?.writes ?? [])] };
 }
 
-/** @param arrives when its request can't arrive any more. @returns undefined if nobody has the lease */
-export function leaseIn(row: Row, living: Pick<Living, 'has'>, arrives: number | undefined): Lease | undefined {
-  const [owner, holder] = [text(row.owner), text(row.holder)];
-  if (owner === undefined) return undefined;
-  return { owner, run: text(row.lease_run), holder, isHeld: holder !== undefined && living.has(holder), arrives };
+/** @param row the columns of a lease; undefined if nobody has it */
+export function leaseIn(row: Row | undefined, living: Pick<Living, 'has'>, ends: Ends): Lease | undefined {
+  if (row === undefined) return undefined;
+  const [run, holder] = [text(row.run), text(row.holder)];
+  const isHeld = holder !== undefined && living.has(holder);
+  return { owner: String(row.owner), run, holder, isHeld, arrives: ends.of(keptTime(row)) };
 }
 
 const writerColumns = 'runs.run, runs.command, rows.result, rows.touched, rows.boot, rows.expires, rows.lasts';

@@ -139,6 +139,11 @@ export function drawing(numbers = 0): Statement[] {
   return numbers === 0 ? [] : [statement('UPDATE petstock.sequence SET last = last + ?', numbers)];
 }
 
+/** Returns a name that nothing else has. The global `crypto`: numbers of a test may come again. */
+export function uniqueName(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString('base64url');
+}
+
 export function text(value: Row[string] | undefined): string | undefined {
   return value === null || value === undefined ? undefined : String(value);
 }

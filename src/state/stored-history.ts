@@ -40,6 +40,7 @@ import {
   type StoreContext,
   statement,
   text,
+  uniqueName,
   type Value,
   type Work,
 } from './store.ts';
@@ -64,7 +65,7 @@ export class StoredHistory implements History {
 
   async begin(head: RunHead, rows: Iterable<PlannedRow>): Promise<RunLog> {
     const { presence, random } = this.#context;
-    const run = { head, host: this.#host, holder: presence.id, token: crypto.randomUUID(), random: random() };
+    const run = { head, host: this.#host, holder: presence.id, token: uniqueName(), random: random() };
     const begun = await presence.hold('durable', head.service, (at) => beginning(at, run, rows));
     return this.#log({ ...begun, serviceName: head.service, undoes: head.undoes });
   }

@@ -11,6 +11,7 @@ import {
   type StoreContext,
   statement,
   text,
+  uniqueName,
   type Work,
 } from './store.ts';
 import { endsOf, keptTime } from './times.ts';
@@ -94,7 +95,7 @@ export class StoredPlace implements Place {
   readonly #service: string;
   readonly petId: bigint;
   /** The owner of its lease. */
-  readonly owner = `place-${crypto.randomUUID()}`;
+  readonly owner = `place-${uniqueName()}`;
   #hasLeft = false;
 
   readonly #onEnter: (mark: Mark) => void;
@@ -143,7 +144,7 @@ export class StoredPlace implements Place {
     const [[own] = [], [lease] = [], line = [], [meta] = []] = yield [
       statement(`SELECT ${serviceByName} AS service`, this.#service),
       statement(
-        `SELECT owner, run AS lease_run, holder, boot, expires, lasts FROM petstock.leases WHERE service = ${serviceByName} AND pet_id = ?`,
+        `SELECT owner, run, holder, boot, expires, lasts FROM petstock.leases WHERE service = ${serviceByName} AND pet_id = ?`,
         ...ofPet,
       ),
       statement(
@@ -161,8 +162,7 @@ export class StoredPlace implements Place {
     const seen = [...living.writes, ...ends.writes];
     // A process that was away for longer than its lease was taken for dead, and goes to the end of the line.
     const stands = ownIndex < 0 ? [standing(this.owner, this.#service, this.petId, presence.id)] : [];
-    const held = lease && leaseIn(lease, living, ends.of(keptTime(lease)));
-    const busy = busyWith(held, [this.owner], presence.id, at.now);
+    const busy = busyWith(leaseIn(lease, living, ends), [this.owner], presence.id, at.now);
     if (busy !== undefined) return { result: { busy, sequence }, writes: [...seen, ...stands] };
     const firstAlive = before.findIndex(({ holder }) => living.has(String(holder)));
     // The dead before us leave the line, which nothing else does.

@@ -16,6 +16,7 @@ import {
   type StoreContext,
   statement,
   text,
+  uniqueName,
   type Work,
 } from './store.ts';
 import { StoredPlace } from './stored-pets.ts';
@@ -131,7 +132,7 @@ export class StoredRunLog implements RunLog {
       since: since && { sequence: since.sequence, at: time.earliest(since.at) },
       place: place instanceof StoredPlace ? place.owner : undefined,
       outcomes: taken.outcomes,
-      token: crypto.randomUUID(),
+      token: uniqueName(),
       confirmed: this.#confirmed,
       highestSeen: this.#highestSeen,
     };

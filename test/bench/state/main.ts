@@ -65,11 +65,8 @@ async function measureWrites(state: State): Promise<void> {
   const log = await state.history.begin(head, rows(64 * 40));
   let from = 1;
   const batch = (size: number) => {
-    const intents = [...rows(from + size - 1)].slice(from - 1).map(({ row, petId }) => ({
-      row,
-      petId,
-      expires: clock.monotonic() + 30_000,
-    }));
+    const expires = clock.monotonic() + 30_000;
+    const intents = [...rows(from + size - 1)].slice(from - 1).map(({ row, petId }) => ({ row, petId, expires }));
     from += size;
     return intents;
   };
