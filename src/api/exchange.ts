@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events';
 import type { Clock, Deadline } from '../shared/clock.ts';
-import { PetstockError } from '../shared/errors.ts';
-import { memoryShortage } from '../shared/memory.ts';
+import { memoryShortage, PetstockError } from '../shared/errors.ts';
 import {
   type BodyBound,
   decodedChunks,

@@ -1,7 +1,6 @@
 import { longestRetryWait, maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
 import type { Governor, Permit } from '../rate-limit/governor.ts';
-import { FailureError, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
-import { failureText } from '../shared/failure-text.ts';
+import { FailureError, failureText, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { attempt, type Outcome } from './attempt.ts';
 import { inWordsOf } from './error-answer.ts';
 import type { Answer, ExchangeOptions } from './exchange.ts';

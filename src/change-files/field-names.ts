@@ -1,6 +1,6 @@
 import { quoted } from '../inventory/parsed.ts';
 import { editDistance } from '../shared/did-you-mean.ts';
-import { shellWord } from '../shared/shell-word.ts';
+import { shellWord } from '../shared/where.ts';
 import type { FaultList, Remedy } from './fault.ts';
 
 /** The fields that a row can have. The status is there for people: no change is read from it. */

@@ -1,4 +1,4 @@
-import { exitCodes } from '../shared/exit-codes.ts';
+import { exitCodes } from '../shared/errors.ts';
 import type { Context } from './context.ts';
 import { guardedContext } from './guarded-context.ts';
 import { createRunner } from './invocation/run.ts';

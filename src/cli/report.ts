@@ -10,6 +10,7 @@ import {
   AuthError,
   ChangesFound,
   ClosedPipeError,
+  exitCodes,
   FailureError,
   InterruptedError,
   NotFoundError,
@@ -18,7 +19,6 @@ import {
   UnavailableError,
   UsageError,
 } from '../shared/errors.ts';
-import { exitCodes } from '../shared/exit-codes.ts';
 import { systemFailureText } from '../shared/file-error.ts';
 import { whereOptions } from '../shared/where.ts';
 import type { Context } from './context.ts';
@@ -101,7 +101,7 @@ async function defect(thrown: unknown): Promise<PetstockError> {
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) {
     return new FailureError(systemFailureText(thrown) ?? message, { cause: thrown });
   }
-  const { memoryShortage } = await import('../shared/memory.ts');
+  const { memoryShortage } = await import('../shared/errors.ts');
   const shortage = memoryShortage(thrown);
   if (shortage !== undefined) return shortage;
   return new FailureError(

@@ -4,8 +4,7 @@ import type { RunningService, ServiceOptions, Stock } from '../service/index.ts'
 import { createFileAtomically } from '../shared/atomic-file.ts';
 import { urlPerHost } from '../shared/database-url.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
-import { readPrivateFile } from '../shared/private-file.ts';
-import { makePrivateFolder } from '../shared/private-folder.ts';
+import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
 
 /** The plan of the sandbox's key. */

@@ -8,7 +8,7 @@ import { grouped } from '../inventory/grouped.ts';
 import { writeFileAtomically } from '../shared/atomic-file.ts';
 import { NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
 import { readErrorReason } from '../shared/file-error.ts';
-import { makePrivateFolder } from '../shared/private-folder.ts';
+import { makePrivateFolder } from '../shared/private-files.ts';
 import { readInput } from '../shared/read-input.ts';
 import type { Invocation } from './invocation/invocation.ts';
 

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../shared/atomic-file.ts';
-import { makePrivateFolder } from '../shared/private-folder.ts';
+import { makePrivateFolder } from '../shared/private-files.ts';
 
 /** Of so many files it is known that petstock wrote them; of older ones it is asked. */
 const mostKept = 200;

@@ -10,6 +10,7 @@
  */
 export type { BulkCounts, BulkRow, RowError, RowResult } from '../inventory/change.ts';
 export { type InventoryItem, type PetStatus, petStatuses } from '../inventory/items.ts';
+export type { ExitCodeName } from '../shared/errors.ts';
 export {
   AuthError,
   ConflictError,
@@ -27,7 +28,6 @@ export {
   UnavailableError,
   UsageError,
 } from '../shared/errors.ts';
-export type { ExitCodeName } from '../shared/exit-codes.ts';
 export type { PetIdInput, QuantityInput } from './arguments.ts';
 export type { HistoryFilter, HistoryRow, HistoryRun } from './history.ts';
 export type { LimitState, PetstoreClientOptions } from './options.ts';

@@ -6,19 +6,19 @@ import { scopeOf } from '../rate-limit/key-state.ts';
 import { currentLimits } from '../rate-limit/known-limits.ts';
 import { MemoryLimits } from '../rate-limit/memory-limits.ts';
 import type { RunSite } from '../runs/site.ts';
+import { runtimeFolder } from '../settings/folders.ts';
+import { userOf } from '../shared/account.ts';
 import type { Clock } from '../shared/clock.ts';
 import { InterruptedError } from '../shared/errors.ts';
 import { keptBoot } from '../shared/kept-boot.ts';
 import { machineTime } from '../shared/machine-time.ts';
 import type { Processes } from '../shared/processes.ts';
-import { runtimeFolder } from '../shared/runtime-folder.ts';
 import { createSystemClock } from '../shared/system-clock.ts';
 import { createSystemProcesses } from '../shared/system-processes.ts';
 import { version } from '../shared/version.ts';
 import { serviceOf } from '../state/service-of.ts';
 import type { State } from '../state/state.ts';
 import type { LimitState, PetstoreClientOptions, Plumbing } from './options.ts';
-import { userName } from './user-name.ts';
 
 /** What all calls of one client share. */
 export interface LibraryConnection {
@@ -79,7 +79,7 @@ export async function openConnection(
       ...{ governor, clock, baseUrl, service, scope, timeout, random, state: used },
       client: clientFor(signal),
       where: { env: name },
-      user: userName(),
+      user: userOf({}),
       interrupted: interruption(signal),
       onDelay: () => {},
     }),
@@ -105,7 +105,7 @@ async function openLibraryState(
   const warn = (line: string) => onWarning?.(line);
   const places = { runtimeFolder: runtimeFolder(process.env) };
   const { withGateCopies } = await import('../state/gate-copies.ts');
-  const shared = { clock, processes, random: Math.random, command: 'a program', user: userName() };
+  const shared = { clock, processes, random: Math.random, command: 'a program', user: userOf({}) };
   try {
     if (folder !== undefined) {
       const { openState } = await import('../state/open-state.ts');

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { shellWord } from '../shared/shell-word.ts';
+import { shellWord } from '../shared/where.ts';
 import type { Parsed } from './variables.ts';
 
 /**

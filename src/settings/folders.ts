@@ -1,8 +1,9 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { effectiveUser } from '../shared/effective-user.ts';
+import { effectiveUser } from '../shared/account.ts';
 import { UsageError } from '../shared/errors.ts';
-import { shellWord } from '../shared/shell-word.ts';
+import { shellWord } from '../shared/where.ts';
 import { type Environment, variable } from './variables.ts';
 
 /** Absolute paths. Neither need exist. @throws UsageError if one needs a home and the user has none */
@@ -103,4 +104,19 @@ function ownerOf(folder: string): number | undefined {
   if (stats !== undefined) return stats.uid;
   const parent = path.dirname(folder);
   return parent === folder ? undefined : ownerOf(parent);
+}
+
+/**
+ * Returns the folder for gates, and for limits while the state folder can't be used. cron and sudo have the folder of a login,
+ * and not its variable.
+ */
+export function runtimeFolder(
+  { XDG_RUNTIME_DIR: runtime }: Readonly<Record<string, string | undefined>>,
+  exists: (path: string) => boolean = existsSync,
+): string {
+  // A container may run under a number that has no name, of which `userInfo` would throw.
+  const user = effectiveUser() ?? 'user';
+  const usual = `/run/user/${user}`;
+  if (runtime?.startsWith('/')) return path.join(runtime, 'petstock');
+  return exists(usual) ? path.join(usual, 'petstock') : path.join(tmpdir(), `petstock-${user}`);
 }

@@ -1,7 +1,6 @@
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { AuthError, UsageError } from '../shared/errors.ts';
-import { shellWord } from '../shared/shell-word.ts';
-import { whereName, whereOptions } from '../shared/where.ts';
+import { shellWord, whereName, whereOptions } from '../shared/where.ts';
 import { parseBaseUrl } from './base-url.ts';
 import type { ConfigFile, KeyCommand, StoredConfig } from './config-file.ts';
 import { parseKey } from './keys.ts';

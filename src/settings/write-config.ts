@@ -2,8 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
-import { privatePlace } from '../shared/private-file.ts';
-import { makePrivateFolder } from '../shared/private-folder.ts';
+import { makePrivateFolder, privatePlace } from '../shared/private-files.ts';
 import { sqlite } from '../shared/sqlite-engine.ts';
 import {
   configFile,

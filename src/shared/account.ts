@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { effectiveUser } from './effective-user.ts';
+import process from 'node:process';
+
+/** The user (uid) that this process acts as; undefined if files have no such owner (Windows). */
+export function effectiveUser(): number | undefined {
+  return process.geteuid?.();
+}
 
 /** A user, as the system knows them. */
 export interface Account {

@@ -4,10 +4,10 @@ import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { effectiveUser } from './effective-user.ts';
+import { effectiveUser } from './account.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, replaceErrorReason, systemCode } from './file-error.ts';
-import { foreignLink } from './private-folder.ts';
+import { foreignLink } from './private-files.ts';
 
 /** The calls that put a file on the disk and in its place; tests have others. */
 export interface DiskSync {

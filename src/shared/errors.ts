@@ -1,5 +1,22 @@
-import type { ExitCodeName } from './exit-codes.ts';
 import type { Where } from './where.ts';
+
+/** Every exit code that petstock can end with, by name. Scripts rely on these numbers. */
+export const exitCodes = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  changes: 3,
+  auth: 4,
+  unavailable: 5,
+  'rate-limited': 6,
+  conflict: 7,
+  partial: 8,
+  'not-found': 9,
+  rejected: 10,
+  interrupted: 130,
+} as const;
+
+export type ExitCodeName = keyof typeof exitCodes;
 
 /** The Error body of the service, as far as it sent one. */
 export interface ServiceError {
@@ -201,3 +218,31 @@ export class ChangesFound extends PetstockError {
   readonly kind = 'changes';
   readonly code = 'changes';
 }
+
+/** In characters: what the service says stands within a sentence. */
+const longestQuote = 200;
+
+/** Returns why a request failed, as a clause: `the service answered 503 ("down for maintenance")`. */
+export function failureText(error: unknown): string {
+  if (!(error instanceof PetstockError)) return String((error as Error).message ?? error);
+  const { status, service, message } = error;
+  if (status === undefined) return message.charAt(0).toLowerCase() + message.slice(1);
+  const words = service?.message ?? '';
+  if (words === '') return `the service answered ${status}`;
+  const quote = words.length > longestQuote ? `${words.slice(0, longestQuote)}…` : words;
+  return `the service answered ${status} (${JSON.stringify(quote)})`;
+}
+
+/**
+ * The failure that says so if the system gave no more memory; undefined for any other error. If V8 itself gets none, it ends the
+ * process instead.
+ */
+export function memoryShortage(thrown: unknown): FailureError | undefined {
+  if (!(thrown instanceof RangeError) || !/out of memory|allocation failed/i.test(thrown.message)) return undefined;
+  // undici makes its reader of answers when a connection is opened, before anything is sent.
+  return new FailureError(tooLittle, { unsent: thrown.message.startsWith('WebAssembly.'), cause: thrown });
+}
+
+/** The WebAssembly that undici reads answers by reserves 10 GB of address space in Node 22 and before. */
+const tooLittle =
+  'The system gives petstock no more memory. A limit of the address space (ulimit -v) has to leave 12 GB, of which little is used.';

@@ -2,7 +2,7 @@ import { closeSync, linkSync, openSync, readdirSync, readFileSync, rmSync, write
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { systemCode } from './file-error.ts';
-import { makePrivateFolder } from './private-folder.ts';
+import { makePrivateFolder } from './private-files.ts';
 
 export interface KeptBootOptions {
   /** Of the state, which all processes that have to agree share. Made where it is missing. */

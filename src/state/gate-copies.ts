@@ -8,8 +8,7 @@ import { asksToWait } from '../rate-limit/observation.ts';
 import type { AnswerRecord, LimitRecord } from '../rate-limit/records.ts';
 import type { Clock } from '../shared/clock.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
-import { readPrivateFile } from '../shared/private-file.ts';
-import { makePrivateFolder } from '../shared/private-folder.ts';
+import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import type { State } from './state.ts';
 
 export interface GateCopiesOptions {

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { effectiveUser } from '../shared/effective-user.ts';
+import { effectiveUser } from '../shared/account.ts';
 import type { RunRecord } from './history.ts';
 import { type Engine, loadEngine, type Row } from './sqlite/engine.ts';
 import { stateFile } from './sqlite/state-file.ts';

@@ -1,5 +1,5 @@
 import { maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
-import { failureText } from '../shared/failure-text.ts';
+import { failureText } from '../shared/errors.ts';
 import { type BusyRow, Dispatch } from './dispatch.ts';
 import { Outcomes } from './outcomes.ts';
 import { RowQueue } from './row-queue.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ExitCodeName, exitCodes } from '../../src/shared/exit-codes.ts';
+import { type ExitCodeName, exitCodes } from '../../src/shared/errors.ts';
 import { openShop } from '../support/shop.ts';
 
 /** What is served, what is run against it, and the class that it ends with. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ExitCodeName, exitCodes } from '../../src/shared/exit-codes.ts';
+import { type ExitCodeName, exitCodes } from '../../src/shared/errors.ts';
 import { runProgram, serve } from '../support/program.ts';
 
 // Every class of failure is in test/cli/exit-codes.test.ts; here is that the process ends with what main gives.

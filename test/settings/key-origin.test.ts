@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { configFile, readConfig } from '../../src/settings/config-file.ts';
-import { makePrivateFolder } from '../../src/shared/private-folder.ts';
+import { makePrivateFolder } from '../../src/shared/private-files.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
 const elsewhere = 'http://127.0.0.2:9/v1';

@@ -1,4 +1,4 @@
-import { makePrivateFolder } from '../../src/shared/private-folder.ts';
+import { makePrivateFolder } from '../../src/shared/private-files.ts';
 
 /** Makes folders in a process of its own: argv names one to make them in and how many. Starts when its input ends; prints how many. */
 const [, , parent = '', count = '0'] = process.argv;

@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { FailureError } from '../../src/shared/errors.ts';
-import { makePrivateFolder, requirePrivateFolder } from '../../src/shared/private-folder.ts';
+import { makePrivateFolder, requirePrivateFolder } from '../../src/shared/private-files.ts';
 import { tempFolder } from '../settings/temp-folder.ts';
 import { isRoot } from '../support/capabilities.ts';
 import fc from '../support/seeded-fast-check.ts';

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { fileWord, shellWord } from '../../src/shared/shell-word.ts';
+import { fileWord, shellWord } from '../../src/shared/where.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { openShop } from '../support/shop.ts';
 

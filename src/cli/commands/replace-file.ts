@@ -1,8 +1,7 @@
-import { statSync } from 'node:fs';
+import { type BigIntStats, fstatSync, statSync } from 'node:fs';
 import { requireSafePlace, writeFileAtomically } from '../../shared/atomic-file.ts';
 import { UsageError } from '../../shared/errors.ts';
-import { isSameFile } from '../../shared/same-file.ts';
-import { shellWord, withOption } from '../../shared/shell-word.ts';
+import { shellWord, withOption } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { WrittenFiles } from '../written-files.ts';
 import { requireFileName } from './values.ts';
@@ -82,4 +81,23 @@ export function requireCsvName(file: string, what: string): void {
   const [extension] = /\.(json|ndjson|jsonl|xlsx?|ods)$/i.exec(file) ?? [];
   if (extension === undefined) return;
   throw new UsageError(`${what} writes CSV, and ${file} would be taken for something else: name it .csv`);
+}
+
+/**
+ * Whether two names are of one file, links of both kinds followed. What is no file, such as a pipe, is the same as no other.
+ * @param one a path, or an open descriptor
+ */
+function isSameFile(one: string | number, other: string): boolean {
+  const [first, second] = [statsOf(one), statsOf(other)];
+  if (!first?.isFile() || !second?.isFile()) return false;
+  return first.ino === second.ino && first.dev === second.dev;
+}
+
+function statsOf(file: string | number): BigIntStats | undefined {
+  try {
+    // Windows has numbers that a double can't hold.
+    return typeof file === 'number' ? fstatSync(file, { bigint: true }) : statSync(file, { bigint: true });
+  } catch {
+    return undefined;
+  }
 }

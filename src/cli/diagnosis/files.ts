@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readFileSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { effectiveUser } from '../../shared/effective-user.ts';
+import { effectiveUser } from '../../shared/account.ts';
 import { fileErrorReason, systemCode } from '../../shared/file-error.ts';
 import type { Context } from '../context.ts';
 

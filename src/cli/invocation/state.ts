@@ -1,7 +1,7 @@
+import { runtimeFolder } from '../../settings/folders.ts';
 import { resolveSetting, settingOf } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
 import { userOf } from '../../shared/account.ts';
-import { runtimeFolder } from '../../shared/runtime-folder.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';

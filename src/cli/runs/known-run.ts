@@ -1,7 +1,6 @@
 import { urlVariable } from '../../settings/variables.ts';
 import { NotFoundError, UsageError } from '../../shared/errors.ts';
-import { shellWord } from '../../shared/shell-word.ts';
-import { type Where, whereName, whereOptions } from '../../shared/where.ts';
+import { shellWord, type Where, whereName, whereOptions } from '../../shared/where.ts';
 import type { RunRecord } from '../../state/history.ts';
 import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';

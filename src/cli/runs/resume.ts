@@ -1,8 +1,7 @@
 import { grouped } from '../../inventory/grouped.ts';
 import { planResume } from '../../runs/plan-resume.ts';
 import { NotFoundError } from '../../shared/errors.ts';
-import { shellWord } from '../../shared/shell-word.ts';
-import { whereName, whereOptions } from '../../shared/where.ts';
+import { shellWord, whereName, whereOptions } from '../../shared/where.ts';
 import type { RunRecord } from '../../state/history.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';

@@ -3,8 +3,7 @@ import { nothingToUndo, notUndoable, planUndo, undoablePets } from '../../runs/p
 import { StockReader } from '../../runs/stock-reader.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, UsageError } from '../../shared/errors.ts';
-import { shellWord } from '../../shared/shell-word.ts';
-import { whereName, whereOptions } from '../../shared/where.ts';
+import { shellWord, whereName, whereOptions } from '../../shared/where.ts';
 import type { RunRecord } from '../../state/history.ts';
 import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';

@@ -1,5 +1,5 @@
 import { FailureError } from '../../shared/errors.ts';
-import { shellWord } from '../../shared/shell-word.ts';
+import { shellWord } from '../../shared/where.ts';
 import { otherFolderHint } from '../other-folder.ts';
 import { migrationFrom, oldestVersion, schemaVersion } from '../tables.ts';
 import { type Connection, incremental } from './connection.ts';

@@ -1,6 +1,6 @@
 import { FailureError, type PetstockError, UnavailableError } from '../../shared/errors.ts';
-import { shellWord } from '../../shared/shell-word.ts';
 import { sqliteCodeOf, sqliteCodes } from '../../shared/sqlite-engine.ts';
+import { shellWord } from '../../shared/where.ts';
 import { otherFolderHint } from '../other-folder.ts';
 
 /** An extended code of `io`. */

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type ExitCodeName, exitCodes } from '../../../src/shared/exit-codes.ts';
+import { type ExitCodeName, exitCodes } from '../../../src/shared/errors.ts';
 import { answering } from '../../support/answering.ts';
 import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';

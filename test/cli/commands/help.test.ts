@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { exitCodes } from '../../../src/shared/exit-codes.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
 import { openShop } from '../../support/shop.ts';
 
 const commands = [

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../../shared/errors.ts';
-import { shellWord } from '../../../shared/shell-word.ts';
+import { shellWord } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { type BulkFlags, bulkFlags, parseBulkFlags } from '../bulk-flags.ts';
 import { examples } from '../command.ts';

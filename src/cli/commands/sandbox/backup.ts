@@ -3,7 +3,7 @@ import { link, open, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileErrorReason } from '../../../shared/file-error.ts';
-import { shellWord } from '../../../shared/shell-word.ts';
+import { shellWord } from '../../../shared/where.ts';
 import type { Run } from '../../invocation/invocation.ts';
 import { storeError } from '../../sandbox.ts';
 import { examples } from '../command.ts';

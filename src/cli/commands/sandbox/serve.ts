@@ -4,7 +4,7 @@ import type { RunningService, Stock } from '../../../service/index.ts';
 import { createFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { readErrorReason, systemCode } from '../../../shared/file-error.ts';
-import { shellWord } from '../../../shared/shell-word.ts';
+import { shellWord } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { ownKey, requirePets, startSandbox } from '../../sandbox.ts';
 import { examples } from '../command.ts';

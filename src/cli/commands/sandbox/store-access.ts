@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Row } from '../../../output/view.ts';
 import type { Stock, Store } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { shellWord } from '../../../shared/shell-word.ts';
+import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openSandbox, sandboxFile, serversOf, storeError } from '../../sandbox.ts';
 import { addOptions, type Values } from './sandbox-options.ts';

@@ -1,6 +1,6 @@
 import type { CountMode } from '../../../../counts/records.ts';
 import { UsageError } from '../../../../shared/errors.ts';
-import { shellWord } from '../../../../shared/shell-word.ts';
+import { shellWord } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import type { PlanOptions } from '../../../runs/perform.ts';
 import { type BulkFlags, parseBulkFlags } from '../../bulk-flags.ts';

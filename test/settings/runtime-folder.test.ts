@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runtimeFolder } from '../../src/shared/runtime-folder.ts';
+import { runtimeFolder } from '../../src/settings/folders.ts';
 
 const user = process.geteuid?.() ?? 'user';
 const usual = `/run/user/${user}`;
