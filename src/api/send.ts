@@ -159,7 +159,9 @@ class Tries {
     const { origin, pathname } = new URL(url);
     const what = `${method} ${pathname.replace(/^.*\/v1(?=\/)/, '')}`;
     const isConnected = error.status !== undefined || error.mayStillArrive || !error.unsent;
-    const reason = isConnected ? `${what}: ${failureText(error)}` : `No connection to ${origin}`;
+    // Without the words of the service: they are quoted if the last try fails, too.
+    const why = error.status === undefined ? failureText(error) : `the service answered ${error.status}`;
+    const reason = isConnected ? `${what}: ${why}` : `No connection to ${origin}`;
     onRetry?.({ reason, attempt: this.#retries, of: retries });
     if (retryAfter === 0) await clock.sleep(waitBeforeRetry(this.#retries, random()), interrupted);
   }

@@ -1,3 +1,6 @@
+import { type Batches, chunksOf } from '../output/batches.ts';
+import { formula } from '../output/delimited.ts';
+
 /** One line of an export. What is undefined is left blank. */
 export interface ExportRow {
   readonly petId: bigint;
@@ -9,9 +12,6 @@ export interface ExportRow {
   readonly ref?: string | undefined;
 }
 
-/** Rows in batches, as they come from their source. */
-export type ExportBatches = AsyncIterable<readonly ExportRow[]> | Iterable<readonly ExportRow[]>;
-
 export interface ExportOptions {
   /** For a spreadsheet: ids as formulas that give a text, a byte order mark, and no text that would run as a formula. */
   readonly spreadsheet?: boolean;
@@ -21,10 +21,6 @@ export interface ExportOptions {
   readonly delimiter?: string;
 }
 
-const pieceLength = 65_536;
-
-/** What a spreadsheet takes for a formula, with or without the apostrophe that keeps it from doing so. */
-const formula = /^'*[=+\-@\t\r＝＋－＠]/;
 /** What reading would take for a text that was guarded. */
 const alreadyGuarded = /^'+[=+\-@\t\r＝＋－＠]/;
 
@@ -32,7 +28,10 @@ const alreadyGuarded = /^'+[=+\-@\t\r＝＋－＠]/;
  * Returns a change file as text in pieces: CSV after RFC 4180 with LF line ends. Read again by `readChanges`, it gives the same rows,
  * whether for a spreadsheet or not.
  */
-export function changeFileText(batches: ExportBatches, options: ExportOptions = {}): AsyncGenerator<string> {
+export async function* changeFileText(
+  batches: Batches<ExportRow>,
+  options: ExportOptions = {},
+): AsyncGenerator<string> {
   const { spreadsheet = false, deltas = false, delimiter = ',' } = options;
   const names = ['petId', 'status', 'expected', 'quantity', ...(deltas ? ['delta'] : []), 'reason', 'ref'];
   const guard = spreadsheet ? formula : alreadyGuarded;
@@ -44,7 +43,8 @@ export function changeFileText(batches: ExportBatches, options: ExportOptions = 
     const guarded = guard.test(text) ? `'${text}` : text;
     return needsQuotes.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
   };
-  return inPieces(batches, `${spreadsheet ? '\ufeff' : ''}${names.join(delimiter)}\n`, (row) => {
+  yield `${spreadsheet ? '\ufeff' : ''}${names.join(delimiter)}\n`;
+  yield* chunksOf(batches, (row) => {
     const id = spreadsheet ? `"=""${row.petId}"""` : `${row.petId}`;
     const numbers = [row.expected ?? '', row.quantity ?? '', ...(deltas ? [row.delta ?? ''] : [])];
     return `${[id, cell(row.status), ...numbers, cell(row.reason), cell(row.ref)].join(delimiter)}\n`;
@@ -53,11 +53,11 @@ export function changeFileText(batches: ExportBatches, options: ExportOptions = 
 
 /** Returns the same as JSON, an object a line: an array of them, or `lines` alone. @param stringIds ids are strings */
 export async function* changeFileJson(
-  batches: ExportBatches,
+  batches: Batches<ExportRow>,
   { lines, stringIds }: { readonly lines: boolean; readonly stringIds: boolean },
 ): AsyncGenerator<string> {
   let before = lines ? '' : '[\n';
-  yield* inPieces(batches, '', ({ petId, status, expected, quantity, reason, ref }) => {
+  yield* chunksOf(batches, ({ petId, status, expected, quantity, reason, ref }) => {
     const id = stringIds ? `"${petId}"` : `${petId}`;
     const texts = { status: status ?? null, expected: expected ?? null, quantity: quantity ?? null };
     const rest = JSON.stringify({ ...texts, reason: reason ?? null, ref: ref ?? null });
@@ -66,21 +66,4 @@ export async function* changeFileJson(
     return row;
   });
   if (!lines) yield before === '[\n' ? '[]\n' : '\n]\n';
-}
-
-async function* inPieces(
-  batches: ExportBatches,
-  head: string,
-  textOf: (row: ExportRow) => string,
-): AsyncGenerator<string> {
-  let text = head;
-  for await (const batch of batches) {
-    for (const row of batch) {
-      text += textOf(row);
-      if (text.length < pieceLength) continue;
-      yield text;
-      text = '';
-    }
-  }
-  if (text !== '') yield text;
 }

@@ -41,6 +41,14 @@ export class ItemColumns {
     return Number.isSafeInteger(id) ? BigInt(id) : BigInt(head) * BigInt(billion) + BigInt(tail);
   }
 
+  /** Returns the digits of an id. */
+  petIdTextAt(index: number): string {
+    const head = this.heads[index] ?? 0;
+    const tail = this.tails[index] ?? 0;
+    const id = head * billion + tail;
+    return Number.isSafeInteger(id) ? `${id}` : head + `${Math.abs(tail)}`.padStart(9, '0');
+  }
+
   itemAt(index: number): InventoryItem {
     const quantity = this.quantities[index] ?? 0;
     return { petId: this.petIdAt(index), quantity, status: this.statuses.textOf(this.statusCodes[index] ?? 0) };

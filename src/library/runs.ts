@@ -4,7 +4,7 @@ import { planChanges } from '../inventory/plan.ts';
 import { execute, type RunEnd, type RunOptions, type RunPlan } from '../runs/execute.ts';
 import { executeOne, type PetWrite } from '../runs/one-pet.ts';
 import { planResume } from '../runs/plan-resume.ts';
-import { nothingToUndo, planUndo, undoablePets } from '../runs/plan-undo.ts';
+import { nothingToUndo, planUndo, undoable } from '../runs/plan-undo.ts';
 import type { RunSite } from '../runs/site.ts';
 import { StockReader } from '../runs/stock-reader.ts';
 import { ConflictError, FailureError, type PetstockError, UsageError } from '../shared/errors.ts';
@@ -63,15 +63,15 @@ export function applyChanges(inputs: Iterable<ChangeInput>): RunCall {
   };
 }
 
-/** Throws UsageError if there is nothing to undo, NotFoundError, ConflictError while the run is still going on. */
+/** Throws UsageError if there is nothing to take back, NotFoundError, ConflictError while the run is still going on. */
 export function undoRun(text: string): RunCall {
   return async (site, options) => {
     const { history } = site.state;
     const run = await requireRun(site, text);
     if (run.state === 'running') throw new ConflictError(`Run ${run.run} is still going on; nothing was sent`);
-    const { petIds, isBlind } = await undoablePets(history, run);
-    if (petIds.size === 0) throw nothingToUndo(run, isBlind);
-    const stock = await new StockReader(site).readSettled(petIds);
+    const found = await undoable(history, run);
+    if (found.petIds.size === 0) throw nothingToUndo(run, found);
+    const stock = await new StockReader(site).readSettled(found.petIds);
     const plan: RunPlan = {
       subject: { command: 'undo', undoes: run.run },
       rows: await planUndo(history, run, stock.quantities),

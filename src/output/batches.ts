@@ -25,25 +25,6 @@ export function batchesOf<T, Converted>(
   };
 }
 
-/** `batchesOf` for values that are in memory: nothing waits between two of them. */
-export function batchesOfArray<T, Converted>(
-  values: Iterable<T>,
-  convert: (value: T) => Converted,
-): Batches<Converted> {
-  return {
-    *[Symbol.iterator]() {
-      let batch: Converted[] = [];
-      for (const value of values) {
-        batch.push(convert(value));
-        if (batch.length < batchSize) continue;
-        yield batch;
-        batch = [];
-      }
-      if (batch.length > 0) yield batch;
-    },
-  };
-}
-
 /** Large enough that a write costs nothing beside its content, small enough for the memory. In characters. */
 const largestChunk = 64 * 1024;
 

@@ -1,6 +1,6 @@
 import type { CopySelection } from '../inventory/item-columns.ts';
 import { type PetStatus, petStatuses } from '../inventory/items.ts';
-import { Cell, type ItemLineFormat, type Piece } from './line-bytes.ts';
+import type { ItemLineFormat, Piece } from './item-lines.ts';
 
 /** A word of four bytes, as it is compared with those of a body. */
 const word = (text: string, at = 0) => Buffer.from(text).readInt32LE(at);
@@ -106,9 +106,8 @@ export class CopiedItems {
 }
 
 /** Reports whether the lines of a format can be copied: id, quantity and status in this order, as they are. */
-export function canCopy({ cells, idWidth = 0, quantity, trimmed = false }: ItemLineFormat): boolean {
-  const fields = cells.map(({ field }) => field).join();
-  return fields === 'petId,quantity,status' && idWidth === 0 && quantity === undefined && !trimmed;
+export function canCopy({ cells }: ItemLineFormat): boolean {
+  return cells.map(({ field }) => field).join() === 'petId,quantity,status';
 }
 
 function knownStatus(name: PetStatus, cell: Cell | undefined): KnownStatus {
@@ -197,4 +196,25 @@ function copyDigits(view: DataView, at: number, out: DataView, to: number): numb
     if (others !== 0) return count + ((31 - Math.clz32(others & -others)) >> 3);
   }
   return tooManyDigits;
+}
+
+/** A text as bytes, written four at a time. */
+class Cell {
+  /** In bytes. */
+  readonly length: number;
+  readonly #words: Uint32Array;
+
+  constructor(text: string) {
+    const bytes = Buffer.from(text);
+    this.length = bytes.length;
+    const whole = Buffer.concat([bytes], 4 * Math.ceil(bytes.length / 4));
+    this.#words = Uint32Array.from({ length: whole.length / 4 }, (_, index) => whole.readUInt32LE(4 * index));
+  }
+
+  /** Writes it, and up to `slack` bytes after it that mean nothing. @returns where it ends */
+  write(out: DataView, at: number): number {
+    const words = this.#words;
+    for (let index = 0; index < words.length; index += 1) out.setUint32(at + 4 * index, words[index] ?? 0, true);
+    return at + this.length;
+  }
 }

@@ -1,6 +1,6 @@
 import { whereName } from '../shared/where.ts';
 import { localMinute } from './time.ts';
-import type { Column, Row, View } from './view.ts';
+import { type Column, plainColumns, type Row, type View } from './view.ts';
 
 /** A session of a stock-take, for `inventory count --list`. */
 export interface CountFacts {
@@ -27,7 +27,7 @@ export function countListView(sessions: readonly CountFacts[]): View {
   return {
     shape: 'list',
     isWordy: true,
-    columns: fields.map((field) => ({ field, title: field })),
+    columns: plainColumns(fields),
     rows: [rows.map((row) => Object.fromEntries(fields.map((field) => [field, row[field] ?? null])))],
     table: { columns, rows: [sessions.map(tableRow)] },
   };

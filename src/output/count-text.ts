@@ -78,10 +78,10 @@ export function eventText(
   switch (event.kind) {
     case 'counted': {
       const { step, code } = event;
-      const name = typeof step.what === 'bigint' ? names.get(step.what) : undefined;
       const result = `: ${grouped(step.after)}${changeText(step)}`;
       const isCode = code !== nameOf(step.what);
-      if (name !== undefined) return withCode(`${nameOf(step.what)} ${singleLine(name)}`, result, width);
+      const pet = petText(step.what, names);
+      if (pet !== nameOf(step.what)) return withCode(pet, result, width);
       return isCode ? withCode(code, ` = ${nameOf(step.what)}${result}`, width) : `${nameOf(step.what)}${result}`;
     }
     case 'unknown': {
@@ -94,7 +94,7 @@ export function eventText(
       return paint.red(shown);
     }
     case 'takenBack':
-      return withCode(nameOf(event.step.what), `: ${grouped(event.step.before)} (taken back)`, width);
+      return withCode(petText(event.step.what, names), `: ${grouped(event.step.before)} (taken back)`, width);
     case 'nothingToTakeBack':
       return 'There is nothing to take back';
     case 'help':
@@ -137,6 +137,12 @@ const mostShown = 50;
 
 export function nameOf(what: Counted): string {
   return typeof what === 'bigint' ? `${what}` : singleLine(what);
+}
+
+/** `42 Rex` */
+function petText(what: Counted, names: PetNames): string {
+  const name = typeof what === 'bigint' ? names.get(what) : undefined;
+  return name === undefined ? nameOf(what) : `${nameOf(what)} ${singleLine(name)}`;
 }
 
 function changeText({ before, after }: CountStep): string {

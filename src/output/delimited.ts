@@ -56,7 +56,7 @@ function cell(row: Row, field: string, quote: (text: string) => string): string 
 }
 
 /** What a spreadsheet takes for a formula, with or without the apostrophe that keeps it from doing so. */
-const formula = /^'*[=+\-@\t\r＝＋－＠]/;
+export const formula = /^'*[=+\-@\t\r＝＋－＠]/;
 
 /** Returns the text with an apostrophe that keeps a spreadsheet from running it; readers of petstock take one off again. */
 export function guarded(text: string): string {

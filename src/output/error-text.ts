@@ -27,7 +27,7 @@ export interface ErrorFacts {
 
 /**
  * Returns `Error: …`, the words that are not ours with a bar in front of each line, and, if there is a hint, `Hint: …`; each
- * with its line end. The hint stays whole, so that it can be copied.
+ * with its line end. A hint that is a command stays whole, so that it can be copied.
  * @param width of the terminal; infinite: nothing is wrapped
  */
 export function errorText(
@@ -39,16 +39,23 @@ export function errorText(
   const { own, words } = withoutWords(error);
   const [first = '', ...others] = messageLines(`${label} ${singleLine(own).trim()}`, width);
   const quotes = [...words, ...(error.lines ?? [])].flatMap((line) => barred(singleLine(line).trim(), width));
-  const hint = error.hint === undefined ? [] : [`${paint.bold(paint.cyan('Hint:'))} ${singleLine(error.hint).trim()}`];
+  const hint = error.hint === undefined ? [] : hintLines(singleLine(error.hint).trim(), paint, width);
   const lines = [paint.bold(paint.red(label)) + first.slice(label.length), ...others, ...quotes, ...hint];
   return `${lines.join('\n')}\n`;
+}
+
+function hintLines(hint: string, paint: Paint, width: number): string[] {
+  const label = 'Hint:';
+  const isCommand = hint.startsWith('petstock ');
+  const [first = '', ...others] = messageLines(`${label} ${hint}`, isCommand ? Number.POSITIVE_INFINITY : width);
+  return [paint.bold(paint.cyan(label)) + first.slice(label.length), ...others];
 }
 
 /** In code units: a longer quote is not looked for within a sentence. */
 const longestQuote = 200;
 
 /** Returns the message without the words of the service, and these by themselves. */
-function withoutWords({ message, service }: Pick<ErrorFacts, 'message' | 'service'>) {
+export function withoutWords({ message, service }: Pick<ErrorFacts, 'message' | 'service'>) {
   const said = service?.message ?? '';
   if (service === undefined || said.trim() === '') return { own: message, words: [] };
   const escaped = JSON.stringify(said.slice(0, longestQuote)).slice(1, -1);

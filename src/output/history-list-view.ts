@@ -5,7 +5,7 @@ import { whereName } from '../shared/where.ts';
 import { batchesOf } from './batches.ts';
 import { counted, errorJsonOf } from './change-rows.ts';
 import { isoTime, shortTime } from './time.ts';
-import type { Column, Page, Row, View } from './view.ts';
+import { type Column, type Page, plainColumns, type Row, type View } from './view.ts';
 
 export interface HistoryListOptions {
   /** Returns the first row of a run, for a table. */
@@ -29,7 +29,7 @@ export function historyListView(runs: () => AsyncIterable<RunRecord>, options: H
   return {
     shape: 'list',
     isWordy: true,
-    columns: listColumns,
+    columns: plainColumns(runFields),
     rows: batchesOf(complete, toListRow),
     document: { head: undefined, rows: batchesOf(complete, runJson) },
     table: ({ width = Number.POSITIVE_INFINITY }) => ({
@@ -60,7 +60,6 @@ export const runFields = [
   ...['applied', 'unchanged', 'failed', 'conflict', 'notAttempted', 'unknown', 'differs', 'skipped', 'notEdited'],
   ...['pending', 'state'],
 ];
-const listColumns: readonly Column[] = runFields.map((field) => ({ field, title: field }));
 
 /** Of a run id: every command takes so many of its last characters. */
 const shownOfRun = 4;
@@ -144,12 +143,12 @@ function resultOf(facts: RunRecord): { readonly result: string; readonly whole: 
   const { counts, changes, undone, state } = facts;
   const { applied, unknown, pending, failed, conflict, differs } = counts;
   if (state !== 'running' && changes > 0 && pending === changes) return { result: 'nothing sent', whole: false };
-  if (undone > 0 && undone >= applied + differs + unknown) return { result: 'undone', whole: false };
+  if (undone > 0 && undone >= applied + differs + unknown) return { result: 'taken back', whole: false };
   const some = (count: number, words: string) =>
     count === 0 ? [] : [changes === 1 ? words : `${grouped(count)} ${words}`];
   const faults = [
     ...(state === 'done' ? [] : [state]),
-    ...some(undone, 'undone'),
+    ...some(undone, 'taken back'),
     ...some(unknown, 'unknown'),
     ...some(differs, differs === 1 ? 'differs' : 'differ'),
     ...some(pending, 'pending'),

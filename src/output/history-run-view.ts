@@ -5,23 +5,32 @@ import { singleLine } from '../shared/sanitize.ts';
 import { whereName, whereOptions } from '../shared/where.ts';
 import { batchesOf } from './batches.ts';
 import { countColumn, counted, faultText, numberColumn as number, resultCell } from './change-rows.ts';
-import { rowJson, runJson, unitsText, writtenRows } from './history-list-view.ts';
+import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './history-list-view.ts';
 import { localMinute } from './time.ts';
-import type { Column, Grid, Row, View } from './view.ts';
+import { type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
-/** Returns the lines above the table of one run, without control characters; its reason is not among them. */
-export function historyRunLines(facts: RunRecord): string[] {
-  const { run, at, env, store, baseUrl, command, user, host, file, undoes, undoneBy } = facts;
+/** What stands above the table of one run, without control characters. */
+export interface RunFacts {
+  readonly own: readonly string[];
+  /** Names and reasons that other people have chosen: they are quoted. */
+  readonly words: readonly string[];
+}
+
+export function historyRunFacts(facts: RunRecord): RunFacts {
+  const { run, at, env, store, baseUrl, command, user, host, file, reason, undoes, undoneBy } = facts;
   const from = file === undefined ? '' : `, from ${file === '-' ? 'stdin' : file}`;
-  const where = whereName({ store, env });
-  const lines = [
-    `Run ${run}: ${command}${from}`,
-    `${localMinute(at)} by ${user === undefined ? '' : `${user} on `}${host}, ${where} (${baseUrl})`,
+  const own = [
+    `Run ${run}: ${command}`,
+    `${localMinute(at)}, ${whereName({ store, env })} (${baseUrl})`,
     writtenText(facts),
-    ...(undoes === undefined ? [] : [`Undoes run ${undoes}`]),
+    ...(undoes === undefined ? [] : [`Takes back run ${undoes}`]),
     ...(undoneBy.length === 0 ? [] : [`${undoneText(facts)} by run ${undoneBy.join(', ')}`]),
   ];
-  return lines.map(singleLine);
+  const words = [
+    `By ${user === undefined ? '' : `${user} on `}${host}${from}`,
+    ...(reason === undefined ? [] : [reason]),
+  ];
+  return { own: own.map(singleLine), words: words.map(singleLine) };
 }
 
 /** `29 changes, 120 units`; of a run that was not written whole `14 of 29 changes written`. */
@@ -33,7 +42,7 @@ function writtenText(facts: RunRecord): string {
 
 function undoneText({ counts, undone }: RunRecord): string {
   const written = counts.applied + counts.differs + counts.unknown;
-  return undone >= written ? 'Undone' : `${grouped(undone)} of ${grouped(written)} rows undone`;
+  return undone >= written ? 'Taken back' : `${grouped(undone)} of ${grouped(written)} rows taken back`;
 }
 
 /** Returns how to continue a run, and how to undo it: sentences with a command, if there is something to do. */
@@ -44,7 +53,7 @@ export function historyRunHints({ run, env, store, state, counts, undone }: RunR
   const written = counts.applied + counts.differs;
   return [
     ...(open === 0 ? [] : [`To resume: petstock inventory apply --resume ${run}${where}`]),
-    ...(undone >= written ? [] : [`To undo: petstock undo ${run}${where}`]),
+    ...(undone >= written ? [] : [`Take it back: petstock undo ${run}${where}`]),
   ];
 }
 
@@ -59,18 +68,18 @@ export function historyRunView(
   rows: () => AsyncIterable<RecordedRow>,
   { names, now }: { readonly names?: PetNames | undefined; readonly now?: number } = {},
 ): View {
-  const reason = facts.reason === undefined ? [] : [`Reason: ${facts.reason}`];
+  const { own, words } = historyRunFacts(facts);
   const printed = now === undefined ? [] : [`Printed ${localMinute(now)}`];
   return {
     shape: 'list',
     isWordy: true,
-    columns: rowColumns,
+    columns: plainColumns(rowFields),
     rows: batchesOf(rows, toRow),
     document: { head: runJson(facts), rows: batchesOf(rows, rowJson) },
     table: () => runTable(rows, names),
     page: {
       title: `${whereName(facts)}: ${facts.command}`,
-      facts: [...historyRunLines(facts), ...reason, ...printed],
+      facts: [...own, ...words, ...printed],
       mark: ({ result }) => (result === 'applied' || result === 'unchanged' ? undefined : 'bad'),
     },
   };
@@ -81,19 +90,8 @@ function toRow(facts: RecordedRow): Row {
 }
 
 export const rowFields = [
-  'row',
-  'line',
-  'petId',
-  'before',
-  'after',
-  'result',
-  'quantity',
-  'error',
-  'reason',
-  'ref',
-  'at',
+  ...['row', 'line', 'petId', 'before', 'after', 'result', 'quantity', 'error', 'reason', 'ref', 'at'],
 ];
-const rowColumns: readonly Column[] = rowFields.map((field) => ({ field, title: field }));
 
 /** What a table always has. */
 const alwaysShown = ['row', 'petId', 'before', 'after', 'result'];
@@ -101,14 +99,14 @@ const tableColumns: readonly Column[] = [
   number('row', 'Row'),
   number('line', 'Line'),
   number('petId', 'Pet ID'),
-  { field: 'name', title: 'Name', foreign: true },
+  { field: 'name', title: 'Name' },
   countColumn('before', 'Before'),
   countColumn('after', 'After'),
   countColumn('wanted', 'Wanted'),
   { field: 'result', title: 'Result', whole: true, cell: resultCell },
   countColumn('quantity', 'Found'),
   { field: 'error', title: 'Error', foreign: true },
-  { field: 'undoneBy', title: 'Undone by', whole: true },
+  { field: 'undoneBy', title: 'Taken back by', whole: true },
   { field: 'reason', title: 'Reason', foreign: true },
   { field: 'ref', title: 'Ref', foreign: true },
 ];
@@ -137,4 +135,34 @@ function tableRow(facts: RecordedRow, names: PetNames | undefined): Row {
     undoneBy: facts.undoneBy?.slice(-4) ?? null,
     ...{ reason, ref },
   };
+}
+
+const exportFields = [
+  ...['run', 'env', 'store', 'baseUrl', 'command', 'user', 'host', 'file', 'undoes', 'runAt'],
+  ...[...rowFields, 'undoneBy', 'seq'],
+];
+
+/**
+ * Rows in the order in which they were settled, each with the facts of its run: what `history export` writes, and no table
+ * shows. JSON has the whole error of a row, CSV and TSV its message. `seq` only grows.
+ */
+export function historyExportView(rows: () => AsyncIterable<SettledRow>): View {
+  const toJson = ({ run, row }: SettledRow) => {
+    return { ...exportIdentity(run), ...rowJson(row), undoneBy: row.undoneBy ?? null, seq: row.touched };
+  };
+  const toFlat = (settled: SettledRow): Row => {
+    return { ...toJson(settled), error: settled.row.error?.message ?? null };
+  };
+  return {
+    shape: 'list',
+    columns: plainColumns(exportFields),
+    rows: batchesOf(rows, toFlat),
+    document: { head: undefined, rows: batchesOf(rows, toJson) },
+  };
+}
+
+/** A row, and its run. */
+export interface SettledRow {
+  readonly run: RunRecord;
+  readonly row: RecordedRow;
 }

@@ -1,8 +1,8 @@
 import { singleLine } from '../shared/sanitize.ts';
-import { type Batches, chunksOf } from './batches.ts';
+import { chunksOf } from './batches.ts';
 import { plainPaint } from './paint.ts';
 import { tableCells } from './table-cells.ts';
-import { gridOf, type RenderOptions, type Row, type View } from './view.ts';
+import { gridOf, type RenderOptions, type View } from './view.ts';
 
 /**
  * One self-contained page to print: no script, nothing that is loaded, all text escaped. It is streamed, and a browser shows as
@@ -25,20 +25,13 @@ export async function* html(whole: View, options: RenderOptions): AsyncIterable<
   if (options.header !== false) yield `<thead><tr>${cells('th', titles)}</tr></thead>\n`;
   yield '<tbody>\n';
   let count = 0;
-  yield* chunksOf(rowsOf(view), (row) => {
+  yield* chunksOf(view.rows, (row) => {
     count += 1;
     const mark = page.mark?.(row);
     const texts = tableCells(columns, row, plain).map(({ text }) => text);
     return `<tr${mark === undefined ? '' : ` class="${mark}"`}>${cells('td', texts)}</tr>\n`;
   });
   yield `</tbody>\n</table>\n${count === 0 ? '<p>Nothing to show.</p>\n' : ''}</body>\n</html>\n`;
-}
-
-function rowsOf({ items, rows }: View): Batches<Row> {
-  if (items === undefined) return rows;
-  return (async function* () {
-    for await (const batch of items) yield batch.items();
-  })();
 }
 
 const entities: Readonly<Record<string, string>> = {

@@ -179,7 +179,7 @@ function withoutSpaces(line: string): string {
 }
 
 /** For each column, a function that makes a cell as wide as its lane, with the gap after it. */
-export function cellWriters(layout: Layout): ((cell: TableCell) => string)[] {
+function cellWriters(layout: Layout): ((cell: TableCell) => string)[] {
   const last = layout.lanes.length - 1;
   return layout.lanes.map((lane, index) => cellWriter(lane, layout, index === last));
 }

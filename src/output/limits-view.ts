@@ -1,7 +1,7 @@
 import { countColumn } from './change-rows.ts';
 import { type ShareColumn, withShare } from './share-column.ts';
 import { isoTime, localTime } from './time.ts';
-import type { Column, Row, View } from './view.ts';
+import { type Column, plainColumns, type Row, type View } from './view.ts';
 
 /** What is known of one window of one key. Times are milliseconds since the Unix epoch. */
 export interface LimitFacts {
@@ -25,7 +25,7 @@ export function limitsView(windows: readonly LimitFacts[], now: number): View {
   return {
     shape: 'list',
     isWordy: true,
-    columns: fields.map((field) => ({ field, title: field })),
+    columns: plainColumns(fields),
     rows: [windows.map(toRow)],
     table: (options) =>
       withShare(

@@ -1,4 +1,4 @@
-import { batchesOfArray } from './batches.ts';
+import { batchesOf } from './batches.ts';
 import { exactJson } from './exact-json.ts';
 import type { Column, Row, Scalar, View } from './view.ts';
 
@@ -28,7 +28,7 @@ export function payloadView(value: unknown): View | undefined {
     shape: Array.isArray(value) ? 'list' : 'one',
     isForeign: true,
     columns,
-    rows: batchesOfArray(objects, rowOf),
+    rows: batchesOf(() => objects, rowOf),
     json: value,
   };
 }

@@ -1,3 +1,4 @@
+import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkRow, isIdle } from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
@@ -12,6 +13,8 @@ export interface PreviewOptions {
   readonly width: number;
   /** What the run takes, by `estimateText`. */
   readonly estimate?: string | undefined;
+  /** The shop's names of pets, if it has any: they go last, and are cut first. */
+  readonly names?: PetNames | undefined;
 }
 
 /** At most so many rows are shown. */
@@ -26,11 +29,11 @@ const mostNotable = 10;
  *
  * Where a line is wider than the terminal its reason is cut; numbers never are.
  */
-export function previewLines(rows: readonly BulkRow[], { paint, width, estimate }: PreviewOptions): string[] {
+export function previewLines(rows: readonly BulkRow[], { paint, width, estimate, names }: PreviewOptions): string[] {
   const changing = rows.filter((row) => !isIdle(row));
   const shown = chosen(changing);
   const rest = changing.length - shown.length;
-  const lines = rowLines(shown, paint, width);
+  const lines = rowLines(shown, paint, width).map((line, index) => withName(line, shown[index], names, width));
   if (rest > 0) lines.push(paint.dim(`… and ${grouped(rest)} more`));
   const totals = planTotals(rows);
   const zero = zeroLine(totals).flatMap((line) => wrap(line, width).map((part) => paint.bold(paint.yellow(part))));
@@ -39,6 +42,12 @@ export function previewLines(rows: readonly BulkRow[], { paint, width, estimate 
   const facts = [countsSentence(rows), ...unitsLine(totals)].flatMap((line) => wrap(line, width));
   const cost = estimate === undefined ? [] : wrap(`${singleLine(estimate)}.`, width);
   return [...lines, ...facts, ...zero, ...cost];
+}
+
+function withName(line: string, row: BulkRow | undefined, names: PetNames | undefined, width: number): string {
+  const name = row && names?.get(row.petId);
+  const room = width - visibleWidth(line) - 2;
+  return name === undefined || room < 4 ? line : `${line}  ${truncate(singleLine(name), room)}`;
 }
 
 /** What deserves a look goes first, but leaves room for ordinary rows; what was chosen stands in the order of the plan. */

@@ -1,5 +1,5 @@
 import { type BulkReport, type BulkRow, countReport, isIdle, isWrong } from '../inventory/change.ts';
-import { batchesOfArray } from './batches.ts';
+import { batchesOf } from './batches.ts';
 import {
   countColumn,
   countsSentence,
@@ -30,11 +30,14 @@ export function bulkReportView(
     shape: 'list',
     isWordy: true,
     columns,
-    rows: batchesOfArray(rows, toRow),
+    rows: batchesOf(() => rows, toRow),
     document: {
       head: { run, env, dryRun, counts: countReport(report) },
-      rows: batchesOfArray(rows, rowJson),
-      lines: batchesOfArray(rows, (row) => ({ run, ...rowJson(row) })),
+      rows: batchesOf(() => rows, rowJson),
+      lines: batchesOf(
+        () => rows,
+        (row) => ({ run, ...rowJson(row) }),
+      ),
     },
     table: async () => tableOf(rows),
   };
@@ -60,7 +63,7 @@ function resultOf({ result }: BulkRow): string {
   return result === 'notEdited' ? 'unchanged' : result;
 }
 
-const error: Column = { field: 'error', title: 'Error' };
+const error: Column = { field: 'error', title: 'Error', foreign: true };
 const shownColumns: readonly Column[] = [
   number('line', 'Line'),
   number('petId', 'Pet ID'),
@@ -86,6 +89,6 @@ function tableOf(rows: readonly BulkRow[]): Grid {
   };
   return {
     columns: [line, petId, before, ...(isWritten ? [after] : []), ...wanted, result, ...faults],
-    rows: batchesOfArray(shown, toTableRow),
+    rows: batchesOf(() => shown, toTableRow),
   };
 }

@@ -1,5 +1,5 @@
 import { singleLine } from '../shared/sanitize.ts';
-import { truncate } from './text-width.ts';
+import { bar, truncate } from './text-width.ts';
 import type { Column, RenderOptions, Row, Scalar } from './view.ts';
 
 /** One value as a table shows it: harmless, on one line, painted. */
@@ -10,7 +10,10 @@ export interface TableCell {
 }
 
 /** Keys are taken out of text before it is cut: half of a key can't be found. */
-export type CellOptions = Pick<RenderOptions, 'width' | 'paint' | 'redact'>;
+export interface CellOptions extends Pick<RenderOptions, 'width' | 'paint' | 'redact'> {
+  /** Words that are not ours have a bar in front. */
+  readonly bars?: boolean;
+}
 
 /**
  * Returns the cells of a row, in the order of the columns.
@@ -20,8 +23,9 @@ export function tableCells(columns: readonly Column[], row: Row, options: CellOp
   const clean = cleanRow(columns, row, options);
   return columns.map((column) => {
     const value = clean[column.field] ?? null;
+    const shown = column.cell === undefined ? `${value ?? ''}` : column.cell(value, clean, options.paint);
     return {
-      text: column.cell === undefined ? (value === null ? '' : `${value}`) : column.cell(value, clean, options.paint),
+      text: options.bars && column.foreign && shown !== '' ? bar + shown : shown,
       kind: typeof value === 'bigint' ? 'id' : typeof value === 'number' ? 'number' : 'text',
     };
   });

@@ -36,7 +36,7 @@ export function recordLines(columns: readonly Column[], cells: readonly TableCel
 
 /** Makes records of the rows of a list: of each only the fields that it has, with a blank line between two. */
 export function recordWriter(columns: readonly Column[], options: CellOptions): (row: Row) => string {
-  const { width: _width, ...uncut } = options;
+  const uncut = { ...options, bars: false };
   let before = '';
   return (row) => {
     const cells = tableCells(columns, row, { ...uncut, width: undefined });

@@ -1,11 +1,11 @@
-import type { ColumnBatches } from '../inventory/item-columns.ts';
 import { chunksOf } from './batches.ts';
-import type { ItemLineFormat, ItemLines } from './item-lines.ts';
-import { cellWriters, headerLine, isCramped, type Layout, layOut, layOutLong, lineWriter, measure } from './lanes.ts';
-import { rowToKeep, type TableCell, tableCells } from './table-cells.ts';
+import { headerLine, isCramped, type Layout, layOut, layOutLong, lineWriter, measure } from './lanes.ts';
+import { type CellOptions, rowToKeep, type TableCell, tableCells } from './table-cells.ts';
 import { factLines, recordLines, recordWriter } from './table-records.ts';
-import { barred, blanks } from './text-width.ts';
-import { type Column, gridOf, itemFields, type RenderOptions, type Row, type View } from './view.ts';
+import { barred } from './text-width.ts';
+import { type Column, gridOf, type RenderOptions, type Row, type View } from './view.ts';
+
+type TableOptions = RenderOptions & CellOptions;
 
 /** Up to so many rows cli-table3 draws the table; its time is quadratic, so a longer one is streamed at fixed widths. */
 const drawnRows = 200;
@@ -15,13 +15,13 @@ const drawnRows = 200;
  * does not fit, and rows whose text would be cut to a few letters, are shown with a line for each value. An empty list
  * prints nothing.
  */
-export async function* table(whole: View, options: RenderOptions): AsyncIterable<string | Uint8Array> {
-  const view = withCleanTitles({ ...whole, ...(await gridOf(whole, options)) }, options);
+export async function* table(whole: View, given: RenderOptions): AsyncIterable<string | Uint8Array> {
+  const view = withCleanTitles({ ...whole, ...(await gridOf(whole, given)) }, given);
   if (view.columns.length === 0) return;
+  const options = { ...given, bars: true };
   if (view.isForeign && options.width !== undefined) {
     yield* foreignTable({ ...view, isForeign: false, table: {} }, { ...options, width: options.width - 2 });
-  } else if (view.items !== undefined) yield* itemTable(view, view.items, options);
-  else yield* rowTable(view, options);
+  } else yield* rowTable(view, options);
 }
 
 function withCleanTitles(view: View, { redact }: RenderOptions): View {
@@ -36,7 +36,7 @@ async function* foreignTable(view: View, options: RenderOptions): AsyncGenerator
   }
 }
 
-async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<string> {
+async function* rowTable(view: View, options: TableOptions): AsyncGenerator<string> {
   let waiting: readonly Row[] = [];
   let line: ((row: Row) => string) | undefined;
   for await (const batch of view.rows) {
@@ -55,35 +55,13 @@ async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<str
   if (waiting.length > 0) yield await wholeTable(view, waiting, options);
 }
 
-/** The same for items in columns: those that no longer have to be measured become bytes without objects. */
-async function* itemTable(view: View, items: ColumnBatches, options: RenderOptions) {
-  const waiting: Row[] = [];
-  let lines: ItemLines | undefined;
-  for await (const batch of items) {
-    if (lines === undefined) {
-      const missing = drawnRows + 1 - waiting.length;
-      waiting.push(...rowsToKeep(view, batch.items(missing), options));
-      if (waiting.length <= drawnRows) continue;
-      const { layout } = longLayout(view, waiting.slice(0, drawnRows), options);
-      yield* longHeader(layout, options);
-      yield waiting.map(rowWriter(view, layout, options)).join('');
-      const { ItemLines } = await import('./item-lines.ts');
-      lines = new ItemLines(laneFormat(view, layout, options));
-      batch.keep((index) => index >= missing);
-    }
-    yield* lines.pieces(batch);
-  }
-  if (lines !== undefined) yield* lines.rest();
-  else if (waiting.length > 0) yield await wholeTable(view, waiting, options);
-}
-
 /** Rows may be shown with a line for each value, and these are not cut. */
-function rowsToKeep({ columns, shape, isWordy }: View, rows: readonly Row[], options: RenderOptions): readonly Row[] {
+function rowsToKeep({ columns, shape, isWordy }: View, rows: readonly Row[], options: TableOptions): readonly Row[] {
   return shape === 'one' || isWordy ? rows : rows.map((row) => rowToKeep(columns, row, options));
 }
 
 /** How a long table begins, and whether its rows are better shown with a line for each value. */
-function longLayout({ columns, isWordy = false }: View, rows: readonly Row[], options: RenderOptions) {
+function longLayout({ columns, isWordy = false }: View, rows: readonly Row[], options: TableOptions) {
   const { header = true, width } = options;
   const cells = rows.map((row) => tableCells(columns, row, options));
   const layout = layOutLong(columns, cells, header, width);
@@ -94,7 +72,7 @@ function* longHeader(layout: Layout, { header = true, paint }: RenderOptions): G
   if (header) yield headerLine(layout, paint);
 }
 
-function rowWriter({ columns }: View, layout: Layout, options: RenderOptions): (row: Row) => string {
+function rowWriter({ columns }: View, layout: Layout, options: TableOptions): (row: Row) => string {
   const write = lineWriter(layout);
   return (row) => write(tableCells(columns, row, options));
 }
@@ -103,7 +81,7 @@ function rowWriter({ columns }: View, layout: Layout, options: RenderOptions): (
 const widestDrawn = 2000;
 
 /** What fits is drawn by cli-table3; what does not is laid out in lanes, or as records. */
-async function wholeTable(view: View, rows: readonly Row[], options: RenderOptions): Promise<string> {
+async function wholeTable(view: View, rows: readonly Row[], options: TableOptions): Promise<string> {
   const { shape, isWordy = false, isFacts = false } = view;
   const { paint, width, header = true } = options;
   const columns = view.columns.filter(
@@ -114,7 +92,7 @@ async function wholeTable(view: View, rows: readonly Row[], options: RenderOptio
   const layout = layOut(needs, width);
   const isNarrow = layout.lanes.reduce((sum, lane) => sum + lane.width, 0) <= widestDrawn;
   if (layout.fits && isNarrow) return await drawn(columns, cells, layout, header ? options : undefined);
-  const uncut = () => rows.map((row) => tableCells(columns, row, { ...options, width: undefined }));
+  const uncut = () => rows.map((row) => tableCells(columns, row, { ...options, width: undefined, bars: false }));
   const [first] = layout.fits || !header || shape !== 'one' ? [] : uncut();
   if (first !== undefined) return recordLines(columns, first, options);
   if (!layout.fits && isFacts) return factLines(uncut(), options);
@@ -147,27 +125,3 @@ const noBorders = {
   ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' },
   ...{ left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: ' ' },
 };
-
-/** Items as the lines that `lineWriter` makes of them. The remark to a quantity goes with it. */
-function laneFormat(view: View, layout: Layout, options: RenderOptions): ItemLineFormat {
-  const fields = itemFields(view);
-  const writers = cellWriters(layout);
-  const cellText = (field: string, row: Row): string => {
-    const at = view.columns.findIndex((column) => column.field === field);
-    const columns = view.columns.slice(at, view.columns[at + 1]?.remark ? at + 2 : at + 1);
-    return tableCells(columns, row, options)
-      .map((cell, index) => writers[at + index]?.(cell) ?? '')
-      .join('');
-  };
-  return {
-    cells: fields.map((field, index) => ({
-      field,
-      before: fields[index - 1] === 'petId' ? blanks(layout.gap) : '',
-    })),
-    end: '\n',
-    idWidth: layout.lanes[view.columns.findIndex(({ field }) => field === 'petId')]?.width ?? 0,
-    quantity: (quantity, status) => cellText('quantity', { quantity, status }),
-    status: (status) => cellText('status', { status }),
-    trimmed: true,
-  };
-}

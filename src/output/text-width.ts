@@ -90,7 +90,8 @@ export function wrap(text: string, width: number): string[] {
   return rest === '' && lines.length > 0 ? lines : [...lines, rest];
 }
 
-const bar = '│ ';
+/** Stands before words that are not ours. */
+export const bar = '│ ';
 
 /**
  * Returns words that are not ours, with a bar in front of each line that they are wrapped to: none of them can look like a

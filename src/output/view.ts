@@ -25,6 +25,11 @@ export interface Column {
   cell?(value: Scalar, row: Row, paint: Paint): string;
 }
 
+/** Returns the columns of a file or a program, whose titles are the names of the fields. */
+export function plainColumns(fields: readonly string[]): readonly Column[] {
+  return fields.map((field) => ({ field, title: field }));
+}
+
 /** What a table, or a delimited file, shows. */
 export interface Grid {
   readonly columns: readonly Column[];
@@ -33,7 +38,7 @@ export interface Grid {
 
 /** Plain data on its way to text. Renderers take a view and give text; they write to no stream. */
 export interface View extends Grid {
-  /** The same rows where they are items in columns, for renderers that need no objects. Only one of the two can be read. */
+  /** The same rows if they are items in columns, for formats that need no objects. Only one of the two can be read. */
   readonly items?: ColumnBatches;
   /** `one`: JSON prints the single row as an object. */
   readonly shape: 'list' | 'one';

@@ -59,7 +59,7 @@ async function readInTurn(site: RunSite, petId: bigint, place: Place, audience: 
   }
   for (let isRepeated = false; ; isRepeated = true) {
     const [forRead, forWrite] = permits;
-    const stock = await reader.read(new Set([petId]), forRead).catch(async (error) => {
+    const stock = await reader.readFirst(new Set([petId]), forRead).catch(async (error) => {
       await forWrite?.unsent();
       throw error;
     });

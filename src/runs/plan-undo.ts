@@ -9,36 +9,42 @@ type UndoHistory = Pick<History, 'rows' | 'lastKnownQuantities' | 'writesAfter'>
 /** Rows that are asked about in one question. */
 const page = 500;
 
-/**
- * Returns the pets of the rows that can be undone; none if there is no such row.
- * @returns with `isBlind` whether some row can't be, since it is not known what the stock was before
- */
-export async function undoablePets(
-  history: UndoHistory,
-  run: RunRecord,
-): Promise<{ readonly petIds: ReadonlySet<bigint>; readonly isBlind: boolean }> {
+/** What of a run can be taken back. */
+export interface Undoable {
+  /** Of the rows that can be taken back. */
+  readonly petIds: ReadonlySet<bigint>;
+  /** Some row can't be, since it is not known what the stock was before. */
+  readonly isBlind: boolean;
+  /** No row has changed a stock, as far as is known. */
+  readonly isIdle: boolean;
+}
+
+export async function undoable(history: UndoHistory, run: RunRecord): Promise<Undoable> {
   const petIds = new Set<bigint>();
-  let isBlind = false;
+  let [isBlind, isIdle] = [false, true];
   for await (const rows of undoableRows(history, run)) {
     const targets = await targetsOf(history, run, rows);
-    for (const [index, { petId }] of rows.entries()) {
-      if (targets[index] === undefined) isBlind = true;
+    for (const [index, { petId, after, quantity = after, result }] of rows.entries()) {
+      const target = targets[index];
+      if (target === undefined) isBlind = true;
       else petIds.add(petId);
+      if (result === 'unknown' || target !== quantity) isIdle = false;
     }
   }
-  return { petIds, isBlind };
+  return { petIds, isBlind, isIdle };
 }
 
-/** Returns why a run can't be undone: a clause that begins with a verb. */
-export function notUndoable({ undoneBy }: RunRecord, isBlind: boolean): string {
+/** Returns why a run can't be taken back, or need not be: a clause that begins with a verb. */
+export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds }: Undoable): string {
+  if (petIds.size > 0) return 'has changed nothing';
   if (isBlind)
     return 'set a stock without reading it, so it is not known what it was (inventory set --read-first reads it first)';
-  return undoneBy.length > 0 ? `was undone already, by ${undoneBy.join(' and ')}` : 'has written nothing';
+  return undoneBy.length > 0 ? `was taken back already, by ${undoneBy.join(' and ')}` : 'has written nothing';
 }
 
-export function nothingToUndo(run: RunRecord, isBlind: boolean): UsageError {
+export function nothingToUndo(run: RunRecord, found: Undoable): UsageError {
   const hint = `petstock history show ${run.run}`;
-  return new UsageError(`There is nothing to undo: run ${run.run} ${notUndoable(run, isBlind)}`, { hint });
+  return new UsageError(`There is nothing to take back: run ${run.run} ${notUndoable(run, found)}`, { hint });
 }
 
 /**

@@ -2,6 +2,7 @@ import { eachPicked } from '../inventory/filter.ts';
 import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import { type OutdatedStock, PetIdSet, type PetIds, PetQuantities } from '../inventory/pet-id-set.ts';
 import type { Permit } from '../rate-limit/governor.ts';
+import { UnavailableError } from '../shared/errors.ts';
 import type { RecentWrite } from '../state/history.ts';
 import type { Mark } from '../state/pets.ts';
 import type { Stock } from '../writes/row-write.ts';
@@ -43,13 +44,25 @@ export class StockReader {
     return stock;
   };
 
-  /** The same for a plan: first waits until no request of a command that was stopped can still change what is read. */
+  /** As `read`, for a command that has written nothing yet: a failure says so. */
+  async readFirst(petIds: PetIds, permit?: Permit): Promise<Stock> {
+    return this.read(petIds, permit).catch((error) => {
+      if (!(error instanceof UnavailableError)) throw error;
+      throw error.with({ message: `${error.message}. Nothing was written` });
+    });
+  }
+
+  /**
+   * The same for a plan: first waits until no request of a command that was stopped can still change what is read.
+   * @param exceptRun the run that is resumed: it may have written something
+   */
   async readSettled(petIds: PetIds, exceptRun?: string): Promise<Stock> {
     const { clock, interrupted, onDelay, service, state } = this.#site;
     for (;;) {
       const now = clock.monotonic();
       const until = await state.pets.arrivesUntil(service, petIds, exceptRun);
-      if (until === undefined || until <= now) return this.read(petIds);
+      if (until === undefined || until <= now)
+        return exceptRun === undefined ? this.readFirst(petIds) : this.read(petIds);
       const seconds = Math.ceil((until - now) / 1000);
       await onDelay(
         `A request of a command that was stopped may still arrive at the service; reading the stock in ${seconds} s`,

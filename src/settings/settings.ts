@@ -60,7 +60,7 @@ export const settingDefinitions = {
   'read-first': oneOf(
     ['terminal', 'always', 'never'],
     'terminal',
-    'when inventory set reads first, shows before and after, and can be undone',
+    'when inventory set reads first, shows before and after, and can be taken back',
   ),
   codes: { ...file('bar codes of this shop: a CSV with code, petId and perhaps name'), toStore: requireRegularFile },
   'ca-file': {

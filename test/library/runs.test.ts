@@ -135,7 +135,7 @@ test('undo of what is not there, or was taken back already', async () => {
   await expect(client.undo('20260310T120000Z-zzzz')).rejects.toBeInstanceOf(NotFoundError);
   const { run = '' } = await client.apply([{ petId: 1, quantity: 15 }]);
   await client.undo(run);
-  await expect(client.undo(run)).rejects.toThrow('There is nothing to undo');
+  await expect(client.undo(run)).rejects.toThrow('There is nothing to take back');
   await client.close();
 });
 

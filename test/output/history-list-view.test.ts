@@ -56,10 +56,10 @@ describe('the list of runs', () => {
       counts: { applied: 4 },
     });
     expect(await list('table', [largeRun, few, runOf()], { width: 160 })).toMatchInlineSnapshot(`
-      "At            Change                                             Command  Result                                             Run   Env               Reason
-      15 Jan 07:00  4, 9007199254740993, 9223372036854775807 and 1,2…  apply    1,195 undone, 2 unknown, 1 differs, 2 failed, 3 …  k3x9  north/production  stock-take
-      14 Jan 09:00  1, 2, 3, 4: 10 units                               adjust   4 applied                                          0001  staging
-      14 Jan 09:00  22: 2 → 3                                          set      applied                                            0001  staging
+      "At            Change                                            Command  Result                                            Run   Env               Reason
+      15 Jan 07:00  4, 9007199254740993, 9223372036854775807 and 1,…  apply    1,195 taken back, 2 unknown, 1 differs, 2 faile…  k3x9  north/production  │ stock-take
+      14 Jan 09:00  1, 2, 3, 4: 10 units                              adjust   4 applied                                         0001  staging
+      14 Jan 09:00  22: 2 → 3                                         set      applied                                           0001  staging
       "
     `);
     const some = [
@@ -69,21 +69,21 @@ describe('the list of runs', () => {
     ];
     expect(await list('table', some, { width: 60 }, undefined, { isShared: true })).toMatchInlineSnapshot(`
       "At           Change           Command Result            Run
-      15 Jan 07:00 1,203 pets       apply   1,195 undone, 2 … k3x9
+      15 Jan 07:00 1,203 pets       apply   1,195 taken back… k3x9
       14 Jan 09:00 4 pets: 10 units adjust  4 applied         0001
       14 Jan 09:00 22: 2 → 3        set     applied           0001
       "
     `);
     expect(await list('table', some, { width: 80 }, undefined, { isShared: true })).toMatchInlineSnapshot(`
       "At           Change                     Command Result                     Run
-      15 Jan 07:00 4, 9007199254740993, 9223… apply   1,195 undone, 2 unknown, … k3x9
+      15 Jan 07:00 4, 9007199254740993, 9223… apply   1,195 taken back, 2 unkno… k3x9
       14 Jan 09:00 1, 2, 3, 4: 10 units       adjust  4 applied                  0001
       14 Jan 09:00 22: 2 → 3                  set     applied                    0001
       "
     `);
     expect(await list('table', some, { width: 120 }, undefined, { isShared: true })).toMatchInlineSnapshot(`
       "At            Change                          Command  Result                          Run   Env               By
-      15 Jan 07:00  4, 9007199254740993, 92233720…  apply    1,195 undone, 2 unknown, 1 di…  k3x9  north/production  anna@til…
+      15 Jan 07:00  4, 9007199254740993, 92233720…  apply    1,195 taken back, 2 unknown, …  k3x9  north/production  anna@til…
       14 Jan 09:00  1, 2, 3, 4: 10 units            adjust   4 applied                       0001  staging           anna@til…
       14 Jan 09:00  22: 2 → 3                       set      applied                         0001  north/production  till-1
       "
@@ -105,8 +105,8 @@ describe('the list of runs', () => {
     ],
     [{ counts: { pending: 1 }, state: 'running' }, '␛[33mrunning, pending␛[39m'],
     [{ counts: { pending: 1 }, state: 'incomplete' }, '␛[33mnothing sent␛[39m'],
-    [{ undoneBy: ['x'], undone: 1 }, '␛[33mundone␛[39m'],
-    [{ undoneBy: ['x'], undone: 1, changes: 3, counts: { applied: 3 } }, '␛[33m1 undone, 3 of 3 applied␛[39m'],
+    [{ undoneBy: ['x'], undone: 1 }, '␛[33mtaken back␛[39m'],
+    [{ undoneBy: ['x'], undone: 1, changes: 3, counts: { applied: 3 } }, '␛[33m1 taken back, 3 of 3 applied␛[39m'],
     [{ counts: { unchanged: 1 } }, 'unchanged'],
   ])('%j: %s', async (changes, result) => {
     const line = await list('table', [runOf(changes)], { color: true, header: false });

@@ -1,8 +1,12 @@
 import { parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import type { RecordedRow, RunRecord } from '../../src/inventory/run-records.ts';
-import { historyExportView } from '../../src/output/history-export-view.ts';
-import { historyRunHints, historyRunLines, historyRunView } from '../../src/output/history-run-view.ts';
+import {
+  historyExportView,
+  historyRunFacts,
+  historyRunHints,
+  historyRunView,
+} from '../../src/output/history-run-view.ts';
 import type { Format } from '../../src/output/view.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { largeRun, rowOf, runOf, streamed } from './history-runs.ts';
@@ -51,13 +55,13 @@ describe('one run', () => {
 
   it('is a table with the columns that say something', async () => {
     expect(await show('table', largeRun, rows, { width: 160 })).toMatchInlineSnapshot(`
-      "Row  Line            Pet ID  Before  After  Wanted  Result    Found  Error                                                    Undone by  Reason  Ref
-        1     2                42       7     12          applied                                                                              count
-        2     3  9007199254740993                     12  failed           no such pet
-        3     5                42       7             12  conflict      0                                                                              D-17
-        4     6                42       7             12  unknown          not known whether it was written: no answer within 30 s
+      "Row  Line            Pet ID  Before  After  Wanted  Result    Found  Error                                                      Taken back by  Reason   Ref
+        1     2                42       7     12          applied                                                                                    │ count
+        2     3  9007199254740993                     12  failed           │ no such pet
+        3     5                42       7             12  conflict      0                                                                                     │ D-17
+        4     6                42       7             12  unknown          │ not known whether it was written: no answer within 30 s
         5     7                42       7             12  pending
-        6     8                42       7    100      12  differs                                                                   aaaa
+        6     8                42       7    100      12  differs                                                                     aaaa
       "
     `);
     expect(await show('table', runOf(), [rowOf(1)], { width: 80 })).toMatchInlineSnapshot(`
@@ -68,25 +72,31 @@ describe('one run', () => {
     expect(await show('table', runOf(), [], { width: 80 })).toBe('');
   });
 
-  it('has a head for people', () => {
-    expect(historyRunLines(largeRun)).toEqual([
-      'Run 20260115T120020Z-k3x9: inventory apply, from stock.csv',
-      '2026-01-15 07:00 by anna on till-1, north/production (https://shop.example/v1)',
-      '1,196 of 1,203 changes written',
-      '1,195 of 1,198 rows undone by run 20260115T130000Z-aaaa, 20260115T140000Z-bbbb',
-    ]);
-    expect(historyRunLines(runOf({ command: 'undo', undoes: 'r1', host: 'a\x1b[2Jb' }))).toEqual([
-      'Run 20260114T140000Z-0001: undo',
-      '2026-01-14 09:00 by ab, staging (https://shop.example/v1)',
-      '1 change, 1 unit',
-      'Undoes run r1',
-    ]);
-    expect(historyRunLines(runOf({ file: '-' }))[0]).toMatch(/, from stdin$/);
+  it('has a head for people, with what others have chosen apart', () => {
+    expect(historyRunFacts(largeRun)).toEqual({
+      own: [
+        'Run 20260115T120020Z-k3x9: inventory apply',
+        '2026-01-15 07:00, north/production (https://shop.example/v1)',
+        '1,196 of 1,203 changes written',
+        '1,195 of 1,198 rows taken back by run 20260115T130000Z-aaaa, 20260115T140000Z-bbbb',
+      ],
+      words: ['By anna on till-1, from stock.csv', 'stock-take'],
+    });
+    expect(historyRunFacts(runOf({ command: 'undo', undoes: 'r1', host: 'a\x1b[2Jb', reason: 'N-1' }))).toEqual({
+      own: [
+        'Run 20260114T140000Z-0001: undo',
+        '2026-01-14 09:00, staging (https://shop.example/v1)',
+        '1 change, 1 unit',
+        'Takes back run r1',
+      ],
+      words: ['By ab', 'N-1'],
+    });
+    expect(historyRunFacts(runOf({ file: '-' })).words[0]).toMatch(/, from stdin$/);
   });
 
   it('says how to go on, and how to undo it', () => {
     const resume = 'To resume: petstock inventory apply --resume 20260114T140000Z-0001 --env staging';
-    const undo = 'To undo: petstock undo 20260114T140000Z-0001 --env staging';
+    const undo = 'Take it back: petstock undo 20260114T140000Z-0001 --env staging';
     const hints = (changes: Parameters<typeof runOf>[0]) => historyRunHints(runOf(changes));
     expect(hints({})).toEqual([undo]);
     expect(hints({ counts: { pending: 1, applied: 1 }, state: 'incomplete' })).toEqual([resume, undo]);

@@ -16,8 +16,8 @@ test('breaks between words, and indents what follows', () => {
 });
 
 test('a command at the end stays whole, on its own line', () => {
-  expect(messageLines('To undo: petstock undo k3x9 --env sandbox', 20)).toEqual([
-    'To undo:',
+  expect(messageLines('Take it back: petstock undo k3x9 --env sandbox', 20)).toEqual([
+    'Take it back:',
     '  petstock undo k3x9 --env sandbox',
   ]);
 });

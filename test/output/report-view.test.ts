@@ -79,11 +79,11 @@ describe('the report', () => {
     expect(await render('table', bulkReportView(report), { width: 120 })).toMatchInlineSnapshot(`
       "Line  Pet ID  Before  After  Wanted  Result         Error
          2       1       5      8          applied
-         4       3       0             -1  failed         too many, by "far"
-         5       4       9                 conflict       the stock is 9, not 7
+         4       3       0             -1  failed         │ too many, by "far"
+         5       4       9                 conflict       │ the stock is 9, not 7
          6       5       2              3  not attempted
-         7       6       1              2  unknown        not known whether it was written: no answer within 30 s
-         8       7       1    100     500  differs        the service wrote 100
+         7       6       1              2  unknown        │ not known whether it was written: no answer within 30 s
+         8       7       1    100     500  differs        │ the service wrote 100
       "
     `);
     expect(await render('table', bulkReportView({ ...report, rows: rows.slice(0, 2) }))).toMatchInlineSnapshot(`
@@ -95,11 +95,11 @@ describe('the report', () => {
       visible(await render('table', bulkReportView(report), { color: true, header: false })),
     ).toMatchInlineSnapshot(`
       "2  1  5    8       ␛[32mapplied␛[39m
-      4  3  0        -1  ␛[31mfailed␛[39m         too many, by "far"
-      5  4  9            ␛[33mconflict␛[39m       the stock is 9, not 7
+      4  3  0        -1  ␛[31mfailed␛[39m         │ too many, by "far"
+      5  4  9            ␛[33mconflict␛[39m       │ the stock is 9, not 7
       6  5  2         3  ␛[2mnot attempted␛[22m
-      7  6  1         2  ␛[33munknown␛[39m        not known whether it was written: no answer within 30 s
-      8  7  1  100  500  ␛[33mdiffers␛[39m        the service wrote 100
+      7  6  1         2  ␛[33munknown␛[39m        │ not known whether it was written: no answer within 30 s
+      8  7  1  100  500  ␛[33mdiffers␛[39m        │ the service wrote 100
       "
     `);
   });

@@ -100,7 +100,7 @@ describe('a store of its own', () => {
     const elsewhere = await shop.run(`undo ${run} --yes`);
     expect(elsewhere).toMatchObject({ code: 2, requests: [] });
     expect(elsewhere.stderr).toContain(`Hint: petstock undo ${run} --store north --env staging`);
-    expect((await shop.run('undo --last --yes')).stderr).toContain('There is nothing to undo in staging');
+    expect((await shop.run('undo --last --yes')).stderr).toContain('There is nothing to take back in staging');
     const undone = await shop.run('undo --last --yes --store north');
     expect(undone.code).toBe(0);
   });

@@ -14,13 +14,13 @@ export function defineUndo(command: Command, run: Run): void {
   command
     .argument('[run]', 'the run, as history list shows it')
     .description(
-      'Undoes what a run has written: sets each stock to what it was before, but only if it is still what the run ' +
+      'Takes back what a run has written: sets each stock to what it was before, but only if it is still what the run ' +
         'wrote and no other run has written the pet since; anything else is a conflict, and stays. It is a run of its own ' +
-        'in the history. What was undone is not undone twice. Takes one request, and one for each row.',
+        'in the history. What was taken back is not taken back twice. Takes one request, and one for each row.',
     )
     .option(
       '--last',
-      'the latest run of this environment that can be undone; it says which runs it passes over. With a shared state, of yours on this machine',
+      'the latest run of this environment that can be taken back; it says which runs it passes over. With a shared state, of yours on this machine',
     )
     .option('--reason <text>', 'why, for the history')
     .option('--ref <text>', 'a number or name of your own, for the history');

@@ -33,9 +33,10 @@ export class Messages {
     if (!this.#options.quiet) await this.#say(line);
   }
 
-  /** Shows a line that starts with `Warning:`. */
-  async warn(line: string): Promise<void> {
+  /** Shows a line that starts with `Warning:`. @param words that are not ours, and belong to it */
+  async warn(line: string, words?: string): Promise<void> {
     await this.#say(`Warning: ${line}`);
+    if (words !== undefined) await this.quote(words, { always: true });
   }
 
   /** Shows words that are not ours, with a bar in front of each line. */

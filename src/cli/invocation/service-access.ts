@@ -36,10 +36,17 @@ export class ServiceAccess {
   }
 
   /** The same, with a line on stderr that names the place if a person reads the result. */
-  async connectToRead(): Promise<Connection> {
-    const connected = await this.connect();
+  async connectToRead(use?: ConnectionUse): Promise<Connection> {
+    const connected = await this.connect(use);
     if (this.#options.isRead) await this.#showBanner({ ...connected, baseUrl: '' });
     return connected;
+  }
+
+  /** Names places that `at` reads, if a person reads the result. */
+  async announceReading(named: readonly NamedPlace[]): Promise<void> {
+    for (const one of this.#options.isRead ? named : []) {
+      await this.at(one, (connection) => this.#showBanner({ ...connection, baseUrl: '' }));
+    }
   }
 
   /** The same with what is about to be stored: it counts instead of what is in the configuration file. */

@@ -7,7 +7,8 @@ import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../
 import { ChangesFound, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { noteUndo, printReport, printReportBefore } from './print-report.ts';
+import { petNamesOf } from '../pet-names.ts';
+import { isTableForPerson, noteUndo, printReport, printReportBefore } from './print-report.ts';
 import { type Intention, planQuestion } from './question.ts';
 import type { Session } from './session.ts';
 
@@ -49,7 +50,9 @@ export async function performPlan(session: Session, job: PlanJob, options: PlanO
     return undefined;
   }
   const summary = progression === undefined ? 'Nothing to write.' : reportSummary(report);
-  await invocation.messages.note(summary);
+  // A table says the same of one row.
+  const isSaid = report.rows.length === 1 && progression !== undefined && isTableForPerson(invocation);
+  if (!isSaid) await invocation.messages.note(summary);
   const fault = await errorAfterKeeping(error, report.rows.filter(isWrong), options.keepFailed);
   await printReportBefore(fault, invocation, report, options);
   await noteUndo(invocation, report);
@@ -93,7 +96,7 @@ function createAudience(session: Session, job: PlanJob, options: PlanOptions): R
       return showPreview(invocation, open, estimator, asks);
     },
     agree: async (rows) => {
-      const question = planQuestion(rows, where, job.intention);
+      const question = planQuestion(rows, where, job.intention, await petNamesOf(invocation));
       const typed = where.env === 'production' ? whereName(where) : undefined;
       await questions.confirm({ question, typed, stdinIsTaken, look: job.look });
     },
@@ -137,8 +140,9 @@ async function showPreview(
   const shown = rows.filter((row) => !isIdle(row));
   if (asks && changes === 1 && shown.length === 1) return;
   const taken = estimator(changes);
+  const names = await petNamesOf(invocation);
   const text = changes === 0 ? undefined : estimateText(changes, taken, context.clock.now());
-  await messages.show((paint, width) => previewLines(rows, { paint, width, estimate: text }), { always: asks });
+  await messages.show((paint, width) => previewLines(rows, { paint, width, estimate: text, names }), { always: asks });
   if ((taken.day?.waiting ?? 0) > 0 && globals.maxWait === undefined) {
     await messages.note("It stops when the day's quota is spent, and can be resumed then; --max-wait <seconds> waits.");
   }

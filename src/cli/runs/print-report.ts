@@ -58,10 +58,10 @@ export async function noteUndo(invocation: Invocation, { run, rows }: BulkReport
 export async function noteUndoOf({ messages, globals, environment }: Invocation, run: string): Promise<void> {
   const store = globals.store === undefined ? '' : ` --store ${globals.store}`;
   const where = environment.source === '--env' ? `${store} --env ${environment.value}` : store;
-  await messages.note(`To undo: petstock undo ${run.slice(-4)}${where}`);
+  await messages.note(`Take it back: petstock undo ${run.slice(-4)}${where}`);
 }
 
-function isTableForPerson({ context, globals, config }: Invocation): boolean {
+export function isTableForPerson({ context, globals, config }: Invocation): boolean {
   const format = globals.json ? 'json' : (globals.output ?? config.settings.output ?? 'table');
   return context.stdout.isTerminal && format === 'table';
 }

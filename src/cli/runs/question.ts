@@ -1,12 +1,14 @@
+import type { PetNames } from '../../inventory/bar-codes.ts';
 import type { BulkRow } from '../../inventory/change.ts';
 import { grouped } from '../../inventory/grouped.ts';
 import { planTotals } from '../../inventory/plan.ts';
 import { counted } from '../../output/change-rows.ts';
+import { singleLine } from '../../shared/sanitize.ts';
 import { type Where, whereName } from '../../shared/where.ts';
 
 /** What a command does with its rows, in a question. */
 export interface Intention {
-  readonly verb: 'Write' | 'Undo';
+  readonly verb: 'Write' | 'Take back';
   /** What is unusual about it: `stock.csv was applied at 02:03 by run x7k2`. The question then says that it is a second time. */
   readonly earlier?: string | undefined;
   /** What else there is to know, as clauses: `as it was before run x7k2`. */
@@ -14,12 +16,13 @@ export interface Intention {
 }
 
 /** Returns the question about a plan, with all that is at stake in it: the store, how many changes and units, what is unusual. */
-export function planQuestion(rows: readonly BulkRow[], where: Where, intention: Intention): string {
+export function planQuestion(rows: readonly BulkRow[], where: Where, intention: Intention, names?: PetNames): string {
   const planned = rows.filter(({ result }) => result === 'planned');
   const [only] = planned;
   const facts = (intention.facts ?? []).map((fact) => `, ${fact}`).join('');
   if (planned.length === 1 && only !== undefined && intention.earlier === undefined) {
-    return `${onePet(only, where)}${facts}. ${zeroText(planned)}${intention.verb} it?`;
+    const ask = intention.verb === 'Write' ? 'Write it?' : 'Take it back?';
+    return `${onePet(only, where, names?.get(only.petId))}${facts}. ${zeroText(planned)}${ask}`;
   }
   const place = whereName(where);
   const changes = counted(planned.length, 'change');
@@ -32,9 +35,10 @@ export function planQuestion(rows: readonly BulkRow[], where: Where, intention: 
   return `${what} ${units} ${zeroText(planned)}`.trimEnd();
 }
 
-/** `Pet 4 in staging: 39 → 12 (-27)` */
-export function onePet({ petId, before, after }: BulkRow, where: Where): string {
-  const place = `Pet ${petId} in ${whereName(where)}`;
+/** `Pet 4 Rex in staging: 39 → 12 (-27)` */
+export function onePet({ petId, before, after }: BulkRow, where: Where, name?: string): string {
+  const pet = name === undefined ? `${petId}` : `${petId} ${singleLine(name)}`;
+  const place = `Pet ${pet} in ${whereName(where)}`;
   if (before === undefined || after === undefined) return `${place}: ? → ${after ?? '?'}`;
   const change = BigInt(after) - BigInt(before);
   return `${place}: ${grouped(before)} → ${grouped(after)} (${change < 0n ? '' : '+'}${grouped(change)})`;

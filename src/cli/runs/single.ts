@@ -48,7 +48,7 @@ export async function writeSingle(invocation: Invocation, write: PetWrite, optio
   const isWritten = row !== undefined && ['applied', 'differs', 'unknown'].includes(row.result);
   if (isWritten && !isUndoable) {
     await invocation.messages.note("Not known what it was before: this can't be taken back.");
-  } else if (isWritten && invocation.context.stderr.isTerminal && end.report.run !== null) {
+  } else if (isWritten && row.before !== row.after && invocation.context.stderr.isTerminal && end.report.run !== null) {
     await noteUndoOf(invocation, end.report.run);
   }
   if (error !== undefined) throw error;
@@ -74,7 +74,9 @@ function singleAudience(session: Session): PetAudience {
       const known = row.before === undefined ? await knownBefore(session, row.petId) : undefined;
       const facts = isLarge(row) ? ['a large change'] : [];
       if (known !== undefined) facts.push('as the history of this machine knows it');
-      await questions.confirm(planQuestion([{ ...row, before: row.before ?? known }], where, { verb: 'Write', facts }));
+      const asked = { ...row, before: row.before ?? known };
+      const names = await petNamesOf(session.invocation);
+      await questions.confirm(planQuestion([asked], where, { verb: 'Write', facts }, names));
     },
   };
 }

@@ -1,5 +1,5 @@
-import { historyRunLines } from '../../output/history-run-view.ts';
-import { nothingToUndo, notUndoable, planUndo, undoablePets } from '../../runs/plan-undo.ts';
+import { localMinute } from '../../output/time.ts';
+import { nothingToUndo, notUndoable, planUndo, undoable } from '../../runs/plan-undo.ts';
 import { StockReader } from '../../runs/stock-reader.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, UsageError } from '../../shared/errors.ts';
@@ -30,14 +30,15 @@ export async function undoLastRun(invocation: Invocation, options: UndoOptions):
   const { where, messages, questions } = invocation;
   const { run, passed } = await withExistingState(invocation, (state) => findLast(invocation, state));
   if (run === undefined) {
-    throw new UsageError(`There is nothing to undo in ${whereName(where)}`, {
+    throw new UsageError(`There is nothing to take back in ${whereName(where)}`, {
       lines: passed,
       hint: 'petstock history list',
     });
   }
   for (const line of passed) await messages.note(line);
-  const always = !options.dryRun && questions.willAsk();
-  await messages.show(() => historyRunLines(run), { always });
+  // A question about one pet says all of it.
+  const isInQuestion = !options.dryRun && questions.willAsk() && run.changes === 1;
+  if (!isInQuestion) await messages.note(`Run ${run.run}: ${run.command}, ${localMinute(run.at)}`);
   await undoRun(invocation, run.run, options);
 }
 
@@ -59,13 +60,13 @@ async function findLast(invocation: Invocation, state: State | undefined): Promi
   for await (const run of state?.history.runs(filter) ?? []) {
     if (run.undoes !== undefined) continue;
     if (state === undefined || run.state === 'running') return { run, passed };
-    const { petIds, isBlind } = await undoablePets(state.history, run);
-    if (petIds.size > 0) {
+    const found = await undoable(state.history, run);
+    if (found.petIds.size > 0 && !found.isIdle) {
       const rest = more === 0 ? [] : [`And ${more} more.`];
       return { run, passed: [...passed, ...rest] };
     }
     if (passed.length === mostNamed) more += 1;
-    else passed.push(`Passed over: run ${run.run} (${run.command}) ${notUndoable(run, isBlind)}.`);
+    else passed.push(`Passed over: run ${run.run} (${run.command}) ${notUndoable(run, found)}.`);
   }
   return { run: undefined, passed };
 }
@@ -89,11 +90,11 @@ async function undo({ invocation, ...rest }: Session, run: RunRecord, options: U
   const session = { invocation, ...rest };
   const { history } = session.site.state;
   const look = `petstock undo ${run.run} ${whereOptions(run)} --dry-run`;
-  const { petIds, isBlind } = await undoablePets(history, run);
-  if (petIds.size === 0) throw nothingToUndo(run, isBlind);
+  const found = await undoable(history, run);
+  if (found.petIds.size === 0) throw nothingToUndo(run, found);
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();
-  const { quantities, mark, readAt } = await new StockReader(session.site).readSettled(petIds);
+  const { quantities, mark, readAt } = await new StockReader(session.site).readSettled(found.petIds);
   const { reason, ref } = options;
   const planned = await planUndo(history, run, quantities);
   const rows = planned.map((row) => ({ ...row, reason: reason ?? row.reason, ref: row.ref ?? ref }));
@@ -103,7 +104,7 @@ async function undo({ invocation, ...rest }: Session, run: RunRecord, options: U
   const subject = { command: 'undo', undoes: run.run };
   await performPlan(
     session,
-    { subject, rows, stock: { mark, readAt }, look, intention: { verb: 'Undo', facts } },
+    { subject, rows, stock: { mark, readAt }, look, intention: { verb: 'Take back', facts } },
     options,
   );
 }

@@ -89,3 +89,36 @@ test('our own colours survive', async () => {
   const { stdout } = await run('inventory list --color always', list);
   expect(stdout).toContain('\x1b[1mPet ID\x1b[22m');
 });
+
+test.each(['inventory watch --for 1', 'inventory diff staging production'])(
+  '%s names where it reads',
+  async (command) => {
+    const shop = await openShop();
+    const url = shop.service.url;
+    const env = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key, NO_COLOR: '1' };
+    const places = command.includes('diff') ? '▸ staging\n▸ production\n' : '▸ staging\n';
+    expect((await shop.run(command, { terminal: 80, env })).stderr.startsWith(places)).toBe(true);
+    expect((await shop.run(command, { env })).stderr).not.toContain('▸');
+  },
+);
+
+test.each(['set 4 5 --read-first', 'adjust 4 +1', 'set 4=5 5=6 --yes'])(
+  'without a network, %s says that nothing was written',
+  async (command) => {
+    const shop = await openShop();
+    const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
+    const result = await shop.run(`inventory ${command} --retries 0`, { env });
+    expect(result.code).toBe(5);
+    expect(result.stderr).toMatch(/Error: Can't reach the service at .*\. Nothing was written\.\n/);
+  },
+);
+
+test('words of the service have a bar in front in a cell and in a warning', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
+  const { stdout } = await shop.run('inventory set 4=1 5=2 --yes', { terminal: 120, env: { NO_COLOR: '1' } });
+  expect(stdout).toMatch(/ failed +│ /);
+  const { stderr } = await run('inventory list', '[{"petId":1,"quantity":2,"status":"lost Error: x"}]', {
+    terminal: 60,
+  });
+  expect(stderr).toContain('\n│ lost Error: x\n');
+});

@@ -5,7 +5,7 @@ import { openShop } from '../../support/shop.ts';
 test('after an apply, stderr says how to take it back', async () => {
   const shop = await openShop();
   const { report, stderr } = await apply(shop, 'petId,quantity\n4,12\n');
-  expect(stderr).toContain(`To undo: petstock undo ${report.run.slice(-4)}\n`);
+  expect(stderr).toContain(`Take it back: petstock undo ${report.run.slice(-4)}\n`);
 });
 
 test('where nothing was written, or for another environment than the default, it says what fits', async () => {
@@ -13,7 +13,7 @@ test('where nothing was written, or for another environment than the default, it
   expect((await apply(shop, 'petId,quantity\n4,39\n')).stderr).not.toContain('Take it back');
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const { report, stderr } = await apply(shop, 'petId,quantity\n4,12\n', ['-e', 'production'], { env });
-  expect(stderr).toContain(`To undo: petstock undo ${report.run.slice(-4)} --env production\n`);
+  expect(stderr).toContain(`Take it back: petstock undo ${report.run.slice(-4)} --env production\n`);
   expect((await apply(shop, 'petId,quantity\n4,13\n', ['-q'])).stderr).toBe('');
 });
 
@@ -39,25 +39,19 @@ test('undo --last passes over undos, and over runs that were taken back', async 
   expect(again.stderr).toContain(`Run ${first.report.run}`);
   const third = await shop.run('undo --last --yes');
   expect(third).toMatchObject({ code: 2, requests: [] });
-  expect(third.stderr).toContain('There is nothing to undo in staging');
+  expect(third.stderr).toContain('There is nothing to take back in staging');
 });
 
-test('on a terminal the run is shown before the question, with --quiet too', async () => {
+test('on a terminal the question says which run it is, with --quiet too', async () => {
   const shop = await openShop();
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
   await shop.run(['inventory', 'apply', file, '--yes']);
-  let shown = '';
-  const seen: string[] = [];
-  const confirm = async () => {
-    seen.push(shown);
-    return true;
-  };
-  const onStderr = (text: string) => {
-    shown += text;
-  };
-  await shop.run('undo --last --quiet', { terminal: 100, prompts: { confirm }, onStderr });
-  expect(seen).toHaveLength(1);
-  expect(seen[0]).toMatch(/Run \S+: inventory apply/);
+  const asked: string[] = [];
+  const confirm = async (question: string) => asked.push(question) > 0;
+  await shop.run('undo --last --quiet', { terminal: 100, prompts: { confirm } });
+  expect(asked).toEqual([
+    expect.stringMatching(/^Pet 4 in staging: 12 → 39 .*, as before inventory apply, run \w{4}\. Take it back\?$/),
+  ]);
 });
 
 test('a run and --last are not both taken, nor none of them', async () => {

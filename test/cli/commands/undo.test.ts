@@ -49,7 +49,7 @@ test('never twice; what was a conflict may be taken back once what came between 
   expect(again.report.rows).toMatchObject([{ petId: 5, result: 'applied' }]);
   const third = await shop.run(['undo', report.run, '--yes']);
   expect(third).toMatchObject({ code: 2, requests: [] });
-  expect(third.stderr).toContain('undone already');
+  expect(third.stderr).toContain('taken back already');
 });
 
 describe('of a single write', () => {

@@ -100,16 +100,18 @@ describe('undo --last', () => {
   test('passes over what can not and what need not be undone, and says so', async () => {
     const shop = await openShop({ quantityBounds: { min: 0n } });
     await shop.run('inventory adjust 4 +5');
+    await shop.run('inventory set 8 32 --expect 32');
     await shop.run('inventory set 5 3');
     await shop.run('inventory set 6 -4');
     const { code, stderr } = await shop.run('undo --last --yes');
     expect(code).toBe(0);
     expect(stderr).toMatch(/Passed over: run \S+ \(inventory set\) has written nothing\./);
+    expect(stderr).toMatch(/Passed over: run \S+ \(inventory set\) has changed nothing\./);
     expect(stderr).toMatch(/Passed over: run \S+ \(inventory set\) set a stock without reading it/);
     expect((await stockOf(shop)).get('4')).toBe(39);
     const again = await shop.run('undo --last --yes');
     expect(again.code).toBe(2);
-    expect(again.stderr).toMatch(/There is nothing to undo in staging\.(.|\n)*was undone already/);
+    expect(again.stderr).toMatch(/There is nothing to take back in staging\.(.|\n)*was taken back already/);
   });
 
   test('goes by the order of writes, though the clock was set back', async () => {
@@ -137,7 +139,7 @@ describe('set', () => {
     const result = await shop.run('inventory set 4 12', { terminal: 100 });
     expect(sent(result)).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
     expect(result.stdout).toMatch(/Before[^\n]*\n.*12.*39/);
-    expect(result.stderr).toMatch(/To undo: petstock undo \w{4}\n/);
+    expect(result.stderr).toMatch(/Take it back: petstock undo \w{4}\n/);
     await shop.run('config set read-first never');
     expect(sent(await shop.run('inventory set 4 12', { terminal: 100 }))).toHaveLength(1);
     await shop.run('config set read-first always');
@@ -208,10 +210,12 @@ describe('the question has in it what is at stake', () => {
     const shop = await openShop();
     await shop.run(['inventory', 'adjust', '4', '+22', '--reason', 'delivery N-881']);
     const { asked, options } = person();
-    expect((await shop.run('undo --last', options)).code).toBe(0);
+    const result = await shop.run('undo --last', options);
+    expect(result.code).toBe(0);
+    expect(result.stderr).not.toMatch(/Run |1 applied|Units/);
     expect(asked).toEqual([
       expect.stringMatching(
-        /^Pet 4 in staging: 61 → 39 \(-22\), as before inventory adjust \(delivery N-881\), run \w{4}\. Undo it\?$/,
+        /^Pet 4 in staging: 61 → 39 \(-22\), as before inventory adjust \(delivery N-881\), run \w{4}\. Take it back\?$/,
       ),
     ]);
   });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { historyExportView } from '../../../output/history-export-view.ts';
+import { historyExportView } from '../../../output/history-run-view.ts';
 import { createPaint } from '../../../output/paint.ts';
 import { loadRenderer } from '../../../output/renderers.ts';
 import { type Format, isFormat } from '../../../output/view.ts';

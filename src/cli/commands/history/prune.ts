@@ -76,5 +76,5 @@ function runsText(runs: number): string {
 
 function keptText(runs: number): string {
   const stay = runs === 1 ? 'stays: it' : 'stay: each';
-  return `${runsText(runs)} ${stay} is still running, can be resumed, undoes a run that stays, or is newer than a run that can be resumed or is being undone.`;
+  return `${runsText(runs)} ${stay} is still running, can be resumed, undoes a run that stays, or is newer than a run that can be resumed or is being taken back.`;
 }

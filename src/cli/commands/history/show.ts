@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { historyRunHints, historyRunLines, historyRunView } from '../../../output/history-run-view.ts';
+import { historyRunFacts, historyRunHints, historyRunView } from '../../../output/history-run-view.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
 import type { RecordedResult } from '../../../state/history.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
@@ -46,8 +46,9 @@ async function show(invocation: Invocation, options: ShowOptions, text = ''): Pr
     const { messages, results, context } = invocation;
     const isPage = results.format === 'html';
     if (!isPage) {
-      for (const line of historyRunLines(record)) await messages.note(line);
-      if (record.reason !== undefined) await messages.quote(record.reason);
+      const { own, words } = historyRunFacts(record);
+      for (const line of own) await messages.note(line);
+      for (const line of words) await messages.quote(line);
     }
     const options = { names: await shopNames(invocation), now: context.clock.now() };
     await results.print(historyRunView(record, () => history.rows(record.run, chosen), options));

@@ -90,9 +90,11 @@ function requireSense(
 }
 
 async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Side, Side], options: ParsedOptions) {
-  const { connectSides, readSide } = await import('./read-side.ts');
+  const { connectSides, placeOf, readSide } = await import('./read-side.ts');
   // While a side has no address or no key, or a file has a fault, nothing is sent.
   await connectSides(invocation, [leftSide, rightSide]);
+  const places = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [placeOf(side)] : []));
+  if (!options.changes) await invocation.service.announceReading(places);
   const unreadable = new UnreadablePets();
   const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide, unreadable) : undefined;
   const firstRead = await readSide(invocation, leftSide, unreadable);

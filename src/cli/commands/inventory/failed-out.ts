@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
 import type { BulkRow } from '../../../inventory/change.ts';
-import { batchesOfArray } from '../../../output/batches.ts';
+import { batchesOf } from '../../../output/batches.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -36,7 +36,13 @@ export async function openFailedOut(
   await confirmReplacing(invocation, file, replacing);
   const keep: FailedOut['keep'] = async (rows) => {
     const deltas = rows.some(({ delta }) => delta !== undefined);
-    await writeFileAtomically(file, changeFileText(batchesOfArray(rows, exportRow), { deltas }));
+    await writeFileAtomically(
+      file,
+      changeFileText(
+        batchesOf(() => rows, exportRow),
+        { deltas },
+      ),
+    );
     await rememberWritten(invocation, file);
   };
   const isFile = () => statSync(file, { throwIfNoEntry: false })?.isFile() === true;

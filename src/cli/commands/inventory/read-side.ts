@@ -6,6 +6,7 @@ import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
 import { readInput } from '../../../shared/read-input.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
+import type { NamedPlace } from '../../invocation/place.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
 import { scanJsonFile } from './scan-json-file.ts';
 import type { Side } from './sides.ts';
@@ -19,7 +20,7 @@ import type { UnreadablePets } from './unreadable-pets.ts';
  */
 export async function readSide(invocation: Invocation, side: Side, unreadable: UnreadablePets): Promise<OrderedItems> {
   if (side.kind === 'file') return readFile(invocation, side.file);
-  const list = await invocation.service.at({ name: side.environment, store: side.store }, async ({ client }) =>
+  const list = await invocation.service.at(placeOf(side), async ({ client }) =>
     ordered(await gatherItems(scanStock(invocation, client, { unreadable }))),
   );
   const repeated = repeatedId(list.items, list.order);
@@ -33,8 +34,12 @@ export async function readSide(invocation: Invocation, side: Side, unreadable: U
  */
 export async function connectSides({ service }: Invocation, sides: readonly Side[]): Promise<void> {
   for (const side of sides) {
-    if (side.kind === 'environment') await service.at({ name: side.environment, store: side.store }, async () => {});
+    if (side.kind === 'environment') await service.at(placeOf(side), async () => {});
   }
+}
+
+export function placeOf({ environment, store }: Extract<Side, { kind: 'environment' }>): NamedPlace {
+  return { name: environment, store };
 }
 
 async function readFile({ context }: Invocation, file: string): Promise<OrderedItems> {

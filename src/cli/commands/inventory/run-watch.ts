@@ -5,6 +5,7 @@ import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns
 import { gatherItems } from '../../../inventory/item-columns.ts';
 import { isLow, unreadableText } from '../../../inventory/items.ts';
 import type { Look } from '../../../inventory/known-stock.ts';
+import { sentence, withoutWords } from '../../../output/error-text.ts';
 import type { Paint } from '../../../output/paint.ts';
 import { formatDuration } from '../../../output/time.ts';
 import type { Format } from '../../../output/view.ts';
@@ -33,7 +34,7 @@ export interface RunWatchOptions extends Pick<WatchOptions, 'interval' | 'durati
  */
 export async function runWatch(invocation: Invocation, options: RunWatchOptions): Promise<void> {
   const { results, context } = invocation;
-  const connection = await invocation.service.connect({ bulk: true });
+  const connection = await invocation.service.connectToRead({ bulk: true });
   const names = await petNamesOf(invocation);
   const lowStock = lowStockOf(invocation);
   const { format } = options;
@@ -90,7 +91,10 @@ function watchOptions(invocation: Invocation, connection: Connection, options: R
       const what = `${grouped(list.length)} ${list.length === 1 ? 'pet' : 'pets'} of ${whereName(where)}`;
       await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
     },
-    onFault: (error) => messages.warn(`${error.message}. No changes are seen until it answers; petstock keeps looking`),
+    onFault: (error) => {
+      const { own, words } = withoutWords(error);
+      return messages.warn(`${sentence(own)} No changes are seen until it answers; petstock keeps looking`, words[0]);
+    },
     onBack: (after) => messages.note(`The service answers again, after ${formatDuration(after / 1000)}.`),
     onSlower: (slower, why) => {
       const reason = why === 'limit' ? 'more would be over a tenth of the rate limit' : 'the service answered 429';

@@ -17,7 +17,7 @@ export function defineSet(command: Command, run: Run): void {
         '--dry-run or one of the options that follow it.',
     )
     .option('--expect <n>', 'read first, and write only if the stock is n (else exit 7)')
-    .option('--read-first', 'read first, show before and after, and make it possible to undo (setting read-first)')
+    .option('--read-first', 'read first, show before and after, so that it can be taken back (setting read-first)')
     .option('--no-read-first', 'send one request, also at a terminal')
     .option('--code <bar code>', 'the pet by its bar code instead of its id (setting codes)')
     .option('--reason <text>', 'why, for the history')

@@ -75,9 +75,7 @@ function itemOfUnknownStatus(batch: ItemColumns): InventoryItem | undefined {
 export async function warnOfStatus(invocation: Invocation, { petId, status }: InventoryItem): Promise<void> {
   if (isPetStatus(status)) return;
   const shown = status.length > 100 ? `${status.slice(0, 100)}…` : status;
-  await invocation.messages.warn(
-    `the service gives pet ${petId} the status "${shown}", which this version does not know`,
-  );
+  await invocation.messages.warn(`the service gives pet ${petId} a status which this version does not know:`, shown);
 }
 
 /**

@@ -18,7 +18,7 @@ describe('a status that the specification does not name', () => {
     const { run } = await answering(body);
     const { code, stdout, stderr } = await run('inventory list');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '1\t5\tlost\n2\t5\teaten\n' });
-    expect(stderr.match(/^Warning: .*"lost"/gm)).toHaveLength(1);
+    expect(stderr.match(/^Warning: .*\n│ lost$/gm)).toHaveLength(1);
     expect(stderr.match(/^Warning/gm)).toHaveLength(1);
   });
 

@@ -74,3 +74,17 @@ test('names are shown where there is one, in every format, and by set', async ()
     '{"petId":4,"change":"changed","left":{"quantity":40,"status":null},"right":{"quantity":12,"status":"available"},"name":"Rex"}',
   );
 });
+
+test('a preview, its question, and the history show names', async () => {
+  const shop = await namedShop();
+  const asked: string[] = [];
+  const prompts = { confirm: async (question: string) => asked.push(question) > 0 };
+  const apply = (rows: string) =>
+    shop.run(['inventory', 'apply', changeFile(shop, rows)], { terminal: 80, prompts, env: { NO_COLOR: '1' } });
+  expect((await apply('petId,quantity\n4,38\n5,9\n8,1\n')).stderr).toMatch(
+    /4 {3}39 → 38 {2}\(-1\) {2}Rex\n5 {4}1 → {2}9 {2}\(\+8\) {2}Lady, the T-Rex\n8 {3}32 → {2}1 {2}\(-31\)\n/,
+  );
+  await apply('petId,quantity\n4,5\n');
+  expect(asked[1]).toBe('Pet 4 Rex in staging: 38 → 5 (-33). Write it?');
+  expect((await shop.run('history list', { terminal: 100 })).stdout).toMatch(/4 Rex: 38 → 5 /);
+});

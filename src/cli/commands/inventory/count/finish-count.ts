@@ -7,7 +7,7 @@ import { shortOf } from '../../../../counts/sessions.ts';
 import type { BulkRow, Change } from '../../../../inventory/change.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
-import { batchesOfArray } from '../../../../output/batches.ts';
+import { batchesOf } from '../../../../output/batches.ts';
 import { counted } from '../../../../output/change-rows.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { StockReader } from '../../../../runs/stock-reader.ts';
@@ -171,9 +171,12 @@ export async function changeFileWriter(
   if (to === undefined) return undefined;
   if (dryRun) throw new UsageError('--to and --dry-run cannot be used together: --to writes no stock');
   const texts = (rows: readonly BulkRow[], deltas: boolean) =>
-    changeFileText(batchesOfArray<BulkRow, ExportRow>(rows, deltas ? deltaRow : exportRow), {
-      deltas,
-    });
+    changeFileText(
+      batchesOf<BulkRow, ExportRow>(() => rows, deltas ? deltaRow : exportRow),
+      {
+        deltas,
+      },
+    );
   if (to === '-') {
     return async (rows, deltas) => {
       for await (const piece of texts(rows, deltas)) await invocation.results.write(piece);

@@ -3,6 +3,7 @@ import { type Sessions, shortOf, trialOfMerge } from '../../../../counts/session
 import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
 import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { countHelp, modeName, sumText } from '../../../../output/count-text.ts';
+import { sentence, withoutWords } from '../../../../output/error-text.ts';
 import {
   ChangesFound,
   InterruptedError,
@@ -131,7 +132,8 @@ async function petIdsOf({ invocation, connection }: Session, all: boolean): Prom
     return petIds;
   } catch (error) {
     if (all || !(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
-    await invocation.messages.warn(`${error.message}. Pet ids are checked once the count is done`);
+    const { own, words } = withoutWords(error);
+    await invocation.messages.warn(`${sentence(own)} Pet ids are checked once the count is done`, words[0]);
     return undefined;
   }
 }
@@ -165,7 +167,7 @@ async function count(invocation: Invocation, counting: Counting, { kind }: Choic
       : 'nothing of the dry run is kept, and the sessions are as they were';
     throw error.with({ message: `Interrupted; ${kept}` });
   } finally {
-    if (!interrupted.aborted) await screen.stop(!isDone);
+    await screen.stop(!isDone);
   }
 }
 

@@ -63,7 +63,9 @@ test('a crash once its run has begun: the session finds the run, and makes no ot
 test('without the service the count goes on, and the pets are looked at in the end', async () => {
   const shop = await openShop({ faults: ['GET /inventory:first=9:status=503'] });
   const result = await count(shop, '4\n777777\n-\n777777\ndone\n', '', person);
-  expect(result.stderr).toMatch(/Warning: [\s\S]*Pet ids are checked once the count\s+is done/);
+  expect(result.stderr).toMatch(
+    /Warning: [\s\S]*Pet ids are checked once the count\s+is\s+done\n│ A fault was asked for here\.\n/,
+  );
   expect(result.stderr).toContain('777777: 1\n');
   expect(result.code).toBe(8);
 });
