@@ -10,7 +10,7 @@ const mayImport = {
   inventory: ['shared/'],
   service: ['shared/'],
   output: ['inventory/', 'shared/'],
-  'change-files': ['inventory/', 'shared/'],
+  'change-files': ['inventory/', 'output/', 'shared/'],
   counts: ['inventory/', 'state/', 'shared/'],
   'rate-limit': ['shared/'],
   settings: ['shared/'],

@@ -1,5 +1,5 @@
 import { FailureError } from '../shared/errors.ts';
-import type { ItemColumns } from './item-columns.ts';
+import type { ColumnBatches, ItemColumns } from './item-columns.ts';
 import type { InventoryItem, UnreadableItem } from './items.ts';
 import { PetIdSet, type PetIds } from './pet-id-set.ts';
 
@@ -27,6 +27,45 @@ export function createFilter({ statuses, petIds, minQuantity, maxQuantity }: Fil
   return (batch) => {
     for (const part of parts) part(batch);
   };
+}
+
+/** Yields the batches with only those items that meet all of the criteria; none without an item. */
+export async function* filtered(
+  batches: ColumnBatches,
+  criteria: readonly FilterCriteria[],
+): AsyncGenerator<ItemColumns> {
+  const filters = criteria.map(createFilter);
+  for await (const batch of batches) {
+    for (const filter of filters) filter(batch);
+    if (batch.length > 0) yield batch;
+  }
+}
+
+/** Yields the first so many items. @param toTheEnd reads the others too, for what stands behind them */
+export async function* firstItems(
+  batches: ColumnBatches,
+  limit: number,
+  { toTheEnd }: { readonly toTheEnd: boolean },
+): AsyncGenerator<ItemColumns> {
+  let left = limit;
+  for await (const batch of batches) {
+    batch.truncate(left);
+    left -= batch.length;
+    if (batch.length > 0) yield batch;
+    if (left <= 0 && !toTheEnd) return;
+  }
+}
+
+/** Yields the same batches, and takes the pets that come out of `missing`. */
+export async function* withoutFound(batches: ColumnBatches, missing: Set<bigint>): AsyncGenerator<ItemColumns> {
+  const wanted = new PetIdSet(missing);
+  for await (const batch of batches) {
+    const { heads, tails, length } = batch;
+    for (let index = 0; missing.size > 0 && index < length; index += 1) {
+      if (wanted.placeOfParts(heads[index] ?? 0, tails[index] ?? 0) >= 0) missing.delete(batch.petIdAt(index));
+    }
+    yield batch;
+  }
 }
 
 /** Whether a pet of unreadable stock may meet them: no limit lies between it and the nearest number. */

@@ -59,6 +59,14 @@ export class ItemColumns {
     return Array.from({ length: Math.min(most, this.length) }, (_, index) => this.itemAt(index));
   }
 
+  /** Returns the first item whose status passes. */
+  findByStatus(passes: (status: string) => boolean): InventoryItem | undefined {
+    const codes = Array.from({ length: this.statuses.size }, (_, code) => passes(this.statuses.textOf(code)));
+    if (!codes.includes(true)) return undefined;
+    const index = this.statusCodes.subarray(0, this.length).findIndex((code) => codes[code] === true);
+    return index < 0 ? undefined : this.itemAt(index);
+  }
+
   /** There must be room. */
   append({ petId, quantity, status }: InventoryItem): void {
     const { head, tail } = splitPetId(petId);
@@ -98,6 +106,11 @@ export class ItemColumns {
 export interface ColumnBatches extends AsyncIterable<ItemColumns> {
   /** The same items as pieces of lines, copied where they can be. Only one of the two can be read. */
   copied?(writer: ItemWriter): AsyncIterable<Uint8Array>;
+}
+
+/** Yields the items as objects, a batch at a time: for whoever is no part of the list. */
+export async function* itemsOf(batches: ColumnBatches): AsyncGenerator<readonly InventoryItem[]> {
+  for await (const batch of batches) yield batch.items();
 }
 
 /** Which items are copied. */

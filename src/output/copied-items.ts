@@ -1,6 +1,36 @@
 import type { CopySelection } from '../inventory/item-columns.ts';
 import { type PetStatus, petStatuses } from '../inventory/items.ts';
-import type { ItemLineFormat, Piece } from './item-lines.ts';
+import type { InventoryField } from './view.ts';
+
+/** How items become lines. */
+export interface ItemLineFormat {
+  /** The cells of a line, in this order, and the text before each. */
+  readonly cells: readonly { readonly field: InventoryField; readonly before: string }[];
+  /** After the last cell, with the line end. */
+  readonly end: string;
+  status(status: string): string;
+}
+
+/** In bytes: large enough that a write costs nothing beside its content, small enough for the memory. */
+const pieceSize = 128 * 1024;
+/** What writes four bytes at a time may write so many behind the last that mean nothing. */
+const slack = 3;
+
+/** The bytes of a piece that is being filled. */
+export class Piece {
+  readonly bytes: Buffer;
+  readonly view: DataView;
+  length = 0;
+
+  constructor(readonly capacity = pieceSize) {
+    this.bytes = Buffer.allocUnsafeSlow(capacity + slack);
+    this.view = new DataView(this.bytes.buffer);
+  }
+
+  get room(): number {
+    return this.capacity - this.length;
+  }
+}
 
 /** A word of four bytes, as it is compared with those of a body. */
 const word = (text: string, at = 0) => Buffer.from(text).readInt32LE(at);

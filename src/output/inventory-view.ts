@@ -1,6 +1,6 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { grouped } from '../inventory/grouped.ts';
-import type { ColumnBatches } from '../inventory/item-columns.ts';
+import { type ColumnBatches, itemsOf } from '../inventory/item-columns.ts';
 import { type InventoryItem, type ItemBatches, isLow, isPetStatus, type PetStatus } from '../inventory/items.ts';
 import type { Summary, Tally } from '../inventory/summary.ts';
 import { countColumn, numberText } from './change-rows.ts';
@@ -73,7 +73,7 @@ const roomForLongWords = 50;
 
 /** Stock levels as a list of any length. */
 export function inventoryColumnsView(items: ColumnBatches, options: InventoryViewOptions): View {
-  const view = inventoryListView(objects(items), options);
+  const view = inventoryListView(itemsOf(items), options);
   return view.document === undefined ? { ...view, items } : view;
 }
 
@@ -89,10 +89,6 @@ async function* withNames(
       return Object.fromEntries(fields.flatMap((field) => (named[field] === undefined ? [] : [[field, named[field]]])));
     });
   }
-}
-
-async function* objects(batches: ColumnBatches): AsyncGenerator<readonly InventoryItem[]> {
-  for await (const batch of batches) yield batch.items();
 }
 
 /** One item; with `before`, the stock that was found, and `run`, the run that wrote it, these go last. */

@@ -1,40 +1,12 @@
 import type { ColumnBatches, CopySelection, ItemColumns, ItemWriter } from '../inventory/item-columns.ts';
-import { CopiedItems, canCopy } from './copied-items.ts';
-import type { InventoryField } from './view.ts';
+import { CopiedItems, canCopy, type ItemLineFormat, Piece } from './copied-items.ts';
 
-/** How items become lines. */
-export interface ItemLineFormat {
-  /** The cells of a line, in this order, and the text before each. */
-  readonly cells: readonly { readonly field: InventoryField; readonly before: string }[];
-  /** After the last cell, with the line end. */
-  readonly end: string;
-  status(status: string): string;
-}
+export type { ItemLineFormat };
 
-/** In bytes: large enough that a write costs nothing beside its content, small enough for the memory. */
-const pieceSize = 128 * 1024;
-/** What writes four bytes at a time may write so many behind the last that mean nothing. */
-const slack = 3;
 /** A code unit takes so many bytes of UTF-8 at most. */
 const longestUnit = 3;
 /** Lines that become bytes together. */
 const linesAtOnce = 512;
-
-/** The bytes of a piece that is being filled. */
-export class Piece {
-  readonly bytes: Buffer;
-  readonly view: DataView;
-  length = 0;
-
-  constructor(readonly capacity = pieceSize) {
-    this.bytes = Buffer.allocUnsafeSlow(capacity + slack);
-    this.view = new DataView(this.bytes.buffer);
-  }
-
-  get room(): number {
-    return this.capacity - this.length;
-  }
-}
 
 /** Returns items as bytes of whole lines, in large pieces. */
 export async function* itemPieces(batches: ColumnBatches, format: ItemLineFormat): AsyncGenerator<Uint8Array> {

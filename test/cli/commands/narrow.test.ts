@@ -76,7 +76,7 @@ test('an error and a note are broken between words; a hint stays whole', async (
     ['inventory', 'apply', changeFile(shop, 'petId,quantity\n4,12\n'), '--yes', '--env', 'staging'],
     options,
   );
-  expect(written.stderr).toMatch(/\nTake it back:\n {2}petstock undo \w{4} --env staging\n/);
+  expect(written.stderr).toMatch(/Take it back:\n {2}petstock undo \w{4} --env staging\n/);
   expect(written.stderr).toMatch(/\nRate limit: [\d,]+ of [\d,]+ left, resets in\n {2}\d+ \w+\n$/);
 });
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { changeFileJson, changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
 import { type ChangeFormat, changeFormats, formatOfName } from '../../../change-files/read-rows.ts';
 import { grouped } from '../../../inventory/grouped.ts';
-import type { ColumnBatches } from '../../../inventory/item-columns.ts';
+import { type ColumnBatches, itemsOf } from '../../../inventory/item-columns.ts';
 import { withoutRepeated } from '../../../inventory/seen-pets.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileWord, whereOptions } from '../../../shared/where.ts';
@@ -45,7 +45,7 @@ async function exportStock(invocation: Invocation, flags: ExportFlags, file = '-
   const delimiter = delimiterOf(invocation, flags, format);
   const { client } = await invocation.service.connect();
   const unreadable = new UnreadablePets();
-  const stock = withoutRepeated(scanStock(invocation, client, { unreadable }), unreadable.repeat);
+  const stock = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
   const counts = { pets: 0 };
   const rows = exportRows(stock, counts);
   const { spreadsheet = false, force = false } = flags;
@@ -68,9 +68,9 @@ async function exportStock(invocation: Invocation, flags: ExportFlags, file = '-
 }
 
 async function* exportRows(batches: ColumnBatches, counts: { pets: number }): AsyncGenerator<readonly ExportRow[]> {
-  for await (const batch of batches) {
-    counts.pets += batch.length;
-    yield batch.items().map(({ petId, status, quantity }) => ({ petId, status, expected: quantity, quantity }));
+  for await (const items of itemsOf(batches)) {
+    counts.pets += items.length;
+    yield items.map(({ petId, status, quantity }) => ({ petId, status, expected: quantity, quantity }));
   }
 }
 

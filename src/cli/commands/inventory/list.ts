@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { createFilter, type FilterCriteria, type ItemFilter, mayMeet } from '../../../inventory/filter.ts';
-import type { ColumnBatches, ItemColumns, ItemWriter } from '../../../inventory/item-columns.ts';
+import { type FilterCriteria, filtered, firstItems, mayMeet, withoutFound } from '../../../inventory/filter.ts';
+import type { ColumnBatches, ItemWriter } from '../../../inventory/item-columns.ts';
 import { parsePetStatus, petStatuses } from '../../../inventory/items.ts';
 import { withoutRepeated } from '../../../inventory/seen-pets.ts';
 import { isSortKey, type SortOptions, sortItems, sortKeys } from '../../../inventory/sort.ts';
@@ -14,7 +14,6 @@ import { whereName } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { collect, listOf, quantityOf, required } from '../values.ts';
-import { watchMissing } from './missing-pets.ts';
 import { copyStock, lowStockOf, requireWhole, scanStock, stockViewOptions } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
 
@@ -65,14 +64,14 @@ export function defineList(command: Command, run: Run): void {
         const selection = parseSelection(options, hasNames ? namedFields : inventoryFields);
         const { client } = await invocation.service.connectToRead();
         const unreadable = new UnreadablePets();
-        const scanned = withoutRepeated(scanStock(invocation, client, { unreadable }), unreadable.repeat);
-        const missing = watchMissing(scanned, selection.petIds);
+        const scanned = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
+        const missing = new Set(selection.petIds);
         const criteria = [
           selection.criteria,
           ...(options.low ? [lowCriteria(invocation)] : []),
           ...(options.name === undefined ? [] : [await nameCriteria(invocation, options.name)]),
         ];
-        const found = filtered(missing, criteria.map(createFilter));
+        const found = filtered(withoutFound(scanned, missing), criteria);
         if (options.summary) {
           await invocation.results.print(summaryView(await summarize(found)));
         } else {
@@ -92,7 +91,7 @@ export function defineList(command: Command, run: Run): void {
         }
         const error = unreadable.error(invocation.where, (item) => criteria.every((each) => mayMeet(each, item)));
         // Unreadable or not: a pet that the answer names is there.
-        const notThere = [...missing.petIds].filter((petId) => !unreadable.has(petId));
+        const notThere = [...missing].filter((petId) => !unreadable.has(petId));
         requireWhole(invocation, error, notThere);
       }),
     );
@@ -159,26 +158,9 @@ function parseLimit(text: string): Parsed<number> {
   return { ok: false, fault: `--limit takes a whole number from 0, such as 10; not "${text}"` };
 }
 
-async function* filtered(batches: ColumnBatches, filters: readonly ItemFilter[]): AsyncGenerator<ItemColumns> {
-  for await (const batch of batches) {
-    for (const filter of filters) filter(batch);
-    if (batch.length > 0) yield batch;
-  }
-}
-
 /** Sorts, which needs all items at once, and cuts, which reads no more than it shows. */
 function arrange(batches: ColumnBatches, { sort, limit, petIds }: Selection): ColumnBatches {
   if (sort !== undefined) return sortItems(batches, { ...sort, limit });
-  return limit === undefined ? batches : cut(batches, limit, petIds !== undefined);
-}
-
-/** @param toTheEnd reads the rest too: pets that --pet names may stand there */
-async function* cut(batches: ColumnBatches, limit: number, toTheEnd: boolean): AsyncGenerator<ItemColumns> {
-  let left = limit;
-  for await (const batch of batches) {
-    batch.truncate(left);
-    left -= batch.length;
-    if (batch.length > 0) yield batch;
-    if (left <= 0 && !toTheEnd) return;
-  }
+  // Pets that --pet names may stand behind the limit.
+  return limit === undefined ? batches : firstItems(batches, limit, { toTheEnd: petIds !== undefined });
 }

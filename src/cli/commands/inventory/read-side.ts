@@ -21,7 +21,7 @@ import type { UnreadablePets } from './unreadable-pets.ts';
 export async function readSide(invocation: Invocation, side: Side, unreadable: UnreadablePets): Promise<OrderedItems> {
   if (side.kind === 'file') return readFile(invocation, side.file);
   const list = await invocation.service.at(placeOf(side), async ({ client }) =>
-    ordered(await gatherItems(scanStock(invocation, client, { unreadable }))),
+    ordered(await gatherItems(scanStock(invocation, client, unreadable))),
   );
   const repeated = repeatedId(list.items, list.order);
   if (repeated === undefined) return list;

@@ -1,5 +1,5 @@
 import { type Difference, ordered, repeatedId } from '../../../inventory/differences.ts';
-import { createFilter } from '../../../inventory/filter.ts';
+import { filtered } from '../../../inventory/filter.ts';
 import { grouped } from '../../../inventory/grouped.ts';
 import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns.ts';
 import { gatherItems } from '../../../inventory/item-columns.ts';
@@ -113,18 +113,10 @@ async function lookOnce(
   unreadable: UnreadablePets,
   into: ItemColumns | undefined,
 ): Promise<Look> {
-  const list = ordered(await gatherItems(narrowed(batches, petIds), into));
+  const list = ordered(await gatherItems(filtered(batches, [{ petIds }]), into));
   const repeated = repeatedId(list.items, list.order);
   if (repeated === undefined) return { list, unreadable };
   throw new FailureError(`The answer to GET /inventory makes no sense: pet ${repeated} is there twice`);
-}
-
-async function* narrowed(batches: ColumnBatches, petIds: ReadonlySet<bigint> | undefined): AsyncGenerator<ItemColumns> {
-  const only = createFilter({ petIds });
-  for await (const batch of batches) {
-    only(batch);
-    yield batch;
-  }
 }
 
 function counterOf({ statuses, low }: RunWatchOptions, lowStock: number): (change: Difference) => boolean {

@@ -1,6 +1,6 @@
 import type { Client } from '../../../api/client.ts';
-import type { ItemFilter } from '../../../inventory/filter.ts';
-import type { ItemColumns, ItemWriter } from '../../../inventory/item-columns.ts';
+import { createFilter, eachPicked, filtered } from '../../../inventory/filter.ts';
+import type { ColumnBatches, ItemColumns, ItemWriter } from '../../../inventory/item-columns.ts';
 import { type InventoryItem, isPetStatus } from '../../../inventory/items.ts';
 import { settingDefinitions } from '../../../settings/settings.ts';
 import { NotFoundError, type PetstockError } from '../../../shared/errors.ts';
@@ -9,21 +9,17 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { petNamesOf } from '../../pet-names.ts';
 import type { UnreadablePets } from './unreadable-pets.ts';
 
-export interface ScanStockOptions {
-  /** Takes the pets that the list is without. Whoever prints the list ends with their error. */
-  readonly unreadable: UnreadablePets;
-  readonly filter?: ItemFilter;
+/**
+ * Returns the stock levels as the service lists them, with a warning of the first status that the specification does not name.
+ * @param unreadable takes the pets that the list is without: whoever prints the list ends with their error
+ */
+export function scanStock(invocation: Invocation, client: Client, unreadable: UnreadablePets): ColumnBatches {
+  return withStatusWarning(invocation, client.scanInventory({ onUnreadable: unreadable.add }));
 }
 
-/** The stock levels as the service lists them, or those that a filter lets through. The first status that the specification does not name is warned about. */
-export async function* scanStock(
-  invocation: Invocation,
-  client: Client,
-  { unreadable, filter = () => {} }: ScanStockOptions,
-): AsyncGenerator<ItemColumns> {
+async function* withStatusWarning(invocation: Invocation, batches: ColumnBatches): AsyncGenerator<ItemColumns> {
   const warn = createStatusWarning(invocation);
-  for await (const batch of client.scanInventory({ onUnreadable: unreadable.add })) {
-    filter(batch);
+  for await (const batch of batches) {
     await warn(batch);
     yield batch;
   }
@@ -33,7 +29,7 @@ export async function* scanStock(
 function createStatusWarning(invocation: Invocation): (batch: ItemColumns) => Promise<void> {
   let warned = false;
   return async (batch) => {
-    const unknown = warned ? undefined : itemOfUnknownStatus(batch);
+    const unknown = warned ? undefined : batch.findByStatus((status) => !isPetStatus(status));
     if (unknown === undefined) return;
     warned = true;
     await warnOfStatus(invocation, unknown);
@@ -55,21 +51,12 @@ export async function* copyStock(
   { unreadable, statuses }: CopyStockOptions,
 ): AsyncGenerator<Uint8Array> {
   const warn = createStatusWarning(invocation);
-  const { createFilter } = await import('../../../inventory/filter.ts');
   const filter = createFilter({ statuses });
   const use = async (batch: ItemColumns) => {
     await warn(batch);
     filter(batch);
   };
   yield* client.copyInventory(writer, { onUnreadable: unreadable.add, onRepeated: unreadable.repeat, statuses, use });
-}
-
-function itemOfUnknownStatus(batch: ItemColumns): InventoryItem | undefined {
-  const { statuses, statusCodes, length } = batch;
-  const isKnown = Array.from({ length: statuses.size }, (_, code) => isPetStatus(statuses.textOf(code)));
-  if (!isKnown.includes(false)) return undefined;
-  const index = statusCodes.subarray(0, length).findIndex((code) => isKnown[code] === false);
-  return index < 0 ? undefined : batch.itemAt(index);
 }
 
 export async function warnOfStatus(invocation: Invocation, { petId, status }: InventoryItem): Promise<void> {
@@ -88,15 +75,9 @@ export async function findItems(
   petIds: ReadonlySet<bigint>,
   unreadable: UnreadablePets,
 ): Promise<ReadonlyMap<bigint, InventoryItem>> {
-  const [{ createFilter }, { eachPicked }] = await Promise.all([
-    import('../../../inventory/filter.ts'),
-    import('../../../inventory/filter.ts'),
-  ]);
-  const filter = createFilter({ petIds });
   const found = new Map<bigint, InventoryItem>();
-  await eachPicked(scanStock(invocation, client, { unreadable, filter }), petIds, (item) =>
-    found.set(item.petId, item),
-  );
+  const asked = filtered(client.scanInventory({ onUnreadable: unreadable.add }), [{ petIds }]);
+  await eachPicked(withStatusWarning(invocation, asked), petIds, (item) => found.set(item.petId, item));
   return found;
 }
 

@@ -1,6 +1,7 @@
 import { type OpenSession, trialSession } from '../../../../counts/open-session.ts';
 import { type Sessions, shortOf, trialOfMerge } from '../../../../counts/sessions.ts';
 import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
+import { itemsOf } from '../../../../inventory/item-columns.ts';
 import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { countHelp, modeName, sumText } from '../../../../output/count-text.ts';
 import { sentence, withoutWords } from '../../../../output/error-text.ts';
@@ -126,8 +127,8 @@ async function petIdsOf({ invocation, connection }: Session, all: boolean): Prom
   const petIds = new Set<bigint>();
   const onUnreadable = ({ petId }: UnreadableItem) => void petIds.add(petId);
   try {
-    for await (const batch of connection.client.scanInventory({ onUnreadable })) {
-      for (let index = 0; index < batch.length; index += 1) petIds.add(batch.petIdAt(index));
+    for await (const items of itemsOf(connection.client.scanInventory({ onUnreadable }))) {
+      for (const { petId } of items) petIds.add(petId);
     }
     return petIds;
   } catch (error) {
