@@ -44,6 +44,8 @@ function mutate(chosen: readonly string[]): void {
 
 function run(command: string, words: readonly string[]): void {
   if (process.exitCode) return;
-  process.exitCode =
-    spawnSync(command, words, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' }).status ?? 1;
+  // Stryker runs tests in threads, which can't set the zone of their process.
+  const env = { ...process.env, TZ: 'America/New_York' };
+  const shell = process.platform === 'win32';
+  process.exitCode = spawnSync(command, words, { cwd: root, env, stdio: 'inherit', shell }).status ?? 1;
 }
