@@ -193,31 +193,25 @@ function engineOptions(
   { concurrency, failFast, guards }: RunOptions,
   audience: RunAudience,
 ): Omit<WriteOptions, 'log'> {
-  const { client, governor, state, clock, timeout, interrupted } = site;
   const seen = (item: InventoryItem) => audience.seen?.(item);
   return {
+    ...site,
     client: {
       updateInventory: async (...args) => {
-        const item = await client.updateInventory(...args);
+        const item = await site.client.updateInventory(...args);
         seen(item);
         return item;
       },
     },
-    governor,
-    presence: state.presence,
+    presence: site.state.presence,
     readStock: new StockReader(site, seen).read,
-    clock,
-    random: () => site.random(),
     stock,
     reserved: single?.reserved,
-    timeout,
     staleAfter: single === undefined ? maxAge : maxGap,
     concurrency,
     failFast,
     maxMoreZeros: maxMoreZeros(rows, guards),
-    interrupted,
     onSettled: (settlement) => audience.settled?.(settlement),
-    onDelay: (sentence, attempt) => void site.onDelay(sentence, attempt),
   };
 }
 

@@ -1,11 +1,8 @@
-import type { Permit } from '../rate-limit/governor.ts';
-import { OvertakenError } from '../rate-limit/governor.ts';
+import { OvertakenError, type Permit } from '../rate-limit/governor.ts';
 import type { Grant } from '../state/history.ts';
 import type { Place } from '../state/pets.ts';
 import { GroupSize } from './group-size.ts';
 import type { Outcomes } from './outcomes.ts';
-import { PreparedPermit } from './prepared-permit.ts';
-import type { RowQueue } from './row-queue.ts';
 import { isRelying, mustLook, outdated, type QueuedRow, type WriteOptions } from './row-write.ts';
 
 /** A row with its admission, its lease and its intent on disk. */
@@ -46,7 +43,8 @@ const maxWaitOfIncrement = 100;
 export class Dispatch {
   readonly #options: WriteOptions;
   readonly #outcomes: Outcomes;
-  readonly #queue: RowQueue;
+  /** The rows that are still to be sent, in their order. */
+  readonly #queue: QueuedRow[];
   /** The rows come one by one: each waits for those before it. */
   #isGroup: boolean;
   #reserved: WriteOptions['reserved'];
@@ -63,7 +61,8 @@ export class Dispatch {
   readonly #busy: BusyRow[] = [];
   readonly #overtaken: QueuedRow[] = [];
 
-  constructor(queue: RowQueue, options: WriteOptions, outcomes: Outcomes, reserved: WriteOptions['reserved']) {
+  /** @param queue rows are taken from its front */
+  constructor(queue: QueuedRow[], options: WriteOptions, outcomes: Outcomes, reserved: WriteOptions['reserved']) {
     this.#queue = queue;
     this.#isGroup = queue.length > options.concurrency;
     this.#options = options;
@@ -117,7 +116,7 @@ export class Dispatch {
     try {
       const size = this.#groupSize.next(this.#options.clock.monotonic());
       const permits = await this.#admit(Math.min(size, this.#queue.length));
-      const rows = this.#queue.take(permits.length);
+      const rows = this.#queue.splice(0, permits.length);
       for (const permit of permits.splice(rows.length)) await permit.unsent();
       const place = this.#reserved?.place;
       this.#reserved = undefined;
@@ -132,7 +131,7 @@ export class Dispatch {
     if (this.#reserved !== undefined) return [this.#reserved.permit];
     const { governor, clock, staleAfter } = this.#options;
     const began = clock.monotonic();
-    const next = this.#queue.peek(most);
+    const next = this.#queue.slice(0, most);
     const looks = next.some(({ write, readAt }) => {
       return isRelying(write) && (readAt === mustLook || (write.delta !== undefined && readAt < began - maxAge));
     });
@@ -155,7 +154,7 @@ export class Dispatch {
 
   /** Reads the stock of all rows that rely on one, with the first permit. */
   async #readAgain(permits: Permit[]): Promise<void> {
-    const relying = this.#queue.rest().filter(({ write }) => isRelying(write));
+    const relying = this.#queue.filter(({ write }) => isRelying(write));
     const permit = permits.shift();
     if (relying.length === 0 || permit === undefined) {
       if (permit !== undefined) permits.push(permit);
@@ -166,8 +165,9 @@ export class Dispatch {
       for (const unused of permits.splice(0)) await unused.unsent();
       throw error;
     });
-    const plain = this.#queue.rest().filter(({ write }) => !isRelying(write));
-    this.#queue.replace([...plain, ...this.#outcomes.relook(relying, stock)]);
+    const plain = this.#queue.filter(({ write }) => !isRelying(write));
+    this.#queue.length = 0;
+    for (const row of [...plain, ...this.#outcomes.relook(relying, stock)]) this.#queue.push(row);
     this.#isGroup = this.#queue.length > this.#options.concurrency;
   }
 
@@ -211,9 +211,13 @@ export class Dispatch {
     const { client, clock, presence, timeout } = this.#options;
     const { write } = queued;
     this.#groupSize.noteSent();
+    // The process may have been stopped since, and others have taken what it held.
+    const leave = () => {
+      if (clock.monotonic() > leaveBy || !presence.isCurrent) throw new OvertakenError();
+      permit.leave();
+    };
     try {
-      const prepared = new PreparedPermit(permit, { clock, presence, leaveBy });
-      const item = await client.updateInventory(write.petId, write.after, { permit: prepared });
+      const item = await client.updateInventory(write.petId, write.after, { permit: { ...permit, leave } });
       this.#outcomes.answered(write, item);
     } catch (error) {
       if (error instanceof OvertakenError) this.#outcomes.notSent(write);

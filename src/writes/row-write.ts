@@ -112,5 +112,5 @@ export interface WriteOptions {
   /** Called after each row that is settled. */
   onSettled(settlement: Settlement): void;
   /** A sentence about what is waited for, or why a row is sent again. */
-  onDelay(sentence: string, attempt?: number): void;
+  onDelay(sentence: string, attempt?: number): Promise<void> | void;
 }

@@ -2,7 +2,6 @@ import { maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
 import { failureText } from '../shared/errors.ts';
 import { type BusyRow, Dispatch } from './dispatch.ts';
 import { Outcomes } from './outcomes.ts';
-import { RowQueue } from './row-queue.ts';
 import { outdated, type Progression, type QueuedRow, type RowWrite, type WriteOptions } from './row-write.ts';
 import { settleUnknown } from './settle-unknown.ts';
 
@@ -31,7 +30,7 @@ export async function writeRows(rows: readonly RowWrite[], options: WriteOptions
 
 async function writeInRounds(rows: readonly RowWrite[], options: WriteOptions, outcomes: Outcomes): Promise<void> {
   const { mark, readAt = 0 } = options.stock ?? {};
-  const queue = new RowQueue(rows, { mark, readAt });
+  let queue = rows.map((write): QueuedRow => ({ write, mark, readAt }));
   let reserved = options.reserved;
   let fruitless = 0;
   let busySince: number | undefined;
@@ -43,14 +42,13 @@ async function writeInRounds(rows: readonly RowWrite[], options: WriteOptions, o
     if (outcomes.ended) return settleStopped(rows.length, options, outcomes);
     busySince = busy.length === 0 ? undefined : (busySince ?? options.clock.monotonic());
     // An increment is never sent on the stock of a try that failed.
-    queue.putBack(unsent.map((queued) => (queued.write.delta === undefined ? queued : outdated(queued))));
-    queue.append(overtaken);
-    queue.append(await waitForOthers(busy, busySince, options, outcomes));
+    const back = unsent.map((queued) => (queued.write.delta === undefined ? queued : outdated(queued)));
+    queue = [...back, ...queue, ...overtaken, ...(await waitForOthers(busy, busySince, options, outcomes))];
     if (queue.length === 0 && outcomes.unknown.size === 0) return;
     const isFruitless = outcomes.settled.size === settledBefore && outcomes.faults > 0;
     fruitless = isFruitless ? fruitless + 1 : 0;
     if (outcomes.faults > 0) await pause(fruitless, options, outcomes);
-    if (outcomes.unknown.size > 0) queue.append(await readBack(queue.length > 0, options, outcomes));
+    if (outcomes.unknown.size > 0) queue = [...queue, ...(await readBack(queue.length > 0, options, outcomes))];
   }
 }
 
@@ -66,7 +64,7 @@ async function pause(fruitless: number, options: WriteOptions, outcomes: Outcome
   const others = outcomes.faults > 1 ? ` and ${outcomes.faults - 1} more` : '';
   const again = `trying again (${Math.max(1, fruitless)} of ${maxRetries})`;
   const what = count === 0 ? again : `reading the stock to see what became of ${count === 1 ? 'it' : 'them'}`;
-  options.onDelay(`Pet ${outcomes.lastFaultPet}${others}: ${failureText(fault)}; ${what}`, Math.max(1, fruitless));
+  void options.onDelay(`Pet ${outcomes.lastFaultPet}${others}: ${failureText(fault)}; ${what}`, Math.max(1, fruitless));
   await options.clock.sleep(wait, options.interrupted);
 }
 
@@ -86,7 +84,7 @@ async function readBack(hasOthers: boolean, options: WriteOptions, outcomes: Out
     if (arrivesUntil === undefined || hasOthers || found.length > 0) return found;
     const wait = arrivesUntil - clock.monotonic();
     const seconds = Math.ceil(wait / 1000);
-    options.onDelay(`A request without an answer may still arrive; looking again in ${seconds} s`);
+    void options.onDelay(`A request without an answer may still arrive; looking again in ${seconds} s`);
     await clock.sleep(Math.max(1, Math.ceil(wait)), interrupted);
   }
 }
@@ -96,7 +94,9 @@ async function settleStopped(count: number, options: WriteOptions, outcomes: Out
   if (!outcomes.isReadable) return;
   const { lastFaultPet, stoppedBy, unknown } = outcomes;
   const what = unknown.size === 1 ? 'it' : 'them';
-  options.onDelay(`Pet ${lastFaultPet}: ${failureText(stoppedBy)}; reading the stock to see what became of ${what}`);
+  void options.onDelay(
+    `Pet ${lastFaultPet}: ${failureText(stoppedBy)}; reading the stock to see what became of ${what}`,
+  );
   await settleOnce(options, outcomes);
   if (outcomes.settled.size === count) outcomes.stoppedBy = undefined;
 }
@@ -139,7 +139,7 @@ async function waitForOthers(
   }
   if (waited === 0 && known - at > 1000) {
     const seconds = Math.ceil((known - at) / 1000);
-    onDelay(`A request of ${by}, which was stopped, may still arrive; continuing in ${seconds} s`);
+    void onDelay(`A request of ${by}, which was stopped, may still arrive; continuing in ${seconds} s`);
   }
   await clock.sleep(Math.max(busyWait.poll, known - at), interrupted);
   // A request that could have arrived meanwhile has no outcome that a mark would tell: the stock tells.
