@@ -149,9 +149,11 @@ function learn(state: KeyState, record: AnswerRecord, request: InFlight | undefi
   const shown = reset - now > longestMinute ? 'day' : 'minute';
   const sentAt = sentAtOf(request);
   const meanwhile = request ? state.over - request.overBefore - 1 : state.over;
+  const isFlipped = windowKinds.some((kind) => kind !== shown && (state.windows[kind]?.toldAt ?? sentAt) > sentAt);
+  const missed = request !== undefined && isFlipped ? meanwhile : 0;
   const refused = record.status === 429;
   const tolerance = resetJitter + (state.offset ? disagreement(state.offset) : 0);
-  const seen = { reset, limit, remaining, sentAt, receivedAt: at, asOf: wall, meanwhile, refused, tolerance };
+  const seen = { reset, limit, remaining, sentAt, receivedAt: at, asOf: wall, meanwhile, missed, refused, tolerance };
   const before = state.windows[shown]?.first;
   for (const kind of windowKinds) {
     const window = state.windows[kind];

@@ -28,6 +28,8 @@ export interface SeenWindow {
   readonly asOf: number;
   /** How many others of ours came to their ends while it was on its way: they may have been counted after it. */
   readonly meanwhile: number;
+  /** How many of these may be missing in `remaining` and were answered with another window, so that no answer tells. */
+  readonly missed: number;
   /** Whether it was refused, and so has taken nothing. */
   readonly refused: boolean;
   /** Two resets that differ by at most so many milliseconds are of one window. */
@@ -45,9 +47,9 @@ export const resetJitter = 1000;
  * @param hadEnded whether the window had surely ended when the request was sent
  */
 export function observe(window: Window | undefined, seen: SeenWindow, hadEnded: boolean): Window {
-  const { reset, limit, remaining, sentAt, receivedAt: toldAt, asOf, meanwhile, refused, tolerance } = seen;
+  const { reset, limit, remaining, sentAt, receivedAt: toldAt, asOf, meanwhile, missed, refused, tolerance } = seen;
   const first = { left: remaining, at: toldAt };
-  const begun = { reset, limit, left: remaining, least: remaining, toldAt, asOf, first, own: meanwhile };
+  const begun = { reset, limit, left: remaining - missed, least: remaining, toldAt, asOf, first, own: meanwhile };
   if (window === undefined || reset > window.reset + (hadEnded ? 0 : tolerance)) return begun;
   if (reset < window.reset - tolerance) return sentAt < window.toldAt ? window : begun;
   const later = { ...window, limit, reset: Math.max(reset, window.reset), toldAt, asOf };

@@ -73,7 +73,7 @@ test.each([1, 2, 3, 4, 5, 60, 99, 100, 101, 300, 1000, 100_000])(
   (limit) => {
     const may = (left: number) => {
       const told = { reset: now + 40_000, limit, remaining: left, sentAt: 0, receivedAt: 0, asOf: 0 };
-      const window = observe(undefined, { ...told, meanwhile: 0, refused: false, tolerance: 1000 }, false);
+      const window = observe(undefined, { ...told, meanwhile: 0, missed: 0, refused: false, tolerance: 1000 }, false);
       return decide(
         {
           ...emptyState(),

@@ -19,6 +19,7 @@ const window = (left: number, endsIn = 40_000, limit = 60): Window => ({
       receivedAt: 0,
       asOf: 0,
       meanwhile: 0,
+      missed: 0,
       refused: false,
       tolerance: 1000,
     },

@@ -96,6 +96,17 @@ const lastWindowForOne: Scenario = {
   processes: Array.from({ length: 3 }, () => ({ requests: 60, concurrency: 1 })),
 };
 
+/** Answers tell of the minute and of the day by turns: the first that tells of the day was overtaken by one of the minute. */
+const dayIsToldLate: Scenario = {
+  service: { window: 2000, limit: 32, start: noon + 56_593, drift: 0.0001, dayLimit: 34 },
+  ...{ latency: [183, 931], skew: 30_000, seed: 1_739_478_377, maxWait: 90_000 },
+  processes: [
+    { requests: 13, concurrency: 7, startsAt: 2236, want: { least: 2, most: 2 } },
+    { requests: 19, concurrency: 9, startsAt: 3475, want: { least: 1, most: 1 } },
+    { requests: 10, concurrency: 2, startsAt: 1168, want: { least: 2, most: 5 } },
+  ],
+};
+
 /** By the clock of the backend that answers first the window has ended while five requests connect. */
 const othersOnTheirWay: Scenario = {
   service: { window: 60_000, limit: 6, start: noon + 50_038, drift: 0, ahead: 4000 },
@@ -195,6 +206,7 @@ describe.each(places)('limits %s', (_place, open, usual) => {
           // A wait for the next day has to be asked for.
           if (scenario.maxWait === 90_000) expect(endedAt).toBeLessThan(hour);
         },
+        [dayIsToldLate],
       ));
 
     test('with processes that are killed, stopped and started, lost requests and stepped clocks', () =>

@@ -9,6 +9,7 @@ const told = (changes: Partial<SeenWindow> = {}): SeenWindow => ({
   receivedAt: 1000,
   asOf: 0,
   meanwhile: 0,
+  missed: 0,
   refused: false,
   tolerance: 1000,
   ...changes,
