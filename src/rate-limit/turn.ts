@@ -138,8 +138,9 @@ function dayText({ limit, left }: { readonly limit: number; readonly left: numbe
   return `of today's ${limit.toLocaleString('en-US')} requests only ${left.toLocaleString('en-US')} ${left === 1 ? 'is' : 'are'} left, for other commands`;
 }
 
-/** How long a record may wait for others, in milliseconds. */
-const longestDelay = 20;
+/** How long a record may wait for others, in milliseconds, or five times as long as it takes to write one. */
+const leastDelay = 20;
+const mostDelay = 250;
 
 export interface RecordBufferOptions {
   readonly clock: Clock;
@@ -149,7 +150,7 @@ export interface RecordBufferOptions {
 
 /**
  * Records on their way to the store, in their order, one transaction at a time. Those that can wait go with the next
- * transaction, or after 20 ms. What can't be written stays here.
+ * transaction, or after 20 ms, or more if the store is far away. What can't be written stays here.
  */
 export class RecordBuffer {
   readonly #options: RecordBufferOptions;
@@ -158,6 +159,7 @@ export class RecordBuffer {
   #gates = 0;
   #last: Promise<unknown> = Promise.resolve();
   #deadline: Deadline | undefined;
+  #delay = leastDelay;
 
   constructor(options: RecordBufferOptions) {
     this.#options = options;
@@ -176,7 +178,7 @@ export class RecordBuffer {
     this.#records.push(record);
     if (closesGate(record)) this.#gates += 1;
     // What fails here fails again, where somebody waits for it.
-    this.#deadline ??= this.#options.clock.deadline(longestDelay, () => void this.flush().catch(() => {}));
+    this.#deadline ??= this.#options.clock.deadline(this.#delay, () => void this.flush().catch(() => {}));
   }
 
   /** Writes what is buffered, and these behind it. @returns the state after, which is out of date after the next call */
@@ -191,12 +193,14 @@ export class RecordBuffer {
   }
 
   async #write(more: readonly LimitRecord[]): Promise<KeyState> {
-    const { store, scope } = this.#options;
+    const { store, scope, clock } = this.#options;
     const buffered = this.#records.length;
     this.#deadline?.clear();
     this.#deadline = undefined;
     if (buffered + more.length === 0) return store.peek(scope);
+    const began = clock.monotonic();
     const state = await store.fold(scope, [...this.#records, ...more]);
+    this.#delay = Math.min(Math.max(leastDelay, 5 * (clock.monotonic() - began)), mostDelay);
     this.#records.splice(0, buffered);
     this.#gates = this.#records.filter(closesGate).length;
     return state;

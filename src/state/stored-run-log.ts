@@ -21,8 +21,9 @@ import {
 } from './store.ts';
 import { StoredPlace } from './stored-pets.ts';
 
-/** Outcomes wait for the next intent for so many milliseconds, and no more than so many of them. */
-const maxWait = 50;
+/** Outcomes wait for the next intent for so many milliseconds, or ten times as long as it takes to write them, and no more than so many of them. */
+const leastWait = 50;
+const mostWait = 1000;
 const maxWaiting = 512;
 
 /** How outcomes are written. */
@@ -41,6 +42,7 @@ export class StoredRunLog implements RunLog {
   readonly #outstanding = new Set<number>();
   readonly #buffer = new OutcomeBuffer();
   #waitingSince = 0;
+  #maxWait = leastWait;
   #deadline: Deadline | undefined;
   /** The last write: one at a time, so that nothing is written twice. */
   #writing: Promise<unknown> = Promise.resolve();
@@ -78,6 +80,7 @@ export class StoredRunLog implements RunLog {
 
   async settle(outcomes: readonly Outcome[]): Promise<void> {
     const { clock } = this.#context;
+    const maxWait = this.#maxWait;
     if (this.#buffer.waiting === 0) this.#waitingSince = clock.monotonic();
     this.#buffer.add(outcomes);
     for (const { row } of outcomes) this.#outstanding.delete(row);
@@ -170,7 +173,7 @@ export class StoredRunLog implements RunLog {
     const { clock } = this.#context;
     if (this.#buffer.waiting === 0 || this.#hasEnded) return;
     this.#waitingSince = clock.monotonic();
-    this.#deadline ??= clock.deadline(maxWait, () => this.#writeSoon());
+    this.#deadline ??= clock.deadline(this.#maxWait, () => this.#writeSoon());
   }
 
   async #write(settling: Settling): Promise<void> {
@@ -218,7 +221,15 @@ export class StoredRunLog implements RunLog {
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = this.#writing.then(work);
+    const { clock } = this.#context;
+    const turn = this.#writing.then(async () => {
+      const began = clock.monotonic();
+      try {
+        return await work();
+      } finally {
+        this.#maxWait = Math.min(Math.max(leastWait, 10 * (clock.monotonic() - began)), mostWait);
+      }
+    });
     this.#writing = turn.catch(() => {});
     return turn;
   }

@@ -92,9 +92,8 @@ export class Dispatch {
   }
 
   async #take(): Promise<PreparedRow | undefined> {
-    const { concurrency } = this.#options;
     for (;;) {
-      const isLow = this.#prepared.length <= concurrency && this.#queue.length > 0;
+      const isLow = this.#prepared.length <= this.#groupSize.low && this.#queue.length > 0;
       if (isLow && this.#preparing === undefined && this.#goesOn && this.#exhausted === undefined) {
         this.#preparing = this.#prepare().catch((cause) => {
           this.#exhausted = { cause };
@@ -113,14 +112,17 @@ export class Dispatch {
 
   /** Admits, leases and writes down the next rows. */
   async #prepare(): Promise<void> {
+    const { clock } = this.#options;
     try {
-      const size = this.#groupSize.next(this.#options.clock.monotonic());
+      const size = this.#groupSize.next(clock.monotonic());
       const permits = await this.#admit(Math.min(size, this.#queue.length));
       const rows = this.#queue.splice(0, permits.length);
       for (const permit of permits.splice(rows.length)) await permit.unsent();
       const place = this.#reserved?.place;
       this.#reserved = undefined;
+      const began = clock.monotonic();
       for (const group of groupsOf(rows)) await this.#intend(group, permits.splice(0, group.length), place);
+      this.#groupSize.notePrepared(clock.monotonic() - began);
     } finally {
       this.#preparing = undefined;
     }
