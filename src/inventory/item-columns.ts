@@ -18,16 +18,16 @@ export class ItemColumns {
    * petId = head × 10⁹ + tail, both of the same sign. An int64 in two numbers that JavaScript holds exactly: as decimals,
    * since its digits come and go as decimals; two ids compare as their heads do, and where these are equal, as their tails.
    */
-  readonly heads: Float64Array;
-  readonly tails: Int32Array;
+  heads: Float64Array;
+  tails: Int32Array;
   /** Safe integers; never -0. */
-  readonly quantities: Float64Array;
+  quantities: Float64Array;
   /** Indexes into `statuses`. */
-  readonly statusCodes: Uint32Array;
+  statusCodes: Uint32Array;
   /** Grows while batches are made, and is now and then another one: what is remembered by code goes with it. */
   statuses = new StatusNames();
 
-  constructor(readonly capacity = batchSize) {
+  constructor(public capacity = batchSize) {
     this.heads = new Float64Array(capacity);
     this.tails = new Int32Array(capacity);
     this.quantities = new Float64Array(capacity);
@@ -49,9 +49,12 @@ export class ItemColumns {
     return Number.isSafeInteger(id) ? `${id}` : head + `${Math.abs(tail)}`.padStart(9, '0');
   }
 
+  statusAt(index: number): string {
+    return this.statuses.textOf(this.statusCodes[index] ?? 0);
+  }
+
   itemAt(index: number): InventoryItem {
-    const quantity = this.quantities[index] ?? 0;
-    return { petId: this.petIdAt(index), quantity, status: this.statuses.textOf(this.statusCodes[index] ?? 0) };
+    return { petId: this.petIdAt(index), quantity: this.quantities[index] ?? 0, status: this.statusAt(index) };
   }
 
   /** The items as objects, or the first so many. */
@@ -67,14 +70,42 @@ export class ItemColumns {
     return index < 0 ? undefined : this.itemAt(index);
   }
 
-  /** There must be room. */
   append({ petId, quantity, status }: InventoryItem): void {
+    this.#makeRoom(this.length + 1);
     const { head, tail } = splitPetId(petId);
     this.heads[this.length] = head;
     this.tails[this.length] = tail;
     this.quantities[this.length] = quantity;
     this.statusCodes[this.length] = this.statuses.codeOf(status);
     this.length += 1;
+  }
+
+  /** Appends the items of a batch, of which nothing is shared. */
+  add(batch: ItemColumns): void {
+    this.#makeRoom(this.length + batch.length);
+    const codes = Array.from({ length: batch.statuses.size }, (_, code) =>
+      this.statuses.codeOf(batch.statuses.textOf(code)),
+    );
+    for (let index = 0; index < batch.length; index += 1) {
+      const to = this.length + index;
+      this.copy(batch, index, to);
+      this.statusCodes[to] = codes[batch.statusCodes[index] ?? 0] ?? 0;
+    }
+    this.length += batch.length;
+  }
+
+  #makeRoom(length: number): void {
+    if (length <= this.capacity) return;
+    const { heads, tails, quantities, statusCodes } = this;
+    this.capacity = Math.max(length, 2 * this.capacity);
+    this.heads = new Float64Array(this.capacity);
+    this.heads.set(heads);
+    this.tails = new Int32Array(this.capacity);
+    this.tails.set(tails);
+    this.quantities = new Float64Array(this.capacity);
+    this.quantities.set(quantities);
+    this.statusCodes = new Uint32Array(this.capacity);
+    this.statusCodes.set(statusCodes);
   }
 
   /** Copies one item, whose status must have the same code here. */
@@ -173,42 +204,4 @@ export class StatusNames {
 
 export function splitPetId(petId: bigint): { readonly head: number; readonly tail: number } {
   return { head: Number(petId / BigInt(billion)), tail: Number(petId % BigInt(billion)) };
-}
-
-/**
- * All items of a list, in typed arrays.
- * @param into is emptied and filled again, and grows where it has to; of what is handed back, nothing is shared with the batches
- */
-export async function gatherItems(batches: ColumnBatches, into = new ItemColumns()): Promise<ItemColumns> {
-  let gathered = into;
-  gathered.length = 0;
-  gathered.statuses = new StatusNames();
-  for await (const batch of batches) gathered = joined(gathered, batch);
-  return gathered;
-}
-
-/** The items of `batch` behind those of `kept`, in the same columns where there is room. */
-export function joined(kept: ItemColumns, batch: ItemColumns): ItemColumns {
-  const length = kept.length + batch.length;
-  const columns = length <= kept.capacity ? kept : grown(kept, Math.max(length, 2 * kept.capacity));
-  const codes = Array.from({ length: batch.statuses.size }, (_, code) =>
-    columns.statuses.codeOf(batch.statuses.textOf(code)),
-  );
-  for (let index = 0; index < batch.length; index += 1) {
-    const to = columns.length + index;
-    columns.copy(batch, index, to);
-    columns.statusCodes[to] = codes[batch.statusCodes[index] ?? 0] ?? 0;
-  }
-  columns.length = length;
-  return columns;
-}
-
-function grown(from: ItemColumns, capacity: number): ItemColumns {
-  const columns = new ItemColumns(capacity);
-  for (const name of ['heads', 'tails', 'quantities', 'statusCodes'] as const) {
-    columns[name].set(from[name].subarray(0, from.length));
-  }
-  columns.statuses = from.statuses;
-  columns.length = from.length;
-  return columns;
 }

@@ -1,8 +1,8 @@
-import { type Difference, differences, type OrderedItems, type Stock } from './differences.ts';
+import { type Difference, type Stock, StockList } from './stock-list.ts';
 
 /** What one look at a list has found. */
 export interface Look {
-  readonly list: OrderedItems;
+  readonly list: StockList;
   /** Pets whose stock can't be read. */
   readonly unreadable: { has(petId: bigint): boolean } & Iterable<{ readonly petId: bigint }>;
 }
@@ -28,8 +28,8 @@ export class KnownStock {
   }
 
   /** Returns what has changed, by pet id, in batches. @param before the list of the last look that could be read */
-  *changes(before: OrderedItems, { list, unreadable }: Look): Generator<readonly Difference[]> {
-    for (const batch of differences(before, list)) {
+  *changes(before: StockList, { list, unreadable }: Look): Generator<readonly Difference[]> {
+    for (const batch of StockList.differences(before, list)) {
       const changes = batch.flatMap((difference) => this.#changeOf(difference, unreadable) ?? []);
       if (changes.length > 0) yield changes;
     }

@@ -1,4 +1,4 @@
-import { batchSize, type ColumnBatches, ItemColumns, joined } from './item-columns.ts';
+import { batchSize, type ColumnBatches, ItemColumns } from './item-columns.ts';
 import { petStatuses } from './items.ts';
 
 export const sortKeys = ['petId', 'quantity', 'status'] as const;
@@ -22,7 +22,7 @@ export async function* sortItems(batches: ColumnBatches, options: SortOptions): 
   const most = Math.max(2 * limit, 16 * batchSize);
   let kept = new ItemColumns();
   for await (const batch of batches) {
-    kept = joined(kept, batch);
+    kept.add(batch);
     if (kept.length >= most) kept = inOrder(kept, sortedOrder(kept, options).subarray(0, limit));
   }
   const order = sortedOrder(kept, options);

@@ -1,5 +1,5 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import type { Difference } from '../inventory/differences.ts';
+import type { Difference } from '../inventory/stock-list.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import type { Batches } from './batches.ts';
 import { numberColumn as number } from './change-rows.ts';

@@ -1,5 +1,5 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import type { Difference } from '../inventory/differences.ts';
+import type { Difference } from '../inventory/stock-list.ts';
 import { isLow } from '../inventory/items.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { numberColumn as number } from './change-rows.ts';

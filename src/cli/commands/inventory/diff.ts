@@ -1,14 +1,8 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { ExportRow } from '../../../change-files/change-file-text.ts';
-import {
-  type ComparedField,
-  type Difference,
-  differences,
-  type OrderedItems,
-  ordered,
-} from '../../../inventory/differences.ts';
 import { grouped } from '../../../inventory/grouped.ts';
+import { type ComparedField, type Difference, StockList } from '../../../inventory/stock-list.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { petNamesOf } from '../../pet-names.ts';
@@ -57,15 +51,8 @@ export function defineDiff(command: Command, run: Run): void {
     );
 }
 
-/** What one side gives no readable stock of is compared with nothing: that it is missing would not be true. */
-function readable(side: OrderedItems, unreadable: UnreadablePets): OrderedItems {
-  if (unreadable.size === 0) return side;
-  side.items.keep((index) => !unreadable.has(side.items.petIdAt(index)));
-  return ordered(side.items);
-}
-
 interface ParsedOptions extends Omit<DiffOptions, 'only'> {
-  readonly only: ComparedField;
+  readonly only: ComparedField | undefined;
 }
 
 /** @throws UsageError for what would be read but not as it was meant */
@@ -99,9 +86,10 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide, unreadable) : undefined;
   const firstRead = await readSide(invocation, leftSide, unreadable);
   const lastRead = early ?? (await readSide(invocation, rightSide, unreadable));
-  const [left, right] = [readable(firstRead, unreadable), readable(lastRead, unreadable)];
+  // What one side gives no readable stock of is compared with nothing: that it is missing would not be true.
+  const [left, right] = [firstRead.without(unreadable), lastRead.without(unreadable)];
   const counts = { added: 0, removed: 0, changed: 0, quantity: 0 };
-  const found = counted(differences(left, right, options.only), counts);
+  const found = counted(StockList.differences(left, right, options.only), counts);
   if (options.changes) await printChanges(invocation, found);
   else {
     const { differencesView } = await import('../../../output/difference-view.ts');
@@ -110,7 +98,7 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
     await invocation.results.print(differencesView(found, viewOptions), { sayWhenEmpty: false });
   }
   const differing = counts.added + counts.removed + counts.changed;
-  const sizes = `${leftSide.name} has ${pets(left.items.length)}, ${rightSide.name} ${pets(right.items.length)}`;
+  const sizes = `${leftSide.name} has ${pets(left.size)}, ${rightSide.name} ${pets(right.size)}`;
   await invocation.messages.note(`${sizes}: ${differenceText(counts)}.`);
   if (options.changes) await warnOfRest(invocation, leftSide.name, counts);
   const error = unreadable.error(undefined);

@@ -1,6 +1,5 @@
 import { readStockList } from '../../../change-files/read-stock-list.ts';
-import { type OrderedItems, ordered, repeatedId } from '../../../inventory/differences.ts';
-import { gatherItems } from '../../../inventory/item-columns.ts';
+import { StockList } from '../../../inventory/stock-list.ts';
 import { environmentNames } from '../../../settings/settings.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
@@ -18,12 +17,12 @@ import type { UnreadablePets } from './unreadable-pets.ts';
  * @param unreadable takes the pets that the service gives no readable stock of
  * @throws UsageError for a file that can't be read, FailureError where a service lists a pet twice
  */
-export async function readSide(invocation: Invocation, side: Side, unreadable: UnreadablePets): Promise<OrderedItems> {
+export async function readSide(invocation: Invocation, side: Side, unreadable: UnreadablePets): Promise<StockList> {
   if (side.kind === 'file') return readFile(invocation, side.file);
-  const list = await invocation.service.at(placeOf(side), async ({ client }) =>
-    ordered(await gatherItems(scanStock(invocation, client, unreadable))),
+  const list = await invocation.service.at(placeOf(side), ({ client }) =>
+    StockList.gather(scanStock(invocation, client, unreadable)),
   );
-  const repeated = repeatedId(list.items, list.order);
+  const repeated = list.repeated();
   if (repeated === undefined) return list;
   throw new FailureError(`The list of ${side.name} makes no sense: pet ${repeated} is there twice`);
 }
@@ -42,23 +41,22 @@ export function placeOf({ environment, store }: Extract<Side, { kind: 'environme
   return { name: environment, store };
 }
 
-async function readFile({ context }: Invocation, file: string): Promise<OrderedItems> {
+async function readFile({ context }: Invocation, file: string): Promise<StockList> {
   const { stdin, interrupted } = context;
   const isStdin = file === '-';
   if (!isStdin) {
-    const items = await scanJsonFile(file, interrupted).catch((error) => {
+    const list = await scanJsonFile(file, interrupted).catch((error) => {
       throw unreadableSide(file, error);
     });
-    const list = items && ordered(items);
     // Only the other reader knows on which line a pet is there twice.
-    if (list !== undefined && repeatedId(list.items, list.order) === undefined) return list;
+    if (list !== undefined && list.repeated() === undefined) return list;
   }
   const chunks = isStdin ? stdin.chunks : readInput(file, interrupted);
   const name = isStdin ? undefined : file;
   const result = await readStockList(chunks, { name, format: undefined }).catch((error) => {
     throw unreadableSide(file, error);
   });
-  if (result.ok) return ordered(result.items);
+  if (result.ok) return result.list;
   throw faultyFile(file, result, { nothing: 'nothing was compared' });
 }
 

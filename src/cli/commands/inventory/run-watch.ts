@@ -1,10 +1,7 @@
-import { type Difference, ordered, repeatedId } from '../../../inventory/differences.ts';
 import { filtered } from '../../../inventory/filter.ts';
 import { grouped } from '../../../inventory/grouped.ts';
-import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns.ts';
-import { gatherItems } from '../../../inventory/item-columns.ts';
 import { isLow, unreadableText } from '../../../inventory/items.ts';
-import type { Look } from '../../../inventory/known-stock.ts';
+import { type Difference, StockList } from '../../../inventory/stock-list.ts';
 import { sentence, withoutWords } from '../../../output/error-text.ts';
 import type { Paint } from '../../../output/paint.ts';
 import { formatDuration } from '../../../output/time.ts';
@@ -69,26 +66,27 @@ function watchOptions(invocation: Invocation, connection: Connection, options: R
   let unreadable = new UnreadablePets();
   return {
     ...{ clock, interrupted, interval, duration, first, now, counts },
-    look: async (into, signal) => {
+    look: async (signal) => {
       const found = new UnreadablePets();
       const batches = client.scanInventory({ once: true, signal, onUnreadable: found.add });
-      const look = await lookOnce(batches, petIds, found, into);
+      const list = await StockList.gather(filtered(batches, [{ petIds }]));
+      requireOnce(list);
       for (const item of found) {
         if (unreadable.has(item.petId) || petIds?.has(item.petId) === false) continue;
         await messages.warn(`${unreadableText(item)}: no change of it is seen until it can be read`);
       }
       unreadable = found;
-      return look;
+      return { list, unreadable };
     },
     limits: () => {
       const { windows } = state.limits.peek(scope);
       return { minute: windows.minute?.limit, day: windows.day?.limit };
     },
     onBegin: async (list) => {
-      const absent = petIds === undefined ? [] : missingIn(list, petIds);
-      const missing = absent.filter((petId) => !unreadable.has(petId));
+      const present = new Set(petIds && list.petIds());
+      const missing = [...(petIds ?? [])].filter((petId) => !present.has(petId) && !unreadable.has(petId));
       if (missing.length > 0) await messages.warn(`not in the list yet: ${missing.slice(0, 20).join(', ')}`);
-      const what = `${grouped(list.length)} ${list.length === 1 ? 'pet' : 'pets'} of ${whereName(where)}`;
+      const what = `${grouped(list.size)} ${list.size === 1 ? 'pet' : 'pets'} of ${whereName(where)}`;
       await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
     },
     onFault: (error) => {
@@ -107,15 +105,10 @@ function watchOptions(invocation: Invocation, connection: Connection, options: R
   };
 }
 
-async function lookOnce(
-  batches: ColumnBatches,
-  petIds: ReadonlySet<bigint> | undefined,
-  unreadable: UnreadablePets,
-  into: ItemColumns | undefined,
-): Promise<Look> {
-  const list = ordered(await gatherItems(filtered(batches, [{ petIds }]), into));
-  const repeated = repeatedId(list.items, list.order);
-  if (repeated === undefined) return { list, unreadable };
+/** @throws FailureError if a pet is in the list twice */
+function requireOnce(list: StockList): void {
+  const repeated = list.repeated();
+  if (repeated === undefined) return;
   throw new FailureError(`The answer to GET /inventory makes no sense: pet ${repeated} is there twice`);
 }
 
@@ -128,11 +121,6 @@ function counterOf({ statuses, low }: RunWatchOptions, lowStock: number): (chang
     }
     return statuses === undefined || statuses.has(left?.status ?? '') || statuses.has(right?.status ?? '');
   };
-}
-
-function missingIn(list: ItemColumns, petIds: ReadonlySet<bigint>): bigint[] {
-  const present = new Set(list.items().map(({ petId }) => petId));
-  return [...petIds].filter((petId) => !present.has(petId));
 }
 
 /** `1.5 s`; from a minute on in minutes. */

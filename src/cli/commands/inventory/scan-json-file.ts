@@ -1,7 +1,7 @@
 import { exactDecoder } from '../../../api/decode.ts';
 import { InventoryScanner } from '../../../api/scanner/scanner.ts';
 import type { ItemColumns } from '../../../inventory/item-columns.ts';
-import { gatherItems } from '../../../inventory/item-columns.ts';
+import { StockList } from '../../../inventory/stock-list.ts';
 import { FailureError } from '../../../shared/errors.ts';
 import { readInput } from '../../../shared/read-input.ts';
 
@@ -12,12 +12,12 @@ const comma = 0x2c;
  * Reads a file that `list -o json` or `ndjson` has written as fast as the answer of a service, several times as fast as any other.
  * @returns undefined where it is not such a file: whoever reads it otherwise says what is wrong with it
  */
-export async function scanJsonFile(file: string, interrupted: AbortSignal): Promise<ItemColumns | undefined> {
+export async function scanJsonFile(file: string, interrupted: AbortSignal): Promise<StockList | undefined> {
   const isLines = /\.(ndjson|jsonl)$/i.test(file);
   if (!isLines && !/\.json$/i.test(file)) return undefined;
   const chunks = readInput(file, interrupted);
   try {
-    return await gatherItems(scan(file, isLines ? asArray(chunks) : chunks));
+    return await StockList.gather(scan(file, isLines ? asArray(chunks) : chunks));
   } catch (error) {
     if (error instanceof FailureError) return undefined;
     throw error;

@@ -1,6 +1,5 @@
-import { type Difference, differences, type OrderedItems, ordered } from '../../../inventory/differences.ts';
-import { ItemColumns } from '../../../inventory/item-columns.ts';
 import { KnownStock, type Look } from '../../../inventory/known-stock.ts';
+import { type Difference, StockList } from '../../../inventory/stock-list.ts';
 import { Pace, type PaceLimits } from '../../../rate-limit/pace.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { AuthError, PetstockError } from '../../../shared/errors.ts';
@@ -24,13 +23,13 @@ export interface WatchOptions {
   readonly first: boolean;
   /** It begins with what is there at the first look. */
   readonly now: boolean;
-  /** One request. @param into may be filled again */
-  look(into: ItemColumns | undefined, signal: AbortSignal): Promise<Look>;
+  /** One request. */
+  look(signal: AbortSignal): Promise<Look>;
   limits(): PaceLimits;
   /** Which changes count. */
   counts(change: Difference): boolean;
   /** The first look has succeeded. */
-  onBegin(list: ItemColumns): Promise<void>;
+  onBegin(list: StockList): Promise<void>;
   /** A look failed, and none before it since the last that did not; a fault is over, after so many milliseconds. */
   onFault(error: PetstockError): Promise<void>;
   onBack(after: number): Promise<void>;
@@ -72,9 +71,9 @@ class Watch {
   readonly #pace: Pace;
   readonly #end: number;
   readonly #known = new KnownStock();
-  #before: OrderedItems | undefined;
-  /** The list before that, to be filled again. */
-  #spare: ItemColumns | undefined;
+  #before: StockList | undefined;
+  /** No two looks have been compared yet. */
+  #isFirst = true;
   #lookedAt = 0;
   #faultSince: number | undefined;
   /** No look before that, by the monotonic clock. */
@@ -104,11 +103,11 @@ class Watch {
     if (found === undefined) return [];
     const before = this.#before;
     this.#before = found.list;
-    this.#spare = before?.items;
+    this.#isFirst = before === undefined;
     if (before !== undefined) return this.#known.changes(before, found);
     this.#known.begin(found);
-    await onBegin(found.list.items);
-    return showsPresent ? differences(ordered(new ItemColumns(0)), found.list) : [];
+    await onBegin(found.list);
+    return showsPresent ? StockList.differences(StockList.empty, found.list) : [];
   }
 
   /** @returns undefined after a fault */
@@ -116,7 +115,7 @@ class Watch {
     const { clock, interrupted, onBack } = this.#options;
     const ending = this.#ending();
     try {
-      const list = await this.#options.look(this.#spare, ending.signal);
+      const list = await this.#options.look(ending.signal);
       this.#pace.answered();
       if (this.#faultSince !== undefined) await onBack(clock.monotonic() - this.#faultSince);
       this.#faultSince = undefined;
@@ -172,7 +171,7 @@ class Watch {
     const wanted = this.#pace.interval;
     if (least > wanted) await this.#sayOnce('limit', () => onSlower(least, 'limit'));
     const soonest = Math.max(this.#lookedAt + least, this.#notBefore);
-    if (this.#spare === undefined && soonest > this.#end) {
+    if (this.#isFirst && soonest > this.#end) {
       await this.#sayOnce('short', () => onTooShort(soonest - this.#lookedAt));
     }
     await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#lookedAt + wanted)), soonest);

@@ -1,15 +1,8 @@
 import { expect, test } from 'vitest';
-import {
-  type ComparedField,
-  type Difference,
-  differences,
-  orderById,
-  ordered,
-  repeatedId,
-} from '../../src/inventory/differences.ts';
-import { gatherItems, ItemColumns } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
+import { type ComparedField, type Difference, StockList } from '../../src/inventory/stock-list.ts';
 import fc from '../support/seeded-fast-check.ts';
+import { batchesOf } from './columns.ts';
 
 /** Near one another at the places where digits could be lost. */
 const petIds = fc.oneof(
@@ -27,10 +20,10 @@ const items = fc.record({
 const lists = fc.uniqueArray(items, { selector: ({ petId }) => petId, maxLength: 40 });
 
 test('the difference of two lists is that of a naive model, in any order of the lists', () => {
-  const fields = fc.constantFrom<ComparedField>(undefined, 'quantity', 'status');
-  fc.assert(
-    fc.property(lists, lists, fields, (left, right, only) => {
-      const found = [...differences(ordered(columnsOf(left)), ordered(columnsOf(right)), only)].flat();
+  const fields = fc.constantFrom<ComparedField | undefined>(undefined, 'quantity', 'status');
+  return fc.assert(
+    fc.asyncProperty(lists, lists, fields, async (left, right, only) => {
+      const found = [...StockList.differences(await listOf(left), await listOf(right), only)].flat();
       expect(found).toEqual(naive(left, right, only));
     }),
     { numRuns: 1000 },
@@ -38,33 +31,24 @@ test('the difference of two lists is that of a naive model, in any order of the 
 });
 
 test('ids are ordered as bigints are, and one that is there twice is found', () => {
-  fc.assert(
-    fc.property(fc.array(items, { maxLength: 60 }), (list) => {
-      const columns = columnsOf(list);
-      const order = orderById(columns);
-      const inOrder = list.map((_, at) => columns.petIdAt(order?.[at] ?? at));
-      expect(inOrder).toEqual(list.map(({ petId }) => petId).sort(compare));
-      const repeated = repeatedId(columns, order);
-      expect(repeated === undefined).toBe(new Set(inOrder).size === list.length);
+  return fc.assert(
+    fc.asyncProperty(fc.array(items, { maxLength: 60 }), async (gathered) => {
+      const list = await listOf(gathered);
+      const inOrder = [...list.petIds()];
+      expect(inOrder).toEqual(gathered.map(({ petId }) => petId).sort(compare));
+      const repeated = list.repeated();
+      expect(repeated === undefined).toBe(new Set(inOrder).size === list.size);
       expect(repeated).toBe(inOrder.find((petId, at) => petId === inOrder[at + 1]));
     }),
     { numRuns: 1000 },
   );
 });
 
-test('a list is gathered into the same columns again, with statuses of its own', async () => {
-  const into = columnsOf([{ petId: 1n, quantity: 1, status: 'gone' }]);
-  const list = Array.from({ length: 9000 }, (_, index) => ({ petId: BigInt(index), quantity: index, status: 'sold' }));
-  async function* batches() {
-    for (let at = 0; at < list.length; at += 4096) yield columnsOf(list.slice(at, at + 4096));
-  }
-  const first = await gatherItems(batches(), into);
-  expect(first.items()).toEqual(list);
-  expect(first.statuses.size).toBe(1);
-  expect(await gatherItems(batches(), first)).toBe(first);
-});
-
-function naive(left: readonly InventoryItem[], right: readonly InventoryItem[], only: ComparedField): Difference[] {
+function naive(
+  left: readonly InventoryItem[],
+  right: readonly InventoryItem[],
+  only: ComparedField | undefined,
+): Difference[] {
   const sides = [left, right].map((list) => new Map(list.map((item) => [item.petId, item])));
   const petIds = [...new Set([...left, ...right].map(({ petId }) => petId))].sort(compare);
   return petIds.flatMap((petId): Difference[] => {
@@ -78,10 +62,9 @@ function naive(left: readonly InventoryItem[], right: readonly InventoryItem[], 
   });
 }
 
-function columnsOf(list: readonly InventoryItem[]): ItemColumns {
-  const columns = new ItemColumns(Math.max(1, list.length));
-  for (const item of list) columns.append(item);
-  return columns;
+/** In several batches, which are filled again and again. */
+function listOf(list: readonly InventoryItem[]): Promise<StockList> {
+  return StockList.gather(batchesOf(list, 7));
 }
 
 function compare(left: bigint, right: bigint): number {
