@@ -1,6 +1,6 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { RunningService, ServiceOptions, Stock } from '../service/index.ts';
+import type { RunningService, ServiceOptions } from '../service/index.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
 import { urlPerHost } from '../shared/database-url.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
@@ -114,50 +114,6 @@ export function sandboxFile(stateFolder: string): string {
 /** Returns the key of the sandbox; undefined while it has none. */
 export function ownKey(stateFolder: string): string | undefined {
   return readKey(keyFileIn(stateFolder));
-}
-
-/**
- * A stock is made once, so a number of pets says nothing about a file that has one.
- * @throws UsageError where the file has another number of pets
- */
-export async function requirePets(file: string | undefined, pets: number | undefined): Promise<void> {
-  if (file === undefined || pets === undefined) return;
-  const { inspectDatabase } = await import('../service/index.ts');
-  const found = await Promise.resolve(file)
-    .then(inspectDatabase)
-    .catch(async (cause) => {
-      throw await storeError(cause, { file });
-    });
-  if (found === null || found.pets === pets) return;
-  throw new UsageError(
-    `${file} has ${found.pets} pets already, and --pets ${pets} is for a new file. Remove it to start again, or name another file`,
-    { hint: `petstock sandbox serve --file :memory: --pets ${pets}` },
-  );
-}
-
-/**
- * Replaces the stock, and makes the sandbox's key as new. Services that have the file open continue with it. A file that is damaged
- * is replaced.
- */
-export async function resetSandbox(context: Context, stock: Stock): Promise<void> {
-  const { adoptKey, openStore, StorageError } = await import('../service/index.ts');
-  const { file, key } = await openSandbox(context.folders.state);
-  const open = () => openStore({ file, clock: context.clock, stock });
-  try {
-    const store = await open().catch((error: unknown) => {
-      if (!(error instanceof StorageError && error.isDamaged)) throw error;
-      for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
-      return open();
-    });
-    try {
-      await store.replace(stock, { forgetsUsage: true });
-      await adoptKey(store, key, sandboxPlan, { keepsKnown: false });
-    } finally {
-      await store.close();
-    }
-  } catch (error) {
-    throw await storeError(error, { file });
-  }
 }
 
 /** Makes a key that others could read private. @returns a warning for the user. @throws FailureError where the file is not ours */

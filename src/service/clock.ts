@@ -5,33 +5,21 @@ export interface Clock {
   now(): number;
 }
 
-/** A clock in whole milliseconds that can be moved ahead, so that a client's waiting can be tried out at once. */
-export class MovableClock implements Clock {
-  readonly #source: Clock;
-  #ahead = 0;
-
-  constructor(source: Clock) {
-    this.#source = source;
-  }
-
-  now(): number {
-    return Math.floor(this.#source.now()) + this.#ahead;
-  }
-
-  /** Milliseconds of the clock behind it: for durations. */
-  unmoved(): number {
-    return this.#source.now();
-  }
-
-  advance(milliseconds: number): void {
-    this.#ahead += milliseconds;
-  }
-}
-
 /** Milliseconds. A store that takes longer to answer is of no use to clients, and what watches the service asks on. */
 const BOUND_MS = 2_000;
 
 /** Resolves with what comes of it in time, else with `late`. */
 export function within<Result>(promise: Promise<Result>, late: Result): Promise<Result> {
   return Promise.race([promise, sleep(BOUND_MS, late, { ref: false })]);
+}
+
+/** Returns the work as one that is done once for all who ask while it is under way. */
+export function shared<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let underWay: Promise<Result> | null = null;
+  return () => {
+    underWay ??= work().finally(() => {
+      underWay = null;
+    });
+    return underWay;
+  };
 }

@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { version } from '../shared/version.ts';
-import { type Clock, within } from './clock.ts';
+import { shared, within } from './clock.ts';
 import type { Exchange } from './http/exchange.ts';
 import type { Admission } from './limits/admission.ts';
 import { DAY_MS, windowAt } from './limits/window.ts';
-import type { Store } from './store/store.ts';
+import type { Service } from './service.ts';
 
 /** What is counted while requests are answered. */
 export interface Metrics {
@@ -36,11 +36,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 /** Keys whose use is shown: those that were made first. */
 const KEYS_SHOWN = 200;
 
-interface Watched {
-  readonly store: Store;
-  isUsable(): Promise<boolean>;
-  /** For durations. */
-  readonly clock: Clock;
+interface Watched extends Pick<Service, 'store' | 'isUsable' | 'clock'> {
   /** Length of the minute window. */
   readonly minuteMs: number;
 }
@@ -54,7 +50,12 @@ export function createMetrics(watched: Watched): Metrics {
   const register = new Registry();
   const counters = countersIn(register);
   addGauges(register, watched);
-  let hasDefaults = false;
+  // They watch the process, which costs a little: from the first look on.
+  let addDefaults = () => {
+    collectDefaultMetrics({ register });
+    for (const name of MISNAMED) register.removeSingleMetric(name);
+    addDefaults = () => {};
+  };
   return {
     contentType: register.contentType,
     admitted: (admission) => {
@@ -79,12 +80,7 @@ export function createMetrics(watched: Watched): Metrics {
     },
     stockChanged: (operation) => counters.operations.inc({ operation }),
     text: () => {
-      // They watch the process, which costs a little: from the first look on.
-      if (!hasDefaults) {
-        collectDefaultMetrics({ register });
-        for (const name of MISNAMED) register.removeSingleMetric(name);
-      }
-      hasDefaults = true;
+      addDefaults();
       return register.metrics();
     },
   };
@@ -93,57 +89,36 @@ export function createMetrics(watched: Watched): Metrics {
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 function countersIn(register: Registry) {
-  const registers = [register];
+  const described = <Label extends string>(name: string, help: string, ...labelNames: Label[]) => ({
+    name: `petstock_${name}`,
+    help,
+    labelNames,
+    registers: [register],
+  });
+  const requests = 'Requests by method, route and status: none if no response was sent; other if it could not be read.';
+  const duration = 'Time from the headers of a request to the end of its answer.';
+  const store = 'Time that the store took to admit requests, and to find and set single pets.';
   return {
-    requests: new Counter({
-      name: 'petstock_http_requests_total',
-      help: 'Requests by method, route and status: none if no response was sent; other if the request could not be read.',
-      labelNames: ['method', 'route', 'status'],
-      registers,
-    }),
+    requests: new Counter(described('http_requests_total', requests, 'method', 'route', 'status')),
     duration: new Histogram({
-      name: 'petstock_http_request_duration_seconds',
-      help: 'Time from the headers of a request to the end of its answer.',
-      labelNames: ['method', 'route'],
+      ...described('http_request_duration_seconds', duration, 'method', 'route'),
       buckets: BUCKETS,
-      registers,
     }),
-    storeDuration: new Histogram({
-      name: 'petstock_store_duration_seconds',
-      help: 'Time that the store took to admit requests, and to find and set single pets.',
-      labelNames: ['operation'],
-      buckets: BUCKETS,
-      registers,
-    }),
-    refusals: new Counter({
-      name: 'petstock_refusals_total',
-      help: 'Requests that were answered with 429, by code.',
-      labelNames: ['code'],
-      registers,
-    }),
-    bans: new Counter({ name: 'petstock_bans_total', help: 'Bans of keys that have begun.', registers }),
-    operations: new Counter({
-      name: 'petstock_stock_operations_total',
-      help: 'Operations on the stock that went well.',
-      labelNames: ['operation'],
-      registers,
-    }),
+    storeDuration: new Histogram({ ...described('store_duration_seconds', store, 'operation'), buckets: BUCKETS }),
+    refusals: new Counter(described('refusals_total', 'Requests that were answered with 429, by code.', 'code')),
+    bans: new Counter(described('bans_total', 'Bans of keys that have begun.')),
+    operations: new Counter(
+      described('stock_operations_total', 'Operations on the stock that went well.', 'operation'),
+    ),
   };
 }
 
 /** The gauges of one look at the store: prom-client asks each by itself, and all at once. */
-function addGauges(register: Registry, { store, isUsable, minuteMs }: Watched): void {
-  let looking: Promise<void> | null = null;
-  const collect = () => {
-    looking ??= look().finally(() => {
-      looking = null;
-    });
-    return looking;
-  };
+function addGauges(register: Registry, watched: Watched): void {
+  const collect = shared(() => look());
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Gauge({ name: `petstock_${name}`, help, labelNames, registers: [register], collect });
-  const built = gauge('build_info', '1, with the version of petstock.', 'version');
-  built.set({ version }, 1);
+  gauge('build_info', '1, with the version of petstock.', 'version').set({ version }, 1);
   const up = gauge('store_up', '1 if a change was committed in the last seconds, or one that was just tried.');
   const connections = gauge('store_connections', 'Connections to the database.', 'state');
   const waiting = gauge('store_waiting_requests', 'Requests that wait for a connection to the database.');
@@ -151,8 +126,9 @@ function addGauges(register: Registry, { store, isUsable, minuteMs }: Watched): 
   const used = gauge('key_used', 'Requests that a key has made in the current window.', 'key', 'window');
   const banned = gauge('key_banned', '1 while a key is banned.', 'key');
   const look = async () => {
+    const { store, minuteMs } = watched;
     const none = store.keys().catch(() => null);
-    const [isUp, records] = await Promise.all([isUsable(), within(none, null)]);
+    const [isUp, records] = await Promise.all([watched.isUsable(), within(none, null)]);
     const now = store.now();
     for (const one of [limits, used, banned]) one.reset();
     up.set(isUp ? 1 : 0);
@@ -162,10 +138,8 @@ function addGauges(register: Registry, { store, isUsable, minuteMs }: Watched): 
     waiting.set(asking);
     const valid = (records ?? []).filter(({ revokedAt }) => revokedAt === null);
     for (const { id: key, limits: most, usage } of valid.slice(0, KEYS_SHOWN)) {
-      for (const [window, length] of [
-        ['minute', minuteMs],
-        ['day', DAY_MS],
-      ] as const) {
+      for (const window of ['minute', 'day'] as const) {
+        const length = window === 'minute' ? minuteMs : DAY_MS;
         used.set({ key, window }, Number(windowAt(usage[window], now, length).used));
         limits.set({ key, window }, Number(most[window]));
       }

@@ -1,4 +1,4 @@
-import { type Clock, within } from './clock.ts';
+import { type Clock, shared, within } from './clock.ts';
 import type { Controls } from './controls.ts';
 import type { FaultSet } from './faults/fault-set.ts';
 import type { Cors } from './http/cors.ts';
@@ -42,8 +42,8 @@ export interface Service extends Parts {
 
 export function createService(parts: Parts): Service {
   const { store, addresses, cors, metrics } = parts;
-  const dates = new HttpDates();
-  const headers = (requestId: string, shown: ShownLimit) => commonHeaders(dates.at(store.now()), requestId, shown);
+  const dateAt = httpDates();
+  const headers = (requestId: string, shown: ShownLimit) => commonHeaders(dateAt(store.now()), requestId, shown);
   return {
     ...parts,
     draining: false,
@@ -59,24 +59,18 @@ export function createService(parts: Parts): Service {
 
 /** Returns a check whether a store can be used: one for all who ask meanwhile, so that no number of them takes the connections from clients. */
 export function usabilityOf(store: Store): () => Promise<boolean> {
-  let looking: Promise<boolean> | null = null;
-  return () => {
-    looking ??= store
-      .check()
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => {
-        looking = null;
-      });
-    return within(looking, false);
-  };
+  const look = shared(() =>
+    store.check().then(
+      () => true,
+      () => false,
+    ),
+  );
+  return () => within(look(), false);
 }
 
 /**
  * The headers that every answer carries, whatever its status.
- * @param date as `HttpDates` gave it
+ * @param date as `httpDates` wrote it
  */
 function commonHeaders(date: string, requestId: string, shown: ShownLimit): Record<string, string> {
   return {
@@ -89,20 +83,15 @@ function commonHeaders(date: string, requestId: string, shown: ShownLimit): Reco
   };
 }
 
-/** The same text for a whole second: it takes longer to make than it looks. */
-class HttpDates {
-  #second = Number.NaN;
-  #text = '';
-
-  /** @param now milliseconds since the Unix epoch */
-  at(now: number): string {
-    const second = Math.floor(now / 1000);
-    if (second !== this.#second) {
-      this.#second = second;
-      this.#text = new Date(now).toUTCString();
-    }
-    return this.#text;
-  }
+/** Returns how a moment is written in HTTP. The text is kept for a whole second: it takes longer to make than it looks. */
+function httpDates(): (now: number) => string {
+  let [second, text] = [Number.NaN, ''];
+  return (now) => {
+    if (Math.floor(now / 1000) === second) return text;
+    second = Math.floor(now / 1000);
+    text = new Date(now).toUTCString();
+    return text;
+  };
 }
 
 /** Whole seconds from `now` to `moment`: at least 1, and never short of it. */

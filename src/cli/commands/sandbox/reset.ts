@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import type { Store } from '../../../service/index.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { openSandbox, resetSandbox, sandboxPlan } from '../../sandbox.ts';
+import { openSandbox, ownKey, sandboxPlan } from '../../sandbox.ts';
 import { examples } from '../command.ts';
 import { addOptions, type Values } from './sandbox-options.ts';
 import {
@@ -40,19 +41,22 @@ export function defineReset(command: Command, run: Run): void {
     )
     .action(
       run<StoreChoice & Pick<Values, 'pets' | 'seed' | 'ids'>>(async (invocation, options) => {
-        const { seededStock } = await import('../../../service/index.ts');
+        const { adoptKey, seededStock } = await import('../../../service/index.ts');
         const stock = seededStock(options);
         const chosen = chosenStore(invocation, options);
-        if ('file' in chosen && chosen.isOwn) {
-          await resetSandbox(invocation.context, stock);
-          await invocation.messages.note('The sandbox has a fresh stock.');
-          return printInfo(invocation);
-        }
-        const store = nameOfStore(chosen);
-        if ('database' in chosen) await invocation.questions.confirm(`Throw the whole stock in ${store} away?`);
-        await withStore(invocation, chosen, (opened) => opened.replace(stock, { forgetsUsage: true }), { stock });
-        await invocation.messages.note(`${store} has a fresh stock.`);
-        await printRecord(invocation, { store, pets: [...stock.items].length });
+        const isOwn = 'file' in chosen && chosen.isOwn;
+        const name = nameOfStore(chosen);
+        if ('database' in chosen) await invocation.questions.confirm(`Throw the whole stock in ${name} away?`);
+        const fill = async (store: Store) => {
+          await store.replace(stock, { forgetsUsage: true });
+          const key = isOwn ? ownKey(invocation.context.folders.state) : undefined;
+          if (key !== undefined) await adoptKey(store, key, sandboxPlan, { keepsKnown: false });
+        };
+        // Services that have the file open continue with it.
+        await withStore(invocation, chosen, fill, { stock, replacesDamaged: isOwn });
+        await invocation.messages.note(`${isOwn ? 'The sandbox' : name} has a fresh stock.`);
+        if (isOwn) await printInfo(invocation);
+        else await printRecord(invocation, { store: name, pets: [...stock.items].length });
       }),
     );
 }

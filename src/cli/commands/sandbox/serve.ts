@@ -6,7 +6,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { readErrorReason, systemCode } from '../../../shared/file-error.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { ownKey, requirePets, startSandbox } from '../../sandbox.ts';
+import { ownKey, startSandbox, storeError } from '../../sandbox.ts';
 import { examples } from '../command.ts';
 import { addOptions, flagOf, optionNames, readSecret, type Values } from './sandbox-options.ts';
 import { serveValues, serviceOptionsOf } from './serve-values.ts';
@@ -85,7 +85,7 @@ function tellerFor({ context: { clock, stderr }, globals, messages }: Invocation
 async function serviceOptions({ context }: Invocation, values: Values, teller: Teller) {
   const { clock, interrupted, stderr, stdin } = context;
   const parsed = serviceOptionsOf(values);
-  if (values.database === undefined) await requirePets(parsed.file, parsed.pets);
+  if (parsed.file !== undefined) await requirePets(parsed.file, parsed.pets);
   const key = values.key ?? (await keyOfFile(values.keyFile));
   const imported = values.import === undefined ? undefined : observed(await readStockFile(values.import, stdin.chunks));
   return {
@@ -126,6 +126,25 @@ function readKey(file: string): string | undefined {
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`The key in ${file} can't be read: ${readErrorReason(cause)}`, { cause });
   }
+}
+
+/**
+ * A stock is made once, so a number of pets says nothing about a file that has one.
+ * @throws UsageError if the file has another number of pets
+ */
+async function requirePets(file: string, pets: number | undefined): Promise<void> {
+  const { inspectDatabase } = await import('../../../service/index.ts');
+  let found: ReturnType<typeof inspectDatabase> = null;
+  try {
+    if (pets !== undefined) found = inspectDatabase(file);
+  } catch (cause) {
+    throw await storeError(cause, { file });
+  }
+  if (found === null || found.pets === pets) return;
+  throw new UsageError(
+    `${file} has ${found.pets} pets already, and --pets ${pets} is for a new file. Remove it to start again, or name another file`,
+    { hint: `petstock sandbox serve --file :memory: --pets ${pets}` },
+  );
 }
 
 /** A stock that tells whether it was taken: only a new store takes one. */

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readPetId } from '../../../change-files/cell-values.ts';
 import { CsvRecords } from '../../../change-files/csv-records.ts';
+import { type Field, fieldOf } from '../../../change-files/field-names.ts';
 import { decodeText } from '../../../change-files/text.ts';
 import type { PetStatus, Stock, StockItem } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
@@ -9,18 +10,6 @@ import { readErrorReason } from '../../../shared/file-error.ts';
 const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
 const mostFaults = 20;
 const limit = 2n ** 63n;
-
-/** `petId`, `pet_id` and `Pet ID` are the same column. */
-const columns: ReadonlyMap<string, StockColumn> = new Map([
-  ['petid', 'petId'],
-  ['id', 'petId'],
-  ['quantity', 'quantity'],
-  ['qty', 'quantity'],
-  ['expected', 'expected'],
-  ['status', 'status'],
-  ['reason', 'ignored'],
-  ['ref', 'ignored'],
-]);
 
 const noStock = 'this is not a stock: the first line has to name the columns, such as petId,quantity,status';
 const noStockJson =
@@ -35,10 +24,8 @@ const noStockJson =
  */
 export async function readStockFile(file: string, stdin: AsyncIterable<Uint8Array>): Promise<Stock> {
   let text = '';
-  const pieces: string[] = [];
   try {
-    for await (const piece of decodeText(file === '-' ? stdin : createReadStream(file))) pieces.push(piece);
-    text = pieces.join('');
+    for await (const piece of decodeText(file === '-' ? stdin : createReadStream(file))) text += piece;
   } catch (cause) {
     throw new UsageError(`${file} can't be read: ${readErrorReason(cause)}`, { cause });
   }
@@ -92,12 +79,9 @@ class StockCollector {
   }
 }
 
-type StockColumn = 'petId' | 'quantity' | 'expected' | 'status' | 'ignored';
-type Header = readonly (StockColumn | undefined)[];
-
 function readDelimited(text: string, collector: StockCollector): Pick<Stock, 'orders'> {
-  let header: Header | undefined;
-  const records = new CsvRecords((name) => columns.has(plainName(name)));
+  let header: readonly (Field | undefined)[] | undefined;
+  const records = new CsvRecords((name) => fieldOf(name) !== undefined);
   for (const { line, cells } of records.read(text, true)) {
     const where = `line ${line}`;
     if (cells.every((cell) => cell.trim() === '')) continue;
@@ -106,20 +90,16 @@ function readDelimited(text: string, collector: StockCollector): Pick<Stock, 'or
       continue;
     }
     if (header.length === 0) continue;
-    const cell = (name: StockColumn) => cells[header?.indexOf(name) ?? -1]?.trim() ?? '';
+    const cell = (field: Field) => cells[header?.indexOf(field) ?? -1]?.trim() ?? '';
     collector.add(where, cell('petId'), cell('quantity') || cell('expected'), cell('status').toLowerCase());
   }
   if (header === undefined) collector.fault('line 1', 'the file is empty');
   return { orders: [] };
 }
 
-function plainName(name: string): string {
-  return name.toLowerCase().replace(/[\s_-]/g, '');
-}
-
-/** @returns nothing at all, with a fault, where a column is missing that a stock needs */
-function readHeader(where: string, cells: readonly string[], collector: StockCollector): Header {
-  const header = cells.map((cell) => columns.get(plainName(cell)));
+/** @returns nothing at all, with a fault, if a column is missing that a stock needs */
+function readHeader(where: string, cells: readonly string[], collector: StockCollector) {
+  const header = cells.map((cell) => fieldOf(cell));
   const hasId = header.includes('petId');
   const hasQuantity = header.includes('quantity') || header.includes('expected');
   if (!(hasId && hasQuantity)) {
@@ -127,8 +107,8 @@ function readHeader(where: string, cells: readonly string[], collector: StockCol
     collector.fault(where, hasId || hasQuantity ? `the column ${hasId ? 'quantity' : 'petId'} is missing` : noStock);
     return [];
   }
-  for (const [at, name] of header.entries()) {
-    if (name !== undefined) continue;
+  for (const [at, field] of header.entries()) {
+    if (field !== undefined && field !== 'delta') continue;
     collector.fault(where, `the column "${cells[at]}" is not known; there are petId, quantity, status`);
   }
   return header;

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Row } from '../../../output/view.ts';
 import type { Stock, Store } from '../../../service/index.ts';
@@ -39,27 +39,35 @@ export function chosenStore({ context }: Invocation, { file, database }: StoreCh
   return { file, isOwn: false };
 }
 
+interface Opening {
+  /** What a new one is filled with. */
+  readonly stock?: Stock;
+  /** Whether nothing is to be made or changed. */
+  readonly onlyLooks?: boolean;
+  /** Whether a file that is damaged gives way to a new one. */
+  readonly replacesDamaged?: boolean;
+}
+
 /**
  * Opens the store for as long as `work` takes. The sandbox's own is made on first use.
- * @param stock what a new one is filled with
- * @param onlyLooks whether nothing is to be made or changed
  * @throws UsageError if it can't be opened, or is not one of the service
  */
 export async function withStore<Result>(
   { context }: Invocation,
   chosen: ChosenStore,
   work: (store: Store) => Promise<Result>,
-  { stock, onlyLooks = false }: { readonly stock?: Stock; readonly onlyLooks?: boolean } = {},
+  { stock, onlyLooks = false, replacesDamaged = false }: Opening = {},
 ): Promise<Result> {
-  const { openStore } = await import('../../../service/index.ts');
+  const { openStore, StorageError } = await import('../../../service/index.ts');
   if ('file' in chosen && chosen.isOwn && !onlyLooks) await openSandbox(context.folders.state);
   try {
-    const store = await openStore({
-      ...chosen,
-      ...('database' in chosen && serversOf(chosen)),
-      clock: context.clock,
-      stock,
-      onlyLooks,
+    const where = 'file' in chosen ? chosen : serversOf(chosen);
+    const open = () => openStore({ ...where, clock: context.clock, stock, onlyLooks });
+    const store = await open().catch((error: unknown) => {
+      const isDamaged = error instanceof StorageError && error.isDamaged;
+      if (!(isDamaged && replacesDamaged && 'file' in chosen)) throw error;
+      for (const suffix of ['', '-wal', '-shm']) rmSync(chosen.file + suffix, { force: true });
+      return open();
     });
     try {
       return await work(store);

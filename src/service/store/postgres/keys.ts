@@ -9,7 +9,6 @@ import { LOOK, type Look, type Seen, seenIn } from './schema.ts';
 interface Asked {
   readonly digest: string;
   readonly rules: LimitRules;
-  readonly settle: (admission: Admission | null) => void;
 }
 
 /** A row with what says whether it has been changed since it was read. */
@@ -27,7 +26,7 @@ const IN_TIME_MS = 2_000;
 export class PostgresKeys {
   readonly #connections: Connections;
   readonly #onSeen: (seen: Seen) => void;
-  readonly #admissions = new Lane<Omit<Asked, 'settle'>, Admission | null>((asked) => this.#admitAll(asked));
+  readonly #admissions = new Lane<Asked, Admission | null>((asked) => this.#admitAll(asked));
 
   /** @param onSeen called with what each look at the database says */
   constructor(connections: Connections, onSeen: (seen: Seen) => void) {
@@ -55,46 +54,37 @@ export class PostgresKeys {
   }
 
   /** Two round trips for all, and again for those whose key another service has charged in between. */
-  async #admitAll(asked: readonly Omit<Asked, 'settle'>[]): Promise<readonly (Admission | null)[]> {
-    const admissions: (Admission | null)[] = asked.map(() => null);
-    let open: readonly Asked[] = asked.map((one, at) => ({
-      ...one,
-      settle: (admission) => {
-        admissions[at] = admission;
-      },
-    }));
-    for (let tried = 1; open.length > 0; tried++) {
-      if (tried > ATTEMPTS) throw contended();
-      open = await this.#attempt(open);
+  async #admitAll(asked: readonly Asked[]): Promise<readonly (Admission | null)[]> {
+    const settled = new Map<Asked, Admission | null>();
+    for (let tried = 1; tried <= ATTEMPTS; tried++) {
+      const open = asked.filter((one) => !settled.has(one));
+      if (open.length === 0) return asked.map((one) => settled.get(one) ?? null);
+      for (const [one, admission] of await this.#attempt(open)) settled.set(one, admission);
     }
-    return admissions;
+    throw contended();
   }
 
   /**
    * Decides all of them by the rows as they are, and writes each row that nobody has changed since. The clock is read with the rows:
    * a row that is written was read after the charge before it, so that the order of the times is the order of the charges. No lock is
    * held between the two statements: a service that is stopped there holds nobody up.
-   * @returns those whose rows were changed
+   * @returns what was decided of those whose rows were not changed
    */
-  async #attempt(asked: readonly Asked[]): Promise<readonly Asked[]> {
+  async #attempt(asked: readonly Asked[]): Promise<readonly (readonly [Asked, Admission | null])[]> {
     const digests = [...new Set(asked.map(({ digest }) => digest))].map((digest) => Buffer.from(digest, 'hex'));
     const { rows, now } = await this.#read('digest = ANY ($1::bytea[]) AND revoked_at IS NULL', digests);
     const accounts = new Map(rows.map((row) => [digestIn(row), { row, usage: usageOf(row) }]));
     const decided = asked.map((one) => {
       const account = accounts.get(one.digest);
-      if (account === undefined) return { one, admission: null };
+      if (account === undefined) return [one, null] as const;
       const limits = { minute: account.row.minute_limit, day: account.row.day_limit };
       const admission = admit(account.usage, limits, one.rules, now.now);
       account.usage = admission.usage;
-      return { one, admission };
+      return [one, admission] as const;
     });
-    const written = await this.#charge(
-      [...accounts.values()].map(({ row, usage }) => [row, usage]),
-      now,
-    );
-    const isSettled = ({ one, admission }: (typeof decided)[number]) => admission === null || written.has(one.digest);
-    for (const one of decided) if (isSettled(one)) one.one.settle(one.admission);
-    return decided.filter((one) => !isSettled(one)).map(({ one }) => one);
+    const usages = Array.from(accounts.values(), ({ row, usage }) => [row, usage] as const);
+    const written = await this.#charge(usages, now);
+    return decided.filter(([{ digest }, admission]) => admission === null || written.has(digest));
   }
 
   async #read(

@@ -3,10 +3,20 @@ import type { Clock } from '../../clock.ts';
 import { digestOf } from '../../keys/key.ts';
 import type { Admission, LimitRules, Usage } from '../../limits/admission.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from '../../seed/stock.ts';
-import { forgetUsageSql, type KeyRow, recordOf, registerSql } from '../rows.ts';
+import { Lane } from '../lane.ts';
+import {
+  forgetUsageSql,
+  type KeyRow,
+  nextPage,
+  PAGE,
+  type Page,
+  pageSql,
+  recordOf,
+  registerSql,
+  SMALLEST_ID,
+} from '../rows.ts';
 import type { Entitlement, KeyRecord, Registration, Store } from '../store.ts';
-import { Connections, numbered } from './connections.ts';
-import { PostgresInventory } from './inventory.ts';
+import { type Client, Connections, numbered } from './connections.ts';
 import { BY_ID, PostgresKeys } from './keys.ts';
 import { PostgresPets } from './pets.ts';
 import {
@@ -40,6 +50,8 @@ const CHECK = `WITH changed AS (UPDATE petstock_service.service SET version = ve
 /** How long what is under way may take when the store is closed. */
 const UNFINISHED_MS = 2_000;
 
+const PAGES = numbered(pageSql('petstock_service.pets', "string_agg(item, ',' ORDER BY id)"));
+
 /** Milliseconds for what may be as long as the stock. */
 const ALL_MS = 60_000;
 
@@ -52,7 +64,12 @@ export class PostgresStore implements Store {
   #moved = 0;
   readonly #keys: PostgresKeys;
   readonly #pets: PostgresPets;
-  readonly #inventory: PostgresInventory;
+  /** One page holds most inventories: read once for all who ask before the reading begins. */
+  readonly #firstPages = new Lane<null, string | null>(async (asked) => {
+    const [page] = await this.#connections.read<Page>(PAGES, [SMALLEST_ID]);
+    const text = page !== undefined && page.pets < PAGE ? (page.text ?? '') : null;
+    return asked.map(() => text);
+  });
   #closing: Promise<void> | null = null;
 
   /** Opens the database; new tables are made and filled with the stock. */
@@ -75,7 +92,6 @@ export class PostgresStore implements Store {
     this.#clock = clock;
     this.#keys = new PostgresKeys(connections, (seen) => this.#seen(seen));
     this.#pets = new PostgresPets(connections, () => this.now() - this.#moved);
-    this.#inventory = new PostgresInventory(connections);
   }
 
   /** Never ahead of the database by more than the clocks drift apart between two answers of it, since an answer takes time. */
@@ -127,8 +143,10 @@ export class PostgresStore implements Store {
     return this.#keys.changeUsage(id, change);
   }
 
-  inventory(): AsyncGenerator<string, void> {
-    return this.#inventory.read();
+  async *inventory(): AsyncGenerator<string, void> {
+    const single = await this.#firstPages.run(null);
+    if (single === null) yield* this.#connections.snapshot(pagesOf);
+    else if (single !== '') yield single;
   }
 
   find(petId: bigint): Promise<StockItem | null> {
@@ -185,7 +203,7 @@ export class PostgresStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const isIdle = Promise.all([this.#keys.idle(), this.#pets.idle(), this.#inventory.idle()]);
+    const isIdle = Promise.all([this.#keys.idle(), this.#pets.idle(), this.#firstPages.idle()]);
     // A database that does not answer is not to hold up the end of the service.
     await Promise.race([isIdle, sleep(UNFINISHED_MS, undefined, { ref: false })]);
     await this.#connections.close();
@@ -199,5 +217,14 @@ export class PostgresStore implements Store {
   #seen({ now, moved }: Seen): void {
     this.#ahead = now - this.#clock.now();
     this.#moved = moved;
+  }
+}
+
+async function* pagesOf(client: Client): AsyncGenerator<string, void> {
+  for (let from: bigint | null = SMALLEST_ID; from !== null; ) {
+    const { rows } = await client.query<Page>({ name: 'page', text: PAGES, values: [from] });
+    const page: Page = rows[0] ?? { pets: 0n, last_id: null, text: null };
+    if (page.text !== null) yield page.text;
+    from = nextPage(page);
   }
 }

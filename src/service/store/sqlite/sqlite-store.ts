@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { type Clock, MovableClock } from '../../clock.ts';
+import type { Clock } from '../../clock.ts';
 import type { Admission, LimitRules, Usage } from '../../limits/admission.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from '../../seed/stock.ts';
 import { forgetUsageSql, LATELY_MS } from '../rows.ts';
@@ -57,7 +57,9 @@ const REWRITE = `UPDATE keys SET plan = plan WHERE digest = (SELECT min(digest) 
  * that was moved is of one process.
  */
 export class SqliteStore implements Store {
-  readonly #clock: MovableClock;
+  readonly #clock: Clock;
+  /** How far the time has been moved: milliseconds. */
+  #ahead = 0;
   readonly #database: Database;
   readonly #requirePresent: () => void;
   readonly #sql: Prepare;
@@ -86,7 +88,7 @@ export class SqliteStore implements Store {
   }
 
   private constructor(file: string, database: Database, clock: Clock) {
-    this.#clock = new MovableClock(clock);
+    this.#clock = clock;
     this.#database = database;
     this.#requirePresent = presenceOf(file);
     this.#sql = prepareOnce(database);
@@ -96,7 +98,7 @@ export class SqliteStore implements Store {
       this.#keys,
       () => this.#requireOwn(),
       (error) => {
-        this.#wroteAt = error === undefined ? this.#clock.unmoved() : undefined;
+        this.#wroteAt = error === undefined ? this.#clock.now() : undefined;
       },
     );
     this.#shortList = new ShortList(this.#sql);
@@ -104,16 +106,16 @@ export class SqliteStore implements Store {
   }
 
   now(): number {
-    return this.#clock.now();
+    return Math.floor(this.#clock.now()) + this.#ahead;
   }
 
   advance(milliseconds: number): Promise<void> {
-    this.#clock.advance(milliseconds);
+    this.#ahead += milliseconds;
     return Promise.resolve();
   }
 
   async check(): Promise<void> {
-    if (this.#wroteAt !== undefined && Math.abs(this.#clock.unmoved() - this.#wroteAt) < LATELY_MS) {
+    if (this.#wroteAt !== undefined && Math.abs(this.#clock.now() - this.#wroteAt) < LATELY_MS) {
       return patiently(() => this.#requireOwn());
     }
     // As many pages as a request writes, though nothing in them changes: on a full disk a single one may still have its place.
