@@ -68,7 +68,7 @@ export async function storeError(
     // The address may hold a password, which no message of the driver repeats.
     return new UsageError(`The database can't be used: ${cause.message}`, { cause });
   }
-  const hint = isOwn && cause.isDamaged ? 'petstock sandbox reset' : undefined;
+  const hint = isOwn && cause.kind === 'damaged' ? 'petstock sandbox reset' : undefined;
   return new UsageError(`The sandbox can't use ${file}: ${cause.message}`, { cause, hint });
 }
 

@@ -81,7 +81,7 @@ test('a file of a later version is refused, and not taken for a broken one that 
   change(file, 'PRAGMA user_version = 99');
   await expect(start({ file })).rejects.toMatchObject({
     name: 'StorageError',
-    isDamaged: false,
+    kind: 'unusable',
     message: expect.stringMatching(/later version of petstock \(schema 99/),
   });
   rmSync(file);

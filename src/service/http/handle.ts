@@ -82,7 +82,7 @@ async function operation(exchange: Exchange, service: Service, match: Match | nu
     return await operate(exchange, service, match);
   } catch (error) {
     if (error instanceof Refusal) return refusalAnswer(error);
-    if (!(error instanceof StorageError && error.isUncertain)) throw error;
+    if (!(error instanceof StorageError && error.kind === 'uncertain')) throw error;
     exchange.cause = error;
     throw new Refusal(
       503,
@@ -122,5 +122,6 @@ function asRefusal(error: unknown): Refusal {
   if (!(error instanceof StorageError)) return new Refusal(500, 'internal_error', 'The service failed.');
   // Before the operation, no change of stock was on its way: what is uncertain is at most the charge.
   const message = 'The stock cannot be read or written at the moment. Nothing was changed.';
-  return new Refusal(503, 'storage_unavailable', message, error.isUnusable ? {} : WHEN_BACK);
+  const isOver = error.kind === 'unusable' || error.kind === 'damaged';
+  return new Refusal(503, 'storage_unavailable', message, isOver ? {} : WHEN_BACK);
 }

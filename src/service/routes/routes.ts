@@ -15,8 +15,8 @@ interface Call {
 type Operation = (call: Call) => Promise<Answer>;
 
 interface Route {
-  /** A segment that starts with ':' is a parameter. */
-  readonly segments: readonly string[];
+  /** Below the base address, with its parameter by name: `/inventory/{petId}`. */
+  readonly path: string;
   readonly operations: Readonly<Record<string, Operation>>;
   /** Headers of every answer on this path, whatever its status. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -102,11 +102,13 @@ const DEPRECATED = {
 };
 
 const ROUTES: readonly Route[] = [
-  { segments: ['inventory'], operations: { GET: listInventory } },
-  { segments: ['inventory', ':petId'], operations: { PATCH: updateInventory } },
-  { segments: ['pets', ':petId'], operations: { GET: getPet }, headers: DEPRECATED },
-  { segments: ['store', 'orders'], operations: { GET: listOrders } },
+  { path: '/inventory', operations: { GET: listInventory } },
+  { path: '/inventory/{petId}', operations: { PATCH: updateInventory } },
+  { path: '/pets/{petId}', operations: { GET: getPet }, headers: DEPRECATED },
+  { path: '/store/orders', operations: { GET: listOrders } },
 ];
+
+const PARTS = new Map(ROUTES.map((route) => [route, route.path.slice(1).split('/')]));
 
 export interface Match {
   readonly route: Route;
@@ -114,33 +116,24 @@ export interface Match {
 }
 
 /** Returns the place of a match in the API, for headers, logs and metrics. */
-export function placeOf({ route, parameter }: Match) {
-  const petId = readPetId(parameter) === null ? null : parameter;
-  return { path: pathOf(route), petId, headers: route.headers ?? {} };
+export function placeOf({ route: { path, headers = {} }, parameter }: Match) {
+  return { path, petId: readPetId(parameter) === null ? null : parameter, headers };
 }
 
 /** The route of a path, given in decoded segments. */
 export function matchRoute(segments: readonly string[]): Match | null {
-  const route = ROUTES.find(
-    (candidate) =>
-      candidate.segments.length === segments.length &&
-      candidate.segments.every((expected, at) =>
-        expected.startsWith(':') ? segments[at] !== '' : expected === segments[at],
-      ),
-  );
-  if (route === undefined) return null;
-  const at = route.segments.findIndex((segment) => segment.startsWith(':'));
-  return { route, parameter: segments[at] ?? '' };
-}
-
-/** The path below the base address with its parameters by name: `/inventory/{petId}`. */
-function pathOf({ segments }: Route): string {
-  return `/${segments.map((segment) => segment.replace(/^:(.*)$/, '{$1}')).join('/')}`;
+  for (const [route, parts] of PARTS) {
+    const isMatch = parts.every((part, at) => (part === '{petId}' ? segments[at] !== '' : part === segments[at]));
+    if (isMatch && parts.length === segments.length) {
+      return { route, parameter: segments[parts.indexOf('{petId}')] ?? '' };
+    }
+  }
+  return null;
 }
 
 /** The value of the Allow header for the service as a whole: `OPTIONS *`. */
 export function allMethods(): string {
-  return [...new Set([...ROUTES.flatMap((route) => allowedMethods(route).split(', '))])].sort().join(', ');
+  return [...new Set(ROUTES.flatMap((route) => allowedMethods(route).split(', ')))].sort().join(', ');
 }
 
 /** The value of the Allow header: HEAD where there is GET, OPTIONS everywhere. */

@@ -48,8 +48,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     try {
       return await PostgresStore.open({ urls: [database].flat(), stock, clock, onlyLooks });
     } catch (error) {
-      const isStarting = error instanceof StorageError && error.isStarting;
-      if (!isStarting || patience === undefined || clock.now() - began >= patience.seconds * 1000) throw error;
+      // Making its tables again does no harm.
+      const mayStart = error instanceof StorageError && ['starting', 'uncertain'].includes(error.kind);
+      if (!mayStart || patience === undefined || clock.now() - began >= patience.seconds * 1000) throw error;
       if (tried === 1) patience.waits(error.message);
       await patience.sleep(PAUSE_MS);
     }

@@ -99,32 +99,20 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/**
+ * `damaged`: the file makes no sense, or is no database at all. `unusable`: it is something else than a store of this version, or may
+ * not be used; trying again will not help. `starting`: the database may only be starting. `uncertain`: the change may have been made,
+ * since the connection was lost before its answer.
+ */
+type StorageFailure = 'failed' | 'damaged' | 'unusable' | 'starting' | 'uncertain';
+
 /** The store could not be read or written: a full disk, a lock that was not released in time, a damaged file. */
 export class StorageError extends Error {
   override readonly name = 'StorageError';
-  /** True when trying again will not help: the file is damaged, or something else than a store of this version. */
-  readonly isUnusable: boolean;
-  /** True when the change may have been made: the connection was lost before its answer. */
-  readonly isUncertain: boolean;
-  /** True when the database may only be starting. */
-  readonly isStarting: boolean;
-  /** True when the file is damaged, or no database at all. */
-  readonly isDamaged: boolean;
+  readonly kind: StorageFailure;
 
-  constructor(
-    message: string,
-    {
-      isUnusable = false,
-      isUncertain = false,
-      isStarting = false,
-      isDamaged = false,
-      ...options
-    }: ErrorOptions & { isUnusable?: boolean; isUncertain?: boolean; isStarting?: boolean; isDamaged?: boolean } = {},
-  ) {
+  constructor(message: string, kind: StorageFailure = 'failed', options?: ErrorOptions) {
     super(message, options);
-    this.isUnusable = isUnusable;
-    this.isUncertain = isUncertain;
-    this.isStarting = isStarting;
-    this.isDamaged = isDamaged;
+    this.kind = kind;
   }
 }

@@ -64,7 +64,7 @@ export async function withStore<Result>(
     const where = 'file' in chosen ? chosen : serversOf(chosen);
     const open = () => openStore({ ...where, clock: context.clock, stock, onlyLooks });
     const store = await open().catch((error: unknown) => {
-      const isDamaged = error instanceof StorageError && error.isDamaged;
+      const isDamaged = error instanceof StorageError && error.kind === 'damaged';
       if (!(isDamaged && replacesDamaged && 'file' in chosen)) throw error;
       for (const suffix of ['', '-wal', '-shm']) rmSync(chosen.file + suffix, { force: true });
       return open();

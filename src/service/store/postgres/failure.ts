@@ -21,12 +21,10 @@ export function failure(error: unknown, mayBeDone: boolean): StorageError {
   const code = codeOf(error);
   // An array of attempts has no message of its own: one for each address of a host.
   const said = error instanceof Error && error.message !== '' ? error.message : `PostgreSQL failed: ${code}`;
-  return new StorageError(code === DENIED ? `${said}. ${RIGHTS}` : said, {
-    cause: error,
-    isUnusable: code === DENIED,
-    isUncertain: mayBeDone && !USELESS.includes(code),
-    isStarting: STARTING.test(code),
-  });
+  if (code === DENIED) return new StorageError(`${said}. ${RIGHTS}`, 'unusable', { cause: error });
+  const isUncertain = mayBeDone && !USELESS.includes(code);
+  const kind = isUncertain ? 'uncertain' : STARTING.test(code) ? 'starting' : 'failed';
+  return new StorageError(said, kind, { cause: error });
 }
 
 const DENIED = '42501';

@@ -91,7 +91,7 @@ function requireKnown({ version, oldest }: Pick<Look, 'version' | 'oldest'>): vo
   if (oldest <= MIGRATIONS.length) return;
   throw new StorageError(
     `The tables of the service are of a later version of petstock (schema ${version}; this one knows ${MIGRATIONS.length}): use that version`,
-    { isUnusable: true },
+    'unusable',
   );
 }
 

@@ -38,7 +38,7 @@ export async function requireSessions(config: () => pg.ClientConfig, most: numbe
     for (let others = 1; others < most; others++) {
       const other = await connected();
       await other.query('BEGIN');
-      if ((await backendOf(other)) === backend) throw new StorageError(TRANSACTION_POOLER, { isUnusable: true });
+      if ((await backendOf(other)) === backend) throw new StorageError(TRANSACTION_POOLER, 'unusable');
     }
   } catch (error) {
     throw failure(error, false);

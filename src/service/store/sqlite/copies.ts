@@ -32,7 +32,7 @@ export async function backupDatabase(file: string, to: string): Promise<number> 
     if (versionOf(database) === 0n) throw new StorageError(`${file} has no stock yet`);
     await sqlite().backup(database, to);
   } catch (error) {
-    throw isSqliteError(error) ? new StorageError(error.message, { cause: error }) : error;
+    throw isSqliteError(error) ? new StorageError(error.message, 'failed', { cause: error }) : error;
   } finally {
     database.close();
   }

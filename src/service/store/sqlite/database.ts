@@ -38,7 +38,7 @@ function createPrivately(file: string): void {
   try {
     closeSync(openSync(file, 'a', 0o600));
   } catch (cause) {
-    throw new StorageError(cause instanceof Error ? cause.message : `cannot create ${file}`, { cause });
+    throw new StorageError(cause instanceof Error ? cause.message : `cannot create ${file}`, 'failed', { cause });
   }
 }
 
@@ -50,7 +50,7 @@ export function guarded<Result>(work: () => Result): Result {
     if (!isSqliteError(error)) throw error;
     const code = sqliteCodeOf(error);
     const isDamaged = code === sqliteCodes.corrupt || code === sqliteCodes.notADatabase;
-    throw new StorageError(error.message, { cause: error, isUnusable: isDamaged, isDamaged });
+    throw new StorageError(error.message, isDamaged ? 'damaged' : 'failed', { cause: error });
   }
 }
 

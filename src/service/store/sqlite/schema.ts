@@ -86,7 +86,7 @@ export function versionOf(database: Database): bigint {
   if (count === 0n) return 0n;
   const name = database.location() ?? 'the database';
   if (application !== APPLICATION_ID) {
-    throw new StorageError(`${name} is not a database of the service`, { isUnusable: true });
+    throw new StorageError(`${name} is not a database of the service`, 'unusable');
   }
   throw laterVersion(name, version);
 }
@@ -95,7 +95,7 @@ export function versionOf(database: Database): bigint {
 export function laterVersion(file: string, version: bigint): StorageError {
   return new StorageError(
     `${file} is of a later version of petstock (schema ${version}; this one knows ${CURRENT}): use that version, or another file`,
-    { isUnusable: true },
+    'unusable',
   );
 }
 
