@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { version } from '../shared/version.ts';
-import { shared, within } from './clock.ts';
+import { type Clock, shared, within } from './clock.ts';
 import type { Exchange } from './http/exchange.ts';
 import type { Admission } from './limits/admission.ts';
 import { DAY_MS, windowAt } from './limits/window.ts';
-import type { Service } from './service.ts';
+import type { Store } from './store/store.ts';
 
 /** What is counted while requests are answered. */
 export interface Metrics {
@@ -36,7 +36,11 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 /** Keys whose use is shown: those that were made first. */
 const KEYS_SHOWN = 200;
 
-interface Watched extends Pick<Service, 'store' | 'isUsable' | 'clock'> {
+interface Watched {
+  readonly store: Store;
+  isUsable(): Promise<boolean>;
+  /** For durations. */
+  readonly clock: Clock;
   /** Length of the minute window. */
   readonly minuteMs: number;
 }
