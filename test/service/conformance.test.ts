@@ -43,19 +43,27 @@ describe('each has its status, its headers, an Error body where it is an error, 
 });
 
 test.each([
-  ['5', 5n],
-  ['5.0', 5n],
-  ['-0', 0n],
-  ['-3', -3n],
-  ['1E3', 1_000n],
-  ['9007199254740993', 9_007_199_254_740_993n],
-  ['9223372036854775807', 9_223_372_036_854_775_807n],
-])('PATCH of the quantity %s writes %d, of one pet, and is answered with it', async (text, quantity) => {
+  ['{"quantity":5}', 5n],
+  ['{"quantity":5.0}', 5n],
+  ['{"quantity":0.5e1}', 5n],
+  [`{"quantity":5.${'0'.repeat(16_000)}}`, 5n],
+  ['{"quantity":1E3}', 1_000n],
+  ['{"quantity":-0}', 0n],
+  ['{"quantity":0e999999999}', 0n],
+  ['{"quantity":-3}', -3n],
+  ['{"quantity":9007199254740993}', 9_007_199_254_740_993n],
+  ['{"quantity":9223372036854775807}', 2n ** 63n - 1n],
+  ['{"quantity":-9223372036854775808}', -(2n ** 63n)],
+  ['{"quantity":5,"status":"sold","petId":9}', 5n],
+  [' {\n"quantity"\t: 5}\r\n', 5n],
+  ['\uFEFF{"quantity":5}', 5n],
+  ['{"note":"Привет 🐈","quantity":5}', 5n],
+])('PATCH with %.60s writes %d, of one pet, and is answered with it', async (body, quantity) => {
   const file = temporaryFile();
   const service = await start({ file });
   await service.patch('/inventory/9007199254740993', '{"quantity":4711}');
   const before = stockIn(file).split('\n');
-  const answer = await service.patch('/inventory/9007199254740993', `{"quantity":${text}}`);
+  const answer = await service.patch('/inventory/9007199254740993?quantity=9', body);
   expect(answer.text).toMatch(new RegExp(`^\\{"petId":9007199254740993,"quantity":${quantity},"status":"\\w+"\\}$`));
   expectHeadersOfAll(answer);
   const changed = stockIn(file)
@@ -74,4 +82,27 @@ test('503 when the stock cannot be read or written', async () => {
   expect(outcome(answer)).toBe('503 storage_unavailable');
   expectHeadersOfAll(answer);
   expect(await contract.breach('PATCH', '/inventory/1', answer)).toBe('');
+});
+
+test('quantity bounds: none by default, inclusive when given', async () => {
+  const service = await start({ quantityBounds: { min: 0n, max: 10n } });
+  const set = async (quantity: number) => outcome(await service.patch('/inventory/1', `{"quantity":${quantity}}`));
+  const refused = '400 invalid_quantity';
+  expect([await set(-1), await set(0), await set(10), await set(11)]).toEqual([refused, '200', '200', refused]);
+});
+
+test('413 beyond 16 KiB, said before it is read or found out while reading', async () => {
+  const service = await start();
+  for (const headers of [{}, { 'Transfer-Encoding': 'chunked' }]) {
+    const set = async (bytes: number) => {
+      return outcome(await service.patch('/inventory/1', '{"quantity":5}'.padEnd(bytes), { headers }));
+    };
+    expect([await set(16_384), await set(16_385)]).toEqual(['200', '413 payload_too_large']);
+    if ('Transfer-Encoding' in headers) expect(await set(3_000_000)).toBe('413 payload_too_large');
+  }
+});
+
+test.each(['application/json; charset=utf-8', 'Application/JSON'])('the type %s is JSON', async (type) => {
+  const headers = { 'Content-Type': type };
+  expect(outcome(await (await start()).patch('/inventory/%31', '{"quantity":5}', { headers }))).toBe('200');
 });

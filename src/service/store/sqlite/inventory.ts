@@ -42,11 +42,15 @@ export class ShortList {
   }
 }
 
+/** Connections kept open for the next reader; with more readers at once, the others open their own. */
+const IDLE_KEPT = 2;
+
 /** Reads the whole inventory as it is at one moment, however slowly, while others write. */
 export class Snapshots {
   readonly #file: string;
   readonly #sql: Prepare;
-  readonly #open = new Set<Database>();
+  readonly #idle: Reader[] = [];
+  readonly #busy = new Set<Reader>();
 
   /** @param sql of the connection for writes: a database in memory has no other one */
   constructor(file: string, sql: Prepare) {
@@ -54,29 +58,40 @@ export class Snapshots {
     this.#sql = sql;
   }
 
-  /** With a connection of its own: the write-ahead log keeps the state that its transaction began with. */
   async *read(): AsyncGenerator<string, void> {
-    if (this.#file === IN_MEMORY) {
-      // What is to be one state is read at once.
-      yield* [...pagesOf(guarded(() => this.#sql(QUERY)))];
-      return;
-    }
-    const database = guarded(() => openDatabase(this.#file, { readOnly: true }));
-    this.#open.add(database);
-    try {
-      yield* pagesOf(
-        guarded(() => {
-          database.exec('PRAGMA cache_size = -256; BEGIN');
-          return database.prepare(QUERY);
-        }),
-      );
-    } finally {
-      this.#open.delete(database);
-      if (database.isOpen) database.close();
-    }
+    // With a single connection, what is to be one state is read at once.
+    if (this.#file === IN_MEMORY) yield* [...pagesOf(guarded(() => this.#sql(QUERY)))];
+    else yield* this.#readFile();
   }
 
   close(): void {
-    for (const database of this.#open) database.close();
+    for (const { database } of [...this.#idle, ...this.#busy]) database.close();
   }
+
+  /** One connection a reader: the write-ahead log keeps the state that its transaction began with. */
+  *#readFile(): Generator<string, void> {
+    const reader = this.#idle.pop() ?? guarded(() => readerOf(this.#file));
+    const { database, query } = reader;
+    this.#busy.add(reader);
+    try {
+      guarded(() => database.exec('BEGIN'));
+      yield* pagesOf(query);
+    } finally {
+      if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
+      this.#busy.delete(reader);
+      if (this.#idle.length < IDLE_KEPT) this.#idle.push(reader);
+      else database.close();
+    }
+  }
+}
+
+interface Reader {
+  readonly database: Database;
+  readonly query: Statement;
+}
+
+function readerOf(file: string): Reader {
+  const database = openDatabase(file, { readOnly: true });
+  database.exec('PRAGMA cache_size = -256');
+  return { database, query: database.prepare(QUERY) };
 }
