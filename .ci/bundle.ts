@@ -26,7 +26,7 @@ const maxPiece = 80_000;
 
 /**
  * Puts the pieces that esbuild splits a program into together again, as functions in one script (`bin/loader.ts`): V8 keeps one
- * cache of a script, and the functions and classes of a piece are made only once something needs it. Bundled without splitting,
+ * cache of a script, and the functions and classes of a piece are made only once something of it is used. Bundled without splitting,
  * `--help` takes 17 M instructions more, and `inventory list` 40 M (Node 20).
  *
  * The first line is a hash of the rest, by which caches are told apart.
@@ -35,9 +35,12 @@ export const oneScript: EsbuildPlugin = {
   name: 'one-script',
   setup({ esbuild, initialOptions: { entryPoints = {} }, onEnd }) {
     const names = Object.keys(entryPoints).map((name) => `${name}.cjs`);
-    onEnd(async ({ outputFiles = [] }) => {
+    onEnd(async ({ outputFiles = [], metafile }) => {
       const entry = outputFiles.find(({ path }) => names.includes(basename(path)));
       if (entry === undefined) throw new Error(`esbuild has made no ${names}`);
+      const exported = new Map(
+        Object.entries(metafile?.outputs ?? {}).map(([path, { exports }]) => [basename(path), exports.join(' ')]),
+      );
       const pieces: string[] = [];
       const scripts: typeof outputFiles = [];
       for (const file of outputFiles) {
@@ -51,7 +54,9 @@ export const oneScript: EsbuildPlugin = {
           minifySyntax: true,
           minifyWhitespace: true,
         });
-        const piece = `${JSON.stringify(`./${basename(file.path)}`)}: function (exports, require, module) {\n${code}}`;
+        const name = basename(file.path);
+        const names = JSON.stringify(exported.get(name) ?? '');
+        const piece = `"./${name}": [${names}, function (exports, require, module) {\n${code}}]`;
         if (file !== entry && code.length > maxPiece) scripts.push({ ...file, ...scriptOf([piece]) });
         else pieces.push(piece);
       }
