@@ -5,6 +5,7 @@ import { defineConfig, type Options } from 'tsup';
 import { type EsbuildPlugin, licences, oneScript, unused } from './.ci/bundle.ts';
 import { completionTable } from './.ci/reference/completion-table.ts';
 import { manPage } from './.ci/reference/man-page.ts';
+import { buildConstants } from './.ci/release/commit.ts';
 
 /** Its folder, and that of what it loads its binaries by. Only npm is sure to put the second into our own `node_modules`. */
 const sqliteFolder = installedAt('@photostructure/sqlite', resolve('package.json'));
@@ -46,7 +47,7 @@ const all = {
   // tsup gives this precedence over `external`, so the exceptions have to be in the pattern.
   noExternal: [/^(?!(pg-native|\.\/complete\.cjs)$)/],
   removeNodeProtocol: false,
-  define: { SQLITE: '"./sqlite/index.cjs"' },
+  define: { SQLITE: '"./sqlite/index.cjs"', ...buildConstants('.') },
 } satisfies Options;
 
 const commonJs = { ...all, format: 'cjs', splitting: false, outExtension: () => ({ js: '.cjs' }) } satisfies Options;

@@ -4,6 +4,7 @@ import { build } from 'tsup';
 import { licences, unused } from '../bundle.ts';
 import { completionTable } from '../reference/completion-table.ts';
 import { bunNotice } from './bun-notice.ts';
+import { buildConstants } from './commit.ts';
 
 /**
  * Makes one CommonJS file of the program, for an executable: SQLite is that of its runtime.
@@ -36,7 +37,7 @@ async function bundle(folder: string, text: string): Promise<void> {
     noExternal: [/^(?!pg-native$)/],
     removeNodeProtocol: false,
     outExtension: () => ({ js: '.cjs' }),
-    define: Object.fromEntries(define),
+    define: { ...Object.fromEntries(define), ...buildConstants('.') },
     esbuildPlugins: text === '' ? [unused, licences()] : [unused],
   });
 }

@@ -17,7 +17,9 @@ test.each<[serve: string, command: string, exit: ExitCodeName]>([
   expect(stderr).toMatch(/^Error: .+$/m);
 });
 
-test('the version is that of the package', async () => {
+test('the version is that of the package, with the commit of a build that is no release', async () => {
   const { default: manifest } = await import('../../package.json', { with: { type: 'json' } });
-  expect(await runProgram('--version')).toMatchObject({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+  const { code, stdout, stderr } = await runProgram('--version');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.replace(/\+[\da-f]{7,}\n$/, '\n')).toBe(`${manifest.version}\n`);
 });

@@ -78,7 +78,7 @@ async function installsManual() {
 
 async function starts() {
   const version = await run('npx', ['petstock', '--version']);
-  assert.equal(version.stdout, `${manifest.version}\n`);
+  assert.equal(version.stdout.replace(/\+[\da-f]{7,}\n$/, '\n'), `${manifest.version}\n`);
   const list = await run('npx', ['petstock', '--env', 'sandbox', 'inventory', 'list', '--json']);
   assert.equal(JSON.parse(list.stdout).length, 24);
   assert.match(list.stderr, /^Rate limit: 999 of 1000 left/m);
