@@ -73,12 +73,3 @@ async function start(command: string, env = {}): Promise<{ code: number | null; 
   const isPublic = (name: string) => (builtinModules.includes(name) || name === 'sqlite') && !name.startsWith('_');
   return { code, loaded: names.filter(isPublic).sort() };
 }
-
-test('a file is on the disk before it takes its place', async () => {
-  const home = temporaryHome();
-  const trace = join(home.folder, 'trace.log');
-  const NODE_OPTIONS = `--trace-event-categories=node.fs.async --trace-event-file-pattern=${trace}`;
-  const command = ['--env', 'sandbox', 'inventory', 'export', join(home.folder, 'stock.csv')];
-  expect(await runProgram(command, { home, env: { NODE_OPTIONS } })).toMatchObject({ code: 0 });
-  expect(readFileSync(trace, 'utf8')).toContain('"name":"fsync"');
-});

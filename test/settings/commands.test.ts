@@ -277,12 +277,3 @@ test('config path names the file, which need not exist', async () => {
   );
   expect(existsSync(file)).toBe(false);
 });
-
-test.each(['set-key', 'unset-key', 'set-url', 'set', 'get', 'unset', 'list', 'path'])(
-  '%s --help has a description and examples',
-  async (name) => {
-    const outcome = await runConfig(['config', name, '--help'], { folder: tempFolder() });
-    expect(outcome.code).toBe(0);
-    expect(outcome.stdout).toMatch(new RegExp(`Usage: petstock config ${name}[^]*Examples:[^]*petstock config`));
-  },
-);

@@ -1,26 +1,20 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { answering } from '../../support/answering.ts';
 import { openShop } from '../../support/shop.ts';
 
-/** In milliseconds: far more than a linear layout takes, far less than the quadratic one of a segmenter. */
-const soon = 15_000;
-
-vi.setConfig({ testTimeout: 60_000 });
-
-async function timed(command: string, body: string, terminal: number | undefined) {
+/** Runs in far more than the time-out of a test if the layout is quadratic. */
+async function laidOut(command: string, body: string, terminal: number | undefined) {
   const shop = await openShop();
   const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
-  const from = performance.now();
-  const result = await shop.run(command, { env, terminal });
-  expect(result.code).toBe(0);
-  expect(performance.now() - from).toBeLessThan(soon);
-  return result.stdout;
+  const { code, stdout } = await shop.run(command, { env, terminal });
+  expect(code).toBe(0);
+  return stdout;
 }
 
-const cjk = '漢'.repeat(50_000);
-const emoji = '😀'.repeat(100_000);
-const family = '👩‍👩‍👧'.repeat(20_000);
-const marks = `e${'\u0301'.repeat(100_000)}`;
+const cjk = '漢'.repeat(20_000);
+const emoji = '😀'.repeat(20_000);
+const family = '👩‍👩‍👧'.repeat(5_000);
+const marks = `e${'\u0301'.repeat(20_000)}`;
 
 test.each([
   ['CJK', cjk],
@@ -29,8 +23,8 @@ test.each([
   ['marks', marks],
 ])('a long status of %s is laid out at once, and cut', async (_name, status) => {
   const body = JSON.stringify([{ petId: 1, quantity: 2, status }]);
-  const shown = await timed('inventory list', body, 60);
-  expect(shown.length).toBeLessThan(status === marks ? 200_000 : 1000);
+  const shown = await laidOut('inventory list', body, 60);
+  expect(shown.length).toBeLessThan(status === marks ? 50_000 : 1000);
   expect(shown).toContain('…');
 });
 
@@ -39,32 +33,32 @@ test.each([
   ['as a value, alone', JSON.stringify({ id: 1, text: emoji })],
   ['as a name, in a list', JSON.stringify([{ id: 1, [emoji]: 2 }])],
   ['as a name, alone', JSON.stringify({ id: 1, [emoji]: family })],
-])('a field of 100,000 emoji %s is laid out at once', async (_name, body) => {
-  await timed('orders list', body, 60);
-  await timed('orders list -o table', body, undefined);
+])('a field of 20,000 emoji %s is laid out at once', async (_name, body) => {
+  await laidOut('orders list', body, 60);
+  await laidOut('orders list -o table', body, undefined);
 });
 
 test('many columns are laid out at once', async () => {
-  const names = Array.from({ length: 4_000 }, (_, index) => [`field${index}`, index] as const);
-  await timed('orders list', JSON.stringify([Object.fromEntries(names)]), 60);
+  const names = Array.from({ length: 1_000 }, (_, index) => [`field${index}`, index] as const);
+  await laidOut('orders list', JSON.stringify([Object.fromEntries(names)]), 60);
 });
 
 test('objects without a field in common are no table', async () => {
-  const orders = Array.from({ length: 20_000 }, (_, index) => ({ [`field${index}`]: index }));
-  const shown = await timed('orders list', JSON.stringify(orders), 60);
+  const orders = Array.from({ length: 5_000 }, (_, index) => ({ [`field${index}`]: index }));
+  const shown = await laidOut('orders list', JSON.stringify(orders), 60);
   expect(JSON.parse(shown)).toEqual(orders);
 });
 
 test('the first Ctrl-C ends a long layout', async () => {
   const shop = await openShop();
-  const orders = Array.from({ length: 100_000 }, (_, id) => ({ id, text: '漢'.repeat(40) }));
+  const orders = Array.from({ length: 30_000 }, (_, id) => ({ id, text: '漢'.repeat(40) }));
   const env = { PETSTOCK_URL_STAGING: await answering(200, JSON.stringify(orders)) };
   const interrupt = new AbortController();
   // As a signal does, it comes with a turn of the event loop.
   const onStdout = () => void setImmediate(() => interrupt.abort(new Error('Interrupted')));
   const { stdout } = await shop.run('orders list', { env, terminal: 80, interrupted: interrupt.signal, onStdout });
-  expect(stdout.split('\n').length).toBeLessThan(50_000);
-}, 30_000);
+  expect(stdout.split('\n').length).toBeLessThan(15_000);
+});
 
 test('a field that is called as what every object has is empty where it is missing', async () => {
   const shop = await openShop();
