@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type CommandFacts, commandFacts } from '../../.ci/reference/command-facts.ts';
 import { topicNames } from '../../src/cli/commands/help/topic-names.ts';
+import { exitCodes } from '../../src/shared/errors.ts';
 import { openShop } from '../support/shop.ts';
 
 const pathsOf = ({ path, commands }: CommandFacts): readonly string[] => [path, ...commands.flatMap(pathsOf)];
@@ -21,6 +22,8 @@ test('each command shows the same help in each way to ask for it, whatever the w
       ])
         texts.push(await shop.run(line, { terminal: width }));
       const [first] = texts;
+      const example = new RegExp(`Commands:|Examples:[^]*petstock ${path}`);
+      if (!['', 'help', 'licenses'].includes(path)) expect(first?.stdout).toMatch(example);
       expect(first?.stdout).toMatch(new RegExp(`^Usage: petstock( ${path})?( |\n)`));
       for (const { code, stdout, stderr } of texts)
         expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: first?.stdout, stderr: '' });
@@ -30,7 +33,70 @@ test('each command shows the same help in each way to ask for it, whatever the w
   }
 });
 
-test.each(topicNames)('help %s is a text', async (topic) => {
-  const { code, stdout } = await (await openShop()).run(['help', topic]);
-  expect({ code, isLong: stdout.split('\n').length > 5 }).toEqual({ code: 0, isLong: true });
+describe.each([80, 60])('at %i columns', (terminal) => {
+  test.each(topicNames)('help %s is wrapped at words', async (topic) => {
+    const shop = await openShop();
+    const { stdout } = await shop.run(`help ${topic}`, { terminal });
+    expect(stdout.split('\n').filter((line) => line.length > terminal)).toEqual([]);
+    const wide = await shop.run(`help ${topic}`, { terminal: 100 });
+    expect(stdout.split(/\s+/)).toEqual(wide.stdout.split(/\s+/));
+  });
+});
+
+test('the help of a command has its own options, and says where the global ones are', async () => {
+  const shop = await openShop();
+  const { stdout } = await shop.run('inventory list --help');
+  expect(stdout).toContain('--status');
+  expect(stdout).not.toContain('--max-wait');
+  expect(stdout).toContain('\nGlobal options: petstock help options\n');
+  expect((await shop.run('help options')).stdout).toMatch(/--max-wait <seconds> +longest/);
+});
+
+test('help environment names every variable of the contract', async () => {
+  const shop = await openShop();
+  const { stdout } = await shop.run('help environment');
+  const names = ['ENV', 'STORE', 'URL_STAGING', 'API_KEY_STAGING', 'API_KEY', 'CONFIG_DIR', 'STATE_DIR', 'STATE_URL'];
+  for (const name of [...names, 'PAGER', 'SERVE_PORT']) expect(stdout).toContain(`PETSTOCK_${name}`);
+  for (const name of ['FORCE_COLOR', 'NO_COLOR', 'TERM=dumb']) expect(stdout).toContain(name);
+});
+
+test('the exit codes in the help are those of the program', async () => {
+  const shop = await openShop();
+  const { stdout } = await shop.run('help exit-codes');
+  const told = [...stdout.matchAll(/^ *(\d+) {2}/gm)].map(([, code]) => Number(code));
+  expect(told).toEqual(Object.values(exitCodes));
+});
+
+test('no words, or those of a noun alone, show help', async () => {
+  const shop = await openShop();
+  for (const words of [[], ['inventory'], ['config'], ['sandbox'], ['pets'], ['orders'], ['history'], ['state']])
+    expect(await shop.run(words)).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: petstock') });
+});
+
+test('-V as the value of an option is not taken for the question', async () => {
+  const shop = await openShop();
+  expect(await shop.run('inventory set 4 7 --reason -V')).toMatchObject({ code: 2, stdout: '', requests: [] });
+  expect(await shop.run('inventory list -V')).toMatchObject({ code: 0, requests: [] });
+});
+
+test('--version is the version alone', async () => {
+  const shop = await openShop();
+  expect(await shop.run('--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+});
+
+describe('what is mistyped is exit 2 with the nearest name', () => {
+  test.each([
+    ['inventry list', 'inventory'],
+    ['inventory lsit', 'list'],
+    ['inventory list --jsn', '--json'],
+    ['config set low-stok 3', 'low-stock'],
+    ['help exit-code', 'exit-codes'],
+    ['inventory set 4', 'quantity'],
+    ['inventory get', 'petId'],
+  ])('%s', async (command, told) => {
+    const shop = await openShop();
+    const result = await shop.run(command);
+    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(result.stderr).toContain(told);
+  });
 });

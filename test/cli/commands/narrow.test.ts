@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { visibleWidth } from '../../../src/output/text-width.ts';
+import { InterruptedError } from '../../../src/shared/errors.ts';
 import { changeFile } from '../../support/changes.ts';
 import { scriptedService } from '../../support/scripted-service.ts';
 import { openShop, type Shop } from '../../support/shop.ts';
@@ -98,3 +99,29 @@ test.each([0, 9_223_372_036_854_775_000n])(
     expect(wide.stdout).toMatch(/0 +out of stock +available/);
   },
 );
+
+test('at 40 columns the history and failures are records, a field a line', async () => {
+  const shop = await openShop({ quantityBounds: { max: 100n } });
+  const file = changeFile(shop, 'petId,quantity\n4,12\n5,900\n');
+  const applied = await shop.run(['inventory', 'apply', file, '--yes'], options);
+  expect(applied.stdout).toMatch(/^Line +2\nPet ID +4\nBefore +39\nAfter +12\nResult +applied\n\nLine +3\n/);
+  const { stdout } = await shop.run('history list', options);
+  expect(stdout).toMatch(
+    /^At +15 Jan 07:00\nChange +2 pets\nCommand +apply\nResult +1 failed, 1 of 2 applied\nRun +\w{4}\nEnv +staging\n$/,
+  );
+  expectNarrow(stdout);
+});
+
+test('a message after Ctrl-C begins on a line of its own on a terminal', async () => {
+  const shop = await openShop();
+  const controller = new AbortController();
+  const onSent = () => controller.abort(new InterruptedError('Interrupted'));
+  const file = changeFile(shop, 'petId,quantity\n4,12\n');
+  const command = ['inventory', 'apply', file, '--yes'];
+  const run = { onSent, interrupted: controller.signal };
+  const result = await shop.run(command, { ...run, terminal: 80, env: { NO_COLOR: '1' } });
+  expect(result.code).toBe(130);
+  expect(result.stderr).toContain('\n\nError: Interrupted; nothing was written.\nHint: petstock inventory apply ');
+  const piped = await shop.run(command, run);
+  expect(piped.stderr).not.toContain('\n\n');
+});
