@@ -32,6 +32,8 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          isolate: false,
+          pool: 'forks',
           exclude: isExecutable ? ['test/e2e/loading.test.ts', 'test/e2e/code-cache.test.ts'] : [],
           globalSetup: ['test/support/build.ts', 'test/support/postgres.ts'],
           testTimeout: 60_000,

@@ -6,26 +6,29 @@ import { fileURLToPath } from 'node:url';
 import { changedFiles, root } from './changed-files.ts';
 
 /**
- * `npm run mutation`: changes the rules that stock and keys depend on, one by one, and fails if too few of the changes are
- * noticed by a test. `npm run mutation:changed` takes the files that differ from main, and passes at once if there are none.
- * `npm run mutation -- --mutate src/state/decide.ts` takes one. Stryker is brought once, beside the packages of the lock file.
+ * `npm run mutation [file…]`: changes the rules that stock and keys depend on, one by one, and fails if too few of the changes
+ * are noticed by the tests of their room (`stryker.config.mjs`). `npm run mutation:changed` takes the files that differ from
+ * main, and passes at once if there are none. Stryker is brought once, beside the packages of the lock file.
  */
+interface Room {
+  readonly place: string;
+  readonly tests: readonly string[];
+  readonly least: number;
+}
+
+const { rooms } = (await import(new URL('stryker.config.mjs', root).href)) as { readonly rooms: readonly Room[] };
 const folder = fileURLToPath(new URL('node_modules/.cache/stryker', root));
+const stryker = join(folder, 'node_modules/@stryker-mutator/core/bin/stryker.js');
 const packages = ['@stryker-mutator/core@9.6.1', '@stryker-mutator/vitest-runner@9.6.1'];
-type Config = { readonly mutated: readonly string[] };
-const { mutated } = (await import(new URL('stryker.config.mjs', root).href)) as Config;
-const args = process.argv.slice(2).filter((arg) => arg !== '--changed');
+const given = process.argv.slice(2).filter((arg) => arg !== '--changed');
+const isChanged = process.argv.includes('--changed');
+// Without a main branch nothing is known to be unchanged.
+const chosen = given.length > 0 ? given : isChanged ? changedFiles() : undefined;
 
-if (process.argv.includes('--changed')) {
-  const changed = changedFiles();
-  const files = changed?.filter((name) => mutated.some((place) => name.startsWith(place)) && existsSync(name));
-  if (files?.length === 0) process.stdout.write('No rule that mutants are made of has changed.\n');
-  // Without a main branch nothing is known to be unchanged.
-  else mutate(files === undefined ? [] : ['--mutate', files.join()]);
-} else mutate([]);
-
-function mutate(chosen: readonly string[]): void {
-  const stryker = join(folder, 'node_modules/@stryker-mutator/core/bin/stryker.js');
+for (const { place, tests, least } of rooms) {
+  const all = place.endsWith('/') ? `${place}**/*.ts` : place;
+  const files = chosen?.filter((name) => name.startsWith(place) && existsSync(name)) ?? [all];
+  if (files.length === 0) continue;
   if (!existsSync(stryker)) {
     // The runner finds vitest in the packages around it.
     const install = [
@@ -39,13 +42,20 @@ function mutate(chosen: readonly string[]): void {
     ];
     run('npm', [...install, ...packages]);
   }
-  run(process.execPath, [stryker, 'run', 'stryker.config.mjs', ...chosen, ...args]);
+  run(process.execPath, [stryker, 'run', 'stryker.config.mjs', '--mutate', files.join()], {
+    // Stryker runs tests in threads, which can't set the zone of their process.
+    TZ: 'America/New_York',
+    PETSTOCK_MUTATION_TESTS: tests.join(' '),
+    PETSTOCK_MUTATION_LEAST: `${least}`,
+    PETSTOCK_MUTATION_MEMORY: join(folder, `${place.replaceAll('/', '-')}.json`),
+  });
 }
+if (chosen?.every((name) => !rooms.some(({ place }) => name.startsWith(place))))
+  process.stdout.write('No rule that mutants are made of has changed.\n');
 
-function run(command: string, words: readonly string[]): void {
-  if (process.exitCode) return;
-  // Stryker runs tests in threads, which can't set the zone of their process.
-  const env = { ...process.env, TZ: 'America/New_York' };
+/** Every room is run; the first failure counts. */
+function run(command: string, words: readonly string[], env: Readonly<Record<string, string>> = {}): void {
   const shell = process.platform === 'win32';
-  process.exitCode = spawnSync(command, words, { cwd: root, env, stdio: 'inherit', shell }).status ?? 1;
+  const { status } = spawnSync(command, words, { cwd: root, env: { ...process.env, ...env }, stdio: 'inherit', shell });
+  process.exitCode ||= status ?? 1;
 }
