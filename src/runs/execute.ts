@@ -3,7 +3,7 @@ import type { InventoryItem } from '../inventory/items.ts';
 import { type Guards, guardFaults, planTotals } from '../inventory/plan.ts';
 import type { RunHead } from '../inventory/run-records.ts';
 import { NotFoundError, type PetstockError, UsageError } from '../shared/errors.ts';
-import type { RunLog } from '../state/history.ts';
+import type { RunLog } from '../state/stored-run-log.ts';
 import { rowErrorOf } from '../writes/classify-failure.ts';
 import { rebase } from '../writes/rebase.ts';
 import type { Progression, Settlement, Stock, WriteOptions } from '../writes/row-write.ts';

@@ -1,6 +1,6 @@
 import type { Permit } from '../rate-limit/governor.ts';
 import { ConflictError } from '../shared/errors.ts';
-import type { Place } from '../state/pets.ts';
+import type { Place } from '../state/stored-pets.ts';
 import type { Stock } from '../writes/row-write.ts';
 import { execute, type RunAudience, type RunEnd, type RunOptions, type RunPlan } from './execute.ts';
 import type { RunSite } from './site.ts';

@@ -1,6 +1,7 @@
 import type { BulkRow } from '../inventory/change.ts';
 import type { Quantities } from '../inventory/pet-id-set.ts';
-import type { Outcome, PetWrite, RecordedRow, RunLog, RunRecord } from '../state/history.ts';
+import type { Outcome, PetWrite, RecordedRow, RunRecord } from '../state/history.ts';
+import type { RunLog } from '../state/stored-run-log.ts';
 import { rebase } from '../writes/rebase.ts';
 import type { Stock } from '../writes/row-write.ts';
 import { verdictOn } from '../writes/verdict.ts';

@@ -1,7 +1,8 @@
 import type { BulkRow } from '../inventory/change.ts';
 import { absenceText, type Quantities } from '../inventory/pet-id-set.ts';
 import { UsageError } from '../shared/errors.ts';
-import type { History, PetWrite, RecordedRow, RunRecord } from '../state/history.ts';
+import type { PetWrite, RecordedRow, RunRecord } from '../state/history.ts';
+import type { History } from '../state/stored-history.ts';
 import { laterWriteMessage, mayBeWritten } from '../writes/verdict.ts';
 
 type UndoHistory = Pick<History, 'rows' | 'lastKnownQuantities' | 'writesAfter'>;

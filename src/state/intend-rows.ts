@@ -1,7 +1,7 @@
 import { busyWith, hasForgotten, type Lease, overtakenBy, possibleWrites, type Writer } from './decide.ts';
 import type { Grant, Intent, Outcome, RecordedResult } from './history.ts';
 import type { Mark } from './pets.ts';
-import type { Living, StoredPresence } from './processes-present.ts';
+import type { Living, Presence } from './processes-present.ts';
 import {
   type BegunRun,
   type Numbered,
@@ -70,7 +70,7 @@ interface Look {
 }
 
 /** Takes the leases of rows and writes their intents, of those that are granted. */
-export function* intending(presence: StoredPresence, at: Moment, given: Intending): Work<Intended> {
+export function* intending(presence: Presence, at: Moment, given: Intending): Work<Intended> {
   const { run, intents, since, outcomes, confirmed, token } = given;
   const outcomesAsked = outcomeLoads(run, outcomes);
   const pieces = piecesOf(intents);
@@ -159,7 +159,7 @@ function intentWrites({ now, wall, boot }: Moment, run: number, token: string, i
 
 /** Whether each row may be sent. */
 function* granting(
-  presence: StoredPresence,
+  presence: Presence,
   at: Moment,
   { run, since, place, token }: Intending,
   looks: readonly Look[],

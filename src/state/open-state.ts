@@ -11,7 +11,7 @@ import { type Engine, loadEngine } from './sqlite/engine.ts';
 import { isOnNetwork } from './sqlite/network-folder.ts';
 import { isEmpty, isState, migrate } from './sqlite/schema.ts';
 import { isDamage, isUnusable, originOf } from './sqlite/sqlite-errors.ts';
-import { SqliteState, type SqliteStateOptions } from './sqlite/sqlite-state.ts';
+import { sqliteState } from './sqlite/sqlite-state.ts';
 import {
   createStateFile,
   fileSystemOf,
@@ -22,6 +22,7 @@ import {
 } from './sqlite/state-file.ts';
 import { syncFolder } from './sqlite/sync-folder.ts';
 import type { State } from './state.ts';
+import type { StoredStateOptions } from './stored-state.ts';
 
 export interface OpenStateOptions {
   /** The state folder; made where it is missing. */
@@ -126,7 +127,7 @@ async function openShared(options: OpenStateOptions, url: string, system: StateS
 }
 
 /** The options of a state in the runtime folder say why nothing may be written by it. */
-type OpenOptions = OpenStateOptions & Pick<SqliteStateOptions, 'refusal' | 'isStandIn'>;
+type OpenOptions = OpenStateOptions & Pick<StoredStateOptions, 'refusal' | 'isStandIn'>;
 
 async function openInstead(
   runtimeFolder: string,
@@ -144,9 +145,9 @@ async function openInstead(
 }
 
 async function openIn(folder: string, engine: Engine, options: OpenOptions, system: StateSystem): Promise<State> {
-  const state = new SqliteState(await connectIn(folder, engine, options, system), options);
-  if (options.need === 'limits') probe(state);
-  return state;
+  const connection = await connectIn(folder, engine, options, system);
+  if (options.need === 'limits') probe(connection);
+  return sqliteState(connection, options);
 }
 
 /**
@@ -185,11 +186,11 @@ async function connectIn(
 }
 
 /** A full disk shows itself only when something is written. */
-function probe(state: SqliteState): void {
+function probe(connection: Connection): void {
   try {
-    state.probe();
+    connection.quick(() => connection.run('UPDATE sequence SET last = last'));
   } catch (error) {
-    state.release();
+    connection.close();
     throw error;
   }
 }

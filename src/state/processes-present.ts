@@ -4,7 +4,6 @@ import { FailureError } from '../shared/errors.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import { type Holder, isAlive, type Judgement, processLease } from './decide.ts';
 import { otherFolderHint } from './other-folder.ts';
-import type { Presence, PresentProcess } from './presence.ts';
 import {
   type Answers,
   type Done,
@@ -27,6 +26,16 @@ const keptFor = 60_000;
 /** Sightings that nobody has asked for are kept for 30 days, in milliseconds. */
 const sightingsFor = 30 * 86_400_000;
 
+export interface PresentProcess {
+  readonly process: ProcessIdentity;
+  /** What it runs: `inventory apply`. */
+  readonly command: string;
+  /** Who runs it, where the state keeps that: one that several people share. */
+  readonly user?: string | undefined;
+  /** Milliseconds since the Unix epoch. */
+  readonly since: number;
+}
+
 export interface PresenceOptions {
   readonly clock: Clock;
   readonly processes: Processes;
@@ -38,8 +47,11 @@ export interface PresenceOptions {
   random(): number;
 }
 
-/** The table of those that write. A process enters it with its first `hold`, under a number that no other has. */
-export class StoredPresence implements Presence {
+/**
+ * Who is alive. A process that writes has a lease, renewed every 5 s and over 15 s after the last renewal; sooner only where
+ * it is certain that the process is gone.
+ */
+export class Presence {
   readonly id: string;
   readonly #store: Store;
   readonly #options: PresenceOptions;
@@ -59,6 +71,10 @@ export class StoredPresence implements Presence {
     this.id = String((crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n) & 0xffff_ffff_ffffn);
   }
 
+  /**
+   * Whether this process may still rely on what it holds: false once its lease is over, as after a SIGSTOP, until the next
+   * `intend` or `enter` has renewed it, and for good once the state itself was removed or replaced. For the last look before a request leaves: it never waits.
+   */
   get isCurrent(): boolean {
     return this.#hasLease && this.#store.isInPlace;
   }
@@ -142,6 +158,7 @@ export class StoredPresence implements Presence {
     return !isSameBoot(boot, self.boot) && (isSameBoot(at.boot, self.boot) || host === self.host);
   }
 
+  /** Those whose lease is not over, this process included. */
   async list(): Promise<readonly PresentProcess[]> {
     const present = await look(this.#store, (at) => this.#listing(at));
     return present.map(({ row, identity }) => ({

@@ -1,5 +1,5 @@
 import { possibleWrites } from './decide.ts';
-import type { StoredPresence } from './processes-present.ts';
+import type { Presence } from './processes-present.ts';
 import { type Moment, number, statement, text, type Work } from './store.ts';
 
 const possible = possibleWrites.map((result) => `'${result}'`).join();
@@ -9,12 +9,7 @@ const possible = possibleWrites.map((result) => `'${result}'`).join();
  * @param wanted all runs that are to be removed
  * @returns whether it was removed
  */
-export function* removing(
-  at: Moment,
-  presence: StoredPresence,
-  run: string,
-  wanted: ReadonlySet<string>,
-): Work<boolean> {
+export function* removing(at: Moment, presence: Presence, run: string, wanted: ReadonlySet<string>): Work<boolean> {
   const isOpen = 'pending + unknown > 0';
   const [[row] = [], relying = [], undone = []] = yield [
     statement('SELECT id, holder, touched FROM petstock.runs WHERE run = ?', run),

@@ -1,7 +1,7 @@
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
-import type { History } from './history.ts';
-import type { Pets } from './pets.ts';
-import type { Presence } from './presence.ts';
+import type { Presence } from './processes-present.ts';
+import type { History } from './stored-history.ts';
+import type { Pets } from './stored-pets.ts';
 
 /**
  * What a command has to know of other commands: the limits of a key, who writes which pet, what was written, and who is

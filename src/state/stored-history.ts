@@ -2,7 +2,6 @@ import { ConflictError, NotFoundError } from '../shared/errors.ts';
 import { beginning } from './begin-run.ts';
 import { removableRuns } from './decide.ts';
 import type {
-  History,
   PetBefore,
   PetWrite,
   PlannedRow,
@@ -12,14 +11,13 @@ import type {
   RowPosition,
   RunFilter,
   RunHead,
-  RunLog,
   RunOfService,
   RunRecord,
   SettledFilter,
   SettledRow,
 } from './history.ts';
 import { lastKnownQuantities, recentWrites, writesAfter } from './pet-writes.ts';
-import type { Living, StoredPresence } from './processes-present.ts';
+import type { Living, Presence } from './processes-present.ts';
 import {
   joined,
   placeConditions,
@@ -44,7 +42,7 @@ import {
   type Value,
   type Work,
 } from './store.ts';
-import { StoredRunLog } from './stored-run-log.ts';
+import { RunLog } from './stored-run-log.ts';
 import { endsOf, keptTime } from './times.ts';
 
 /** Rows that are in memory at a time. No statement stays open between two of them: it would hold up writers and the log. */
@@ -52,17 +50,26 @@ const page = 500;
 /** Old runs that one command removes on its way out. */
 const maxOld = 20;
 
-export class StoredHistory implements History {
-  readonly #context: StoreContext & { readonly presence: StoredPresence };
+/**
+ * What was written: runs, their rows, and what became of each. Nothing is held whole: lists and rows are streamed.
+ *
+ * All methods throw FailureError where the state can't be read or written.
+ */
+export class History {
+  readonly #context: StoreContext & { readonly presence: Presence };
   readonly #host: string;
-  readonly #open = new Map<string, StoredRunLog>();
+  readonly #open = new Map<string, RunLog>();
   #hasEnded = false;
 
-  constructor(context: StoreContext & { readonly presence: StoredPresence }, host: string) {
+  constructor(context: StoreContext & { readonly presence: Presence }, host: string) {
     this.#context = context;
     this.#host = host;
   }
 
+  /**
+   * Begins a run. It and its rows are durable when this resolves; nothing has been sent.
+   * @param rows in the order of the plan; asked for again if the database was lost meanwhile
+   */
   async begin(head: RunHead, rows: Iterable<PlannedRow>): Promise<RunLog> {
     const { presence, random } = this.#context;
     const run = { head, host: this.#host, holder: presence.id, token: uniqueName(), random: random() };
@@ -70,6 +77,11 @@ export class StoredHistory implements History {
     return this.#log({ ...begun, serviceName: head.service, undoes: head.undoes });
   }
 
+  /**
+   * Takes over a run whose process is gone.
+   * @param run a whole id
+   * @throws ConflictError while another process has it
+   */
   async resume(run: string): Promise<RunLog> {
     const { presence } = this.#context;
     if (this.#open.has(run)) throw goingOn(run, undefined);
@@ -87,6 +99,10 @@ export class StoredHistory implements History {
     }
   }
 
+  /**
+   * The run that a person means: its whole id, or its last four characters where only one run ends in them.
+   * @throws UsageError for what is no id, or stands for more than one run; NotFoundError where no run has it
+   */
   async find(wanted: string): Promise<string> {
     const id = readRunId(wanted);
     const [rows = []] = await this.#context.store.ask(
@@ -100,12 +116,14 @@ export class StoredHistory implements History {
     );
   }
 
+  /** @param run a whole id. @throws NotFoundError */
   async run(run: string): Promise<RunRecord> {
     const [record] = await this.#recordsOf([await this.#row(run)]);
     if (record === undefined) throw noSuchRun(run);
     return record;
   }
 
+  /** The newest first. */
   async *runs(filter: RunFilter = {}): AsyncGenerator<RunRecord, void> {
     const { sql, values } = runConditions(filter);
     let left = filter.limit ?? Number.POSITIVE_INFINITY;
@@ -128,6 +146,7 @@ export class StoredHistory implements History {
     }
   }
 
+  /** The rows of a run in the order of its plan. @param results only rows with one of these */
   async *rows(run: string, results?: readonly RecordedResult[]): AsyncGenerator<RecordedRow, void> {
     const { store } = this.#context;
     const id = number((await this.#row(run)).id) ?? 0;
@@ -144,6 +163,10 @@ export class StoredHistory implements History {
     }
   }
 
+  /**
+   * Rows that have an outcome, of all runs, in the order in which they were settled: `touched` only grows, in the order in which rows
+   * become visible, so no row ever appears before one that was given out.
+   */
   async *settled({
     after = 0,
     since,
@@ -182,20 +205,35 @@ export class StoredHistory implements History {
     }
   }
 
+  /**
+   * What other runs have written, or may have written, of a pet after a row of a run, oldest first, for each row. Writes that
+   * were taken back, and the undos that did it, are left out: together they changed nothing. The database may be far away, so
+   * many rows are one question.
+   */
   async writesAfter(run: RunOfService, rows: readonly RowPosition[]): Promise<readonly (readonly PetWrite[])[]> {
     return rows.length === 0 ? [] : writesAfter(this.#context.store, run, rows);
   }
 
+  /**
+   * The stock that this state last read or wrote of each of some pets; undefined where it knows none, or the last write is
+   * unknown. One question, as above.
+   */
   async lastKnownQuantities(service: string, pets: readonly PetBefore[]): Promise<readonly (number | undefined)[]> {
     return pets.length === 0 ? [] : lastKnownQuantities(this.#context.store, service, pets);
   }
 
+  /**
+   * The writes at a service that were settled, or begun, since a moment, the oldest first.
+   * @param since milliseconds since the Unix epoch, by the clock of this machine
+   * @param petIds only of these pets; undefined: of all
+   */
   async recentWrites(service: string, since: number, petIds?: readonly bigint[]): Promise<readonly RecentWrite[]> {
     const { store } = this.#context;
     await store.align();
     return recentWrites(store, service, store.wallOf(since), petIds);
   }
 
+  /** The runs of a change file with this content at a service, the newest first. */
   async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {
     const [rows = []] = await this.#context.store.ask(
       statement(
@@ -208,6 +246,11 @@ export class StoredHistory implements History {
     return this.#recordsOf(rows);
   }
 
+  /**
+   * Removes runs, oldest first, and gives their space back. Those stay that a process is writing, and those that another run relies on: see
+   * `removableRuns`. Runs that could be resumed go with the rest.
+   * @returns the ids of those that were removed
+   */
   async remove(runs: readonly string[]): Promise<readonly string[]> {
     const { store } = this.#context;
     const wanted = new Set(runs);
@@ -282,7 +325,7 @@ export class StoredHistory implements History {
   }
 
   #log(begun: BegunRun): RunLog {
-    const log = new StoredRunLog(this.#context, begun, () => {
+    const log = new RunLog(this.#context, begun, () => {
       this.#open.delete(begun.run);
       this.#hasEnded = true;
     });
@@ -336,7 +379,7 @@ type TakenOver =
   | { readonly kind: 'taken'; readonly run: BegunRun }
   | { readonly kind: 'held'; readonly by: string; readonly living: Living; readonly ends: number | undefined };
 
-function* livingOf(presence: StoredPresence, at: Moment, holders: Iterable<string>): Work<Living> {
+function* livingOf(presence: Presence, at: Moment, holders: Iterable<string>): Work<Living> {
   const living = yield* presence.aliveAmong(at, holders);
   return { result: living, writes: living.writes };
 }

@@ -1,7 +1,7 @@
 import { busyWith } from './decide.ts';
 import { leaseIn, takingLeases } from './intend-rows.ts';
-import type { Busy, Mark, Pets, Place } from './pets.ts';
-import type { StoredPresence } from './processes-present.ts';
+import type { Busy, Mark } from './pets.ts';
+import type { Presence } from './processes-present.ts';
 import {
   justWrites,
   look,
@@ -16,14 +16,18 @@ import {
 } from './store.ts';
 import { endsOf, keptTime } from './times.ts';
 
-type PetsContext = StoreContext & { readonly presence: StoredPresence };
+type PetsContext = StoreContext & { readonly presence: Presence };
 
 /** A mark that was taken with a lease is as good as one that is asked for, for so many milliseconds. */
 const freshFor = 250;
 
 const serviceByName = '(SELECT id FROM petstock.services WHERE name = ?)';
 
-export class StoredPets implements Pets {
+/**
+ * Who may write which pet. The service has no compare-and-set, so a write is kept apart from others of the same state by a
+ * lease on (service, petId), taken when the row is about to leave and given back with its outcome.
+ */
+export class Pets {
   readonly #context: PetsContext;
   /** The mark of the last place that was entered: nobody else of this state writes its pet from then on. */
   #entered: Mark | undefined;
@@ -32,6 +36,7 @@ export class StoredPets implements Pets {
     this.#context = context;
   }
 
+  /** A moment in the order of all writes; to be taken before the stock is read. */
   async mark(): Promise<Mark> {
     const { store, clock } = this.#context;
     // Before it is asked: a request that could arrive after that counts as later.
@@ -43,6 +48,12 @@ export class StoredPets implements Pets {
     return { sequence: number(row?.last) ?? 0, at };
   }
 
+  /**
+   * When the last request of a process that is gone can't be on its way to one of these pets any more: a stock that is read
+   * before may still change by what this state has sent.
+   * @param except a run whose own requests don't count
+   * @returns by the monotonic clock; undefined where there can be no such request
+   */
   async arrivesUntil(
     service: string,
     petIds: Pick<ReadonlySet<bigint>, 'has'>,
@@ -54,9 +65,13 @@ export class StoredPets implements Pets {
     return until === undefined ? undefined : store.time.localLatest(until);
   }
 
+  /**
+   * A place in the line of those who want to read a pet and write what depends on it: first come, first served. Nothing is
+   * held until `enter` has succeeded, so a wait for the rate limit before that blocks no one.
+   */
   async line(service: string, petId: bigint): Promise<Place> {
     const { presence } = this.#context;
-    const place = new StoredPlace(this.#context, service, petId, (mark) => {
+    const place = new Place(this.#context, service, petId, (mark) => {
       this.#entered = mark;
     });
     await presence.hold('quick', service, () => justWrites([standing(place.owner, service, petId, presence.id)]));
@@ -90,7 +105,7 @@ export class StoredPets implements Pets {
   }
 }
 
-export class StoredPlace implements Place {
+export class Place {
   readonly #context: PetsContext;
   readonly #service: string;
   readonly petId: bigint;
@@ -108,6 +123,10 @@ export class StoredPlace implements Place {
     this.petId = petId;
   }
 
+  /**
+   * Takes the lease, or says who has it or stands before us. `RunLog.intend` with this place then uses it.
+   * @returns undefined where the pet is ours
+   */
   async enter(): Promise<Busy | undefined> {
     const { store, presence, clock } = this.#context;
     if (presence.isStale) return { run: undefined, until: undefined };
@@ -122,6 +141,7 @@ export class StoredPlace implements Place {
     this.#hasLeft = true;
   }
 
+  /** Gives back place and lease; a lease that a run has taken over with `intend` is the run's. May be called again. */
   async leave(): Promise<void> {
     if (this.#hasLeft) return;
     const writes = [

@@ -1,12 +1,12 @@
 import type { Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import { hasForgotten } from './decide.ts';
-import type { Grant, Intent, Outcome, PetWrite, RunLog } from './history.ts';
+import type { Grant, Intent, Outcome, PetWrite } from './history.ts';
 import { type Intended, intending } from './intend-rows.ts';
 import { OutcomeBuffer, type Taken } from './outcome-buffer.ts';
 import { writesAfter } from './pet-writes.ts';
-import type { Mark, Place } from './pets.ts';
-import type { StoredPresence } from './processes-present.ts';
+import type { Mark } from './pets.ts';
+import type { Presence } from './processes-present.ts';
 import { type BegunRun, outcomeLoads, settling, withNumbers } from './settle-rows.ts';
 import {
   justWrites,
@@ -19,7 +19,7 @@ import {
   uniqueName,
   type Work,
 } from './store.ts';
-import { StoredPlace } from './stored-pets.ts';
+import { Place } from './stored-pets.ts';
 
 /** Outcomes wait for the next intent for so many milliseconds, or ten times as long as it takes to write them, and no more than so many of them. */
 const leastWait = 50;
@@ -36,8 +36,9 @@ interface Settling {
 /** `lost`: the state lacks what it had confirmed. */
 type SettledKind = 'settled' | 'gone' | 'lost';
 
-export class StoredRunLog implements RunLog {
-  readonly #context: StoreContext & { readonly presence: StoredPresence };
+/** The log of one run that this process writes. */
+export class RunLog {
+  readonly #context: StoreContext & { readonly presence: Presence };
   readonly #run: BegunRun;
   readonly #outstanding = new Set<number>();
   readonly #buffer = new OutcomeBuffer();
@@ -58,7 +59,7 @@ export class StoredRunLog implements RunLog {
   #checkedBy: number | undefined;
 
   /** @param onEnd called once, when this process has left the run */
-  constructor(context: StoreContext & { readonly presence: StoredPresence }, run: BegunRun, onEnd: () => void) {
+  constructor(context: StoreContext & { readonly presence: Presence }, run: BegunRun, onEnd: () => void) {
     this.#context = context;
     this.#run = run;
     this.#onEnd = onEnd;
@@ -68,6 +69,18 @@ export class StoredRunLog implements RunLog {
     return this.#run.run;
   }
 
+  /**
+   * Takes the leases of rows and writes their intents, in one durable transaction, right before their requests leave. Rows
+   * that are not granted are left as they were.
+   *
+   * @param since the mark before the stock that the rows rely on; undefined: they rely on none
+   * @param place where a row's pet was entered before: its lease goes over to the run
+   * @returns for each row, in the same order, whether it may be sent
+   *   After this process was stopped for longer than its lease, all rows are `busy` by its own run until what it sent before has
+   *   been settled; so is a row of a resumed run until the request of the process before can't be on its way any more.
+   * @throws FailureError where the state is gone or can't be written, ConflictError where another process has taken the run
+   *   over: then nothing may be sent
+   */
   async intend(rows: readonly Intent[], since: Mark | undefined, place?: Place): Promise<readonly Grant[]> {
     if (this.#hasEnded) throw new FailureError(`Run ${this.run} has been ended`);
     this.#requireInPlace();
@@ -78,6 +91,10 @@ export class StoredRunLog implements RunLog {
     return grants;
   }
 
+  /**
+   * What became of rows; gives their leases back, except for `unknown`, which keeps the pet busy until its request can't be on
+   * its way any more. Buffered: written with the next `intend`, after a moment, or by `end`, whichever is first.
+   */
   async settle(outcomes: readonly Outcome[]): Promise<void> {
     const { clock } = this.#context;
     const maxWait = this.#maxWait;
@@ -90,6 +107,10 @@ export class StoredRunLog implements RunLog {
     else this.#deadline ??= clock.deadline(maxWait, () => this.#writeSoon());
   }
 
+  /**
+   * What other runs have written, or may have written, of the pets of rows since their intents, as `History.writesAfter` has it, for
+   * each row: a process that was stopped for longer than its lease has others before it when it goes on.
+   */
   async writesSince(rows: readonly Pick<Intent, 'row' | 'petId'>[]): Promise<readonly (readonly PetWrite[])[]> {
     const { store } = this.#context;
     const own = await store.ask(
@@ -103,12 +124,17 @@ export class StoredRunLog implements RunLog {
     return writesAfter(store, { service: this.#run.serviceName, run: this.run }, positions);
   }
 
+  /**
+   * Writes out what is buffered. Durable.
+   * @throws FailureError where that fails, or the state was removed meanwhile: then the history lacks what was written
+   */
   async flush(): Promise<void> {
     if (this.#hasEnded) return;
     await this.#inTurn(() => this.#write({ isDurable: true, ends: false }));
     this.#requireInPlace();
   }
 
+  /** `flush`, and this process has left the run, even where that throws. May be called again. */
   async end(): Promise<void> {
     if (this.#hasEnded) return;
     try {
@@ -133,7 +159,7 @@ export class StoredRunLog implements RunLog {
       // As late as it may be: from then on a request can't be on its way any more.
       intents: rows.map((row) => ({ ...row, expires: time.latest(row.expires) })),
       since: since && { sequence: since.sequence, at: time.earliest(since.at) },
-      place: place instanceof StoredPlace ? place.owner : undefined,
+      place: place instanceof Place ? place.owner : undefined,
       outcomes: taken.outcomes,
       token: uniqueName(),
       confirmed: this.#confirmed,
@@ -146,7 +172,7 @@ export class StoredRunLog implements RunLog {
     this.#written(taken, true);
     const granted = rows.flatMap(({ row }, index) => (grants[index]?.kind === 'granted' ? [row] : []));
     this.#buffer.forget(new Set(granted));
-    if (granted.length > 0 && place instanceof StoredPlace) place.handOver();
+    if (granted.length > 0 && place instanceof Place) place.handOver();
     this.#checkedBy = store.generation;
     const last = granted.at(-1);
     if (last !== undefined) this.#confirmed = { row: last, token: given.token };

@@ -1,6 +1,6 @@
 import { OvertakenError, type Permit } from '../rate-limit/governor.ts';
 import type { Grant } from '../state/history.ts';
-import type { Place } from '../state/pets.ts';
+import type { Place } from '../state/stored-pets.ts';
 import { GroupSize } from './group-size.ts';
 import type { Outcomes } from './outcomes.ts';
 import { isRelying, mustLook, outdated, type QueuedRow, type WriteOptions } from './row-write.ts';

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import type { RunLog } from '../../src/state/history.ts';
 import { openState } from '../../src/state/open-state.ts';
-import type { Mark, Place } from '../../src/state/pets.ts';
+import type { Mark } from '../../src/state/pets.ts';
 import type { State } from '../../src/state/state.ts';
+import type { Place } from '../../src/state/stored-pets.ts';
+import type { RunLog } from '../../src/state/stored-run-log.ts';
 import { newDatabase } from '../support/postgres.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { sharedStore } from './postgres-rig.ts';

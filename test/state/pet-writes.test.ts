@@ -5,7 +5,7 @@ import { lastKnownQuantities, writesAfter } from '../../src/state/pet-writes.ts'
 import { Connection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine, type Row, type Value } from '../../src/state/sqlite/engine.ts';
 import { migrate } from '../../src/state/sqlite/schema.ts';
-import { SqliteState } from '../../src/state/sqlite/sqlite-state.ts';
+import { sqliteState } from '../../src/state/sqlite/sqlite-state.ts';
 import { SqliteStore } from '../../src/state/sqlite/sqlite-store.ts';
 import { createStateClock, FakeProcesses, headOf, rowsFor, service, temporaryFolder } from './rig.ts';
 
@@ -63,7 +63,7 @@ describe('no query reads a whole table', () => {
     const connection = await recording();
     const [clock, processes] = [createStateClock(), new FakeProcesses().view(1)];
     const options = { clock, processes, command: 'inventory apply', random: () => 0.5, warn: () => {} };
-    const { history, pets } = new SqliteState(connection, options);
+    const { history, pets } = sqliteState(connection, options);
     const log = await history.begin(headOf(), rowsFor(1n, 2n));
     connection.queries.length = 0;
     const [place, mark] = [await pets.line(service, 1n), await pets.mark()];

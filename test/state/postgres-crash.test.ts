@@ -1,8 +1,9 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Outcome, RunLog } from '../../src/state/history.ts';
+import type { Outcome } from '../../src/state/history.ts';
 import { openPostgres } from '../../src/state/postgres/open-postgres.ts';
 import { NotOnStandbyError, type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
 import type { State } from '../../src/state/state.ts';
+import type { RunLog } from '../../src/state/stored-run-log.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { createStateClock, FakeProcesses, headOf, intentOf, rowsFor } from './rig.ts';
 

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { KeyState } from '../../src/rate-limit/key-state.ts';
-import type { Intent, Outcome, RunLog } from '../../src/state/history.ts';
+import type { Intent, Outcome } from '../../src/state/history.ts';
 import type { State } from '../../src/state/state.ts';
+import type { RunLog } from '../../src/state/stored-run-log.ts';
 import {
   collect,
   createStateClock,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { grouped } from '../../../inventory/grouped.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import type { History } from '../../../state/history.ts';
+import type { History } from '../../../state/stored-history.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';

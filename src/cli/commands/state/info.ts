@@ -3,7 +3,7 @@ import { grouped } from '../../../inventory/grouped.ts';
 import { isoTime, localTime } from '../../../output/time.ts';
 import type { Row, View } from '../../../output/view.ts';
 import { maskDatabaseUrl } from '../../../shared/database-url.ts';
-import type { PresentProcess } from '../../../state/presence.ts';
+import type { PresentProcess } from '../../../state/processes-present.ts';
 import type { StateDescription } from '../../../state/state.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state.ts';
