@@ -38,7 +38,7 @@ export function* beginning(
   rows: Iterable<PlannedRow>,
 ): Work<BegunIds> {
   const ids = yield* insertingHead(at, { head, host, holder, token, random });
-  if (ids.isRepeated) return { result: ids };
+  if (ids.isRepeated) return ids;
   const sums = { changes: 0, maxRow: 0, units: 0n, pets: [] as bigint[], failed: 0, conflict: 0 };
   let waiting: PlannedRow[] = [];
   for (const row of rows) {
@@ -57,7 +57,7 @@ export function* beginning(
   const settled = sums.failed + sums.conflict;
   // Numbers are drawn last, since all others wait for them: one for the run, and if rows are settled already one for each row.
   const numbers = 1 + (settled > 0 ? sums.maxRow : 0);
-  const writes = [
+  at.writes.push(
     ...insertRows(ids, waiting),
     statement('UPDATE petstock.sequence SET last = last + ?', numbers),
     ...(settled > 0
@@ -75,8 +75,8 @@ export function* beginning(
       ...[sums.changes, String(sums.units), JSON.stringify(sums.pets.map(String))],
       ...[sums.changes - settled, sums.failed, sums.conflict, numbers - 1, ids.id],
     ),
-  ];
-  return { result: ids, writes };
+  );
+  return ids;
 }
 
 export interface BegunIds {

@@ -2,19 +2,13 @@ import { busyWith, hasForgotten, type Lease, overtakenBy, possibleWrites, type W
 import type { Grant, Intent, Outcome, RecordedResult } from './history.ts';
 import type { Mark } from './pets.ts';
 import type { Living, Presence } from './processes-present.ts';
-import {
-  type BegunRun,
-  type Numbered,
-  numbering,
-  outcomeLoads,
-  type Settled,
-  settling,
-  withNumbers,
-} from './settle-rows.ts';
+import { type BegunRun, numbering, outcomeLoads, type Settled, settling } from './settle-rows.ts';
 import {
   type Answers,
+  drawnBy,
   listOf,
   type Moment,
+  type Numbered,
   number,
   piecesOf,
   type Row,
@@ -86,11 +80,11 @@ export function* intending(presence: Presence, at: Moment, given: Intending): Wo
     }),
     ...pieces.map((piece) => statement(selectLeases + listOf(piece), run.service, ...piece.map(({ petId }) => petId))),
   ];
-  if (head?.[0] === undefined) return { result: { kind: 'gone' } };
+  if (head?.[0] === undefined) return { kind: 'gone' };
   const holder = text(head[0].holder);
   if (holder !== presence.id) {
     const living = yield* presence.aliveAmong(at, holder === undefined ? [] : [holder]);
-    return { result: { kind: 'taken', by: holder, living } };
+    return { kind: 'taken', by: holder, living };
   }
   const loaded = answers.splice(0, outcomesAsked.length);
   const rows = new Map(answers.splice(0, pieces.length).flatMap((found) => found.map((row) => [Number(row.row), row])));
@@ -102,25 +96,25 @@ export function* intending(presence: Presence, at: Moment, given: Intending): Wo
   const isRepeated = looks.some(({ row }) => text(row?.token) === token);
   const last = number(meta?.last) ?? 0;
   const isKept = confirmed === undefined || text(kept?.token) === confirmed.token;
-  if (!isRepeated && (!isKept || hasForgotten(last, given.highestSeen, since))) return { result: { kind: 'lost' } };
+  if (!isRepeated && (!isKept || hasForgotten(last, given.highestSeen, since))) return { kind: 'lost' };
   const settled = yield* settling(at, run, { outcomes: isRepeated ? [] : outcomes, loaded, isTakenOver: false });
-  const { grants, writes: seen } = yield* granting(presence, at, given, looks);
+  const grants = yield* granting(presence, at, given, looks);
   const granted = looks.filter(({ row }, index) => grants[index]?.kind === 'granted' && text(row?.token) !== token);
-  const writes = [...seen, ...settled.writes, ...grantedWrites(at, presence.id, given, granted, settled)];
-  const numbered = withNumbers(writes);
-  if (numbered.numbers > 0) numbered.writes.push(settled.counts.update(run.id));
-  return { result: { kind: 'granted', grants, last: last + numbered.numbers }, ...numbered };
+  writeGranted(at, presence.id, given, granted, settled);
+  const numbers = drawnBy(at.writes);
+  if (numbers > 0) at.writes.push(settled.counts.update(run.id));
+  return { kind: 'granted', grants, last: last + numbers };
 }
 
-/** What is written of the rows that are granted, and counted. */
-function grantedWrites(
+/** Writes the rows that are granted, and counts them. */
+function writeGranted(
   at: Moment,
   holder: string,
   { run, place, token }: Intending,
   granted: readonly Look[],
   { results, counts }: Settled,
-): (Statement | Numbered)[] {
-  if (granted.length === 0) return [];
+): void {
+  if (granted.length === 0) return;
   const { id, service, run: owner } = run;
   for (const { intent, row } of granted) {
     const known = results.get(intent.row) ?? (text(row?.result) as RecordedResult | undefined);
@@ -135,9 +129,9 @@ function grantedWrites(
     return [statement(writeSum, sum.before, sum.after, id, intent.row)];
   });
   const intents = granted.map(({ intent }) => intent);
-  const writes = [...takingLeases(leases), ...rebased, ...intentWrites(at, id, token, intents)];
+  at.writes.push(...takingLeases(leases), ...rebased, ...intentWrites(at, id, token, intents));
   // The lease is the run's now, and the place needs no line any more.
-  return place === undefined ? writes : [...writes, statement('DELETE FROM petstock.line WHERE place = ?', place)];
+  if (place !== undefined) at.writes.push(statement('DELETE FROM petstock.line WHERE place = ?', place));
 }
 
 const writeSum = 'UPDATE petstock.rows SET before = ?, after = ? WHERE run = ? AND row = ?';
@@ -163,7 +157,7 @@ function* granting(
   at: Moment,
   { run, since, place, token }: Intending,
   looks: readonly Look[],
-): Generator<readonly Statement[], { readonly grants: Grant[]; readonly writes: readonly Statement[] }, Answers> {
+): Work<Grant[]> {
   const leases = looks.map(({ lease }) => lease).filter((lease) => lease !== undefined);
   const owners = place === undefined ? [run.run] : [run.run, place];
   const living = yield* presence.aliveAmong(
@@ -173,14 +167,13 @@ function* granting(
   const ends = yield* endsOf(at, leases.map(keptTime));
   const contested = looks.flatMap(({ intent, row }) => (Number(row?.is_contested ?? 0) === 1 ? [intent] : []));
   const found = since === undefined ? undefined : yield* writersOf(at, run, contested, since);
-  const grants = looks.map(({ intent, row, lease }): Grant => {
+  return looks.map(({ intent, row, lease }): Grant => {
     if (text(row?.token) === token) return { kind: 'granted' };
     const busy = busyWith(leaseIn(lease, living, ends), owners, presence.id, at.now);
     if (busy !== undefined) return { kind: 'busy', ...busy };
     const writer = since && overtakenBy(found?.writers.get(intent) ?? [], found?.pruned.get(intent), since);
     return writer === undefined ? { kind: 'granted' } : { kind: 'overtaken', ...writer };
   });
-  return { grants, writes: [...living.writes, ...ends.writes, ...(found?.writes ?? [])] };
 }
 
 /** @param row the columns of a lease; undefined if nobody has it */
@@ -198,7 +191,7 @@ const fromRows =
 /** Other runs that have written pets since the mark, or may have. */
 function* writersOf(at: Moment, { id, service }: BegunRun, intents: readonly Intent[], since: Mark) {
   const [writers, pruned] = [new Map<Intent, Writer[]>(), new Map<Intent, number | undefined>()];
-  if (intents.length === 0) return { writers, pruned, writes: [] };
+  if (intents.length === 0) return { writers, pruned };
   const answers: Answers = yield intents.flatMap(({ petId }) => [
     statement(
       `SELECT ${writerColumns} ${fromRows} AND rows.touched > ? AND rows.result IN (${possible}) ORDER BY rows.touched DESC LIMIT 1`,
@@ -222,7 +215,7 @@ function* writersOf(at: Moment, { id, service }: BegunRun, intents: readonly Int
       })),
     );
   }
-  return { writers, pruned, writes: ends.writes };
+  return { writers, pruned };
 }
 
 export interface TakenLease {

@@ -6,7 +6,6 @@ import { type Holder, isAlive, type Judgement, processLease } from './decide.ts'
 import { otherFolderHint } from './other-folder.ts';
 import {
   type Answers,
-  type Done,
   type Durability,
   justWrites,
   look,
@@ -117,9 +116,8 @@ export class Presence {
     let isRenewed = false;
     const present = (at: Moment): Work<Result> => {
       isRenewed = !this.#isPresent || askedAt > this.#expires - processLease.lasts + processLease.renewedAfter;
-      return this.#isPresent
-        ? withWrites(work(at), () => (isRenewed ? [this.#renewal(at)] : []))
-        : this.#entering(at, work(at));
+      if (isRenewed) at.writes.push(this.#renewal(at));
+      return this.#isPresent ? work(at) : this.#entering(at, work(at));
     };
     try {
       const result = await this.#store.transact(kind, service, present);
@@ -134,7 +132,7 @@ export class Presence {
   *aliveAmong(at: Moment, ids: Iterable<string>): Generator<readonly Statement[], Living, Answers> {
     const others = [...new Set(ids)].filter((id) => id !== this.id);
     if (others.length === 0) {
-      return { has: (id) => id === this.id, identityOf: () => undefined, endsElsewhere: () => undefined, writes: [] };
+      return { has: (id) => id === this.id, identityOf: () => undefined, endsElsewhere: () => undefined };
     }
     const answers = yield others.map((id) => statement(`${selectPresence} WHERE id = ?`, id));
     const rows = answers.flatMap((found) => found.slice(0, 1));
@@ -148,7 +146,6 @@ export class Presence {
         const holder = holders.get(id);
         return holder !== undefined && this.#isElsewhere(holder.identity, at) ? holder.ends : undefined;
       },
-      writes: ends.writes,
     };
   }
 
@@ -178,37 +175,33 @@ export class Presence {
     this.#isPresent = false;
     const leave = statement('DELETE FROM petstock.presence WHERE id = ?', this.id);
     // Ignored: this must not replace the command's own result.
-    await this.#store.transact('quick', undefined, () => justWrites([leave])).catch(() => {});
+    await this.#store.transact('quick', undefined, justWrites([leave])).catch(() => {});
   }
 
   /** The first time: those that are long dead are removed, which nothing else does. */
   *#entering<Result>(at: Moment, work: Work<Result>): Work<Result> {
     let step = work.next([]);
-    let dead: readonly Statement[] = [];
     if (!step.done) {
       const [present = [], ...answers] = yield [statement(selectPresence), ...step.value];
-      dead = yield* this.#clearing(at, present);
+      yield* this.#clearing(at, present);
       step = work.next(answers);
       while (!step.done) step = work.next(yield step.value);
     }
-    const { writes = [], ...done } = step.value;
-    return { ...done, writes: [...dead, this.#renewal(at), ...writes] };
+    return step.value;
   }
 
-  *#clearing(at: Moment, present: readonly Row[]): Generator<readonly Statement[], readonly Statement[], Answers> {
-    if (present.length === 0) return [];
+  *#clearing(at: Moment, present: readonly Row[]): Work<void> {
     const ends = yield* endsOf(at, present.map(keptTime));
     const { isGone } = this.judgement(at);
     const dead = present
       .map((row) => holderIn(row, ends))
       .filter((row) => row.ends + keptFor < at.now || isGone(row.identity));
-    if (dead.length === 0) return ends.writes;
-    return [
-      ...ends.writes,
+    if (dead.length === 0) return;
+    at.writes.push(
       ...dead.map(({ id }) => statement('DELETE FROM petstock.presence WHERE id = ?', id)),
       ...dead.map(({ id }) => statement('DELETE FROM petstock.line WHERE holder = ?', id)),
       statement('DELETE FROM petstock.sightings WHERE at < ?', Math.round(at.wall) - sightingsFor),
-    ];
+    );
   }
 
   *#listing(at: Moment): Work<readonly { readonly row: Row; readonly identity: ProcessIdentity }[]> {
@@ -216,7 +209,7 @@ export class Presence {
     const ends = yield* endsOf(at, rows.map(keptTime));
     const judgement = this.judgement(at);
     const alive = rows.map((row) => ({ row, ...holderIn(row, ends) })).filter((holder) => isAlive(holder, judgement));
-    return { result: alive, writes: ends.writes };
+    return alive;
   }
 
   #renewal({ now, wall, boot }: Moment): Statement {
@@ -270,7 +263,8 @@ export class Presence {
   *#renewingWork(at: Moment): Work<boolean> {
     const [rows = []] = yield [statement('SELECT expires FROM petstock.presence WHERE id = ?', this.id)];
     const isRenewed = this.#hasLease && (number(rows[0]?.expires) ?? 0) > at.now;
-    return { result: isRenewed, writes: isRenewed ? [this.#renewal(at)] : [] };
+    if (isRenewed) at.writes.push(this.#renewal(at));
+    return isRenewed;
   }
 }
 
@@ -279,8 +273,6 @@ export interface Living {
   identityOf(id: string): ProcessIdentity | undefined;
   /** When the lease of a process of another start of the machine ends, unless it is renewed; undefined for any other process. */
   endsElsewhere(id: string): number | undefined;
-  /** What has been seen for the first time. */
-  readonly writes: readonly Statement[];
 }
 
 const selectPresence = 'SELECT id, identity, os_user, command, since, boot, expires, lasts FROM petstock.presence';
@@ -288,9 +280,4 @@ const selectPresence = 'SELECT id, identity, os_user, command, since, boot, expi
 function holderIn(row: Row, ends: Ends): Holder {
   const identity = JSON.parse(String(row.identity)) as ProcessIdentity;
   return { id: String(row.id), identity, ends: ends.of(keptTime(row)) ?? 0 };
-}
-
-function* withWrites<Result>(work: Work<Result>, more: () => readonly Statement[]): Work<Result> {
-  const done: Done<Result> = yield* work;
-  return { ...done, writes: [...more(), ...(done.writes ?? [])] };
 }

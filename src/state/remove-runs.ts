@@ -18,7 +18,7 @@ export function* removing(at: Moment, presence: Presence, run: string, wanted: R
     ),
     statement('SELECT run FROM petstock.runs WHERE run = (SELECT undoes FROM petstock.runs WHERE run = ?)', run),
   ];
-  if (row === undefined) return { result: false };
+  if (row === undefined) return false;
   const holder = text(row.holder);
   const living = yield* presence.aliveAmong(at, holder === undefined ? [] : [holder]);
   const floor = Math.min(
@@ -26,21 +26,18 @@ export function* removing(at: Moment, presence: Presence, run: string, wanted: R
   );
   const isHeld = holder !== undefined && living.has(holder);
   if (isHeld || undone.length > 0 || (number(row.touched) ?? 0) > floor) {
-    return { result: false, writes: living.writes };
+    return false;
   }
   const id = number(row.id) ?? 0;
-  return {
-    result: true,
-    writes: [
-      ...living.writes,
-      statement(
-        `INSERT INTO petstock.pruned (pet_id, service, sequence)
+  at.writes.push(
+    statement(
+      `INSERT INTO petstock.pruned (pet_id, service, sequence)
          SELECT pet_id, service, max(touched) FROM petstock.rows WHERE run = ? AND result IN (${possible}) GROUP BY pet_id, service
          ON CONFLICT (pet_id, service) DO UPDATE SET sequence = excluded.sequence WHERE pruned.sequence < excluded.sequence`,
-        id,
-      ),
-      statement('DELETE FROM petstock.rows WHERE run = ?', id),
-      statement('DELETE FROM petstock.runs WHERE id = ?', id),
-    ],
-  };
+      id,
+    ),
+    statement('DELETE FROM petstock.rows WHERE run = ?', id),
+    statement('DELETE FROM petstock.runs WHERE id = ?', id),
+  );
+  return true;
 }

@@ -5,6 +5,7 @@ import {
   type Answers,
   listOf,
   type Moment,
+  type Numbered,
   number,
   piecesOf,
   type Row,
@@ -12,6 +13,7 @@ import {
   statement,
   text,
   type Value,
+  type Work,
 } from './store.ts';
 
 /** A run in the tables. */
@@ -25,12 +27,11 @@ export interface BegunRun {
   readonly undoes: string | undefined;
 }
 
-/** What settling rows has changed, and what it has still to write. */
+/** What settling rows has changed. */
 export interface Settled {
   /** What each of the rows has become. */
   readonly results: ReadonlyMap<number, RecordedResult>;
   readonly counts: CountChanges;
-  readonly writes: (Statement | Numbered)[];
 }
 
 /** How many rows of a run move from one result to another, summed once for a transaction. */
@@ -74,15 +75,11 @@ interface Alike {
 }
 
 /**
- * Decides what becomes of rows, and gives their leases back; one of unknown outcome keeps its pet busy until its request can't arrive any more.
+ * Decides and writes what becomes of rows, and gives their leases back; one of unknown outcome keeps its pet busy until its request can't arrive any more.
  * @param outcomes one for each row
  * @param loaded answers of `outcomeLoads`
  */
-export function* settling(
-  at: Moment,
-  run: BegunRun,
-  { outcomes, loaded, isTakenOver }: SettleFacts,
-): Generator<readonly Statement[], Settled, Answers> {
+export function* settling(at: Moment, run: BegunRun, { outcomes, loaded, isTakenOver }: SettleFacts): Work<Settled> {
   const results = new Map<number, RecordedResult>();
   const counts = new CountChanges();
   const alike = new Map<string, Alike>();
@@ -103,10 +100,9 @@ export function* settling(
     alike.set(key, group);
     if (became === 'applied' && before !== 'applied') undone.push(Number(row.line));
   }
-  const writes = [...alike.values()].flatMap((group) => [...outcomeWrites(at, run, group), ...leaseWrites(run, group)]);
-  if (run.undoes !== undefined && undone.length > 0)
-    writes.push(...(yield* markingUndone(run.run, run.undoes, undone)));
-  return { results, counts, writes };
+  for (const group of alike.values()) at.writes.push(...outcomeWrites(at, run, group), ...leaseWrites(run, group));
+  if (run.undoes !== undefined && undone.length > 0) yield* markingUndone(at, run.run, run.undoes, undone);
+  return { results, counts };
 }
 
 interface SettleFacts {
@@ -146,13 +142,9 @@ function leaseWrites({ run, service }: BegunRun, { became, outcomes }: Alike): S
 }
 
 /** Rows of a run were taken back: each counts once, whoever takes it back first. */
-function* markingUndone(
-  by: string,
-  undoes: string,
-  rows: readonly number[],
-): Generator<readonly Statement[], Statement[], Answers> {
+function* markingUndone(at: Moment, by: string, undoes: string, rows: readonly number[]): Work<void> {
   const [[target] = []] = yield [statement('SELECT id, undone_by FROM petstock.runs WHERE run = ?', undoes)];
-  if (target === undefined) return [];
+  if (target === undefined) return;
   const id = Number(target.id);
   const known = yield piecesOf(rows).map((piece) =>
     statement(
@@ -163,7 +155,7 @@ function* markingUndone(
   );
   const first = known.flat().map(({ row }) => Number(row));
   const undoneBy = new Set(JSON.parse(String(target.undone_by)) as string[]).add(by);
-  return [
+  at.writes.push(
     ...piecesOf(first).map((piece) =>
       statement(`UPDATE petstock.rows SET undone_by = ? WHERE run = ? AND row IN ${listOf(piece)}`, by, id, ...piece),
     ),
@@ -173,14 +165,7 @@ function* markingUndone(
       JSON.stringify([...undoneBy]),
       id,
     ),
-  ];
-}
-
-/** A statement that draws numbers in the order of all writes, one for each of its rows. */
-export interface Numbered {
-  readonly numbers: number;
-  /** @param left how many are drawn after those of the statement */
-  statement(left: number): Statement;
+  );
 }
 
 /** @property sql the number of each row, given `value` */
@@ -199,21 +184,6 @@ export function numbering(
     const sql = '(SELECT last FROM petstock.sequence) - ? + row';
     return { numbers: last - first + 1, statement: (left) => statementFor(piece, { sql, value: left + last }) };
   });
-}
-
-/** Gives the statements that draw numbers their own, in their order. */
-export function withNumbers(writes: readonly (Statement | Numbered)[]): {
-  readonly numbers: number;
-  readonly writes: Statement[];
-} {
-  const numbers = writes.reduce((sum, write) => sum + ('numbers' in write ? write.numbers : 0), 0);
-  let left = numbers;
-  const numberedWrites = writes.map((write) => {
-    if (!('numbers' in write)) return write;
-    left -= write.numbers;
-    return write.statement(left);
-  });
-  return { numbers, writes: numberedWrites };
 }
 
 /** @returns the run in the columns of `selectBegun` */

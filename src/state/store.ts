@@ -34,16 +34,17 @@ export function listOf({ length }: readonly unknown[]): string {
 export type Answers = readonly (readonly Row[])[];
 
 /**
- * A work in rounds: yields statements that are asked together, is given their rows, decides, and returns what is to be written. A driver runs it in
- * one transaction under a lock, and decides nothing. It may be run again from its start if the answer to its commit was lost.
+ * A work in rounds: yields statements that are asked together, is given their rows, decides, and leaves what is to be written in `Moment.writes`. A
+ * driver runs it in one transaction under a lock, and decides nothing. It may be run again from its start if the answer to its commit was lost.
  */
-export type Work<Result> = Generator<readonly Statement[], Done<Result>, Answers>;
+export type Work<Result> = Generator<readonly Statement[], Result, Answers>;
 
-export interface Done<Result> {
-  readonly result: Result;
-  /** How many numbers in the order of all writes are drawn before `writes`. */
-  readonly numbers?: number;
-  readonly writes?: readonly Statement[];
+/** A statement over rows of a run that draws numbers in the order of all writes. */
+export interface Numbered {
+  /** How many it draws. */
+  readonly numbers: number;
+  /** @param left how many are drawn after those of the statement */
+  statement(left: number): Statement;
 }
 
 /** The times of a work. Exact once its first round was answered, under the lock. */
@@ -53,6 +54,8 @@ export interface Moment {
   /** Milliseconds since the Unix epoch, for people. */
   readonly wall: number;
   readonly boot: string;
+  /** What is written at the end of the work, in this order. */
+  readonly writes: (Statement | Numbered)[];
 }
 
 /** How a time of this process goes over to the clock of the state and back. */
@@ -79,7 +82,7 @@ export interface Store {
   readonly name: string;
   readonly time: StateTime;
   /** The time now, as far as it is known without a question. */
-  readonly moment: Moment;
+  readonly moment: Omit<Moment, 'writes'>;
   /** A moment of our wall clock, or earlier, as the state keeps such times: by its own. Milliseconds since the Unix epoch. */
   wallOf(at: number): number;
   /** Counts the connections: what was written quickly by one before this one may be lost. */
@@ -112,7 +115,7 @@ export interface StoreContext {
 /** Runs a work without a lock, for what is only looked at; what it has to write is written if it can be. */
 export async function look<Result>(store: Store, work: (at: Moment) => Work<Result>): Promise<Result> {
   await store.align();
-  const at = { ...store.moment };
+  const at: Moment = { ...store.moment, writes: [] };
   const steps = work(at);
   let step = steps.next([]);
   while (!step.done) {
@@ -120,23 +123,37 @@ export async function look<Result>(store: Store, work: (at: Moment) => Work<Resu
     Object.assign(at, store.moment);
     step = steps.next(answers);
   }
-  const { result, writes = [] } = step.value;
-  if (writes.length > 0) await store.transact('quick', undefined, () => justWrites(writes)).catch(() => {});
-  return result;
+  if (at.writes.length > 0) await store.transact('quick', undefined, justWrites(at.writes)).catch(() => {});
+  return step.value;
 }
 
-/** A work that has nothing to decide. */
-// biome-ignore lint/correctness/useYield: it asks nothing
-export function* justWrites(writes: readonly Statement[]): Work<undefined> {
-  return { result: undefined, writes };
+/** Returns a work that has nothing to decide. */
+export function justWrites(writes: Moment['writes']): (at: Moment) => Work<undefined> {
+  // biome-ignore lint/correctness/useYield: it asks nothing
+  return function* (at) {
+    at.writes.push(...writes);
+    return undefined;
+  };
 }
 
-/** In `writes`: a number that was drawn, given how many of the same work are after it. */
+/** In a statement: a number that was drawn, given how many of the same work are after it. */
 export const drawnNumber = '(SELECT last FROM petstock.sequence) - ?';
 
-/** Statements that draw numbers; they come before those that use them. */
-export function drawing(numbers = 0): Statement[] {
-  return numbers === 0 ? [] : [statement('UPDATE petstock.sequence SET last = last + ?', numbers)];
+/** Returns how many numbers are drawn by what is to be written. */
+export function drawnBy(writes: Moment['writes']): number {
+  return writes.reduce((sum, write) => sum + ('numbers' in write ? write.numbers : 0), 0);
+}
+
+/** Returns the statements that end a work: they draw its numbers, and each has its own. */
+export function statementsOf(writes: Moment['writes']): Statement[] {
+  let left = drawnBy(writes);
+  const draw = left === 0 ? [] : [statement('UPDATE petstock.sequence SET last = last + ?', left)];
+  const numbered = writes.map((write) => {
+    if (!('numbers' in write)) return write;
+    left -= write.numbers;
+    return write.statement(left);
+  });
+  return [...draw, ...numbered];
 }
 
 /** Returns a name that nothing else has. The global `crypto`: numbers of a test may come again. */

@@ -298,18 +298,15 @@ export class History {
   *#taking(at: Moment, run: string): Work<TakenOver> {
     const { presence } = this.#context;
     const [[row] = []] = yield [statement(`${selectBegun} WHERE run = ?`, run)];
-    if (row === undefined) return { result: { kind: 'gone' } };
+    if (row === undefined) return { kind: 'gone' };
     const begun = begunRunIn(row);
     const { holder } = begun;
     const living = yield* presence.aliveAmong(at, holder === undefined ? [] : [holder]);
     if (holder !== undefined && holder !== presence.id && living.has(holder)) {
-      return {
-        result: { kind: 'held', by: holder, living, ends: living.endsElsewhere(holder) },
-        writes: living.writes,
-      };
+      return { kind: 'held', by: holder, living, ends: living.endsElsewhere(holder) };
     }
-    const take = statement('UPDATE petstock.runs SET holder = ? WHERE id = ?', presence.id, begun.id);
-    return { result: { kind: 'taken', run: begun }, writes: [...living.writes, take] };
+    at.writes.push(statement('UPDATE petstock.runs SET holder = ? WHERE id = ?', presence.id, begun.id));
+    return { kind: 'taken', run: begun };
   }
 
   /** A process of another start of the machine may be gone with it, or live in a container beside us: its lease says which. */
@@ -346,7 +343,7 @@ export class History {
     const { store, presence } = this.#context;
     const holders = new Set(rows.flatMap(({ holder }) => text(holder) ?? []));
     if (holders.size === 0) return rows.map((row) => runRecordOf(row, false));
-    const living = await look(store, (at) => livingOf(presence, at, holders));
+    const living = await look(store, (at) => presence.aliveAmong(at, holders));
     return rows.map((row) => runRecordOf(row, row.holder !== null && living.has(String(row.holder))));
   }
 
@@ -355,10 +352,10 @@ export class History {
     const [rows = []] = await store.ask(statement(sql, ...values));
     let last = before;
     const isUnknown = rows.some(({ result }) => result === 'unknown');
-    const ends = isUnknown ? await look(store, (at) => endsWork(at, rows)) : undefined;
+    const ends = isUnknown ? await look(store, (at) => endsOf(at, rows.map(keptTime))) : undefined;
     const now = clock.monotonic();
     return rows.map((row) => {
-      const end = row.result === 'unknown' ? ends?.(row) : undefined;
+      const end = row.result === 'unknown' ? ends?.of(keptTime(row)) : undefined;
       const local = end === undefined ? undefined : store.time.localLatest(end);
       last = recordedRowOf(row, local !== undefined && local > now ? local : undefined, last);
       return last;
@@ -378,16 +375,6 @@ type TakenOver =
   | { readonly kind: 'gone' }
   | { readonly kind: 'taken'; readonly run: BegunRun }
   | { readonly kind: 'held'; readonly by: string; readonly living: Living; readonly ends: number | undefined };
-
-function* livingOf(presence: Presence, at: Moment, holders: Iterable<string>): Work<Living> {
-  const living = yield* presence.aliveAmong(at, holders);
-  return { result: living, writes: living.writes };
-}
-
-function* endsWork(at: Moment, rows: readonly Row[]): Work<(row: Row) => number | undefined> {
-  const ends = yield* endsOf(at, rows.map(keptTime));
-  return { result: (row) => ends.of(keptTime(row)), writes: ends.writes };
-}
 
 function noSuchRun(run: string): NotFoundError {
   return new NotFoundError(`There is no run ${run} in the history`, { hint: 'petstock history list' });

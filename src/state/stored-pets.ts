@@ -74,7 +74,7 @@ export class Pets {
     const place = new Place(this.#context, service, petId, (mark) => {
       this.#entered = mark;
     });
-    await presence.hold('quick', service, () => justWrites([standing(place.owner, service, petId, presence.id)]));
+    await presence.hold('quick', service, justWrites([standing(place.owner, service, petId, presence.id)]));
     return place;
   }
 
@@ -100,8 +100,7 @@ export class Pets {
     const ends = yield* endsOf(at, wanted.map(keptTime));
     const orphaned = wanted.filter(({ holder }) => holder === null || !living.has(String(holder)));
     const open = orphaned.map((row) => ends.of(keptTime(row)) ?? 0).filter((end) => end > at.now);
-    const writes = [...living.writes, ...ends.writes];
-    return { result: open.length === 0 ? undefined : Math.max(...open), writes };
+    return open.length === 0 ? undefined : Math.max(...open);
   }
 }
 
@@ -153,7 +152,7 @@ export class Place {
         this.owner,
       ),
     ];
-    await this.#context.store.transact('quick', this.#service, () => justWrites(writes));
+    await this.#context.store.transact('quick', this.#service, justWrites(writes));
     this.#hasLeft = true;
   }
 
@@ -179,16 +178,15 @@ export class Place {
     const holders = [...before, ...(lease === undefined ? [] : [lease])].flatMap(({ holder }) => text(holder) ?? []);
     const living = yield* presence.aliveAmong(at, holders);
     const ends = yield* endsOf(at, [lease && keptTime(lease)]);
-    const seen = [...living.writes, ...ends.writes];
     // A process that was away for longer than its lease was taken for dead, and goes to the end of the line.
-    const stands = ownIndex < 0 ? [standing(this.owner, this.#service, this.petId, presence.id)] : [];
+    if (ownIndex < 0) at.writes.push(standing(this.owner, this.#service, this.petId, presence.id));
     const busy = busyWith(leaseIn(lease, living, ends), [this.owner], presence.id, at.now);
-    if (busy !== undefined) return { result: { busy, sequence }, writes: [...seen, ...stands] };
+    if (busy !== undefined) return { busy, sequence };
     const firstAlive = before.findIndex(({ holder }) => living.has(String(holder)));
     // The dead before us leave the line, which nothing else does.
     const dead = firstAlive < 0 ? before : before.slice(0, firstAlive);
-    const writes = [...seen, ...stands, ...dead.map(({ place }) => leaving(String(place)))];
-    if (firstAlive >= 0) return { result: { busy: { run: undefined, until: undefined }, sequence }, writes };
+    at.writes.push(...dead.map(({ place }) => leaving(String(place))));
+    if (firstAlive >= 0) return { busy: { run: undefined, until: undefined }, sequence };
     const taken = {
       petId: this.petId,
       service: number(own?.service) ?? 0,
@@ -196,10 +194,8 @@ export class Place {
       run: null,
       holder: presence.id,
     };
-    return {
-      result: { busy: undefined, sequence },
-      writes: [...writes, ...takingLeases([{ ...taken, boot: null, expires: null, lasts: null }])],
-    };
+    at.writes.push(...takingLeases([{ ...taken, boot: null, expires: null, lasts: null }]));
+    return { busy: undefined, sequence };
   }
 }
 

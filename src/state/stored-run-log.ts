@@ -7,8 +7,9 @@ import { OutcomeBuffer, type Taken } from './outcome-buffer.ts';
 import { writesAfter } from './pet-writes.ts';
 import type { Mark } from './pets.ts';
 import type { Presence } from './processes-present.ts';
-import { type BegunRun, outcomeLoads, settling, withNumbers } from './settle-rows.ts';
+import { type BegunRun, outcomeLoads, settling } from './settle-rows.ts';
 import {
+  drawnBy,
   justWrites,
   type Moment,
   number,
@@ -209,7 +210,7 @@ export class RunLog {
       if (taken.outcomes.length === 0 && !settling.isDurable) return;
       const kind = settling.isDurable ? 'durable' : 'quick';
       if (settling.ends && taken.outcomes.length === 0 && this.#checkedBy === store.generation) {
-        await store.transact(kind, undefined, () => justWrites([this.#leaving()]));
+        await store.transact(kind, undefined, justWrites([this.#leaving()]));
         return;
       }
       const result = await store.transact(kind, this.#run.serviceName, (at) =>
@@ -230,15 +231,14 @@ export class RunLog {
       statement('SELECT last FROM petstock.sequence'),
       ...outcomeLoads(run, outcomes),
     ];
-    if (head === undefined) return { result: 'gone' };
+    if (head === undefined) return 'gone';
     const isOurs = text(head.holder) === presence.id;
     const isKept = this.#confirmed === undefined || text(kept?.token) === this.#confirmed.token;
     const isLost = isOurs && (!isKept || hasForgotten(number(meta?.last) ?? 0, this.#highestSeen, undefined));
     const settled = yield* settling(at, run, { outcomes, loaded, isTakenOver: !isOurs });
-    const numbered = withNumbers(settled.writes);
-    if (numbered.numbers > 0) numbered.writes.push(settled.counts.update(run.id));
-    if (ends) numbered.writes.push(this.#leaving());
-    return { result: isLost ? 'lost' : 'settled', ...numbered };
+    if (drawnBy(at.writes) > 0) at.writes.push(settled.counts.update(run.id));
+    if (ends) at.writes.push(this.#leaving());
+    return isLost ? 'lost' : 'settled';
   }
 
   #leaving(): Statement {

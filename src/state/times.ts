@@ -12,8 +12,6 @@ export interface KeptTime {
 /** Kept times by the clock of this start of the machine. */
 export interface Ends {
   of(time: KeptTime | undefined): number | undefined;
-  /** Sightings that are not kept yet. */
-  readonly writes: readonly Statement[];
 }
 
 /** A time that says nothing of how far ahead it lay, in milliseconds. */
@@ -37,19 +35,17 @@ export function* endsOf(
   const foreign = new Map<string, KeptTime>();
   for (const time of times) if (time !== undefined && !own(time)) foreign.set(keyOf(time), time);
   const known = new Map<string, number>();
-  const writes: Statement[] = [];
   if (foreign.size > 0) {
     const asked = [...foreign.values()];
     const answers = yield asked.map(({ boot, expires }) => statement(selectSighting, at.boot, boot, expires));
     for (const [index, time] of asked.entries()) {
       const ends = number(answers[index]?.[0]?.ends);
       known.set(keyOf(time), ends ?? at.now + time.lasts);
-      if (ends === undefined) writes.push(sighted(at, time));
+      if (ends === undefined) at.writes.push(sighted(at, time));
     }
   }
   return {
     of: (time) => time && (own(time) ? time.expires : (known.get(keyOf(time)) ?? at.now + time.lasts)),
-    writes,
   };
 }
 

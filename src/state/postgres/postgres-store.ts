@@ -2,11 +2,11 @@ import type { Clock } from '../../shared/clock.ts';
 import {
   type Answers,
   type Durability,
-  drawing,
   type Moment,
   type Statement,
   type Store,
   statement,
+  statementsOf,
   type Work,
 } from '../store.ts';
 import type { Ask, PostgresConnection } from './connection.ts';
@@ -45,7 +45,7 @@ export class PostgresStore implements Store {
     return this.#connection.generation;
   }
 
-  get moment(): Moment {
+  get moment(): Store['moment'] {
     const now = this.time.earliest(this.#clock.monotonic());
     return { now, wall: now, boot: sharedBoot };
   }
@@ -93,23 +93,21 @@ export class PostgresStore implements Store {
     // As late as it may be until it is read: a lease that is taken lasts no less than its owner believes.
     const monotonic = this.#clock.monotonic();
     const now = this.time.latest(monotonic);
-    const at = { now, wall: (now + this.time.earliest(monotonic)) / 2, boot: sharedBoot };
+    const at = { now, wall: (now + this.time.earliest(monotonic)) / 2, boot: sharedBoot, writes: [] };
     const steps = work(at);
     let step = steps.next([]);
     const opening = this.#locking(service);
     const options = { isDurable: kind === 'durable', begins: true };
     try {
       if (step.done) {
-        const { result } = step.value;
-        await this.#connection.timed(ask, opening, [...writesOf(step.value), commit], options);
-        return this.#done(service, result);
+        await this.#connection.timed(ask, opening, [...statementsOf(at.writes), commit], options);
+        return this.#done(service, step.value);
       }
       const first = await this.#connection.timed(ask, opening, step.value, options);
       at.now = at.wall = first.now;
       for (step = steps.next(first.answers); !step.done; step = steps.next(await ask(step.value, goesOn)));
-      const { result } = step.value;
-      await ask([...writesOf(step.value), commit], goesOn);
-      return this.#done(service, result);
+      await ask([...statementsOf(at.writes), commit], goesOn);
+      return this.#done(service, step.value);
     } catch (error) {
       if (!isLost(error)) await ask([rollback], goesOn).catch(() => {});
       throw error;
@@ -131,13 +129,3 @@ export class PostgresStore implements Store {
 }
 
 const goesOn = { goesOn: true } as const;
-
-function writesOf({
-  numbers,
-  writes = [],
-}: {
-  readonly numbers?: number;
-  readonly writes?: readonly Statement[];
-}): Statement[] {
-  return [...drawing(numbers), ...writes];
-}

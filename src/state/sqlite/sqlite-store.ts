@@ -2,12 +2,12 @@ import type { Clock } from '../../shared/clock.ts';
 import {
   type Answers,
   type Durability,
-  drawing,
   type Moment,
   type Row,
   type Statement,
   type StateTime,
   type Store,
+  statementsOf,
   type Work,
 } from '../store.ts';
 import type { Connection } from './connection.ts';
@@ -43,7 +43,7 @@ export class SqliteStore implements Store {
     this.#patience = { clock, isAnyStopped };
   }
 
-  get moment(): Moment {
+  get moment(): Store['moment'] {
     return { now: this.#clock.monotonic(), wall: this.#clock.now(), boot: this.#clock.boot() };
   }
 
@@ -83,12 +83,12 @@ export class SqliteStore implements Store {
   /** Inside a transaction. */
   #run<Result>(service: string | undefined, work: (at: Moment) => Work<Result>): Result {
     if (service !== undefined) this.#nameService(service);
-    const steps = work(this.moment);
+    const at: Moment = { ...this.moment, writes: [] };
+    const steps = work(at);
     let step = steps.next([]);
     while (!step.done) step = steps.next(step.value.map((asked) => this.#ask(asked)));
-    const { result, numbers, writes = [] } = step.value;
-    for (const { sql, values } of [...drawing(numbers), ...writes]) this.#connection.run(ofSqlite(sql), ...values);
-    return result;
+    for (const { sql, values } of statementsOf(at.writes)) this.#connection.run(ofSqlite(sql), ...values);
+    return step.value;
   }
 
   #nameService(service: string): void {
