@@ -1,5 +1,5 @@
-import { fault, type Parsed, quoted } from '../inventory/parsed.ts';
 import { isAddition, parseDelta, parsePetId, parseQuantity } from '../inventory/values.ts';
+import { fault, type Parsed, quoted } from '../shared/parsed.ts';
 
 const exponent = /^[+-]?\d+(?:[.,]\d+)?[eE]\+?\d+$/;
 /** Spreadsheets keep 15 digits and fill up with zeros. */

@@ -1,5 +1,5 @@
-import { quoted } from '../inventory/parsed.ts';
 import { parsePetId, parseQuantity } from '../inventory/values.ts';
+import { quoted } from '../shared/parsed.ts';
 import { type CsvRecord, CsvRecords, delimiterName } from './csv-records.ts';
 import type { FaultList } from './fault.ts';
 import { type Field, type FieldNames, type FieldTexts, nearestField, type RawRow } from './field-names.ts';

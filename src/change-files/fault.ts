@@ -1,4 +1,4 @@
-import { quoted } from '../inventory/parsed.ts';
+import { quoted } from '../shared/parsed.ts';
 
 /** What the places of a file count: its lines, or the items of a JSON list that is written on one line. */
 export type PlaceUnit = 'line' | 'item';

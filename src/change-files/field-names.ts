@@ -1,5 +1,5 @@
-import { quoted } from '../inventory/parsed.ts';
 import { editDistance } from '../shared/did-you-mean.ts';
+import { quoted } from '../shared/parsed.ts';
 import { shellWord } from '../shared/where.ts';
 import type { FaultList, Remedy } from './fault.ts';
 

@@ -1,5 +1,5 @@
-import { quoted } from '../inventory/parsed.ts';
 import { type Json, type JsonObject, JsonSyntaxError, numberText, parseJson, TooManyValues } from '../shared/json.ts';
+import { quoted } from '../shared/parsed.ts';
 import type { FaultList } from './fault.ts';
 import type { Field, FieldNames, RawRow } from './field-names.ts';
 import { ArrayElements, type JsonElement, JsonLines } from './json-elements.ts';

@@ -1,6 +1,6 @@
 import type { Change } from '../inventory/change.ts';
-import type { Parsed } from '../inventory/parsed.ts';
 import { PetIdSet } from '../inventory/pet-id-set.ts';
+import type { Parsed } from '../shared/parsed.ts';
 import { bareNumber, readDelta, readPetId, readQuantity } from './cell-values.ts';
 import { FaultList, type FileFaults, type PlaceUnit } from './fault.ts';
 import type { RawRow, RowField } from './field-names.ts';

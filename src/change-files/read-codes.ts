@@ -1,6 +1,6 @@
 import type { BarCodes } from '../inventory/bar-codes.ts';
 import { codeFault, codeText } from '../inventory/count/scan-line.ts';
-import { quoted } from '../inventory/parsed.ts';
+import { quoted } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
 import { type CsvRecord, CsvRecords } from './csv-records.ts';
 import { BrokenFileError, FaultList, type FileFaults } from './fault.ts';

@@ -1,5 +1,5 @@
 import { grouped } from '../inventory/grouped.ts';
-import { errorJson, errorText, sentence } from '../output/error-text.ts';
+import { errorJson, errorText } from '../output/error-text.ts';
 import { exactJson } from '../output/exact-json.ts';
 import { createPaint, wantsColor } from '../output/paint.ts';
 import { formatDuration, localTime, minuteOf } from '../output/time.ts';
@@ -20,6 +20,7 @@ import {
   UsageError,
 } from '../shared/errors.ts';
 import { systemFailureText } from '../shared/file-error.ts';
+import { sentence } from '../shared/parsed.ts';
 import { whereOptions } from '../shared/where.ts';
 import type { Context } from './context.ts';
 import type { GlobalOptions } from './invocation/globals.ts';

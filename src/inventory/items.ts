@@ -1,4 +1,4 @@
-import { fault, type Parsed, parsed, quoted } from './parsed.ts';
+import { fault, type Parsed, parsed, quoted } from '../shared/parsed.ts';
 
 /** The statuses that the service specifies, in the order in which petstock shows them. */
 export const petStatuses = ['available', 'pending', 'sold'] as const;

@@ -1,7 +1,7 @@
+import type { Parsed } from '../shared/parsed.ts';
 import type { BulkRow, Change, RowError, RowResult } from './change.ts';
 import { grouped } from './grouped.ts';
 import { unreadableText } from './items.ts';
-import type { Parsed } from './parsed.ts';
 import { outdatedText, type Quantities } from './pet-id-set.ts';
 import { addDelta } from './values.ts';
 

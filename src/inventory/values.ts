@@ -1,6 +1,6 @@
-import { fault, type Parsed, parsed, quoted } from './parsed.ts';
+import { fault, type Parsed, parsed, quoted } from '../shared/parsed.ts';
 
-export type { Parsed } from './parsed.ts';
+export type { Parsed } from '../shared/parsed.ts';
 
 const smallestPetId = -(2n ** 63n);
 const largestPetId = 2n ** 63n - 1n;

@@ -1,8 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import type { PetWrite } from '../runs/one-pet.ts';
-import { parseBaseUrl } from '../settings/base-url.ts';
-import { parseKey } from '../settings/keys.ts';
+import { parseBaseUrl, parseKey } from '../settings/key-and-url.ts';
 import { parseDatabaseUrl } from '../shared/database-url.ts';
 import { UsageError } from '../shared/errors.ts';
 import { parseJson } from '../shared/json.ts';

@@ -1,4 +1,4 @@
-import { fault, type Parsed, parsed, quoted } from '../inventory/parsed.ts';
+import { fault, type Parsed, parsed, quoted } from '../shared/parsed.ts';
 import type { Batches } from './batches.ts';
 import type { Column, View } from './view.ts';
 

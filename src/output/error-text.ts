@@ -1,3 +1,4 @@
+import { sentence } from '../shared/parsed.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { exactJson } from './exact-json.ts';
 import type { Paint } from './paint.ts';
@@ -67,11 +68,6 @@ export function withoutWords({ message, service }: Pick<ErrorFacts, 'message' | 
   const first = before === '' ? `The service answered ${service.status}` : before;
   const own = after.startsWith('(') ? `${first} ${after}` : [sentence(first), after].join(' ').trimEnd();
   return { own: sentence(own), words: [said] };
-}
-
-/** Returns the text with a period at its end. */
-export function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /**

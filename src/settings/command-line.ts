@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { fault, type Parsed, parsed } from '../shared/parsed.ts';
 import { shellWord } from '../shared/where.ts';
-import type { Parsed } from './variables.ts';
 
 /**
  * Splits a command into words as a shell does, with quotes and backslashes and nothing else: `~`, `$NAME` and `*` are not
@@ -21,14 +21,12 @@ export function parseCommandLine(text: string): Parsed<readonly string[]> {
       rest = rest.slice(part[0].length);
       word += unquoted(part[0]);
     }
-    if (/^["']/.test(rest)) return { ok: false, fault: `a quote is not closed: ${rest.slice(0, 1)}` };
+    if (/^["']/.test(rest)) return fault(`a quote is not closed: ${rest.slice(0, 1)}`);
     if (/^\S/.test(rest)) return forShell(rest);
     words.push(word);
     rest = rest.trimStart();
   }
-  return words[0] === undefined || words[0] === ''
-    ? { ok: false, fault: 'it names no program' }
-    : { ok: true, value: words };
+  return words[0] ? parsed(words) : fault('it names no program');
 }
 
 /**
@@ -39,8 +37,8 @@ export function absoluteCommand(text: string): Parsed<string> {
   const words = parseCommandLine(text);
   if (!words.ok) return words;
   const [program = '', ...args] = words.value;
-  if (!hasFolder(program) || path.isAbsolute(program)) return { ok: true, value: text };
-  return { ok: true, value: [path.resolve(program), ...args].map(shellWord).join(' ') };
+  if (!hasFolder(program) || path.isAbsolute(program)) return parsed(text);
+  return parsed([path.resolve(program), ...args].map(shellWord).join(' '));
 }
 
 /** The same for a command that a shell runs. Only the program that it begins with can be told. */
@@ -56,8 +54,7 @@ export function hasFolder(program: string): boolean {
 }
 
 function forShell(rest: string): Parsed<never> {
-  const fault = `"${rest.charAt(0)}" is for a shell: put it in quotes, or pass --shell to have one run the command`;
-  return { ok: false, fault };
+  return fault(`"${rest.charAt(0)}" is for a shell: put it in quotes, or pass --shell to have one run the command`);
 }
 
 /** In single quotes; in double quotes; a backslash and what it protects; anything that no shell interprets. */

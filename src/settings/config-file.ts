@@ -2,20 +2,19 @@ import path from 'node:path';
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
 import { systemCode } from '../shared/file-error.ts';
+import { fault, type Parsed, parsed, sentence } from '../shared/parsed.ts';
 import { type PrivateFile, readPrivateFile, requirePrivateFolder } from '../shared/private-files.ts';
-import { parseBaseUrl } from './base-url.ts';
 import { parseCommandLine } from './command-line.ts';
-import { parseKey } from './keys.ts';
+import { parseBaseUrl, parseKey } from './key-and-url.ts';
 import {
   definitionOf,
+  isStorable,
   parseStoreName,
   type RemoteEnvironmentName,
   remoteEnvironmentNames,
   type StoredSettings,
-  sentence,
   settingNames,
 } from './settings.ts';
-import type { Parsed } from './variables.ts';
 
 /** A command that prints a key. */
 export interface KeyCommand {
@@ -27,16 +26,15 @@ export interface KeyCommand {
 
 type ByEnvironment<Value> = Readonly<Partial<Record<RemoteEnvironmentName, Value>>>;
 
-/** The keys and URLs of one store, by environment, and its settings. */
+/** The keys and URLs of one store, by environment, and its settings. An environment has a key or a command, never both. */
 export interface StoredStore {
   /** Settings of a named store take precedence over those of the store without a name, which are those of all. */
   readonly settings: StoredSettings;
   readonly keys: ByEnvironment<string>;
   readonly urls: ByEnvironment<string>;
   /** The origin that each key was stored for. Absent for a key that was stored before any URL, or written by hand. */
-  readonly keyOrigins?: ByEnvironment<string>;
-  /** Absent: none. An environment has a key or a command, never both. */
-  readonly keyCommands?: ByEnvironment<KeyCommand>;
+  readonly keyOrigins: ByEnvironment<string>;
+  readonly keyCommands: ByEnvironment<KeyCommand>;
 }
 
 /** The whole of the configuration file: the store without a name, and the named ones. */
@@ -47,10 +45,10 @@ export interface ConfigFile extends StoredStore {
 /** The part that counts for one store. It contains no key or URL of another store, so that they can't be mixed. */
 export interface StoredConfig extends StoredStore {
   /** Undefined: the store without a name. */
-  readonly store?: string | undefined;
+  readonly store: string | undefined;
 }
 
-export const emptyStore: StoredStore = { settings: {}, keys: {}, urls: {} };
+const emptyStore: StoredStore = { settings: {}, keys: {}, urls: {}, keyOrigins: {}, keyCommands: {} };
 /** The configuration if there is no file. */
 export const emptyConfig: ConfigFile = { ...emptyStore, stores: {} };
 
@@ -65,12 +63,16 @@ export function configFile(folder: string): string {
   return path.join(folder, 'config.json');
 }
 
+/** Returns what the file has of one store by itself. */
+export function storedStore(file: ConfigFile, store: string | undefined): StoredStore {
+  if (store === undefined) return file;
+  return (Object.hasOwn(file.stores, store) && file.stores[store]) || emptyStore;
+}
+
 /** Returns the part of the file that counts for one store. */
 export function configOf(file: ConfigFile, store: string | undefined): StoredConfig {
-  const { stores, ...unnamed } = file;
-  if (store === undefined) return { ...unnamed, store };
-  const own = Object.hasOwn(stores, store) ? (stores[store] ?? emptyStore) : emptyStore;
-  return { ...own, settings: { ...file.settings, ...own.settings }, store };
+  const { settings, keys, urls, keyOrigins, keyCommands } = storedStore(file, store);
+  return { settings: { ...file.settings, ...settings }, keys, urls, keyOrigins, keyCommands, store };
 }
 
 /**
@@ -139,8 +141,8 @@ export function decodeConfig(value: unknown, file: string, unknown: string[] = [
   const content = object(value, 'the file', file);
   requireKnownVersion(content.version, file);
   const stores = Object.entries(object(content.stores ?? {}, '"stores"', file)).map(([name, stored]) => {
-    const parsed = parseStoreName(name);
-    if (!parsed.ok) throw fault(file, `"stores" has a name that cannot be used: ${parsed.fault}.`);
+    const read = parseStoreName(name);
+    if (!read.ok) throw faulty(file, `"stores" has a name that cannot be used: ${read.fault}.`);
     return [name, decodeStore(object(stored, `"stores"."${name}"`, file), file, unknown)] as const;
   });
   return { ...decodeStore(content, file, unknown), stores: Object.fromEntries(stores) };
@@ -152,20 +154,18 @@ function decodeStore(content: JsonObject, file: string, unknown: string[]): Stor
     const decoded: Partial<Record<RemoteEnvironmentName, Value>> = {};
     for (const environment of remoteEnvironmentNames) {
       if (stored[environment] === undefined) continue;
-      const parsed = decode(stored[environment]);
-      if (!parsed.ok) throw fault(file, `"${name}"."${environment}" cannot be used: ${parsed.fault}.`);
-      decoded[environment] = parsed.value;
+      const read = decode(stored[environment]);
+      if (!read.ok) throw faulty(file, `"${name}"."${environment}" cannot be used: ${read.fault}.`);
+      decoded[environment] = read.value;
     }
     return decoded;
   };
-  const keyOrigins = part('keyOrigins', text(parseOrigin));
-  const keyCommands = part('keyCommands', parseKeyCommand);
   return {
     settings: decodeSettings(object(content.settings ?? {}, '"settings"', file), file, unknown),
     keys: part('keys', text(parseKey)),
     urls: part('urls', text(parseBaseUrl)),
-    ...(Object.keys(keyOrigins).length > 0 && { keyOrigins }),
-    ...(Object.keys(keyCommands).length > 0 && { keyCommands }),
+    keyOrigins: part('keyOrigins', text(parseOrigin)),
+    keyCommands: part('keyCommands', parseKeyCommand),
   };
 }
 
@@ -179,43 +179,39 @@ function requireKnownVersion(version: unknown, file: string): void {
 }
 
 function decodeSettings(stored: JsonObject, file: string, unknown: string[]): StoredSettings {
-  const known = Object.entries(stored).filter(([name]) => {
-    const isKnown = settingNames.some((setting) => setting === name);
-    if (!isKnown) unknown.push(`"${name}" is not a setting and has no effect.${didYouMean(name, settingNames)}`);
-    return isKnown;
+  const known = Object.entries(stored).filter(([text, value]) => {
+    const name = settingNames.find((setting) => setting === text);
+    if (name === undefined)
+      unknown.push(`"${text}" is not a setting and has no effect.${didYouMean(text, settingNames)}`);
+    else if (!isStorable(name, value)) throw faulty(file, `the setting "${name}" must be ${definitionOf(name).rule}.`);
+    return name !== undefined;
   });
-  for (const name of settingNames) {
-    const { accepts, rule } = definitionOf(name);
-    const isWrong = Object.hasOwn(stored, name) && !accepts(stored[name]);
-    if (isWrong) throw fault(file, `the setting "${name}" must be ${rule}.`);
-  }
   return Object.fromEntries(known);
 }
 
 function text(parse: (text: string) => Parsed<string>): (value: unknown) => Parsed<string> {
-  return (value) => (typeof value === 'string' ? parse(value) : { ok: false, fault: 'it must be a text' });
+  return (value) => (typeof value === 'string' ? parse(value) : fault('it must be a text'));
 }
 
 function parseKeyCommand(value: unknown): Parsed<KeyCommand> {
-  if (typeof value === 'object' && value !== null && 'command' in value && typeof value.command === 'string') {
-    const shell = 'shell' in value && value.shell === true;
-    const words = shell ? { ok: true as const } : parseCommandLine(value.command);
-    return words.ok ? { ok: true, value: { command: value.command, shell } } : words;
-  }
-  return { ok: false, fault: 'it must be an object with a "command"' };
+  const { command, shell } = (value ?? {}) as Partial<Record<keyof KeyCommand, unknown>>;
+  if (typeof command !== 'string') return fault('it must be an object with a "command"');
+  if (shell === true) return parsed({ command, shell });
+  const words = parseCommandLine(command);
+  return words.ok ? parsed({ command, shell: false }) : words;
 }
 
 function parseOrigin(text: string): Parsed<string> {
   const isOrigin = URL.canParse(text) && new URL(text).origin === text;
-  return isOrigin ? { ok: true, value: text } : { ok: false, fault: 'it must be an origin, such as https://host' };
+  return isOrigin ? parsed(text) : fault('it must be an origin, such as https://host');
 }
 
 function object(value: unknown, what: string, file: string): JsonObject {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw fault(file, `${what} must be a JSON object.`);
+  throw faulty(file, `${what} must be a JSON object.`);
 }
 
-function fault(file: string, words: string): UsageError {
+function faulty(file: string, words: string): UsageError {
   return new UsageError(
     `In the configuration file ${file}, ${sentence(words)} Edit the file; petstock did not change it.`,
   );

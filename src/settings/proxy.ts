@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { UsageError } from '../shared/errors.ts';
-import { isLoopback } from './base-url.ts';
+import { isLoopback } from './key-and-url.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
 
 /** A proxy, and the variable that names it. */

@@ -1,9 +1,9 @@
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { AuthError, UsageError } from '../shared/errors.ts';
+import type { Parsed } from '../shared/parsed.ts';
 import { shellWord, whereName, whereOptions } from '../shared/where.ts';
-import { parseBaseUrl } from './base-url.ts';
 import type { ConfigFile, KeyCommand, StoredConfig } from './config-file.ts';
-import { parseKey } from './keys.ts';
+import { parseBaseUrl, parseKey } from './key-and-url.ts';
 import {
   type EnvironmentName,
   environmentNames,
@@ -17,12 +17,6 @@ import {
 } from './settings.ts';
 import { type Environment, keyVariables, type Sourced, urlVariable, variable } from './variables.ts';
 
-/** A key or URL, where it came from, and whether it hides a stored one. */
-export interface Resolved extends Sourced<string> {
-  /** An environment variable gave the value, and the configuration file has one too. */
-  readonly shadows: boolean;
-}
-
 /** A key that is not known yet: a command prints it. */
 export interface PrintedKey {
   readonly command: KeyCommand;
@@ -32,6 +26,18 @@ export interface PrintedKey {
 /** The `source` of a key that a stored command prints. */
 export const fromCommand = 'key command';
 
+/** Returns a choice as it was typed, by its flag or its variable. */
+function typed(
+  flag: string | undefined,
+  flagName: string,
+  env: Environment,
+  name: string,
+): Sourced<string> | undefined {
+  if (flag !== undefined) return { value: flag, source: flagName };
+  const value = variable(env, name);
+  return value === undefined ? undefined : { value, source: name };
+}
+
 /**
  * Returns the environment of a command: the flag, `PETSTOCK_ENV`, the setting `default-env`, staging.
  * @throws UsageError for an unknown name, with the nearest one
@@ -39,18 +45,14 @@ export const fromCommand = 'key command';
 export function resolveEnvironment(
   flag: string | undefined,
   env: Environment,
-  stored: StoredSettings,
+  { 'default-env': stored }: StoredSettings,
 ): Sourced<EnvironmentName> {
-  if (flag !== undefined) return { value: environmentName(flag, '--env'), source: '--env' };
-  const named = variable(env, 'PETSTOCK_ENV');
-  if (named !== undefined) return { value: environmentName(named, 'PETSTOCK_ENV'), source: 'PETSTOCK_ENV' };
-  const setting = stored['default-env'];
-  return setting === undefined ? { value: 'staging', source: 'default' } : { value: setting, source: fromFile };
-}
-
-function environmentName(text: string, source: string): EnvironmentName {
-  const name = environmentNames.find((known) => known === text);
-  if (name !== undefined) return name;
+  const chosen = typed(flag, '--env', env, 'PETSTOCK_ENV');
+  if (chosen === undefined)
+    return stored === undefined ? { value: 'staging', source: 'default' } : { value: stored, source: fromFile };
+  const { value: text, source } = chosen;
+  const value = environmentNames.find((known) => known === text);
+  if (value !== undefined) return { value, source };
   throw new UsageError(
     `Unknown environment${quoted(text)} in ${source}: there are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
     { hint: 'petstock help environment' },
@@ -67,21 +69,16 @@ function environmentName(text: string, source: string): EnvironmentName {
 export function resolveStore(
   flag: string | undefined,
   env: Environment,
-  file: ConfigFile,
+  { settings: { 'default-store': stored } }: ConfigFile,
   flagName = '--store',
 ): Sourced<string> | undefined {
-  const named = variable(env, 'PETSTOCK_STORE');
-  if (flag !== undefined) return chosen(flag, flagName);
-  if (named !== undefined) return chosen(named, 'PETSTOCK_STORE');
-  const setting = file.settings['default-store'];
-  return setting === undefined ? undefined : chosen(setting, fromFile);
-}
-
-function chosen(text: string, source: string): Sourced<string> | undefined {
-  if (text === unnamedStore) return undefined;
-  const parsed = parseStoreName(text);
-  if (parsed.ok) return { value: parsed.value, source };
-  throw new UsageError(`Invalid store name in ${source}: ${parsed.fault}.`, { hint: 'petstock config list' });
+  const found = typed(flag, flagName, env, 'PETSTOCK_STORE');
+  const chosen = found ?? (stored === undefined ? undefined : { value: stored, source: fromFile });
+  if (chosen === undefined || chosen.value === unnamedStore) return undefined;
+  const { value, source } = chosen;
+  const read = parseStoreName(value);
+  if (read.ok) return { value: read.value, source };
+  throw new UsageError(`Invalid store name in ${source}: ${read.fault}.`, { hint: 'petstock config list' });
 }
 
 /** Reports whether something is stored for a store, or a variable is set for it. */
@@ -108,17 +105,16 @@ export function requireKnownStore({ value: store, source }: Sourced<string>, env
 export function resolveKey(
   name: RemoteEnvironmentName,
   env: Environment,
-  config: StoredConfig,
-): Resolved | PrintedKey | undefined {
-  const source = keySource(name, env, config.store);
-  const command = config.keyCommands?.[name];
+  { store, keys, keyCommands }: StoredConfig,
+): Sourced<string> | PrintedKey | undefined {
+  const source = keySource(name, env, store);
+  const command = keyCommands[name];
   if (source === undefined && command !== undefined) return { command, source: fromCommand };
-  const hides = command !== undefined || config.keys[name] !== undefined;
-  return resolved(env, source, source === undefined ? config.keys[name] : undefined, hides, parseKey);
+  return resolved(env, source, keys[name], parseKey);
 }
 
 /** Returns the key if it is known without running a command. */
-export function knownKey(key: Resolved | PrintedKey | undefined): Resolved | undefined {
+export function knownKey(key: Sourced<string> | PrintedKey | undefined): Sourced<string> | undefined {
   return key === undefined || 'command' in key ? undefined : key;
 }
 
@@ -130,26 +126,21 @@ export function knownKey(key: Resolved | PrintedKey | undefined): Resolved | und
 export function resolveBaseUrl(
   name: RemoteEnvironmentName,
   env: Environment,
-  config: StoredConfig,
-): Resolved | undefined {
-  const source = urlVariable(name, config.store);
-  const stored = config.urls[name];
-  const isSet = variable(env, source) !== undefined;
-  return resolved(env, isSet ? source : undefined, stored, stored !== undefined, parseBaseUrl);
+  { store, urls }: StoredConfig,
+): Sourced<string> | undefined {
+  return resolved(env, urlSource(name, env, store), urls[name], parseBaseUrl);
 }
 
 function resolved(
   env: Environment,
   source: string | undefined,
   stored: string | undefined,
-  hides: boolean,
-  parse: typeof parseKey,
-): Resolved | undefined {
-  if (source === undefined)
-    return stored === undefined ? undefined : { value: stored, source: fromFile, shadows: false };
-  const parsed = parse(env[source] ?? '');
-  if (!parsed.ok) throw new UsageError(`${source} cannot be used: ${parsed.fault}.`);
-  return { value: parsed.value, source, shadows: hides };
+  parse: (text: string) => Parsed<string>,
+): Sourced<string> | undefined {
+  if (source === undefined) return stored === undefined ? undefined : { value: stored, source: fromFile };
+  const read = parse(env[source] ?? '');
+  if (read.ok) return { value: read.value, source };
+  throw new UsageError(`${source} cannot be used: ${read.fault}.`);
 }
 
 /** Returns the variable that gives the key of an environment, usable or not; undefined if no variable is set. */
@@ -161,6 +152,11 @@ export function keySource(
   return keyVariables(name, store).find((candidate) => variable(env, candidate) !== undefined);
 }
 
+function urlSource(name: RemoteEnvironmentName, env: Environment, store: string | undefined): string | undefined {
+  const source = urlVariable(name, store);
+  return variable(env, source) && source;
+}
+
 /** Returns a warning if a variable hides the stored key or URL of an environment. It shows no value. */
 export function describeShadow(
   thing: 'key' | 'URL',
@@ -168,23 +164,23 @@ export function describeShadow(
   env: Environment,
   store: string | undefined,
 ): string | undefined {
-  const url = urlVariable(name, store);
-  const source = thing === 'key' ? keySource(name, env, store) : variable(env, url) && url;
+  const source = (thing === 'key' ? keySource : urlSource)(name, env, store);
   const where = whereName({ store, env: name });
-  return source === undefined ? undefined : `${source} is set, so the stored ${thing} of ${where} is not used`;
+  return source && `${source} is set, so the stored ${thing} of ${where} is not used`;
 }
 
 /** Returns a line for each environment variable that hides a stored key or URL of a store. No line shows a value. */
 export function describeShadows(env: Environment, config: StoredConfig): string[] {
-  const { store, urls, keys, keyCommands } = config;
-  return remoteEnvironmentNames
-    .flatMap((name) => [
-      urls[name] === undefined ? undefined : describeShadow('URL', name, env, store),
-      keys[name] === undefined && keyCommands?.[name] === undefined
-        ? undefined
-        : describeShadow('key', name, env, store),
-    ])
-    .filter((line) => line !== undefined);
+  const lines = remoteEnvironmentNames.flatMap((name) => [
+    config.urls[name] && describeShadow('URL', name, env, config.store),
+    hasKey(name, config) ? describeShadow('key', name, env, config.store) : undefined,
+  ]);
+  return lines.filter((line) => line !== undefined);
+}
+
+/** Reports whether a key, or a command that prints one, is stored. */
+export function hasKey(name: RemoteEnvironmentName, { keys, keyCommands }: StoredConfig): boolean {
+  return keys[name] !== undefined || keyCommands[name] !== undefined;
 }
 
 /**
@@ -192,9 +188,9 @@ export function describeShadows(env: Environment, config: StoredConfig): string[
  * it, that of the URL stored beside it. Undefined: there is no key, or no address was known when it was stored.
  */
 export function originOfKey(name: RemoteEnvironmentName, config: StoredConfig): string | undefined {
-  if (config.keys[name] === undefined && config.keyCommands?.[name] === undefined) return undefined;
+  if (!hasKey(name, config)) return undefined;
   const url = config.urls[name];
-  return config.keyOrigins?.[name] ?? (url === undefined ? undefined : new URL(url).origin);
+  return config.keyOrigins[name] ?? (url && new URL(url).origin);
 }
 
 /**
@@ -205,19 +201,16 @@ export function originOfKey(name: RemoteEnvironmentName, config: StoredConfig): 
  */
 export function requireKeyOfOrigin(
   name: RemoteEnvironmentName,
-  key: Resolved | PrintedKey,
-  url: Resolved,
+  key: Sourced<string> | PrintedKey,
+  url: Sourced<string>,
   config: StoredConfig,
 ): void {
   if (key.source !== fromFile && key.source !== fromCommand) return;
   const owner = originOfKey(name, config);
   if (owner === new URL(url.value).origin) return;
   const whose = owner === undefined ? 'was stored before any address was known' : `was stored for ${owner}`;
-  const from = url.source === fromFile ? 'the stored URL' : urlVariable(name, config.store);
-  const where = whereName({ store: config.store, env: name });
-  throw new AuthError(`The stored key of ${where} ${whose}; ${from} names ${url.value}. Nothing was sent`, {
-    hint: restoreCommand(name, url.value, config),
-  });
+  const from = url.source === fromFile ? 'the stored URL' : url.source;
+  throw otherOrigin(name, url.value, config, `${whose}; ${from} names ${url.value}. Nothing was sent`);
 }
 
 /**
@@ -227,13 +220,12 @@ export function requireKeyOfOrigin(
 export function requireUrlOfKey(name: RemoteEnvironmentName, url: string, config: StoredConfig): void {
   const owner = originOfKey(name, config);
   if (owner === undefined || owner === new URL(url).origin) return;
-  const where = whereName({ store: config.store, env: name });
-  throw new AuthError(
-    `The stored key of ${where} was stored for ${owner}, and ${url} is another origin. Nothing was stored`,
-    { hint: restoreCommand(name, url, config) },
-  );
+  throw otherOrigin(name, url, config, `was stored for ${owner}, and ${url} is another origin. Nothing was stored`);
 }
 
-function restoreCommand(env: RemoteEnvironmentName, url: string, { store }: StoredConfig): string {
-  return `petstock config set-key ${whereOptions({ store, env })} --url ${shellWord(url)}`;
+function otherOrigin(env: RemoteEnvironmentName, url: string, { store }: StoredConfig, words: string): AuthError {
+  const where = { store, env };
+  return new AuthError(`The stored key of ${whereName(where)} ${words}`, {
+    hint: `petstock config set-key ${whereOptions(where)} --url ${shellWord(url)}`,
+  });
 }

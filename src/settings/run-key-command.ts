@@ -7,7 +7,7 @@ import { AuthError } from '../shared/errors.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { hasFolder, parseCommandLine } from './command-line.ts';
 import type { KeyCommand } from './config-file.ts';
-import { parseKey } from './keys.ts';
+import { parseKey } from './key-and-url.ts';
 import { type Environment, withoutSecrets } from './variables.ts';
 
 export interface KeyCommandOptions {

@@ -1,8 +1,10 @@
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { UsageError } from '../shared/errors.ts';
+import { fault, type Parsed, parsed, sentence } from '../shared/parsed.ts';
 import { type Where, whereOptions } from '../shared/where.ts';
-import { type Environment, type Parsed, type Sourced, variable } from './variables.ts';
+import { type Environment, type Sourced, variable } from './variables.ts';
 
 /** The places that petstock can talk to. */
 export const environmentNames = ['staging', 'production', 'sandbox'] as const;
@@ -18,7 +20,7 @@ export const fromFile = 'config file';
 /** The name of the store without a name, for `--store`. */
 export const unnamedStore = 'default';
 
-/** One setting: where it may come from, how it is read, checked, shown, completed and explained. */
+/** One setting: where it may come from, how it is read, stored, shown, completed and explained. */
 export interface Setting<Value> {
   /** One line for help. */
   readonly meaning: string;
@@ -36,10 +38,8 @@ export interface Setting<Value> {
   readonly isForAllStores?: true;
   /** The URL of a database, which may hold a password: it is shown without, and may be given on stdin. */
   readonly isSecret?: true;
-  /** Parses typed text. */
+  /** Parses typed text. A number is parsed again from its digits. */
   parse(text: string): Parsed<Value>;
-  /** Reports whether a value of the file is one that `parse` could have returned. */
-  accepts(value: unknown): value is Value;
   /** Returns the value as it is shown; default: as it is. */
   show?(value: Value): string;
   /** Returns the value as it is stored. @throws UsageError if it can't be used on this machine */
@@ -52,7 +52,16 @@ export const settingDefinitions = {
     ...oneOf(environmentNames, 'staging', 'the environment if neither --env nor PETSTOCK_ENV names one'),
     variable: 'PETSTOCK_ENV',
   },
-  'default-store': { ...storeName(), variable: 'PETSTOCK_STORE', none: unnamedStore, isForAllStores: true },
+  'default-store': {
+    meaning: 'the store if neither --store nor PETSTOCK_STORE names one',
+    values: '<store>',
+    rule: 'the name of a store',
+    defaultValue: undefined,
+    variable: 'PETSTOCK_STORE',
+    none: unnamedStore,
+    isForAllStores: true,
+    parse: parseStoreName,
+  },
   confirm: oneOf(['bulk', 'always'], 'bulk', 'which writes ask first: bulk ones, or single ones too'),
   'low-stock': wholeNumber(5, 'a quantity at or below it is marked'),
   'max-changes': wholeNumber(undefined, 'a bulk write that would change more rows is refused'),
@@ -62,28 +71,40 @@ export const settingDefinitions = {
     'terminal',
     'when inventory set reads first, shows before and after, and can be taken back',
   ),
-  codes: { ...file('bar codes of this shop: a CSV with code, petId and perhaps name'), toStore: requireRegularFile },
-  'ca-file': {
-    ...file('authorities that are trusted besides those of Node, in PEM, as NODE_EXTRA_CA_CERTS'),
-    // Loaded late, since it brings TLS.
-    toStore: async (value: string) => {
+  codes: file('bar codes of this shop: a CSV with code, petId and perhaps name', requireRegularFile),
+  'ca-file': file(
+    'authorities that are trusted besides those of Node, in PEM, as NODE_EXTRA_CA_CERTS',
+    async (value) => {
+      // Loaded late, since it brings TLS.
       (await import('./authorities.ts')).readAuthorities(value);
-      return value;
     },
-  },
+  ),
   'state-url': {
-    ...databaseUrl(),
+    meaning: 'the PostgreSQL database that several machines share as their state, instead of the state folder',
+    values: '<url>',
+    rule: 'a URL that begins with postgresql://',
+    defaultValue: undefined,
     variable: 'PETSTOCK_STATE_URL',
     none: 'none',
     isForAllStores: true,
     isSecret: true,
+    parse: parseStateUrl,
+    toStore: async (value: string): Promise<string> => {
+      const { parseDatabaseUrl, withAbsoluteFiles } = await import('../shared/database-url.ts');
+      const url = parseDatabaseUrl(value);
+      if (url.ok) return withAbsoluteFiles(value);
+      throw new UsageError(`state-url was not changed: ${sentence(url.fault)}`);
+    },
   },
   'state-patience': wholeNumber(60, 'seconds that a run waits for the shared database to come back'),
   'keep-history': {
-    ...wholeNumber(undefined, 'days that history prune keeps if no option says otherwise'),
+    ...wholeNumber(
+      undefined,
+      'days that history prune keeps if no option says otherwise',
+      'a number of days, such as 365 or 365d',
+      /^(\d{1,16})d?$/,
+    ),
     values: '<days>',
-    rule: 'a number of days, such as 365 or 365d',
-    parse: (text: string) => parseWholeNumber(text.replace(/d$/, ''), 'a number of days, such as 365 or 365d'),
     show: (value: number) => `${value}d`,
   },
   output: oneOf(['table', 'json', 'ndjson', 'csv', 'tsv'], undefined, 'the format if -o names none'),
@@ -92,7 +113,7 @@ export const settingDefinitions = {
 type Definitions = typeof settingDefinitions;
 export type SettingName = keyof Definitions;
 export type SettingValue<Name extends SettingName = SettingName> = Definitions[Name] extends {
-  accepts(value: unknown): value is infer Value;
+  parse(text: string): Parsed<infer Value>;
 }
   ? Value
   : never;
@@ -107,13 +128,17 @@ export function definitionOf(name: SettingName): Setting<SettingValue> {
   return settingDefinitions[name] as unknown as Setting<SettingValue>;
 }
 
+/** Reports whether a value of the file is one that could have been stored. A path must be absolute: commands run in any folder. */
+export function isStorable(name: SettingName, value: unknown): boolean {
+  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  const { parse, values } = definitionOf(name);
+  const read = parse(String(value));
+  return read.ok && typeof read.value === typeof value && (values !== '<file>' || path.isAbsolute(String(value)));
+}
+
 /** Returns the value of a setting, or its default. Variables do not count. */
-export function settingOf<Name extends SettingName>(
-  stored: StoredSettings,
-  name: Name,
-): SettingValue<Name> | undefined {
-  const { defaultValue } = settingDefinitions[name];
-  return (stored[name] ?? defaultValue) as SettingValue<Name> | undefined;
+export function settingOf<N extends SettingName>(stored: StoredSettings, name: N): SettingValue<N> | undefined {
+  return resolveSetting(name, {}, stored)?.value;
 }
 
 /**
@@ -125,17 +150,17 @@ export function resolveSetting<Name extends SettingName>(
   env: Environment,
   stored: StoredSettings,
 ): Sourced<SettingValue<Name>> | undefined {
-  const { variable: source, none, parse, defaultValue } = definitionOf(name);
-  const text = source === undefined ? undefined : variable(env, source);
-  if (source !== undefined && text !== undefined) {
+  const { variable: source = '', none, parse, defaultValue } = definitionOf(name);
+  const text = variable(env, source);
+  const found = (value: unknown, from: string) => ({ value: value as SettingValue<Name>, source: from });
+  if (text !== undefined) {
     if (text === none) return undefined;
-    const parsed = parse(text);
-    if (!parsed.ok) throw new UsageError(`${source} cannot be used: ${sentence(parsed.fault)}`);
-    return { value: parsed.value as SettingValue<Name>, source };
+    const read = parse(text);
+    if (!read.ok) throw new UsageError(`${source} cannot be used: ${sentence(read.fault)}`);
+    return found(read.value, source);
   }
-  const value = stored[name];
-  if (value !== undefined) return { value, source: fromFile };
-  return defaultValue === undefined ? undefined : { value: defaultValue as SettingValue<Name>, source: 'default' };
+  if (stored[name] !== undefined) return found(stored[name], fromFile);
+  return defaultValue === undefined ? undefined : found(defaultValue, 'default');
 }
 
 /**
@@ -148,19 +173,16 @@ export function settingName(text: string, where: Where = { env: 'staging' }): Se
   if (name !== undefined) return name;
   const env = remoteEnvironmentNames.find((known) => text.endsWith(known)) ?? where.env;
   const options = whereOptions({ ...where, env });
-  if (/key/i.test(text)) {
-    throw new UsageError('Keys are not settings: they have a command of their own.', {
-      hint: `petstock config set-key ${options}`,
-    });
+  const isUrl = /(^|[-_.])ur[il]([-_.]|$)/i.test(text) && !/^state/i.test(text);
+  if (!isUrl && !/key/i.test(text)) {
+    throw new UsageError(
+      `Unknown setting${quoted(text)}.${didYouMean(text, settingNames)} There are ${settingNames.join(', ')}.`,
+    );
   }
-  if (/(^|[-_.])ur[il]([-_.]|$)/i.test(text) && !/^state/i.test(text)) {
-    throw new UsageError('URLs are not settings: they have a command of their own.', {
-      hint: `petstock config set-url https://host/v1 ${options}`,
-    });
-  }
-  throw new UsageError(
-    `Unknown setting${quoted(text)}.${didYouMean(text, settingNames)} There are ${settingNames.join(', ')}.`,
-  );
+  const [things, command] = /key/i.test(text) ? ['Keys', 'set-key'] : ['URLs', 'set-url https://host/v1'];
+  throw new UsageError(`${things} are not settings: they have a command of their own.`, {
+    hint: `petstock config ${command} ${options}`,
+  });
 }
 
 /** Returns ` "name"` for a message, or nothing: a text that could be a mistyped key is not repeated. */
@@ -168,23 +190,19 @@ export function quoted(text: string): string {
   return /^[a-z][a-z._-]{0,23}$/i.test(text) ? ` "${text}"` : '';
 }
 
-/** Returns the text with a period unless it ends a sentence. */
-export function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
 /** Parses the name of a store: letters, digits and `-`, since variables are made of it and `store/environment` names a place. */
 export function parseStoreName(text: string): Parsed<string> {
-  if ((environmentNames as readonly string[]).includes(text)) {
-    return { ok: false, fault: `"${text}" is an environment: --env ${text}` };
-  }
-  const isName = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text) && text.length <= 32;
-  return isName
-    ? { ok: true, value: text }
-    : {
-        ok: false,
-        fault: 'a store is named by up to 32 lower-case letters, digits and single hyphens, and begins with a letter',
-      };
+  if (environmentNames.some((name) => name === text)) return fault(`"${text}" is an environment: --env ${text}`);
+  return /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text) && text.length <= 32
+    ? parsed(text)
+    : fault('a store is named by up to 32 lower-case letters, digits and single hyphens, and begins with a letter');
+}
+
+/** Reading a URL completely takes time that most commands do not need: those that use it find other faults. */
+function parseStateUrl(text: string): Parsed<string> {
+  const value = text.trim();
+  const isUrl = /^postgres(ql)?:\/\/\S+$/i.test(value);
+  return isUrl ? parsed(value) : fault('it must be a URL that begins with postgresql://');
 }
 
 function oneOf<const Value extends string>(
@@ -192,73 +210,41 @@ function oneOf<const Value extends string>(
   defaultValue: NoInfer<Value> | undefined,
   meaning: string,
 ) {
-  const accepts = (value: unknown): value is Value => values.some((known) => known === value);
   const rule = `one of ${values.join(', ')}`;
-  const parse = (text: string): Parsed<Value> =>
-    accepts(text) ? { ok: true, value: text } : { ok: false, fault: `it must be ${rule}.${didYouMean(text, values)}` };
-  return { meaning, values: values.join('|'), rule, defaultValue, accepts, parse };
+  const parse = (text: string): Parsed<Value> => {
+    const value = values.find((known) => known === text);
+    return value === undefined ? fault(`it must be ${rule}.${didYouMean(text, values)}`) : parsed(value);
+  };
+  return { meaning, values: values.join('|'), rule, defaultValue, parse };
 }
 
-function wholeNumber(defaultValue: number | undefined, meaning: string) {
-  const rule = 'a whole number from 0';
-  const accepts = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
-  return { meaning, values: '<n>', rule, defaultValue, accepts, parse: (text: string) => parseWholeNumber(text, rule) };
+/** @param pattern has the digits in its first group */
+function wholeNumber(
+  defaultValue: number | undefined,
+  meaning: string,
+  rule = 'a whole number from 0',
+  pattern = /^(\d{1,16})$/,
+) {
+  const parse = (text: string): Parsed<number> => {
+    const value = Number(pattern.exec(text)?.[1] ?? Number.NaN);
+    return Number.isSafeInteger(value) ? parsed(value) : fault(`it must be ${rule}`);
+  };
+  return { meaning, values: '<n>', rule, defaultValue, parse };
 }
 
-function parseWholeNumber(text: string, rule: string): Parsed<number> {
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  return Number.isSafeInteger(value) ? { ok: true, value } : { ok: false, fault: `it must be ${rule}` };
-}
-
-/** A path is stored as an absolute one: another command may run in another folder. */
-function file(meaning: string) {
+/** @param check throws UsageError for a file that can't be used */
+function file(meaning: string, check: (value: string) => Promise<void> | void) {
   const rule = 'the path of a file';
-  const accepts = (value: unknown): value is string => typeof value === 'string' && path.isAbsolute(value);
-  const parse = (text: string): Parsed<string> =>
-    text === '' ? { ok: false, fault: `it must be ${rule}` } : { ok: true, value: path.resolve(text) };
-  return { meaning, values: '<file>', rule, defaultValue: undefined, accepts, parse };
+  const parse = (text: string): Parsed<string> => (text === '' ? fault(`it must be ${rule}`) : parsed(text));
+  const toStore = async (value: string): Promise<string> => {
+    const absolute = path.resolve(value);
+    await check(absolute);
+    return absolute;
+  };
+  return { meaning, values: '<file>', rule, defaultValue: undefined, parse, toStore };
 }
 
-async function requireRegularFile(value: string): Promise<string> {
-  const { stat } = await import('node:fs/promises');
-  const stats = await stat(value).catch(() => undefined);
-  if (stats?.isFile()) return value;
-  throw new UsageError(stats === undefined ? `There is no file ${value}` : `${value} is not a file`);
-}
-
-function storeName() {
-  const accepts = (value: unknown): value is string => typeof value === 'string' && parseStoreName(value).ok;
-  return {
-    meaning: 'the store if neither --store nor PETSTOCK_STORE names one',
-    values: '<store>',
-    rule: 'the name of a store',
-    defaultValue: undefined,
-    accepts,
-    parse: parseStoreName,
-  };
-}
-
-/** The commands that use it find other faults; reading it completely takes time that most commands do not need. */
-function databaseUrl() {
-  const rule = 'a URL that begins with postgresql://';
-  const accepts = (value: unknown): value is string =>
-    typeof value === 'string' && /^postgres(ql)?:\/\/\S+$/i.test(value);
-  const parse = (text: string): Parsed<string> => {
-    const value = text.trim();
-    return accepts(value) ? { ok: true, value } : { ok: false, fault: `it must be ${rule}` };
-  };
-  return {
-    meaning: 'the PostgreSQL database that several machines share as their state, instead of the state folder',
-    values: '<url>',
-    rule,
-    defaultValue: undefined,
-    accepts,
-    parse,
-    toStore: async (value: string): Promise<string> => {
-      const { parseDatabaseUrl, withAbsoluteFiles } = await import('../shared/database-url.ts');
-      const parsed = parseDatabaseUrl(value);
-      if (parsed.ok) return withAbsoluteFiles(value);
-      throw new UsageError(`state-url was not changed: ${sentence(parsed.fault)}`);
-    },
-  };
+function requireRegularFile(value: string): void {
+  const stats = statSync(value, { throwIfNoEntry: false });
+  if (!stats?.isFile()) throw new UsageError(stats ? `${value} is not a file` : `There is no file ${value}`);
 }

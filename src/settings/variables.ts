@@ -1,9 +1,6 @@
 /** Environment variables, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The value that was read from a text, or why there is none, in words that say what to do. */
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
-
 /** A value and where it came from, in words for a person: `PETSTOCK_ENV`, `config file`, `default`, `--env`. */
 export interface Sourced<T> {
   readonly value: T;

@@ -8,12 +8,12 @@ import {
   configFile,
   configOf,
   decodeConfig,
-  emptyConfig,
   type KeyCommand,
   readContent,
   type StoredConfig,
+  type StoredStore,
 } from './config-file.ts';
-import { originOfKey, requireUrlOfKey } from './resolve.ts';
+import { hasKey, originOfKey, requireUrlOfKey } from './resolve.ts';
 import type { RemoteEnvironmentName, SettingName, SettingValue } from './settings.ts';
 
 /** Whose part of the configuration file is changed. */
@@ -78,8 +78,7 @@ export function setUrl(place: RemotePlace, url: string): Promise<void> {
   const { environment } = place;
   return edit(place, environment, (config) => {
     requireUrlOfKey(environment, url, config);
-    const hasKey = config.keys[environment] !== undefined || config.keyCommands?.[environment] !== undefined;
-    return { urls: url, keyOrigins: hasKey ? originOf(url) : undefined };
+    return { urls: url, keyOrigins: hasKey(environment, config) ? originOf(url) : undefined };
   });
 }
 
@@ -93,7 +92,7 @@ function originOf(url: string | undefined): string | undefined {
   return url === undefined ? undefined : new URL(url).origin;
 }
 
-type PartName = 'settings' | 'keys' | 'urls' | 'keyOrigins' | 'keyCommands';
+type PartName = keyof StoredStore;
 type Value = string | number | KeyCommand;
 type Parts = Partial<Record<PartName, Record<string, Value>>>;
 /** The file, as far as it is written here: the parts of the store without a name, and those of each other. */
@@ -111,12 +110,10 @@ async function edit(place: ConfigPlace, name: string, editsFor: (config: StoredC
     makePrivateFolder(place.folder);
     await underLock(place.folder, async () => {
       const found = readContent(place.folder);
-      const config = found === undefined ? emptyConfig : decodeConfig(found.content, file);
-      const content = (found?.content ?? {}) as Content;
-      const edits = editsFor(configOf(config, place.store));
+      const content = (found === undefined ? {} : found.content) as Content;
+      const edits = editsFor(configOf(decodeConfig(content, file), place.store));
       const changed = withEdits(content, place.store, name, edits);
-      if (changed === content) return;
-      await write(privatePlace(file), changed);
+      if (changed !== content) await write(privatePlace(file), changed);
     });
   } catch (error) {
     if (error instanceof PetstockError) throw error;

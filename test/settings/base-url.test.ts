@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseBaseUrl } from '../../src/settings/base-url.ts';
+import { parseBaseUrl } from '../../src/settings/key-and-url.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 const accepted: readonly [string, string][] = [

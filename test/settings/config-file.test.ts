@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { configFile, readConfig } from '../../src/settings/config-file.ts';
+import { configFile, emptyConfig, readConfig } from '../../src/settings/config-file.ts';
 import { setKey, setSetting, setUrl, unsetKey, unsetUrl } from '../../src/settings/write-config.ts';
 import { FailureError, UsageError } from '../../src/shared/errors.ts';
 import fc from '../support/seeded-fast-check.ts';
@@ -30,13 +30,13 @@ const read = (folder: string) => readConfig(folder).config;
 describe('reading', () => {
   test.each(['', 'not-there-yet'])('a missing file is an empty one (%j)', (inner) => {
     const answer = readConfig(path.join(tempFolder(), inner));
-    expect(answer).toEqual({ config: { settings: {}, keys: {}, urls: {}, stores: {} }, warnings: [] });
+    expect(answer).toEqual({ config: emptyConfig, warnings: [] });
   });
 
   test('parts may be missing, and unknown parts are left alone', () => {
     const folder = tempFolder();
     write(folder, '\uFEFF{"keys":{"staging":"psk_abcdef","elsewhere":1},"later":true}');
-    expect(read(folder)).toEqual({ settings: {}, keys: { staging: 'psk_abcdef' }, urls: {}, stores: {} });
+    expect(read(folder)).toEqual({ ...emptyConfig, keys: { staging: 'psk_abcdef' } });
   });
 
   test('a file that others can read is narrowed with a warning, once', () => {
@@ -176,7 +176,7 @@ describe('writing', () => {
           await unsetKey({ folder, store: undefined, environment: name });
           await unsetUrl({ folder, store: undefined, environment: name });
           await setSetting({ folder, store: undefined }, 'max-changes', undefined);
-          expect(read(folder)).toEqual({ settings: {}, keys: {}, urls: {}, stores: {} });
+          expect(read(folder)).toEqual(emptyConfig);
         },
       ),
       { numRuns: 30 },

@@ -64,7 +64,7 @@ describe('a key that a command prints', () => {
     expect(readConfig(shop.folders.config).config).toMatchObject({ keys: {}, keyCommands: { staging: {} } });
     expect((await shop.run('inventory list')).code).toBe(0);
     await shop.run('config set-key', { stdin: 'psk_new_new_new_1' });
-    expect(readConfig(shop.folders.config).config.keyCommands).toBeUndefined();
+    expect(readConfig(shop.folders.config).config.keyCommands).toEqual({});
     expect((await shop.run('inventory list')).code).toBe(4);
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maskKey, parseKey } from '../../src/settings/keys.ts';
+import { maskKey, parseKey } from '../../src/settings/key-and-url.ts';
 import { anyText } from '../support/any-text.ts';
 import fc from '../support/seeded-fast-check.ts';
 

@@ -3,8 +3,9 @@ import type { StoredConfig } from '../../src/settings/config-file.ts';
 import { describeShadows, resolveBaseUrl, resolveEnvironment, resolveKey } from '../../src/settings/resolve.ts';
 import { UsageError } from '../../src/shared/errors.ts';
 
-const empty: StoredConfig = { settings: {}, keys: {}, urls: {} };
+const empty: StoredConfig = { store: undefined, settings: {}, keys: {}, urls: {}, keyOrigins: {}, keyCommands: {} };
 const stored: StoredConfig = {
+  ...empty,
   settings: { 'default-env': 'sandbox' },
   keys: { staging: 'stored-key' },
   urls: { staging: 'https://stored.example/v1' },
@@ -35,12 +36,12 @@ describe('the environment', () => {
 
 describe('the key', () => {
   test.each([
-    [{ PETSTOCK_API_KEY_STAGING: 'one', PETSTOCK_API_KEY: 'two' }, stored, 'one', 'PETSTOCK_API_KEY_STAGING', true],
-    [{ PETSTOCK_API_KEY_STAGING: '', PETSTOCK_API_KEY: 'two' }, stored, 'two', 'PETSTOCK_API_KEY', true],
-    [{ PETSTOCK_API_KEY: 'two\n' }, empty, 'two', 'PETSTOCK_API_KEY', false],
-    [{ PETSTOCK_API_KEY_PRODUCTION: 'other' }, stored, 'stored-key', 'config file', false],
-  ])('%j', (env, config, value, source, shadows) => {
-    expect(resolveKey('staging', env, config)).toEqual({ value, source, shadows });
+    [{ PETSTOCK_API_KEY_STAGING: 'one', PETSTOCK_API_KEY: 'two' }, stored, 'one', 'PETSTOCK_API_KEY_STAGING'],
+    [{ PETSTOCK_API_KEY_STAGING: '', PETSTOCK_API_KEY: 'two' }, stored, 'two', 'PETSTOCK_API_KEY'],
+    [{ PETSTOCK_API_KEY: 'two\n' }, empty, 'two', 'PETSTOCK_API_KEY'],
+    [{ PETSTOCK_API_KEY_PRODUCTION: 'other' }, stored, 'stored-key', 'config file'],
+  ])('%j', (env, config, value, source) => {
+    expect(resolveKey('staging', env, config)).toEqual({ value, source });
   });
 
   test('there is none', () => {
@@ -57,11 +58,11 @@ describe('the key', () => {
 
 describe('the base URL', () => {
   test.each([
-    [{ PETSTOCK_URL_STAGING: 'http://localhost:1/v1/' }, 'http://localhost:1/v1', 'PETSTOCK_URL_STAGING', true],
-    [{ PETSTOCK_URL_STAGING: '' }, 'https://stored.example/v1', 'config file', false],
-    [{ PETSTOCK_URL_PRODUCTION: 'https://other/v1' }, 'https://stored.example/v1', 'config file', false],
-  ])('%j', (env, value, source, shadows) => {
-    expect(resolveBaseUrl('staging', env, stored)).toEqual({ value, source, shadows });
+    [{ PETSTOCK_URL_STAGING: 'http://localhost:1/v1/' }, 'http://localhost:1/v1', 'PETSTOCK_URL_STAGING'],
+    [{ PETSTOCK_URL_STAGING: '' }, 'https://stored.example/v1', 'config file'],
+    [{ PETSTOCK_URL_PRODUCTION: 'https://other/v1' }, 'https://stored.example/v1', 'config file'],
+  ])('%j', (env, value, source) => {
+    expect(resolveBaseUrl('staging', env, stored)).toEqual({ value, source });
   });
 
   test('there is no default', () => {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { grouped } from '../../inventory/grouped.ts';
 import { isoTime, localTime } from '../../output/time.ts';
 import type { Column, Row, Scalar, View } from '../../output/view.ts';
-import { maskKey } from '../../settings/keys.ts';
+import { maskKey } from '../../settings/key-and-url.ts';
 import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';

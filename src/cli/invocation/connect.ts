@@ -4,16 +4,16 @@ import { createGovernor } from '../../rate-limit/admission.ts';
 import type { Governor } from '../../rate-limit/governor.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
 import type { ConfigFile } from '../../settings/config-file.ts';
-import { maskKey } from '../../settings/keys.ts';
+import { maskKey } from '../../settings/key-and-url.ts';
 import {
   type PrintedKey,
-  type Resolved,
   requireKeyOfOrigin,
   requireKnownStore,
   resolveBaseUrl,
   resolveKey,
 } from '../../settings/resolve.ts';
 import type { EnvironmentName, RemoteEnvironmentName } from '../../settings/settings.ts';
+import type { Sourced } from '../../settings/variables.ts';
 import { AuthError, UsageError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { version } from '../../shared/version.ts';
@@ -190,7 +190,11 @@ async function remoteTarget(
 }
 
 /** Returns the key itself. A command that prints it is run once a command, since a connection is made once. */
-async function keyOf(key: Resolved | PrintedKey, { context, messages }: ConnectOptions, hint: string): Promise<string> {
+async function keyOf(
+  key: Sourced<string> | PrintedKey,
+  { context, messages }: ConnectOptions,
+  hint: string,
+): Promise<string> {
   if (!('command' in key)) return key.value;
   // Late: few keys come from a command.
   const { runKeyCommand } = await import('../../settings/run-key-command.ts');

@@ -1,8 +1,8 @@
 import { createPaint, type Paint, wantsColor } from '../../output/paint.ts';
 import { type ConfigFile, emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
 import { refuseSudoInHome } from '../../settings/folders.ts';
-import { sentence } from '../../settings/settings.ts';
 import { exitCodes, PetstockError } from '../../shared/errors.ts';
+import { sentence } from '../../shared/parsed.ts';
 import { type Where, whereName } from '../../shared/where.ts';
 import type { Context, Output } from '../context.ts';
 import { type GlobalOptions, resolveColorFlag, resolveFormat, resolvePatience } from './globals.ts';

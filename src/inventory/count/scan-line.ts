@@ -1,4 +1,4 @@
-import { fault, type Parsed, parsed, quoted } from '../parsed.ts';
+import { fault, type Parsed, parsed, quoted } from '../../shared/parsed.ts';
 import { parsePetId } from '../values.ts';
 
 /** What one line of a count means. `code` is a text as it was scanned or typed: a bar code or a pet id. */

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { absoluteCommand, absoluteShellCommand } from '../../../settings/command-line.ts';
 import { configFile, type StoredConfig } from '../../../settings/config-file.ts';
-import { maskKey, parseKey } from '../../../settings/keys.ts';
+import { maskKey, parseKey } from '../../../settings/key-and-url.ts';
 import { describeShadow, keySource, resolveBaseUrl } from '../../../settings/resolve.ts';
 import { type Credential, type RemotePlace, setKey, unsetKey } from '../../../settings/write-config.ts';
 import { PetstockError, UsageError } from '../../../shared/errors.ts';
-import { shellWord, whereName, whereOptions } from '../../../shared/where.ts';
+import { shellWord, whereName } from '../../../shared/where.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
@@ -71,36 +71,31 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise
   const address =
     options.url === undefined
       ? undefined
-      : requireBaseUrl(options.url, setKeyCommand(place, { ...options, url: 'https://host/v1' }));
+      : requireBaseUrl(options.url, commandAgain(place, { ...options, url: 'https://host/v1' }));
   const credential = commandOf(options) ?? (await typedKey(context, place, options));
   const inForce = address ?? resolveBaseUrl(environment, context.env, config)?.value;
-  if (options.check) await requireAcceptance(invocation, place, { credential, address: inForce }, options);
+  if (options.check) await requireAcceptance(invocation, place, credential, inForce, options);
   await setKey(place, credential, inForce, address !== undefined);
   const what = typeof credential === 'string' ? `the key ${maskKey(credential)}` : 'the key command';
   const whose = inForce === undefined ? '' : `, for ${new URL(inForce).origin}`;
   const where = whereName({ store, env: environment });
   await messages.note(`Stored ${what} of ${where} in ${configFile(place.folder)}${whose}`);
-  const shadows = [
-    address === undefined ? undefined : describeShadow('URL', environment, context.env, store),
-    describeShadow('key', environment, context.env, store),
-  ];
-  for (const shadow of shadows) if (shadow !== undefined) await messages.warn(shadow);
-}
-
-interface Candidate {
-  readonly credential: Credential;
-  /** Where the key is to be sent; undefined: not known. */
-  readonly address: string | undefined;
+  for (const thing of address === undefined ? (['key'] as const) : (['URL', 'key'] as const)) {
+    const shadow = describeShadow(thing, environment, context.env, store);
+    if (shadow !== undefined) await messages.warn(shadow);
+  }
 }
 
 /**
  * Sends one request with a key that is not stored yet.
+ * @param address where the key is to be sent; undefined: not known
  * @throws the error of the request, which says that nothing was stored and where the key came from
  */
 async function requireAcceptance(
   { context, config, service }: Invocation,
   place: RemotePlace,
-  { credential, address }: Candidate,
+  credential: Credential,
+  address: string | undefined,
   options: SetKeyOptions,
 ): Promise<void> {
   const { store, environment } = place;
@@ -126,16 +121,20 @@ async function requireAcceptance(
     throw error.with({
       message: `${error.message.replace(/\.$/, '')}. The key was not stored`,
       keySource: isKey ? (isTyped ? 'what was typed' : 'stdin') : 'the command given with --command',
-      hint: error.status === 401 ? setKeyCommand(place, options) : error.hint,
+      hint: error.status === 401 ? commandAgain(place, options) : error.hint,
     });
   }
 }
 
-/** The command that is to be tried again. */
-function setKeyCommand({ store, environment }: RemotePlace, { url, command, shell, check }: SetKeyOptions): string {
+/** Returns the command that is to be tried again. */
+function commandAgain(
+  { store, environment }: { readonly store?: string | undefined; readonly environment?: string | undefined },
+  { url, command, shell, check }: SetKeyOptions,
+): string {
   const words = [
     'petstock config set-key',
-    whereOptions({ store, env: environment }),
+    store !== undefined && `--store ${shellWord(store)}`,
+    environment !== undefined && `--env ${shellWord(environment)}`,
     url !== undefined && `--url ${shellWord(url)}`,
     command !== undefined && `--command ${shellWord(command)}`,
     shell && '--shell',
@@ -160,24 +159,17 @@ function commandOf({ command, shell = false }: SetKeyOptions): Credential | unde
 
 async function typedKey(context: Invocation['context'], place: RemotePlace, options: SetKeyOptions): Promise<string> {
   const { store, environment } = place;
-  const parsed = parseKey(await readSecret(context, `API key for ${whereName({ store, env: environment })}`));
-  if (parsed.ok) return parsed.value;
-  throw new UsageError(`Nothing was stored: ${parsed.fault}.`, { hint: setKeyCommand(place, options) });
+  const key = parseKey(await readSecret(context, `API key for ${whereName({ store, env: environment })}`));
+  if (key.ok) return key.value;
+  throw new UsageError(`Nothing was stored: ${key.fault}.`, { hint: commandAgain(place, options) });
 }
 
 function keyAsArgument(command: Command): UsageError {
-  const { env, store, url, check } = command.optsWithGlobals<GlobalOptions & SetKeyOptions>();
-  const words = [
-    'petstock config set-key',
-    store !== undefined && `--store ${shellWord(store)}`,
-    env !== undefined && `--env ${shellWord(env)}`,
-    url !== undefined && `--url ${shellWord(url)}`,
-    check && '--check',
-  ];
+  const { env: environment, store, url, check } = command.optsWithGlobals<GlobalOptions & SetKeyOptions>();
   return new UsageError(
     'config set-key takes no key as an argument: a key on the command line stays in the history of the ' +
       'shell. Nothing was stored. If that was a real key, remove it there.',
-    { hint: words.filter((word) => typeof word === 'string').join(' ') },
+    { hint: commandAgain({ store, environment }, { ...(url !== undefined && { url }), ...(check && { check }) }) },
   );
 }
 
@@ -195,7 +187,7 @@ async function forgetKey(invocation: Invocation): Promise<void> {
   const place = remotePlace(invocation, 'key');
   const { store, environment } = place;
   const where = whereName({ store, env: environment });
-  const [key, command] = [config.keys[environment], config.keyCommands?.[environment]];
+  const [key, command] = [config.keys[environment], config.keyCommands[environment]];
   const file = configFile(place.folder);
   if (key === undefined && command === undefined) {
     await messages.note(`No key of ${where} is stored in ${file}`);

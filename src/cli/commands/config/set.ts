@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
-import { parseBaseUrl } from '../../../settings/base-url.ts';
-import { configFile, emptyStore } from '../../../settings/config-file.ts';
+import { configFile, storedStore } from '../../../settings/config-file.ts';
+import { parseBaseUrl } from '../../../settings/key-and-url.ts';
 import { describeShadow, isKnownStore } from '../../../settings/resolve.ts';
 import {
   definitionOf,
   type RemoteEnvironmentName,
   type SettingName,
   type SettingValue,
-  sentence,
   settingName,
   settingNames,
   unnamedStore,
@@ -16,6 +15,7 @@ import { urlVariable, variable } from '../../../settings/variables.ts';
 import { setSetting, setUrl, unsetUrl } from '../../../settings/write-config.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { sentence } from '../../../shared/parsed.ts';
 import { shellWord, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
@@ -118,8 +118,7 @@ async function forget(invocation: Invocation, text: string): Promise<void> {
 async function forgetSetting(invocation: Invocation, name: SettingName): Promise<void> {
   const place = settingsPlace(invocation);
   const file = configFile(place.folder);
-  const { [place.store ?? '']: own } = invocation.configFile.stores;
-  const { settings } = place.store === undefined ? invocation.configFile : (own ?? emptyStore);
+  const { settings } = storedStore(invocation.configFile, place.store);
   const whose = place.store === undefined ? '' : ` for the store ${place.store}`;
   if (settings[name] === undefined) return invocation.messages.note(`${name} is not set${whose} in ${file}`);
   await setSetting(place, name, undefined);

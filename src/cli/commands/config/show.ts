@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Column, Scalar } from '../../../output/view.ts';
 import { type ConfigFile, configFile, configOf } from '../../../settings/config-file.ts';
-import { maskKey } from '../../../settings/keys.ts';
+import { maskKey } from '../../../settings/key-and-url.ts';
 import { describeShadows, resolveBaseUrl, resolveKey } from '../../../settings/resolve.ts';
 import { definitionOf, resolveSetting, type SettingValue, settingNames } from '../../../settings/settings.ts';
 import type { Environment, Sourced } from '../../../settings/variables.ts';

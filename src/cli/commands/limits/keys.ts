@@ -3,7 +3,7 @@ import { scopeOf } from '../../../rate-limit/key-state.ts';
 import type { KnownGate } from '../../../rate-limit/known-limits.ts';
 import type { KnownKey } from '../../../rate-limit/limits-store.ts';
 import { configOf } from '../../../settings/config-file.ts';
-import { maskKey } from '../../../settings/keys.ts';
+import { maskKey } from '../../../settings/key-and-url.ts';
 import { knownKey, resolveBaseUrl, resolveKey } from '../../../settings/resolve.ts';
 import { remoteEnvironmentNames } from '../../../settings/settings.ts';
 import { whereName } from '../../../shared/where.ts';

@@ -4,7 +4,7 @@ import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
 import { itemsOf } from '../../../../inventory/item-columns.ts';
 import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { countHelp, modeName, sumText } from '../../../../output/count-text.ts';
-import { sentence, withoutWords } from '../../../../output/error-text.ts';
+import { withoutWords } from '../../../../output/error-text.ts';
 import {
   ChangesFound,
   InterruptedError,
@@ -13,6 +13,7 @@ import {
   UnavailableError,
   UsageError,
 } from '../../../../shared/errors.ts';
+import { sentence } from '../../../../shared/parsed.ts';
 import { whereName, whereOptions } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { openSession, type Session } from '../../../runs/session.ts';

@@ -1,4 +1,4 @@
-/** What reading a text gave: a value, or a fault in words for a shop assistant, without a trailing period. */
+/** The value that was read from a text, or a fault in words for a shop assistant, without a trailing period. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
 
 export function parsed<T>(value: T): Parsed<T> {
@@ -13,10 +13,15 @@ export function fault(sentence: string): { readonly ok: false; readonly fault: s
 const harmful = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const longest = 40;
 
-/** The text in double quotes for a fault: harmful characters as `�`, at most 40 characters. */
+/** Returns the text in double quotes for a fault: harmful characters as `�`, at most 40 characters. */
 export function quoted(text: string): string {
   // Twice the length is enough for 40 characters even where each is a surrogate pair.
   const characters = Array.from(text.slice(0, 2 * longest + 2).replace(harmful, '\ufffd'));
   const shown = characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : characters.join('');
   return `"${shown}"`;
+}
+
+/** Returns the text with a period unless it ends a sentence. */
+export function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

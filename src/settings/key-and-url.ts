@@ -1,0 +1,69 @@
+import { fault, type Parsed, parsed } from '../shared/parsed.ts';
+
+/** No header takes more, and no service makes longer ones. */
+const maxKey = 4096;
+
+/**
+ * Reads an API key as somebody pasted or piped it. White space around it goes away; a text that could not travel in a header,
+ * or is evidently more than a key, is refused. A fault never repeats any of the text.
+ */
+export function parseKey(text: string): Parsed<string> {
+  const key = text.trim();
+  if (key === '') return fault('the key is empty');
+  if (/^(authorization\s*:|bearer(\s|$))/i.test(key)) {
+    return fault('the key begins with the word "Bearer" or "Authorization": give only what comes after it');
+  }
+  if (/^["'`]|["'`]$/.test(key)) return fault('the key is in quotation marks: leave them out');
+  if (/\s/.test(key)) return fault('the key contains white space or more than one line: give the key alone');
+  if (!/^[\x21-\x7e]+$/.test(key)) return fault('the key contains characters that no key has: copy it again');
+  return key.length > maxKey ? fault(`the key is longer than ${maxKey} characters: this is not a key`) : parsed(key);
+}
+
+/** Returns the part of a key that may be shown: `…` and its last 4 characters; of one shorter than 8 characters, nothing. */
+export function maskKey(key: string): string {
+  return key.length < 8 ? '…' : `…${key.slice(-4)}`;
+}
+
+/**
+ * Reads the base URL of a service: `https:`, or `http:` on a loopback address (127.0.0.0/8, ::1, localhost), since any
+ * other `http:` would show the key to the network. The path ends in `/v1`; one trailing slash is removed.
+ *
+ * A fault never repeats the text, which may hold a password.
+ */
+export function parseBaseUrl(text: string): Parsed<string> {
+  // The WHATWG parser forgives much: it drops tabs and newlines, turns \ into /, and `https:a` into `https://a`.
+  // A text that it would have to repair is refused here, so that the typed URL is the one in use.
+  if (/[\s\\\p{Cc}]/u.test(text)) return fault('it contains white space or a backslash: give it as https://host/v1');
+  const [scheme, authority = ''] = /^https?:\/\/([^/?#]*)/i.exec(text) ?? [];
+  if (scheme === undefined || /^https?:\/\/(\/|$)/i.test(text))
+    return fault('it must begin with https:// and a host: give it as https://host/v1');
+  const url = urlOf(text);
+  if (url === undefined) return fault('it is not a URL: give it as https://host/v1');
+  if (authority.includes('@'))
+    return fault('it contains a user name or password: leave that out, the key is stored with petstock config set-key');
+  if (/[?#]/.test(text)) return fault('it contains a query or fragment: leave out everything from the ? or # on');
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    return fault(
+      'http: would show the key to the network: use https: (http: is only for 127.0.0.1, [::1] and localhost)',
+    );
+  }
+  const pathname = url.pathname.replace(/\/$/, '');
+  if (!pathname.endsWith('/v1')) return fault('it must end in /v1');
+  return pathname.includes('//')
+    ? fault('its path contains // : give it as https://host/v1')
+    : parsed(url.origin + pathname);
+}
+
+/** Not `URL.canParse`: once V8 has optimised it, Node 20 reads Latin-1 as UTF-8 there and refuses `https://bücher.example`. */
+function urlOf(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reports whether a host name, as the WHATWG parser has normalised it, is this machine: `127.1` is already `127.0.0.1`. */
+export function isLoopback(hostname: string): boolean {
+  return ['localhost', '[::1]'].includes(hostname) || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname);
+}
