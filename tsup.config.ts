@@ -5,7 +5,7 @@ import { defineConfig, type Options } from 'tsup';
 import { type EsbuildPlugin, licences, oneScript, unused } from './.ci/bundle.ts';
 import { completionTable } from './.ci/reference/completion-table.ts';
 import { manPage } from './.ci/reference/man-page.ts';
-import { buildConstants } from './.ci/release/commit.ts';
+import { buildConstants, committedAt } from './.ci/release/commands.ts';
 
 /** Its folder, and that of what it loads its binaries by. Only npm is sure to put the second into our own `node_modules`. */
 const sqliteFolder = installedAt('@photostructure/sqlite', resolve('package.json'));
@@ -24,13 +24,12 @@ const prebuilds: EsbuildPlugin = {
   },
 };
 
-/** `man petstock`, beside the bundle. A build that is to be the same another day names its day in SOURCE_DATE_EPOCH. */
+/** `man petstock`, beside the bundle, with the day of the commit or of SOURCE_DATE_EPOCH: another build is the same. */
 const manual: EsbuildPlugin = {
   name: 'manual',
   setup({ initialOptions: { outdir = '' }, onEnd }) {
     onEnd(async () => {
-      const { SOURCE_DATE_EPOCH: seconds } = process.env;
-      const day = seconds === undefined ? new Date() : new Date(Number(seconds) * 1000);
+      const day = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? committedAt('.')) * 1000);
       mkdirSync(join(outdir, 'man'), { recursive: true });
       writeFileSync(join(outdir, 'man', 'petstock.1'), await manPage(day.toISOString().slice(0, 10)));
     });

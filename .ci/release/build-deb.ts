@@ -18,7 +18,7 @@ import { gzipSync } from 'node:zlib';
 import { bashScript } from '../../src/cli/commands/completion/bash.ts';
 import { fishScript } from '../../src/cli/commands/completion/fish.ts';
 import { zshScript } from '../../src/cli/commands/completion/zsh.ts';
-import { committedAt } from './commit.ts';
+import { committedAt } from './commands.ts';
 import { debianVersion } from './version.ts';
 
 /**

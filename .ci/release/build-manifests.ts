@@ -18,24 +18,32 @@ const words: Readonly<Record<string, string>> = {
   ...sums(),
 };
 
+const templates = ['petstock.rb', 'petstock.json'].map((name) => ({
+  name,
+  text: readFileSync(join(root, 'docs/packaging', name), 'utf8'),
+}));
+const placeholder = /\{\{([\w.-]+)\}\}/g;
+const wanted = new Set(templates.flatMap(({ text }) => [...text.matchAll(placeholder)].map(([, word = '']) => word)));
+const missing = [...wanted].filter((word) => words[word] === undefined);
+
 mkdirSync(out, { recursive: true });
-for (const name of ['petstock.rb', 'petstock.json']) {
-  const template = readFileSync(join(root, 'docs/packaging', name), 'utf8');
-  writeFileSync(
-    join(out, name),
-    template.replaceAll(/\{\{([\w.-]+)\}\}/g, (_, word: string) => wordOf(word)),
+if (missing.length > 0) {
+  process.stderr.write(
+    `Error: dist/binaries has no ${missing.join(', ')}: npm run build:binaries -- --archives makes all of them.\n`,
   );
-  process.stdout.write(`manifests: dist/packages/${name}\n`);
+  process.exitCode = 1;
+} else {
+  for (const { name, text } of templates) {
+    writeFileSync(
+      join(out, name),
+      text.replaceAll(placeholder, (_, word: string) => words[word] ?? ''),
+    );
+    process.stdout.write(`manifests: dist/packages/${name}\n`);
+  }
 }
 
-/** `petstock-linux-x64` and its sum, and so on. */
+/** `petstock-linux-x64.tar.gz` and its sum, and so on. */
 function sums(): Record<string, string> {
   const lines = readFileSync(join(root, 'dist/binaries/SHA256SUMS'), 'utf8').trim().split('\n');
   return Object.fromEntries(lines.map((line) => line.split(/ +/).reverse()));
-}
-
-function wordOf(word: string): string {
-  const value = words[word];
-  if (value === undefined) throw new Error(`no ${word} for a manifest: npm run build:binaries makes all executables`);
-  return value;
 }

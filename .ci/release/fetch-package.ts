@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { npm } from './npm.ts';
+import { npm } from './commands.ts';
 
 /**
  * Brings a package from the registry, once: it is kept below `node_modules/.cache`. For what is large and of one system, which
@@ -19,7 +19,7 @@ export function fetchPackage(spec: string, integrity: string, root: string): str
   mkdirSync(cache, { recursive: true });
   const unfinished = mkdtempSync(join(cache, 'unfinished-'));
   try {
-    const [{ filename }] = JSON.parse(npm(['pack', '--json', '--ignore-scripts', spec], unfinished));
+    const [{ filename }] = JSON.parse(npm(unfinished, 'pack', '--json', '--ignore-scripts', spec));
     const tarball = join(unfinished, filename.replace('@', '').replace('/', '-'));
     const found = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
     if (found !== integrity) throw new Error(`${spec} is not the pinned one: ${found}`);

@@ -4,18 +4,19 @@ import { build } from 'tsup';
 import { licences, unused } from '../bundle.ts';
 import { completionTable } from '../reference/completion-table.ts';
 import { bunNotice } from './bun-notice.ts';
-import { buildConstants } from './commit.ts';
+import { buildConstants } from './commands.ts';
 
 /**
  * Makes one CommonJS file of the program, for an executable: SQLite is that of its runtime.
  *
  * Bundled twice: what the first has taken in, the second has the licences of inside.
  * @param folder where `petstock.cjs` and `LICENSES.txt` are written
- * @returns the text of the licences
+ * @param root of the repository
+ * @returns the text of the licences, with those of the runtime
  */
-export async function bundleOneFile(folder: string): Promise<string> {
+export async function bundleOneFile(folder: string, root: string): Promise<string> {
   await bundle(folder, '');
-  const text = `${readFileSync(join(folder, 'LICENSES.txt'), 'utf8')}\n${'-'.repeat(80)}\n\n${bunNotice}`;
+  const text = `${readFileSync(join(folder, 'LICENSES.txt'), 'utf8')}\n${'-'.repeat(80)}\n\n${bunNotice(root)}`;
   await bundle(folder, text);
   return text;
 }

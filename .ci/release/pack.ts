@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { npm } from './npm.ts';
+import { npm } from './commands.ts';
 
 /**
  * `npm run build:package`: the tarball that is published, `dist/packages/petstock-<version>.tgz`, of `dist` as it is.
@@ -36,7 +36,7 @@ try {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   setModes(folder);
   mkdirSync(out, { recursive: true });
-  process.stdout.write(npm(['pack', '--json', '--ignore-scripts', '--pack-destination', out], folder));
+  process.stdout.write(npm(folder, 'pack', '--json', '--ignore-scripts', '--pack-destination', out));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { releasedChangelog, releasedNotes, unreleasedNotes } from './changelog.ts';
+import { committedAt, git, npm, npmRun, sumsOf } from './commands.ts';
+import { packagesOf, sbomOf } from './sbom.ts';
 import { requireNextVersion } from './version.ts';
 
 /**
@@ -44,7 +44,7 @@ function main(): void {
     const notes = isNew ? commitIn(clone, version) : releasedNotes(changelogIn(clone), version);
     writeFileSync(join(out, 'NOTES.md'), notes);
     build(clone, out, version, values['no-binaries'] !== true);
-    writeFileSync(join(out, 'SHA256SUMS'), sums(out));
+    writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
     const released = join(root, 'dist', 'release');
     rmSync(released, { recursive: true, force: true });
     cpSync(out, released, { recursive: true });
@@ -57,14 +57,14 @@ function main(): void {
 }
 
 function requireClean(): void {
-  const changed = git(root, 'status', '--porcelain').trim();
+  const changed = git(root, 'status', '--porcelain');
   if (changed !== '') throw new Error(`There are changes that are in no commit: commit or stash them.\n${changed}`);
 }
 
 /** @throws Error that says what to do first */
 function requireReleasable(version: string): void {
   requireNextVersion(version, versionIn(root));
-  if (git(root, 'tag', '--list', `v${version}`).trim() !== '') throw new Error(`There is a tag v${version} already.`);
+  if (git(root, 'tag', '--list', `v${version}`) !== '') throw new Error(`There is a tag v${version} already.`);
   unreleasedNotes(changelogIn(root));
 }
 
@@ -86,16 +86,16 @@ function changelogIn(folder: string): string {
 
 function cloneInto(clone: string): void {
   git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
-  git(clone, 'checkout', '--quiet', git(root, 'rev-parse', 'HEAD').trim());
+  git(clone, 'checkout', '--quiet', git(root, 'rev-parse', 'HEAD'));
 }
 
 /** Puts the version into a clone, and commits and tags it there. @returns the notes */
 function commitIn(clone: string, version: string): string {
   const changelog = changelogIn(clone);
-  const at = git(clone, 'log', '-1', '--format=%cI').trim();
+  const at = git(clone, 'log', '-1', '--format=%cI');
   writeFileSync(join(clone, 'CHANGELOG.md'), releasedChangelog(changelog, version, at.slice(0, 10)));
   npm(clone, 'version', version, '--no-git-tag-version', '--ignore-scripts');
-  for (const key of ['user.name', 'user.email']) git(clone, 'config', key, git(root, 'config', key).trim());
+  for (const key of ['user.name', 'user.email']) git(clone, 'config', key, git(root, 'config', key));
   const notes = unreleasedNotes(changelog);
   git(clone, 'commit', '--quiet', '--all', '--message', `Release ${version}`);
   git(clone, 'tag', '--annotate', `v${version}`, '--message', `petstock ${version}\n\n${notes}`, '--cleanup=verbatim');
@@ -105,48 +105,21 @@ function commitIn(clone: string, version: string): string {
 /** Makes what is published. */
 function build(clone: string, out: string, version: string, withBinaries: boolean): void {
   npm(clone, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline');
-  npm(clone, 'run', 'build');
-  npm(clone, 'run', 'build:package');
-  const tarball = `petstock-${version}.tgz`;
-  cpSync(join(clone, 'dist', 'packages', tarball), join(out, tarball));
-  const { scripts } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')) as { scripts: object };
-  const binaries = join(clone, 'dist', 'binaries');
-  if (withBinaries && 'build:binaries' in scripts) {
-    npm(clone, 'run', 'build:binaries');
-    // Their sums are made anew, with those of everything else.
-    cpSync(binaries, out, { recursive: true, filter: (file) => !file.endsWith('SHA256SUMS') });
-    for (const script of ['build:deb', 'build:manifests']) if (script in scripts) npm(clone, 'run', script);
-    const packages = join(clone, 'dist', 'packages');
-    for (const name of readdirSync(packages)) if (!name.endsWith('.tgz')) cpSync(join(packages, name), join(out, name));
+  npmRun(clone, 'build');
+  npmRun(clone, 'build:package');
+  const [dist, tarball] = [join(clone, 'dist'), `petstock-${version}.tgz`];
+  cpSync(join(dist, 'packages', tarball), join(out, tarball));
+  const packages = packagesOf(readFileSync(join(dist, 'LICENSES.txt'), 'utf8'));
+  writeFileSync(join(out, `${tarball}.cdx.json`), sbomOf({ root: clone, packages, builtAt: committedAt(clone) }));
+  if (!withBinaries) return;
+  npmRun(clone, 'build:binaries', '--archives');
+  // The executables themselves are in the archives. All sums are made anew.
+  const isAttached = (name: string) => /\.(gz|json|txt|1|deb|rb)$/.test(name);
+  for (const script of ['build:deb', 'build:manifests']) npmRun(clone, script);
+  for (const folder of ['binaries', 'packages']) {
+    for (const name of readdirSync(join(dist, folder)).filter(isAttached))
+      cpSync(join(dist, folder, name), join(out, name));
   }
-  if (!existsSync(join(out, 'petstock.cdx.json'))) writeFileSync(join(out, 'petstock.cdx.json'), sbomOf(clone));
-}
-
-/** What the tarball is made of, as npm tells it, without what would be another in each run. */
-function sbomOf(clone: string): string {
-  const text = npm(clone, 'sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application');
-  const { serialNumber: _number, ...sbom } = JSON.parse(text) as Record<string, unknown>;
-  const at = new Date(git(clone, 'log', '-1', '--format=%cI', builtFrom(clone)).trim()).toISOString();
-  return `${JSON.stringify({ ...sbom, metadata: { ...(sbom.metadata as object), timestamp: at } }, undefined, 2)}\n`;
-}
-
-/** The commit whose time counts: the one before that of the release, whose time is that of the run. */
-function builtFrom(clone: string): string {
-  const isRelease = git(clone, 'log', '-1', '--format=%s').startsWith('Release ');
-  return isRelease ? 'HEAD~1' : 'HEAD';
-}
-
-/** As `sha256sum` prints them, and takes them with `--check`. */
-function sums(out: string): string {
-  const lines = readdirSync(out)
-    .sort()
-    .map(
-      (name) =>
-        `${createHash('sha256')
-          .update(readFileSync(join(out, name)))
-          .digest('hex')}  ${name}\n`,
-    );
-  return lines.join('');
 }
 
 /** The commit and the tag come here in the end, when nothing can fail any more. */
@@ -160,31 +133,4 @@ function report(released: string, version: string, isTaken: boolean): void {
     ? `Committed and tagged v${version}. To publish it: git push --follow-tags`
     : 'Nothing was committed or tagged.';
   process.stdout.write(`${readFileSync(join(released, 'SHA256SUMS'), 'utf8')}\n${released}\n${next}\n`);
-}
-
-function git(folder: string, ...args: readonly string[]): string {
-  return run('git', folder, args);
-}
-
-/** Without the settings of the npm that has started this. */
-function npm(folder: string, ...args: readonly string[]): string {
-  return run('npm', folder, args);
-}
-
-function run(program: string, cwd: string, args: readonly string[]): string {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|GIT_)/i.test(name)));
-  try {
-    const shell = process.platform === 'win32' && program === 'npm';
-    return execFileSync(program, args, {
-      cwd,
-      env,
-      shell,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-      maxBuffer: 1e8,
-    });
-  } catch (error) {
-    const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string };
-    throw new Error(`${program} ${args[0]} failed:\n${(stderr || stdout).trim()}`);
-  }
 }

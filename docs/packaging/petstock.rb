@@ -6,37 +6,30 @@ class Petstock < Formula
 
   on_macos do
     on_arm do
-      url "{{downloads}}/petstock-darwin-arm64"
-      sha256 "{{petstock-darwin-arm64}}"
+      url "{{downloads}}/petstock-darwin-arm64.tar.gz"
+      sha256 "{{petstock-darwin-arm64.tar.gz}}"
     end
     on_intel do
-      url "{{downloads}}/petstock-darwin-x64"
-      sha256 "{{petstock-darwin-x64}}"
+      url "{{downloads}}/petstock-darwin-x64.tar.gz"
+      sha256 "{{petstock-darwin-x64.tar.gz}}"
     end
   end
 
   on_linux do
     on_arm do
-      url "{{downloads}}/petstock-linux-arm64"
-      sha256 "{{petstock-linux-arm64}}"
+      url "{{downloads}}/petstock-linux-arm64.tar.gz"
+      sha256 "{{petstock-linux-arm64.tar.gz}}"
     end
     on_intel do
-      url "{{downloads}}/petstock-linux-x64"
-      sha256 "{{petstock-linux-x64}}"
+      url "{{downloads}}/petstock-linux-x64.tar.gz"
+      sha256 "{{petstock-linux-x64.tar.gz}}"
     end
-  end
-
-  resource "manual" do
-    url "{{downloads}}/petstock.1"
-    sha256 "{{petstock.1}}"
   end
 
   def install
-    bin.install Dir["petstock-*"].first => "petstock"
-    # A file that is downloaded can not be run: Homebrew makes it so only once this has ended.
-    chmod 0755, bin/"petstock"
+    bin.install "petstock"
+    man1.install "petstock.1"
     generate_completions_from_executable(bin/"petstock", "completion", shells: [:bash, :zsh, :fish])
-    resource("manual").stage { man1.install "petstock.1" }
   end
 
   test do

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { npm } from '../../.ci/release/npm.ts';
+import { npm } from '../../.ci/release/commands.ts';
 import { writeJson } from './installation.ts';
 
 export type Manager = 'pnpm' | 'yarn1' | 'yarn4';
@@ -32,5 +32,5 @@ export function nodeRelease(folder: string, version: string): string {
 }
 
 function install(folder: string, packages: readonly string[]): void {
-  npm(['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', ...packages], folder);
+  npm(folder, 'install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', ...packages);
 }

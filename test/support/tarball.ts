@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { npm } from '../../.ci/release/npm.ts';
+import { npm } from '../../.ci/release/commands.ts';
 import { manifest, repository } from './installation.ts';
 
 declare module 'vitest' {
@@ -13,7 +13,7 @@ declare module 'vitest' {
 
 /** Packs `dist` as it is, after a build where there has been none. */
 export default function setup(project: TestProject): void {
-  if (!existsSync(join(repository, 'dist/index.d.ts'))) npm(['run', 'build'], repository);
-  npm(['run', '--silent', 'build:package'], repository);
+  if (!existsSync(join(repository, 'dist/index.d.ts'))) npm(repository, 'run', 'build');
+  npm(repository, 'run', '--silent', 'build:package');
   project.provide('tarball', join(repository, 'dist/packages', `petstock-${manifest.version}.tgz`));
 }
