@@ -20,7 +20,7 @@ of npm that stand in for modules of Node.
 Under licences of their own: BoringSSL, libarchive, ICU (Unicode), zlib-ng (zlib). SQLite is in the public domain.
 `;
 
-/** By the names of SPDX: the text of each licence that the notice names. */
+/** By the names of SPDX: the text of each licence that the notice names; the exception of LLVM only takes duties away. */
 const names = [
   'MIT',
   'LGPL-2.0-only',

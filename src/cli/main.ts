@@ -17,6 +17,7 @@ export async function main(given: Context): Promise<number> {
   const program = createProgram({
     run: runner.run,
     width,
+    argv: context.argv,
     writeOut: (text) => {
       help += text;
     },

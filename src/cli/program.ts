@@ -11,12 +11,14 @@ export interface ProgramOptions {
   /** Characters that fit on a line. */
   readonly width: number;
   readonly run: Run;
+  /** The command line, for which only the command that it names is made. Default: all are. */
+  readonly argv?: readonly string[];
 }
 
 /**
  * The tree of commands, as far as their outlines go. Made for every run, so nothing of one run is left in the next.
  */
-export function createProgram({ writeOut, width, run }: ProgramOptions): Command {
+export function createProgram({ writeOut, width, run, argv }: ProgramOptions): Command {
   const program = new PetstockCommand('petstock')
     .helpCommand(false)
     .exitOverride()
@@ -60,7 +62,7 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Command
   };
   program.beforeHelp = showVersion;
   program.hook('preAction', showVersion);
-  addCommands(program, [...commandOutlines, helpOutline({ writeOut, width })], run);
+  addCommands(program, [...commandOutlines, helpOutline({ writeOut, width })], run, argv);
   return program;
 }
 

@@ -12,6 +12,8 @@ import { collect } from './values.ts';
 export class PetstockCommand extends Command {
   /** Called if the program was asked for nothing, before that is answered with help. */
   beforeHelp: () => void = () => {};
+  /** All commands below it, made or not. */
+  outlines: readonly Outline[] = [];
   /** Its line in the help of its parent; undefined for the program. */
   outline: Outline | undefined;
   /** Gives it what its outline leaves out; undefined once that is done. */
@@ -67,9 +69,10 @@ function meantOption(command: Command, flag: string): string | undefined {
 function meantCommand(parent: Command, word: string): string | undefined {
   const program = parent.parent ?? parent;
   if (Object.hasOwn(otherNames, word)) return `petstock ${otherNames[word]}`;
-  const isNamed = program.commands.some((command) => command.name() === word);
+  const outlines = program instanceof PetstockCommand ? program.outlines : [];
+  const isNamed = outlines.some((outline) => outlineName(outline) === word);
   if (parent !== program && isNamed) return `petstock ${word}`;
-  const path = parent === program ? withVerb(program, word) : undefined;
+  const path = parent === program ? withVerb(outlines, word) : undefined;
   if (path !== undefined) return path;
   const near = nearest(
     word,
@@ -82,12 +85,11 @@ function meantCommand(parent: Command, word: string): string | undefined {
 const otherNames: Readonly<Record<string, string>> = { ls: 'inventory list', low: 'inventory list --low' };
 
 /** Returns the first command that has this verb under a noun: `petstock inventory list` for `list`. */
-function withVerb(program: Command, verb: string): string | undefined {
-  const noun = program.commands.find((command) => {
-    const outline = command instanceof PetstockCommand ? command.outline : undefined;
-    return outline && 'commands' in outline && outline.commands.some((child) => outlineName(child) === verb);
-  });
-  return noun && `petstock ${noun.name()} ${verb}`;
+function withVerb(outlines: readonly Outline[], verb: string): string | undefined {
+  const noun = outlines.find(
+    (outline) => 'commands' in outline && outline.commands.some((child) => outlineName(child) === verb),
+  );
+  return noun && `petstock ${outlineName(noun)} ${verb}`;
 }
 
 /** `petstock inventory set` */

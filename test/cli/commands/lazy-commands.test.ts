@@ -29,7 +29,7 @@ test.each(verbs(commandOutlines))('the outline of "%s" tells of the operands tha
   expect(command.registeredArguments.filter(({ description }) => description === '')).toEqual([]);
 });
 
-function sketch() {
+function sketch(argv?: readonly string[]) {
   const loaded: string[] = [];
   const verb = (usage: string): VerbOutline => ({
     usage,
@@ -42,7 +42,8 @@ function sketch() {
   const program = new PetstockCommand('program');
   program.exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
   const noun = { usage: 'noun', summary: 'a noun', description: 'A noun.', commands: [verb('one'), verb('two')] };
-  addCommands(program, [noun, verb('three')], run);
+  program.option('-f, --flag').option('--name <text>');
+  addCommands(program, [noun, verb('three'), verb('help')], run, argv);
   return { program, loaded };
 }
 
@@ -58,6 +59,20 @@ test('nothing is loaded for the help of a noun, which shows the outlines of its 
   const noun = program.commands.find((command) => command.name() === 'noun');
   expect(noun?.helpInformation()).toContain('does two');
   expect(loaded).toEqual([]);
+});
+
+test.each([
+  ['noun two thing', ['noun']],
+  ['-f --name noun three thing', ['three']],
+  ['--name three', ['noun', 'three', 'help']],
+  ['--name=x noun two', ['noun', 'three', 'help']],
+  ['-fz noun', ['noun', 'three', 'help']],
+  ['-- noun', ['noun', 'three', 'help']],
+  ['none noun', ['noun', 'three', 'help']],
+  ['help noun', ['noun', 'three', 'help']],
+])('of "%s" these commands are made: %s', (line, made) => {
+  const { program } = sketch(line.split(' '));
+  expect(program.commands.map((command) => command.name())).toEqual(made);
 });
 
 test('a command is finished once', async () => {
