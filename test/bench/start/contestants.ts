@@ -29,7 +29,9 @@ export const names = {
   version: 'petstock --version',
   help: 'petstock --help',
   verbHelp: 'petstock inventory list --help',
+  configList: 'petstock config list',
   list: 'petstock inventory list',
+  set: 'petstock inventory set',
   executableVersion: 'executable, --version',
   executableList: 'executable, inventory list',
 } as const;
@@ -49,6 +51,8 @@ export function contestantsOf(scene: Scene): readonly Contestant[] {
   const script = (file: string): Command => ({ argv: [node, peer(file)], env: { URL: url, KEY: key } });
   const npm = npmScript();
   const list = listOf(scene.stock);
+  // As it is: what the others find stays.
+  const [petId, quantity] = [...scene.stock].find(([, each]) => each > 0) ?? ['4', 0];
   const isVersion = (output: string) => /^\d+\.\d+\.\d+\S*\n$/.test(output);
   const contestants = [
     one(scene, names.node, { argv: [node, '-e', '0'] }, (output) => output === ''),
@@ -57,7 +61,11 @@ export function contestantsOf(scene: Scene): readonly Contestant[] {
     one(scene, names.verbHelp, petstock('inventory', 'list', '--help'), (output) =>
       output.includes('Usage: petstock inventory list'),
     ),
+    one(scene, names.configList, petstock('config', 'list'), (output) => output.includes('url.staging')),
     one(scene, names.list, petstock('inventory', 'list', '-o', 'json'), list),
+    one(scene, names.set, petstock('inventory', 'set', petId, `${quantity}`, '--json'), (output) =>
+      output.includes(`"quantity":${quantity}`),
+    ),
   ];
   const { executable, gh } = scene;
   if (executable !== undefined) {
