@@ -50,7 +50,8 @@ export interface PlannedRow {
 }
 
 /** `pending`: not carried out. `unknown`: sent, and whether it was carried out is not known (an intent without outcome too). */
-export type RecordedResult = 'pending' | 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown';
+export const recordedResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
+export type RecordedResult = (typeof recordedResults)[number];
 
 export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
   readonly result: RecordedResult;

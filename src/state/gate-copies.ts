@@ -1,6 +1,5 @@
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import process from 'node:process';
 import { fold } from '../rate-limit/fold.ts';
 import { believable, emptyState, type Gate, isSameBoot, type KeyState } from '../rate-limit/key-state.ts';
 import type { KnownKey, LimitsStore } from '../rate-limit/limits-store.ts';
@@ -68,7 +67,7 @@ class LimitsWithCopies implements LimitsStore {
     const gates = records.filter((record): record is AnswerRecord => record.type === 'answer' && asksToWait(record));
     try {
       const state = await this.#store.fold(scope, [...missing, ...records]);
-      if (gates.length > 0) this.#write(scope, state);
+      if (gates.length > 0) await this.#write(scope, state);
       return state;
     } catch (error) {
       if (gates.length > 0) await this.#keepAlone(scope, gates, error);
@@ -133,15 +132,18 @@ class LimitsWithCopies implements LimitsStore {
   }
 
   /** @returns why no copy could be written, if none could be */
-  #write(scope: string, { gate, env }: Pick<KeyState, 'gate' | 'env'>): unknown {
+  async #write(scope: string, { gate, env }: Pick<KeyState, 'gate' | 'env'>): Promise<unknown> {
     const copy: Copy = { ...gate, boot: this.#options.clock.boot(), env };
     const known = this.#latest(scope);
     if (known !== undefined && known.at > gate.at) return undefined;
     let failure: unknown;
     let isWritten = false;
+    // Late: hardly any command needs it.
+    const { writeFileAtomically } = await import('../shared/atomic-file.ts');
     for (const folder of this.#folders) {
       try {
-        write(folder, scope, JSON.stringify(copy));
+        makePrivateFolder(folder);
+        await writeFileAtomically(fileOf(folder, scope), [JSON.stringify(copy)], { mode: 0o600, isPrivate: true });
         isWritten = true;
       } catch (error) {
         failure = error;
@@ -155,7 +157,7 @@ class LimitsWithCopies implements LimitsStore {
     const { clock, interrupted, warn } = this.#options;
     const state = structuredClone(this.#store.peek(scope));
     for (const record of records) fold(state, record);
-    if (this.#write(scope, state) === undefined) return;
+    if ((await this.#write(scope, state)) === undefined) return;
     const wait = state.gate.at - clock.monotonic();
     if (wait <= 0) return;
     warn(
@@ -183,26 +185,6 @@ function parse(text: string): Copy | undefined {
   if (reason !== 'refused' && reason !== 'unavailable') return undefined;
   const gate = believable({ at: Number(at), wall: Number(wall), length: Number(length), reason });
   return { ...gate, boot, env };
-}
-
-/** Replaces the file as a whole, on disk when it returns. */
-function write(folder: string, scope: string, text: string): void {
-  makePrivateFolder(folder);
-  const file = fileOf(folder, scope);
-  const fresh = `${file}.${process.pid}`;
-  try {
-    const descriptor = openSync(fresh, 'w', 0o600);
-    try {
-      writeSync(descriptor, text);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(fresh, file);
-  } catch (error) {
-    rmSync(fresh, { force: true });
-    throw error;
-  }
 }
 
 /** Returns undefined if it fails: a copy that can't be used is none. */

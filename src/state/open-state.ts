@@ -20,7 +20,6 @@ import {
   requireWritable,
   stateFile,
 } from './sqlite/state-file.ts';
-import { syncFolder } from './sqlite/sync-folder.ts';
 import type { State } from './state.ts';
 import type { StoredStateOptions } from './stored-state.ts';
 
@@ -55,14 +54,19 @@ export interface OpenStateOptions {
 export interface StateSystem {
   loadEngine(): Promise<Engine>;
   /** Puts the names of a folder on disk. */
-  syncFolder(folder: string): void;
+  syncFolder(folder: string): Promise<void>;
   /** The kind of a file system, as `statfs` says it. */
   fileSystemOf(folder: string): number;
   /** Whether a folder is on another machine, where `statfs` does not say. */
   isOnNetwork(folder: string): Promise<boolean>;
 }
 
-const realSystem: StateSystem = { loadEngine: () => loadEngine(), syncFolder, fileSystemOf, isOnNetwork };
+const realSystem: StateSystem = {
+  loadEngine: () => loadEngine(),
+  syncFolder: async (folder) => (await import('../shared/atomic-file.ts')).syncFolder(folder),
+  fileSystemOf,
+  isOnNetwork,
+};
 
 /**
  * The state of this machine: `state.db` in the state folder; or the one that it shares with others.
@@ -203,7 +207,7 @@ async function connect(
 ): Promise<Connection> {
   const file = stateFile(folder);
   const isNew = !existsSync(file);
-  if (isNew) createStateFile(file, system.syncFolder);
+  if (isNew) await createStateFile(file, system.syncFolder);
   const inode = inodeOf(file);
   try {
     return await openFile(folder, engine, options, isNew);
@@ -218,7 +222,7 @@ async function connect(
         `The state in ${file} ${what}: it is now ${aside}, and a new one was begun. The history starts over`,
       );
     }
-    if (!existsSync(file)) createStateFile(file, system.syncFolder);
+    if (!existsSync(file)) await createStateFile(file, system.syncFolder);
     return openFile(folder, engine, options, true);
   }
 }

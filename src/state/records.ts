@@ -1,6 +1,6 @@
 import type { RowError } from '../inventory/change.ts';
+import { recordedResults } from '../inventory/run-records.ts';
 import type { RecordedResult, RecordedRow, RunFilter, RunRecord } from './history.ts';
-import { recordedResults } from './recorded-results.ts';
 import { flag, number, type Row, text, type Value } from './store.ts';
 
 /** The columns of a run, with the name of its service. */

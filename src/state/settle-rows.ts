@@ -1,6 +1,6 @@
+import { recordedResults } from '../inventory/run-records.ts';
 import { settledAs } from './decide.ts';
 import type { Outcome, RecordedResult } from './history.ts';
-import { recordedResults } from './recorded-results.ts';
 import {
   type Answers,
   listOf,

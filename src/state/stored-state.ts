@@ -1,6 +1,6 @@
+import { recordedResults } from '../inventory/run-records.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { Presence, type PresenceOptions } from './processes-present.ts';
-import { recordedResults } from './recorded-results.ts';
 import type { State, StateDescription } from './state.ts';
 import { number, type Row, type Store } from './store.ts';
 import { History } from './stored-history.ts';

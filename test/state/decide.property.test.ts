@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { recordedResults } from '../../src/inventory/run-records.ts';
 import {
   busyWith,
   isAlive,
@@ -11,7 +12,6 @@ import {
   type Writer,
 } from '../../src/state/decide.ts';
 import type { Outcome } from '../../src/state/history.ts';
-import { recordedResults } from '../../src/state/recorded-results.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 const numRuns = Number(process.env.PETSTOCK_RUNS ?? 2000);

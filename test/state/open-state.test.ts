@@ -43,7 +43,7 @@ function opening(folder: string, fields: Partial<OpenStateOptions> = {}, pid = 1
 }
 
 async function opened(options: OpenStateOptions, system?: Partial<StateSystem>): Promise<State> {
-  const real = { loadEngine, syncFolder: () => {}, fileSystemOf: () => 0xef53, isOnNetwork: async () => false };
+  const real = { loadEngine, syncFolder: async () => {}, fileSystemOf: () => 0xef53, isOnNetwork: async () => false };
   const state = await openState(options, system && { ...real, ...system });
   onTestFinished(() => state.close());
   return state;
@@ -82,7 +82,7 @@ describe('a new state', () => {
   it('has its name on disk', async () => {
     const folder = temporaryFolder();
     const synced: [string, boolean][] = [];
-    const syncFolder = (path: string) => void synced.push([path, existsSync(join(path, 'state.db'))]);
+    const syncFolder = async (path: string) => void synced.push([path, existsSync(join(path, 'state.db'))]);
     await opened(opening(folder).options, { syncFolder });
     expect(synced).toEqual([[folder, true]]);
     await opened(opening(folder).options, { syncFolder });
@@ -430,7 +430,7 @@ describe('SQLite', () => {
   it('that can’t be loaded is said with what to do', async () => {
     const failing = openState(opening(temporaryFolder()).options, {
       loadEngine: () => loadEngine('20.0.0', () => Promise.reject(new Error('no binary for this system'))),
-      syncFolder: () => {},
+      syncFolder: async () => {},
       fileSystemOf: () => 0,
       isOnNetwork: async () => false,
     });

@@ -34,9 +34,9 @@ export function requireWritable(folder: string): void {
 }
 
 /** Makes an empty file for this user alone; SQLite gives what it keeps beside it the same mode. */
-export function createStateFile(file: string, syncFolder: (folder: string) => void): void {
+export async function createStateFile(file: string, syncFolder: (folder: string) => Promise<void>): Promise<void> {
   closeSync(openSync(file, 'a', 0o600));
-  syncFolder(dirname(file));
+  await syncFolder(dirname(file));
 }
 
 /**
