@@ -1,68 +1,30 @@
-import { ConflictError, NotFoundError } from '../shared/errors.ts';
+import { ConflictError } from '../shared/errors.ts';
 import { beginning } from './begin-run.ts';
 import { removableRuns } from './decide.ts';
-import type {
-  PetBefore,
-  PetWrite,
-  PlannedRow,
-  RecentWrite,
-  RecordedResult,
-  RecordedRow,
-  RowPosition,
-  RunFilter,
-  RunHead,
-  RunOfService,
-  RunRecord,
-  SettledFilter,
-  SettledRow,
-} from './history.ts';
-import { lastKnownQuantities, recentWrites, writesAfter } from './pet-writes.ts';
-import type { Living, Presence } from './processes-present.ts';
-import {
-  joined,
-  placeConditions,
-  recordedRowOf,
-  rowColumns,
-  runColumns,
-  runConditions,
-  runRecordOf,
-} from './records.ts';
+import type { PlannedRow, RunHead, RunRecord } from './history.ts';
+import { type HistoryContext, HistoryReader, noSuchRun } from './history-reader.ts';
+import type { Living } from './processes-present.ts';
+import { runColumns } from './records.ts';
 import { removing } from './remove-runs.ts';
-import { onlyRun, readRunId } from './run-id.ts';
 import { type BegunRun, begunRunIn, selectBegun } from './settle-rows.ts';
-import {
-  look,
-  type Moment,
-  number,
-  type Row,
-  type StoreContext,
-  statement,
-  text,
-  uniqueName,
-  type Value,
-  type Work,
-} from './store.ts';
+import { type Moment, statement, uniqueName, type Work } from './store.ts';
 import { RunLog } from './stored-run-log.ts';
-import { endsOf, keptTime } from './times.ts';
 
-/** Rows that are in memory at a time. No statement stays open between two of them: it would hold up writers and the log. */
-const page = 500;
 /** Old runs that one command removes on its way out. */
 const maxOld = 20;
 
 /**
- * What was written: runs, their rows, and what became of each. Nothing is held whole: lists and rows are streamed.
+ * The history of writes.
  *
- * All methods throw FailureError where the state can't be read or written.
+ * All methods throw FailureError if the state can't be read or written.
  */
-export class History {
-  readonly #context: StoreContext & { readonly presence: Presence };
+export class History extends HistoryReader {
   readonly #host: string;
   readonly #open = new Map<string, RunLog>();
   #hasEnded = false;
 
-  constructor(context: StoreContext & { readonly presence: Presence }, host: string) {
-    this.#context = context;
+  constructor(context: HistoryContext, host: string) {
+    super(context);
     this.#host = host;
   }
 
@@ -71,7 +33,7 @@ export class History {
    * @param rows in the order of the plan; asked for again if the database was lost meanwhile
    */
   async begin(head: RunHead, rows: Iterable<PlannedRow>): Promise<RunLog> {
-    const { presence, random } = this.#context;
+    const { presence, random } = this.context;
     const run = { head, host: this.#host, holder: presence.id, token: uniqueName(), random: random() };
     const begun = await presence.hold('durable', head.service, (at) => beginning(at, run, rows));
     return this.#log({ ...begun, serviceName: head.service, undoes: head.undoes });
@@ -83,7 +45,7 @@ export class History {
    * @throws ConflictError while another process has it
    */
   async resume(run: string): Promise<RunLog> {
-    const { presence } = this.#context;
+    const { presence } = this.context;
     if (this.#open.has(run)) throw goingOn(run, undefined);
     const { service } = await this.run(run);
     let expected: number | undefined;
@@ -100,159 +62,12 @@ export class History {
   }
 
   /**
-   * The run that a person means: its whole id, or its last four characters where only one run ends in them.
-   * @throws UsageError for what is no id, or stands for more than one run; NotFoundError where no run has it
-   */
-  async find(wanted: string): Promise<string> {
-    const id = readRunId(wanted);
-    const [rows = []] = await this.#context.store.ask(
-      'end' in id
-        ? statement('SELECT run FROM petstock.runs WHERE substr(run, length(run) - 3) = ? ORDER BY run', id.end)
-        : statement('SELECT run FROM petstock.runs WHERE run = ?', id.whole),
-    );
-    return onlyRun(
-      wanted,
-      rows.map(({ run }) => String(run)),
-    );
-  }
-
-  /** @param run a whole id. @throws NotFoundError */
-  async run(run: string): Promise<RunRecord> {
-    const [record] = await this.#recordsOf([await this.#row(run)]);
-    if (record === undefined) throw noSuchRun(run);
-    return record;
-  }
-
-  /** The newest first. */
-  async *runs(filter: RunFilter = {}): AsyncGenerator<RunRecord, void> {
-    const { sql, values } = runConditions(filter);
-    let left = filter.limit ?? Number.POSITIVE_INFINITY;
-    for (let last: number = Number.MAX_SAFE_INTEGER; left > 0; ) {
-      const size = Math.min(page, left);
-      const [rows = []] = await this.#context.store.ask(
-        statement(
-          `SELECT ${runColumns} FROM petstock.runs WHERE runs.sequence < ? AND ${sql} ORDER BY runs.sequence DESC LIMIT ${size}`,
-          last,
-          ...values,
-        ),
-      );
-      for (const record of await this.#recordsOf(rows)) {
-        last = record.sequence;
-        if (filter.state !== undefined && record.state !== filter.state) continue;
-        left -= 1;
-        yield record;
-      }
-      if (rows.length < size) return;
-    }
-  }
-
-  /** The rows of a run in the order of its plan. @param results only rows with one of these */
-  async *rows(run: string, results?: readonly RecordedResult[]): AsyncGenerator<RecordedRow, void> {
-    const { store } = this.#context;
-    const id = number((await this.#row(run)).id) ?? 0;
-    const among = results === undefined ? '' : `AND result IN (${results.map(() => '?').join()})`;
-    let before: RecordedRow | undefined;
-    for (let last = -1; ; ) {
-      await store.align();
-      const sql = `SELECT ${rowColumns} FROM petstock.rows WHERE run = ? AND row > ? ${among} ORDER BY row LIMIT ${page}`;
-      const rows = await this.#recordedRows(sql, [id, last, ...(results ?? [])], before);
-      yield* rows;
-      before = rows.at(-1);
-      if (rows.length < page) return;
-      last = before?.row ?? last;
-    }
-  }
-
-  /**
-   * Rows that have an outcome, of all runs, in the order in which they were settled: `touched` only grows, in the order in which rows
-   * become visible, so no row ever appears before one that was given out.
-   */
-  async *settled({
-    after = 0,
-    since,
-    until,
-    petId,
-    ref,
-    ...place
-  }: SettledFilter = {}): AsyncGenerator<SettledRow, void> {
-    const { store } = this.#context;
-    const { sql, values } = joined([
-      ...placeConditions(place),
-      [since, 'rows.at >= ?'],
-      [until, 'rows.at <= ?'],
-      [petId, 'rows.pet_id = ?'],
-      [ref, 'rows.ref = ?'],
-    ]);
-    const runs = new Map<number, RunRecord>();
-    for (let last = after; ; ) {
-      await store.align();
-      const [rows = []] = await store.ask(
-        statement(
-          `SELECT ${rowColumns}, rows.run AS run_id FROM petstock.rows JOIN petstock.runs ON runs.id = rows.run
-           WHERE rows.touched > ? AND rows.result NOT IN ('pending', 'unknown') AND ${sql} ORDER BY rows.touched LIMIT ${page}`,
-          last,
-          ...values,
-        ),
-      );
-      await this.#loadRuns(runs, new Set(rows.map(({ run_id }) => Number(run_id))));
-      for (const row of rows) {
-        const run = runs.get(Number(row.run_id));
-        // Removed between the two questions.
-        if (run !== undefined) yield { run, row: recordedRowOf(row, undefined) };
-      }
-      if (rows.length < page) return;
-      last = Number(rows.at(-1)?.touched);
-    }
-  }
-
-  /**
-   * What other runs have written, or may have written, of a pet after a row of a run, oldest first, for each row. Writes that
-   * were taken back, and the undos that did it, are left out: together they changed nothing. The database may be far away, so
-   * many rows are one question.
-   */
-  async writesAfter(run: RunOfService, rows: readonly RowPosition[]): Promise<readonly (readonly PetWrite[])[]> {
-    return rows.length === 0 ? [] : writesAfter(this.#context.store, run, rows);
-  }
-
-  /**
-   * The stock that this state last read or wrote of each of some pets; undefined where it knows none, or the last write is
-   * unknown. One question, as above.
-   */
-  async lastKnownQuantities(service: string, pets: readonly PetBefore[]): Promise<readonly (number | undefined)[]> {
-    return pets.length === 0 ? [] : lastKnownQuantities(this.#context.store, service, pets);
-  }
-
-  /**
-   * The writes at a service that were settled, or begun, since a moment, the oldest first.
-   * @param since milliseconds since the Unix epoch, by the clock of this machine
-   * @param petIds only of these pets; undefined: of all
-   */
-  async recentWrites(service: string, since: number, petIds?: readonly bigint[]): Promise<readonly RecentWrite[]> {
-    const { store } = this.#context;
-    await store.align();
-    return recentWrites(store, service, store.wallOf(since), petIds);
-  }
-
-  /** The runs of a change file with this content at a service, the newest first. */
-  async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {
-    const [rows = []] = await this.#context.store.ask(
-      statement(
-        `SELECT ${runColumns} FROM petstock.runs WHERE content_hash = ?
-           AND service = (SELECT id FROM petstock.services WHERE name = ?) ORDER BY runs.sequence DESC`,
-        contentHash,
-        service,
-      ),
-    );
-    return this.#recordsOf(rows);
-  }
-
-  /**
    * Removes runs, oldest first, and gives their space back. Those stay that a process is writing, and those that another run relies on: see
    * `removableRuns`. Runs that could be resumed go with the rest.
    * @returns the ids of those that were removed
    */
   async remove(runs: readonly string[]): Promise<readonly string[]> {
-    const { store } = this.#context;
+    const { store } = this.context;
     const wanted = new Set(runs);
     const all: RunRecord[] = [];
     for await (const record of this.runs()) all.push(record);
@@ -260,7 +75,7 @@ export class History {
     const removed: string[] = [];
     for (const run of removableRuns(all, wanted).reverse()) {
       const isGone = await store.transact('quick', services.get(run), (at) =>
-        removing(at, this.#context.presence, run, wanted),
+        removing(at, this.context.presence, run, wanted),
       );
       if (isGone) removed.push(run);
     }
@@ -274,7 +89,7 @@ export class History {
    */
   async removeOld(before: number): Promise<void> {
     if (!this.#hasEnded) return;
-    const { store, presence } = this.#context;
+    const { store, presence } = this.context;
     const [rows = []] = await store.ask(
       statement(
         `SELECT ${runColumns} FROM petstock.runs WHERE pending + unknown = 0 AND at < ? ORDER BY sequence LIMIT ${maxOld}`,
@@ -296,7 +111,7 @@ export class History {
   }
 
   *#taking(at: Moment, run: string): Work<TakenOver> {
-    const { presence } = this.#context;
+    const { presence } = this.context;
     const [[row] = []] = yield [statement(`${selectBegun} WHERE run = ?`, run)];
     if (row === undefined) return { kind: 'gone' };
     const begun = begunRunIn(row);
@@ -311,7 +126,7 @@ export class History {
 
   /** A process of another start of the machine may be gone with it, or live in a container beside us: its lease says which. */
   async #waitFor(run: string, ends: number, isSaid: boolean): Promise<void> {
-    const { clock, store, warn } = this.#context;
+    const { clock, store, warn } = this.context;
     const rest = Math.max(0, store.time.localLatest(ends) - clock.monotonic());
     if (!isSaid) {
       warn(
@@ -322,52 +137,12 @@ export class History {
   }
 
   #log(begun: BegunRun): RunLog {
-    const log = new RunLog(this.#context, begun, () => {
+    const log = new RunLog(this.context, begun, () => {
       this.#open.delete(begun.run);
       this.#hasEnded = true;
     });
     this.#open.set(begun.run, log);
     return log;
-  }
-
-  async #row(run: string): Promise<Row> {
-    const [[row] = []] = await this.#context.store.ask(
-      statement(`SELECT ${runColumns} FROM petstock.runs WHERE run = ?`, run),
-    );
-    if (row !== undefined) return row;
-    throw noSuchRun(run);
-  }
-
-  /** Who is writing is asked only if a run has a process. */
-  async #recordsOf(rows: readonly Row[]): Promise<RunRecord[]> {
-    const { store, presence } = this.#context;
-    const holders = new Set(rows.flatMap(({ holder }) => text(holder) ?? []));
-    if (holders.size === 0) return rows.map((row) => runRecordOf(row, false));
-    const living = await look(store, (at) => presence.aliveAmong(at, holders));
-    return rows.map((row) => runRecordOf(row, row.holder !== null && living.has(String(row.holder))));
-  }
-
-  async #recordedRows(sql: string, values: readonly Value[], before: RecordedRow | undefined): Promise<RecordedRow[]> {
-    const { store, clock } = this.#context;
-    const [rows = []] = await store.ask(statement(sql, ...values));
-    let last = before;
-    const isUnknown = rows.some(({ result }) => result === 'unknown');
-    const ends = isUnknown ? await look(store, (at) => endsOf(at, rows.map(keptTime))) : undefined;
-    const now = clock.monotonic();
-    return rows.map((row) => {
-      const end = row.result === 'unknown' ? ends?.of(keptTime(row)) : undefined;
-      const local = end === undefined ? undefined : store.time.localLatest(end);
-      last = recordedRowOf(row, local !== undefined && local > now ? local : undefined, last);
-      return last;
-    });
-  }
-
-  async #loadRuns(known: Map<number, RunRecord>, ids: ReadonlySet<number>): Promise<void> {
-    const missing = [...ids].filter((id) => !known.has(id));
-    const asked = missing.map((id) => statement(`SELECT ${runColumns} FROM petstock.runs WHERE id = ?`, id));
-    const rows = (await this.#context.store.ask(...asked)).flat();
-    const records = await this.#recordsOf(rows);
-    for (const [index, record] of records.entries()) known.set(Number(rows[index]?.id), record);
   }
 }
 
@@ -375,10 +150,6 @@ type TakenOver =
   | { readonly kind: 'gone' }
   | { readonly kind: 'taken'; readonly run: BegunRun }
   | { readonly kind: 'held'; readonly by: string; readonly living: Living; readonly ends: number | undefined };
-
-function noSuchRun(run: string): NotFoundError {
-  return new NotFoundError(`There is no run ${run} in the history`, { hint: 'petstock history list' });
-}
 
 function goingOn(run: string, holder: { readonly by: string; readonly living: Living } | undefined): ConflictError {
   const other = holder?.living.identityOf(holder.by);

@@ -43,7 +43,6 @@ export class RunLog {
   readonly #run: BegunRun;
   readonly #outstanding = new Set<number>();
   readonly #buffer = new OutcomeBuffer();
-  #waitingSince = 0;
   #maxWait = leastWait;
   #deadline: Deadline | undefined;
   /** The last write: one at a time, so that nothing is written twice. */
@@ -97,15 +96,11 @@ export class RunLog {
    * its way any more. Buffered: written with the next `intend`, after a moment, or by `end`, whichever is first.
    */
   async settle(outcomes: readonly Outcome[]): Promise<void> {
-    const { clock } = this.#context;
-    const maxWait = this.#maxWait;
-    if (this.#buffer.waiting === 0) this.#waitingSince = clock.monotonic();
     this.#buffer.add(outcomes);
     for (const { row } of outcomes) this.#outstanding.delete(row);
     this.#countOutstanding();
-    const isOld = clock.monotonic() - this.#waitingSince >= maxWait;
-    if (isOld || this.#buffer.waiting >= maxWaiting) this.#writeSoon();
-    else this.#deadline ??= clock.deadline(maxWait, () => this.#writeSoon());
+    if (this.#buffer.waiting >= maxWaiting) this.#writeSoon();
+    else this.#writeInTime();
   }
 
   /**
@@ -188,19 +183,17 @@ export class RunLog {
     if (this.#hasEnded || this.#isWritingSoon) return;
     this.#isWritingSoon = true;
     this.#inTurn(() => this.#write({ isDurable: false, ends: false }))
-      .then(() => this.#scheduleRest())
+      .then(() => {
+        if (this.#buffer.waiting > 0 && !this.#hasEnded) this.#writeInTime();
+      })
       .catch(() => {})
       .finally(() => {
         this.#isWritingSoon = false;
       });
   }
 
-  /** What has come while others were written. */
-  #scheduleRest(): void {
-    const { clock } = this.#context;
-    if (this.#buffer.waiting === 0 || this.#hasEnded) return;
-    this.#waitingSince = clock.monotonic();
-    this.#deadline ??= clock.deadline(this.#maxWait, () => this.#writeSoon());
+  #writeInTime(): void {
+    this.#deadline ??= this.#context.clock.deadline(this.#maxWait, () => this.#writeSoon());
   }
 
   async #write(settling: Settling): Promise<void> {

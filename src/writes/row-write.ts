@@ -90,7 +90,7 @@ export interface Progression {
 export interface WriteOptions {
   readonly client: Pick<Client, 'updateInventory'>;
   readonly governor: Pick<Governor, 'admitSeveral'>;
-  readonly log: Pick<RunLog, 'intend' | 'settle' | 'flush' | 'writesSince'>;
+  readonly log: Pick<RunLog, 'intend' | 'settle' | 'writesSince'>;
   readonly presence: Pick<Presence, 'isCurrent'>;
   readonly readStock: ReadStock;
   readonly clock: Clock;

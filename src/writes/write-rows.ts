@@ -24,7 +24,6 @@ export async function writeRows(rows: readonly RowWrite[], options: WriteOptions
   } finally {
     outcomes.close();
   }
-  await options.log.flush().catch((error) => outcomes.stop(error));
   return outcomes;
 }
 

@@ -130,7 +130,6 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
         return intents.map(() => ({ kind: 'granted' }));
       },
       settle: async (settled) => void outcomes.push(...settled),
-      flush: async () => {},
       writesSince: async (unsettled) => unsettled.map(() => []),
     },
     stock: { mark: { sequence: 0, at: 0 }, readAt: clock.monotonic() },
