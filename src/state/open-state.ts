@@ -244,6 +244,8 @@ async function openFile(
       await clock.sleep(emptyPause);
     }
     migrate(connection);
+    // In KiB. Rows that are removed are all over the indexes: with 2 MiB that took twice the CPU.
+    connection.exec('PRAGMA cache_size = -16384');
     return connection;
   } catch (error) {
     connection.close();

@@ -5,7 +5,6 @@ import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import { type Holder, isAlive, type Judgement, processLease } from './decide.ts';
 import { otherFolderHint } from './other-folder.ts';
 import {
-  type Answers,
   type Durability,
   justWrites,
   look,
@@ -96,7 +95,7 @@ export class Presence {
     else this.#outstanding.delete(run);
   }
 
-  judgement({ now }: Pick<Moment, 'now'>): Judgement {
+  #judgement({ now }: Moment): Judgement {
     return { now, isGone: (process) => this.#options.processes.isGone(process) };
   }
 
@@ -129,16 +128,15 @@ export class Presence {
   }
 
   /** Who of some processes is alive. */
-  *aliveAmong(at: Moment, ids: Iterable<string>): Generator<readonly Statement[], Living, Answers> {
+  *aliveAmong(at: Moment, ids: Iterable<string>): Work<Living> {
     const others = [...new Set(ids)].filter((id) => id !== this.id);
-    if (others.length === 0) {
-      return { has: (id) => id === this.id, identityOf: () => undefined, endsElsewhere: () => undefined };
-    }
-    const answers = yield others.map((id) => statement(`${selectPresence} WHERE id = ?`, id));
-    const rows = answers.flatMap((found) => found.slice(0, 1));
+    // No round trip for nothing.
+    const answers =
+      others.length === 0 ? [] : yield others.map((id) => statement(`${selectPresence} WHERE id = ?`, id));
+    const rows = answers.flat();
     const ends = yield* endsOf(at, rows.map(keptTime));
     const holders = new Map(rows.map((row) => [String(row.id), holderIn(row, ends)]));
-    const judgement = this.judgement(at);
+    const judgement = this.#judgement(at);
     return {
       has: (id) => id === this.id || isAlive(holders.get(id), judgement),
       identityOf: (id) => holders.get(id)?.identity,
@@ -192,7 +190,7 @@ export class Presence {
 
   *#clearing(at: Moment, present: readonly Row[]): Work<void> {
     const ends = yield* endsOf(at, present.map(keptTime));
-    const { isGone } = this.judgement(at);
+    const { isGone } = this.#judgement(at);
     const dead = present
       .map((row) => holderIn(row, ends))
       .filter((row) => row.ends + keptFor < at.now || isGone(row.identity));
@@ -207,9 +205,8 @@ export class Presence {
   *#listing(at: Moment): Work<readonly { readonly row: Row; readonly identity: ProcessIdentity }[]> {
     const [rows = []] = yield [statement(`${selectPresence} ORDER BY since, id`)];
     const ends = yield* endsOf(at, rows.map(keptTime));
-    const judgement = this.judgement(at);
-    const alive = rows.map((row) => ({ row, ...holderIn(row, ends) })).filter((holder) => isAlive(holder, judgement));
-    return alive;
+    const judgement = this.#judgement(at);
+    return rows.map((row) => ({ row, ...holderIn(row, ends) })).filter((holder) => isAlive(holder, judgement));
   }
 
   #renewal({ now, wall, boot }: Moment): Statement {

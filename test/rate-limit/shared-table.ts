@@ -37,13 +37,16 @@ export class SharedTable {
       return result;
     };
     return {
-      time,
-      generation: 1,
-      get heardAt() {
-        return heardAt;
-      },
-      align: async () => {
-        if (time.isDoubtful) await ask(() => undefined);
+      connection: {
+        time,
+        generation: 1,
+        get heardAt() {
+          return heardAt;
+        },
+        align: async () => {
+          if (time.isDoubtful) await ask(() => undefined);
+        },
+        inWords: (error) => error,
       },
       read: async (scope, known) => ask(() => this.#row(scope, known)),
       write: (...values) => ask(() => this.#locked(() => this.#write(...values))),
@@ -56,7 +59,6 @@ export class SharedTable {
         }),
       keepWritten: () => ask(() => undefined),
       list: async () => [...this.#rows].map(([scope, { state }]) => ({ scope, state })),
-      inWords: (error) => error,
     };
   }
 

@@ -99,11 +99,6 @@ export class PostgresConnection {
     return this.again((ask) => ask(statements, options));
   }
 
-  /** The same for what may not be asked again. @throws the error of the network as it is */
-  askOnce(statements: readonly Statement[], options: AskOptions = {}): Promise<Answers> {
-    return this.once((ask) => ask(statements, options));
-  }
-
   /** Uses one wire for several round trips, with no other between them. @throws the error of the network as it is */
   once<Result>(work: (ask: Ask) => Promise<Result>, patience = shortPatience): Promise<Result> {
     return this.#inTurn(async () => work(this.#askBy(await this.#reached(patience))));

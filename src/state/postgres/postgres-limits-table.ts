@@ -11,7 +11,8 @@ export interface StoredLimits {
 }
 
 /** The table of limits, and how it is reached. */
-export interface LimitsTable extends Pick<PostgresConnection, 'time' | 'generation' | 'heardAt' | 'align' | 'inWords'> {
+export interface LimitsTable {
+  readonly connection: Pick<PostgresConnection, 'time' | 'generation' | 'heardAt' | 'align' | 'inWords'>;
   /** @param known the version that is known already */
   read(scope: string, known: number): Promise<StoredLimits>;
   /**
@@ -40,17 +41,7 @@ export function limitsTable(connection: PostgresConnection): LimitsTable {
   const writing = (scope: string, version: number, state: string) =>
     version === 0 ? statement(insert, scope, state) : statement(update, state, scope, version);
   return {
-    get time() {
-      return connection.time;
-    },
-    get generation() {
-      return connection.generation;
-    },
-    get heardAt() {
-      return connection.heardAt;
-    },
-    align: () => connection.align(),
-    inWords: (error) => connection.inWords(error),
+    connection,
     read: async (scope, known) => {
       const [rows = []] = await connection.ask([statement(select, known, scope)]);
       return storedIn(rows[0]);
@@ -85,9 +76,8 @@ export function limitsTable(connection: PostgresConnection): LimitsTable {
       }),
     keepWritten: async () => {
       try {
-        await connection.askOnce([statement("SELECT pg_logical_emit_message(true, 'petstock', '')")], {
-          isDurable: true,
-        });
+        const message = statement("SELECT pg_logical_emit_message(true, 'petstock', '')");
+        await connection.once((ask) => ask([message], { isDurable: true }));
       } catch (error) {
         // A standby that is away is no reason to end a command that only reads.
         if (isLost(error) && !isSilence(error)) throw error;

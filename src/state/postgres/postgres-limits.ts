@@ -51,8 +51,8 @@ export class PostgresLimits implements LimitsStore {
   }
 
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
-    await this.#table.align();
-    const shared = records.map((record) => inSharedTime(record, this.#table.time));
+    await this.#table.connection.align();
+    const shared = records.map((record) => inSharedTime(record, this.#table.connection.time));
     const wakes = shared.some((record) => record.type === 'answer' && asksToWait(record));
     const state = await this.#change(scope, wakes, (known, isRepeated) => {
       for (const record of shared) if (!isRepeated || !hasLanded(known, record)) fold(known, record);
@@ -70,12 +70,12 @@ export class PostgresLimits implements LimitsStore {
   }
 
   async look(scope: string): Promise<KeyState> {
-    await this.#table.align();
+    await this.#table.connection.align();
     return this.#local(await this.#latest(scope));
   }
 
   async list(): Promise<readonly KnownKey[]> {
-    await this.#table.align();
+    await this.#table.connection.align();
     return (await this.#table.list()).map(({ scope, state }) => ({ scope, state: this.#local(decode(state)) }));
   }
 
@@ -132,7 +132,7 @@ export class PostgresLimits implements LimitsStore {
         return kept.state;
       } catch (error) {
         // What became of it is not known: it is looked at, and what is in it is not folded again.
-        if (!isLost(error) || isRepeated) throw this.#table.inWords(error);
+        if (!isLost(error) || isRepeated) throw this.#table.connection.inWords(error);
         isRepeated = true;
         await this.look(scope);
       }
@@ -168,19 +168,19 @@ export class PostgresLimits implements LimitsStore {
   }
 
   #keep(scope: string, { version, state }: Pick<Known, 'version' | 'state'>, notices: number): Known {
-    const known = { version, state, generation: this.#table.generation, notices };
+    const known = { version, state, generation: this.#table.connection.generation, notices };
     this.#known.set(scope, known);
     return known;
   }
 
   #isFresh({ generation, notices }: Known): boolean {
-    const { heardAt } = this.#table;
-    const isHeard = generation === this.#table.generation && notices === this.#notices;
+    const { heardAt, generation: current } = this.#table.connection;
+    const isHeard = generation === current && notices === this.#notices;
     return isHeard && this.#clock.monotonic() - heardAt <= longestSilence;
   }
 
   #local(state: KeyState): KeyState {
-    return inLocalTime(state, this.#table.time, this.#clock);
+    return inLocalTime(state, this.#table.connection.time, this.#clock);
   }
 
   /** As long as requests of ours may leave, the database is asked now and then. */

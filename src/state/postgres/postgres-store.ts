@@ -81,7 +81,7 @@ export class PostgresStore implements Store {
     if (isBrief) return;
     const tables = ['rows', 'runs'].map((table) => statement(`VACUUM petstock.${table}`));
     for (const table of tables)
-      await this.#connection.askOnce([table], { goesOn: true, isPatient: true }).catch(() => {});
+      await this.#connection.once((ask) => ask([table], { goesOn: true, isPatient: true })).catch(() => {});
   }
 
   async #run<Result>(

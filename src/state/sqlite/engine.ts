@@ -33,22 +33,15 @@ export type Row = Readonly<Record<string, string | number | null>>;
 
 /**
  * SQLite as Node has it, or, before Node 22.18, as the package that goes with petstock has it.
- * @throws FailureError where there is neither
+ * @throws FailureError if there is neither
  */
-export async function loadEngine(
-  version = process.versions.node,
-  load: (version: string) => Promise<Engine> = loadOurs,
-): Promise<Engine> {
+export async function loadEngine(version = process.versions.node, load: () => unknown = sqlite): Promise<Engine> {
   try {
-    return await load(version);
+    return (await load()) as Engine;
   } catch (cause) {
-    const { message } = cause as Error;
-    throw new FailureError(`SQLite can't be loaded on Node ${version} (${message}): use Node 22.18 or later`, {
-      cause,
-    });
+    throw new FailureError(
+      `SQLite can't be loaded on Node ${version} (${(cause as Error).message}): use Node 22.18 or later`,
+      { cause },
+    );
   }
-}
-
-async function loadOurs(): Promise<Engine> {
-  return sqlite() as unknown as Engine;
 }
