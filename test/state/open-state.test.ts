@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
-import { type OpenStateOptions, openExistingState, openState, type StateSystem } from '../../src/state/open-state.ts';
+import { type OpenStateOptions, openExistingState, openState } from '../../src/state/open-state.ts';
 import { type Engine, loadEngine } from '../../src/state/sqlite/engine.ts';
+import type { StateSystem } from '../../src/state/sqlite/open-file.ts';
 import type { State } from '../../src/state/state.ts';
 import {
   collect,
