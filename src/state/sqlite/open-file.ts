@@ -56,11 +56,13 @@ export async function connectIn(folder: string, options: OpenFileOptions, system
 async function connect(folder: string, options: OpenFileOptions, system: StateSystem): Promise<Connection> {
   const engine = await system.loadEngine();
   const file = stateFile(folder);
-  const isNew = !existsSync(file);
-  if (isNew) await createStateFile(file, system.syncFolder);
+  let isNew = !existsSync(file);
+  // Nothing is waited for until it has tables: others wait for those no longer than they must.
+  if (isNew) createStateFile(file);
   const inode = inodeOf(file);
+  let connection: Connection;
   try {
-    return await openFile(folder, engine, options, isNew);
+    connection = await openFile(folder, engine, options, isNew);
   } catch (error) {
     const isEmptied = error instanceof EmptiedState;
     if (options.looks || !(isEmptied || isDamage(originOf(error)))) throw error;
@@ -72,9 +74,13 @@ async function connect(folder: string, options: OpenFileOptions, system: StateSy
         `The state in ${file} ${what}: it is now ${aside}, and a new one was begun. The history starts over`,
       );
     }
-    if (!existsSync(file)) await createStateFile(file, system.syncFolder);
-    return openFile(folder, engine, options, true);
+    if (!existsSync(file)) createStateFile(file);
+    connection = await openFile(folder, engine, options, true);
+    isNew = true;
   }
+  // Its name lasts once the folder is on the disk too.
+  if (isNew) await system.syncFolder(folder);
+  return connection;
 }
 
 /** @param isNew whether it may be empty */

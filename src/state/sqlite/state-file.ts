@@ -1,5 +1,5 @@
 import { accessSync, closeSync, constants, existsSync, openSync, renameSync, statfsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { FailureError } from '../../shared/errors.ts';
 import { localFolderHint } from '../other-folder.ts';
 import { companions, inodeOf } from './connection.ts';
@@ -34,9 +34,8 @@ export function requireWritable(folder: string): void {
 }
 
 /** Makes an empty file for this user alone; SQLite gives what it keeps beside it the same mode. */
-export async function createStateFile(file: string, syncFolder: (folder: string) => Promise<void>): Promise<void> {
+export function createStateFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
-  await syncFolder(dirname(file));
 }
 
 /**
