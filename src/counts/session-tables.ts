@@ -63,6 +63,12 @@ export function scansOf(connection: Connection, session: string): ScanRecord[] {
   });
 }
 
+/** Ends a session for good, within a transaction or in one of its own. */
+export function endSession(connection: Connection, session: string, end: SessionEnd): void {
+  const sql = 'UPDATE counts SET ended = ?, holder = NULL WHERE session = ? AND ended IS NULL';
+  connection.run(sql, JSON.stringify(end), session);
+}
+
 /** Adds scans after those that the session has. To be called in a transaction. */
 export function addScans(connection: Connection, session: string, scans: readonly ScanRecord[]): void {
   const last = connection.get('SELECT max(number) AS last FROM count_scans WHERE session = ?', session);

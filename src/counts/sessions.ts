@@ -4,9 +4,9 @@ import type { Clock } from '../shared/clock.ts';
 import { ConflictError, NotFoundError, UsageError } from '../shared/errors.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
-import { type OpenSession, StoredSession, trialSession } from './open-session.ts';
+import { OpenSession } from './open-session.ts';
 import { applyRecord, baseRecords, type ScanRecord, type SessionEnd, type SessionHead } from './records.ts';
-import { addScans, makeTables, type SessionRow, scansOf, sessionOf } from './session-tables.ts';
+import { addScans, endSession, makeTables, type SessionRow, scansOf, sessionOf } from './session-tables.ts';
 
 export interface SessionSystem {
   readonly clock: Clock;
@@ -36,10 +36,13 @@ const aliveFor = 15_000;
 export class Sessions {
   readonly #connection: Connection;
   readonly #system: SessionSystem;
+  /** This process, as the table names it. */
+  readonly #holder: string;
 
   constructor(connection: Connection, system: SessionSystem) {
     this.#connection = connection;
     this.#system = system;
+    this.#holder = JSON.stringify(system.processes.self);
     makeTables(connection);
   }
 
@@ -79,10 +82,9 @@ export class Sessions {
   take({ head }: Pick<SessionFacts, 'head'>, codes?: BarCodes): OpenSession {
     return this.#connection.durable(() => {
       const found = this.#requireFree(head.session);
-      const holder = JSON.stringify(this.#system.processes.self);
       const text = barCodesText(codes ?? found.codes);
       const sql = 'UPDATE counts SET holder = ?, touched = ?, codes = ? WHERE session = ?';
-      this.#connection.run(sql, holder, this.#now(), text, head.session);
+      this.#connection.run(sql, this.#holder, this.#now(), text, head.session);
       return this.#open({ ...found, codes: codes ?? found.codes });
     });
   }
@@ -97,22 +99,17 @@ export class Sessions {
       const found = sources.map(({ head }) => this.#requireFree(head.session));
       const { about, codes: joined, scans } = mergedOf(found);
       const into = this.#insert(about, codes ?? joined, scans);
-      for (const { head } of found) this.end(head, { how: 'merged', into: into.head.session });
+      const end = { how: 'merged', into: into.head.session } as const;
+      for (const { head } of found) endSession(this.#connection, head.session, end);
       return into;
     });
-  }
-
-  /** Ends a session for good, within a transaction or in one of its own. */
-  end({ session }: Pick<SessionHead, 'session'>, end: SessionEnd): void {
-    const sql = 'UPDATE counts SET ended = ?, holder = NULL WHERE session = ? AND ended IS NULL';
-    this.#connection.run(sql, JSON.stringify(end), session);
   }
 
   /** Gives a session up. @throws ConflictError if another process counts it */
   discard({ head }: Pick<SessionFacts, 'head'>): void {
     this.#connection.durable(() => {
       this.#requireFree(head.session);
-      this.end(head, { how: 'discarded' });
+      endSession(this.#connection, head.session, { how: 'discarded' });
     });
   }
 
@@ -132,14 +129,15 @@ export class Sessions {
     const at = this.#now();
     const head = { ...about, session: this.#newId(at), at };
     const sql = 'INSERT INTO counts (session, at, head, codes, holder, touched) VALUES (?, ?, ?, ?, ?, ?)';
-    const holder = JSON.stringify(this.#system.processes.self);
-    this.#connection.run(sql, head.session, at, JSON.stringify(head), barCodesText(codes), holder, at);
+    const text = JSON.stringify(head);
+    this.#connection.run(sql, head.session, at, text, barCodesText(codes), this.#holder, at);
     addScans(this.#connection, head.session, scans);
     return this.#open({ head, codes, scans });
   }
 
   #open(session: Pick<SessionFacts, 'head' | 'codes' | 'scans'>): OpenSession {
-    return new StoredSession(session, this.#connection, this.#system, (end) => this.end(session.head, end));
+    const { clock } = this.#system;
+    return new OpenSession(session, { connection: this.#connection, clock, holder: this.#holder });
   }
 
   #requireFree(session: string): SessionFacts {
@@ -172,7 +170,7 @@ export class Sessions {
   #isHeld(holder: ProcessIdentity | undefined, touched: number): boolean {
     const { processes, clock } = this.#system;
     const { self } = processes;
-    if (holder === undefined || isSame(holder, self) || processes.isGone(holder)) return false;
+    if (holder === undefined || JSON.stringify(holder) === this.#holder || processes.isGone(holder)) return false;
     const isBeside = holder.host === self.host && holder.namespace === self.namespace && holder.boot === self.boot;
     return isBeside || clock.now() - touched < aliveFor;
   }
@@ -197,7 +195,11 @@ export class Sessions {
 export function trialOfMerge(sources: readonly SessionFacts[], codes: BarCodes | undefined): OpenSession {
   const { about, codes: joined, scans } = mergedOf(sources);
   const [first] = sources;
-  return trialSession({ head: { ...about, session: first?.head.session ?? '', at: 0 }, codes: codes ?? joined, scans });
+  return new OpenSession({
+    head: { ...about, session: first?.head.session ?? '', at: 0 },
+    codes: codes ?? joined,
+    scans,
+  });
 }
 
 function mergedOf(sources: readonly SessionFacts[]) {
@@ -231,15 +233,4 @@ export function tallyOf(
 /** Returns the last four characters of a session's id: no two sessions of one machine have the same. */
 export function shortOf({ head }: { readonly head: Pick<SessionHead, 'session'> }): string {
   return head.session.slice(-4);
-}
-
-export function isSame(one: ProcessIdentity, other: ProcessIdentity): boolean {
-  const { host, namespace, boot, pid, startedAt } = one;
-  return (
-    host === other.host &&
-    namespace === other.namespace &&
-    boot === other.boot &&
-    pid === other.pid &&
-    startedAt === other.startedAt
-  );
 }

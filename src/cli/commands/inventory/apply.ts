@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
+import { fieldOf, type RowField, rowFields } from '../../../change-files/field-names.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { type BulkFlags, bulkFlags, parseBulkFlags } from '../bulk-flags.ts';
 import { examples } from '../command.ts';
 import { collect } from '../values.ts';
-import { parseColumns } from './column-names.ts';
 
 interface ApplyOptions extends BulkFlags {
   readonly format?: string;
@@ -19,6 +19,8 @@ interface ApplyOptions extends BulkFlags {
   readonly reason?: string;
   readonly ref?: string;
 }
+
+const help = 'petstock inventory apply --help';
 
 export function defineApply(command: Command, run: Run): void {
   command
@@ -68,7 +70,7 @@ export function defineApply(command: Command, run: Run): void {
       run<ApplyOptions>(async (invocation, options, file?: string) => {
         if (options.resume !== undefined) return resume(invocation, options.resume, options, file);
         if (file === undefined) {
-          throw new UsageError('Missing file: name one, or - for stdin', { hint: 'petstock inventory apply --help' });
+          throw new UsageError('Missing file: name one, or - for stdin', { hint: help });
         }
         await applyFile(invocation, file, options);
       }),
@@ -106,4 +108,31 @@ async function resume(
   const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
   const given = { ...bulk, keepFailed: failedOut?.keep, stdinIsTaken: false };
   await resumeRun(invocation, run, given, async () => failedOut?.empty());
+}
+
+/**
+ * The values of `--column`: `petId=SKU`, once for each field.
+ * @throws UsageError for an unknown field, and for a field or a column that is named twice
+ */
+function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowField, string> {
+  const columns = new Map<RowField, string>();
+  for (const text of texts) {
+    const at = text.indexOf('=');
+    const field = rowFields.find((name) => at >= 0 && name === fieldOf(text.slice(0, at)));
+    const name = text.slice(at + 1).trim();
+    if (field === undefined || name === '') {
+      throw new UsageError(
+        `--column takes a field and the column that has it, such as petId=SKU; not "${text}". The fields are ${rowFields.join(', ')}`,
+        { hint: help },
+      );
+    }
+    if (columns.has(field)) throw new UsageError(`--column names ${field} twice: leave one out`, { hint: help });
+    if ([...columns.values()].includes(name)) {
+      throw new UsageError(`--column names the column "${name}" for two fields: leave one out`, {
+        hint: help,
+      });
+    }
+    columns.set(field, name);
+  }
+  return columns;
 }

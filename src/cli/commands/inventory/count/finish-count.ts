@@ -1,24 +1,21 @@
 import { createHash } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { changeFileText, type ExportRow } from '../../../../change-files/change-file-text.ts';
 import type { OpenSession } from '../../../../counts/open-session.ts';
 import { shortOf } from '../../../../counts/sessions.ts';
 import type { BulkRow, Change } from '../../../../inventory/change.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
-import { batchesOf } from '../../../../output/batches.ts';
+import { type Batches, batchesOf } from '../../../../output/batches.ts';
 import { counted } from '../../../../output/change-rows.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { StockReader } from '../../../../runs/stock-reader.ts';
-import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
 import { UsageError } from '../../../../shared/errors.ts';
 import { fileWord, whereName, whereOptions } from '../../../../shared/where.ts';
 import type { Stock } from '../../../../writes/row-write.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { Session } from '../../../runs/session.ts';
-import { confirmReplacing, rememberWritten, requireCsvName } from '../../replace-file.ts';
+import { openChangeFile } from '../failed-out.ts';
 import type { CountOptions } from './count-options.ts';
 import type { Counting } from './counting.ts';
 import { createUnknownFaults } from './unknown-faults.ts';
@@ -170,35 +167,26 @@ export async function changeFileWriter(
 ): Promise<WriteFile | undefined> {
   if (to === undefined) return undefined;
   if (dryRun) throw new UsageError('--to and --dry-run cannot be used together: --to writes no stock');
-  const texts = (rows: readonly BulkRow[], deltas: boolean) =>
-    changeFileText(
-      batchesOf<BulkRow, ExportRow>(() => rows, deltas ? deltaRow : exportRow),
-      {
-        deltas,
-      },
-    );
   if (to === '-') {
     return async (rows, deltas) => {
-      for await (const piece of texts(rows, deltas)) await invocation.results.write(piece);
+      const pieces = changeFileText(exported(rows, deltas), { deltas });
+      for await (const piece of pieces) await invocation.results.write(piece);
     };
   }
-  if (!existsSync(dirname(to))) throw new UsageError(`There is no folder ${dirname(to)} for --to`);
-  if (statSync(to, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(`${to} is a folder; --to takes a file`);
-  }
-  requireCsvName(to, '--to');
-  await confirmReplacing(invocation, to, { force, inputs: codes === undefined ? ['-'] : ['-', codes] });
-  return async (rows, deltas) => {
-    await writeFileAtomically(to, texts(rows, deltas));
-    await rememberWritten(invocation, to);
-  };
+  const inputs = codes === undefined ? ['-'] : ['-', codes];
+  const write = await openChangeFile(invocation, '--to', to, { force, inputs });
+  return (rows, deltas) => write(exported(rows, deltas), { deltas });
 }
 
-function exportRow({ petId, before, after, reason, ref }: BulkRow) {
+function exported(rows: readonly BulkRow[], deltas: boolean): Batches<ExportRow> {
+  return batchesOf(() => rows, deltas ? deltaRow : exportRow);
+}
+
+function exportRow({ petId, before, after, reason, ref }: BulkRow): ExportRow {
   return { petId, expected: before, quantity: after, reason, ref };
 }
 
-function deltaRow({ petId, before = 0, after = 0, delta = after - before, reason, ref }: BulkRow) {
+function deltaRow({ petId, before = 0, after = 0, delta = after - before, reason, ref }: BulkRow): ExportRow {
   return { petId, delta, reason, ref };
 }
 

@@ -1,4 +1,4 @@
-import { type OpenSession, trialSession } from '../../../../counts/open-session.ts';
+import { OpenSession } from '../../../../counts/open-session.ts';
 import { type Sessions, shortOf, trialOfMerge } from '../../../../counts/sessions.ts';
 import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
 import { itemsOf } from '../../../../inventory/item-columns.ts';
@@ -103,14 +103,14 @@ async function openChosen(
     const codes = await ofShop();
     const isKept = !dryRun || invocation.context.stdin.isTerminal;
     if (isKept) return sessions.begin(about, codes);
-    return trialSession({ head: { ...about, session: '', at: 0 }, codes, scans: [] });
+    return new OpenSession({ head: { ...about, session: '', at: 0 }, codes, scans: [] });
   }
   const sources = choice.kind === 'merge' ? choice.sessions : [choice.session];
   const hasCodes = sources.some(({ codes }) => codes.pets.size + codes.names.size > 0);
   const codes = hasCodes ? given : await ofShop();
   if (choice.kind === 'merge') return dryRun ? trialOfMerge(sources, codes) : sessions.merge(sources, codes);
   const { session: found } = choice;
-  const session = dryRun ? trialSession({ ...found, codes: codes ?? found.codes }) : sessions.take(found, codes);
+  const session = dryRun ? new OpenSession({ ...found, codes: codes ?? found.codes }) : sessions.take(found, codes);
   try {
     await requireUnapplied(run, session);
     return session;
