@@ -199,6 +199,17 @@ describe('a row', () => {
 });
 
 describe('a broken file', () => {
+  const rows = Array.from({ length: 20 }, (_, index) => `${index + 1},3`);
+  test.each([
+    ['"petId,quantity"', rows.map((row) => `"${row}"`), '1: the file is all in one column'],
+    ['petId quantity', rows.map((row) => row.replace(',', ' ')), '1: the file is all in one column'],
+    ['petId;quantity', rows, '2: the file is all in one column'],
+    ['petId,quantity', [...rows, 'Total,60'], '22: this row is a total, and no pet: remove it'],
+    ['petId,quantity', [...rows, 'Summe:,"1.060"'], '22: this row is a total, and no pet: remove it'],
+  ])('has the fault of all its rows reported once: %s', async (header, lines, fault) => {
+    expect(await faultsOf(`${[header, ...lines].join('\n')}\n`)).toEqual([expect.stringContaining(fault)]);
+  });
+
   it('has a quote that is never closed', async () => {
     expect(await faultsOf('id,qty,reason\n1,x,"a\nb"\n2,3,"c\n3,4,d\n')).toEqual([
       `2 qty: "x" is not a quantity: a quantity is a whole number such as 12`,

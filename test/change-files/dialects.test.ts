@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { changeFileText } from '../../src/change-files/change-file-text.ts';
-import { CsvRecords } from '../../src/change-files/csv-records.ts';
 import type { Change } from '../../src/inventory/change.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { cut, faultLines, read, readChunks } from './reading.ts';
@@ -174,23 +173,6 @@ describe('the line of a change', () => {
           expect(lines[line - 1]).toContain(`${petId}`);
         }
       }),
-    );
-  });
-});
-
-describe('CsvRecords', () => {
-  it('gives the cells that were written, whatever ends a line', () => {
-    const cell = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.stringMatching(/^[",\r\n x]{0,6}$/));
-    // A first cell that is not blank, so that no line is one that both skip.
-    const table = fc.array(fc.tuple(fc.constant('id'), cell, cell), { minLength: 1, maxLength: 8 });
-    fc.assert(
-      fc.property(table, fc.constantFrom('\n', '\r\n', '\r'), fc.boolean(), (cells, lineEnd, all) => {
-        const quote = (value: string) => (all || /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-        const content = cells.map((line) => line.map(quote).join(',')).join(lineEnd);
-        const found = [...new CsvRecords(() => false).read(content, true)].map((record) => record.cells);
-        expect(found).toEqual(cells);
-      }),
-      { numRuns: 200 },
     );
   });
 });

@@ -1,19 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { fieldOf, fields, nearestField } from '../../src/change-files/field-names.ts';
-
-describe('fieldOf', () => {
-  test.each([
-    ['petId', 'petId'],
-    ['PET ID', 'petId'],
-    ['p_e-t\u00a0ID', 'petId'],
-    ['id', 'petId'],
-    ['qty', 'quantity'],
-    ['Adjust', 'delta'],
-    ['pets', undefined],
-    ['constructor', undefined],
-    ['', undefined],
-  ])('%j', (name, field) => expect(fieldOf(name)).toBe(field));
-});
+import { fields, nearestField } from '../../src/change-files/field-names.ts';
+import { faultsOf } from './reading.ts';
 
 describe('nearestField', () => {
   test.each([
@@ -38,5 +25,35 @@ describe('nearestField', () => {
         expect(nearestField(field.slice(0, at) + field.slice(at + 1))).toBe(field);
       }
     }
+  });
+});
+
+describe('a file that names its columns in its own way', () => {
+  test.each([
+    'expcted',
+    'Expected stock',
+    'expected_quantity',
+    'oldQuantity',
+    'stock (expected)',
+    'Expectation',
+    'expekted',
+    'expectedQty',
+  ])('has %s reported, whatever is ignored: it may be a precondition', async (name) => {
+    const json = JSON.stringify([{ petId: 4, quantity: 12, [name]: 39, Colour: 'red' }]);
+    for (const content of [`petId,quantity,${name},Colour\n4,12,39,red\n`, json]) {
+      const [fault, ...others] = await faultsOf(content, { ignoreColumns: true });
+      expect(fault).toContain(`"${name}" is not a `);
+      expect(others).toEqual([]);
+    }
+  });
+
+  test.each([
+    ['petId,quantity,expected,Seen\n4,12,39,1\n', 'expected is read from "Seen", so there can be no column "expected"'],
+    ['petId,quantity\n4,12\n', 'there is no column "Seen", which was named for expected'],
+    ['[{"petId":4,"quantity":12}]', 'there is no field "Seen", which was named for expected'],
+  ])('%j', async (content, fault) => {
+    const columns = new Map([['expected', 'Seen'] as const]);
+    const faults = await faultsOf(content, { columns, ignoreColumns: true });
+    expect(faults).toEqual([expect.stringContaining(fault)]);
   });
 });

@@ -42,55 +42,6 @@ test('without --ignore-columns each unknown column is a fault, and so is the nam
   expect(result.stderr).toContain('petId is read from "SKU", so there can be no column "id" beside it');
 });
 
-describe('what may be a precondition is never ignored', () => {
-  test.each([
-    'expcted',
-    'Expected stock',
-    'expected_quantity',
-    'oldQuantity',
-    'stock (expected)',
-    'Expectation',
-    'expekted',
-    'expectedQty',
-  ])('%s', async (name) => {
-    for (const [extension, text] of [
-      ['csv', `petId,quantity,${name},Colour\n4,12,39,red\n`],
-      ['json', JSON.stringify([{ petId: 4, quantity: 12, [name]: 39, Colour: 'red' }])],
-    ] as const) {
-      const shop = await shopWith(`stock.${extension}`, text);
-      const result = await shop.run(`inventory apply ${shop.file} --ignore-columns --yes`);
-      expect(result).toMatchObject({ code: 2, requests: [] });
-      expect(result.stderr).toContain(name);
-      expect(result.stderr).not.toContain('Colour');
-    }
-  });
-
-  test('nor a column of that name when another is read for it', async () => {
-    const shop = await shopWith('stock.csv', 'petId,quantity,expected,Seen\n4,12,39,1\n');
-    const result = await shop.run(`inventory apply ${shop.file} --column expected=Seen --ignore-columns --yes`);
-    expect(result).toMatchObject({ code: 2, requests: [] });
-    expect(result.stderr).toContain('expected is read from "Seen"');
-  });
-});
-
-test.each([
-  ['csv', 'petId,quantity\n4,12\n', 'there is no column "Seen", which was named for expected'],
-  ['json', '[{"petId":4,"quantity":12}]', 'there is no field "Seen", which was named for expected'],
-])('a column that was named and is not in the %s file is a fault', async (extension, text, said) => {
-  const shop = await shopWith(`stock.${extension}`, text);
-  const result = await shop.run(`inventory apply ${shop.file} --column expected=Seen --yes`);
-  expect(result).toMatchObject({ code: 2, requests: [] });
-  expect(result.stderr).toContain(said);
-});
-
-test('a cell that has slipped into a column without a name is a fault all the same', async () => {
-  const shop = await shopWith('stock.csv', 'petId,quantity,\n4,1,200\n');
-  expect(await shop.run(`inventory apply ${shop.file} --ignore-columns --yes`)).toMatchObject({
-    code: 2,
-    requests: [],
-  });
-});
-
 test('the hints have the options, so that they run as they stand', async () => {
   const shop = await shopWith('delivery.csv', supplier);
   const columns = ['--column', 'petId=SKU', '--column', 'quantity=Stock on hand', '--ignore-columns'];
@@ -192,23 +143,5 @@ describe('no hint repeats the command that has just failed', () => {
     expect(code).toBe(2);
     expect(stderr).toContain('is out of range');
     expect(stderr).not.toContain('Hint:');
-  });
-});
-
-describe('what is wrong with a whole file is said once', () => {
-  const rows = Array.from({ length: 20 }, (_, index) => `${index + 1},3`);
-  test.each([
-    ['"petId,quantity"', rows.map((row) => `"${row}"`), 'line 1: the file is all in one column'],
-    ['petId quantity', rows.map((row) => row.replace(',', ' ')), 'line 1: the file is all in one column'],
-    ['petId;quantity', rows, 'line 2: the file is all in one column'],
-    ['petId,quantity', [...rows, 'Total,60'], 'line 22: this row is a total, and no pet: remove it'],
-    ['petId,quantity', [...rows, 'Summe:,"1.060"'], 'line 22: this row is a total, and no pet: remove it'],
-    ['petId,quantity', [...rows, ',60'], 'line 22, petId: the pet id is missing: if this row is a total, remove it'],
-  ])('%s', async (header, lines, said) => {
-    const shop = await shopWith('stock.csv', `${[header, ...lines].join('\n')}\n`);
-    const { code, requests, stderr } = await shop.run(['inventory', 'apply', shop.file, '--yes']);
-    expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toContain('has a fault; nothing was sent');
-    expect(stderr).toContain(said);
   });
 });
