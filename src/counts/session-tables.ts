@@ -1,3 +1,4 @@
+import { type BarCodes, parseBarCodes } from '../inventory/bar-codes.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
 import type { Row } from '../state/sqlite/engine.ts';
@@ -6,7 +7,9 @@ import type { ScanRecord, SessionEnd, SessionHead } from './records.ts';
 /** One row of the table `counts`. */
 export interface SessionRow {
   readonly head: SessionHead;
-  readonly codes: string;
+  /** The bar codes that it was given last. */
+  readonly codes: BarCodes;
+  /** undefined: it is not finished. */
   readonly end: SessionEnd | undefined;
   /** The process that took it last and has not closed it; it may have exited. */
   readonly holder: ProcessIdentity | undefined;
@@ -47,7 +50,7 @@ export function makeTables(connection: Connection): void {
 export function sessionOf({ head, codes, ended, holder, touched }: Row): SessionRow {
   return {
     head: JSON.parse(String(head)) as SessionHead,
-    codes: String(codes),
+    codes: parseBarCodes(String(codes)),
     end: ended === null ? undefined : (JSON.parse(String(ended)) as SessionEnd),
     holder: holder === null ? undefined : (JSON.parse(String(holder)) as ProcessIdentity),
     touched: Number(touched),

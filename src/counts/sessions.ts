@@ -1,11 +1,11 @@
-import { type BarCodes, barCodesText, joinBarCodes, parseBarCodes } from '../inventory/bar-codes.ts';
+import { type BarCodes, barCodesText, joinBarCodes } from '../inventory/bar-codes.ts';
 import { Tally } from '../inventory/count/tally.ts';
 import type { Clock } from '../shared/clock.ts';
 import { ConflictError, NotFoundError, UsageError } from '../shared/errors.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
 import { OpenSession } from './open-session.ts';
-import { applyRecord, baseRecords, type ScanRecord, type SessionEnd, type SessionHead } from './records.ts';
+import { applyRecord, baseRecords, type ScanRecord, type SessionHead } from './records.ts';
 import { addScans, endSession, makeTables, type SessionRow, scansOf, sessionOf } from './session-tables.ts';
 
 export interface SessionSystem {
@@ -15,16 +15,9 @@ export interface SessionSystem {
   random(): number;
 }
 
-/** A session as it is stored. */
-export interface SessionFacts {
-  readonly head: SessionHead;
-  /** The bar codes that it was given last. */
-  readonly codes: BarCodes;
+/** A session as it is stored. `holder` is the process that counts it. */
+export interface SessionFacts extends Omit<SessionRow, 'touched'> {
   readonly scans: readonly ScanRecord[];
-  /** undefined: it is not finished. */
-  readonly end: SessionEnd | undefined;
-  /** The process that counts it. */
-  readonly holder: ProcessIdentity | undefined;
 }
 
 const hint = 'petstock inventory count --list';
@@ -152,15 +145,9 @@ export class Sessions {
     throw new ConflictError(`Session ${name} is being counted by process ${holder.pid} on ${holder.host}`, { hint });
   }
 
-  #facts({ head, codes, end, holder, touched }: SessionRow): SessionFacts {
-    const scans = scansOf(this.#connection, head.session);
-    return {
-      head,
-      codes: parseBarCodes(codes),
-      scans,
-      end,
-      holder: this.#isHeld(holder, touched) ? holder : undefined,
-    };
+  #facts({ touched, ...row }: SessionRow): SessionFacts {
+    const holder = this.#isHeld(row.holder, touched) ? row.holder : undefined;
+    return { ...row, holder, scans: scansOf(this.#connection, row.head.session) };
   }
 
   /**

@@ -1,33 +1,8 @@
-import { describe, expect, test } from 'vitest';
-import { ItemColumns, StatusNames } from '../../src/inventory/item-columns.ts';
+import { expect, test } from 'vitest';
+import { StatusNames } from '../../src/inventory/item-columns.ts';
 import fc from '../support/seeded-fast-check.ts';
-import { itemLists, petIds } from './arbitraries.ts';
+import { itemLists } from './arbitraries.ts';
 import { columnsOf } from './columns.ts';
-
-describe('a pet id in two numbers', () => {
-  test.each([
-    0n,
-    -1n,
-    999_999_999n,
-    1_000_000_000n,
-    -1_000_000_001n,
-    9_007_199_254_740_993n,
-    2n ** 63n - 1n,
-    -(2n ** 63n),
-  ])('%s comes back', (petId) => {
-    expect(columnsOf([{ petId, quantity: 1, status: 'sold' }]).petIdAt(0)).toBe(petId);
-  });
-
-  test('compares as the id does', () => {
-    fc.assert(
-      fc.property(petIds, petIds, (left, right) => {
-        const { heads, tails } = columnsOf([left, right].map((petId) => ({ petId, quantity: 0, status: '' })));
-        const order = (heads[0] ?? 0) - (heads[1] ?? 0) || (tails[0] ?? 0) - (tails[1] ?? 0);
-        expect(Math.sign(order)).toBe(left < right ? -1 : left > right ? 1 : 0);
-      }),
-    );
-  });
-});
 
 test('items come back as they were', () => {
   fc.assert(
@@ -55,10 +30,6 @@ test('keep and truncate leave the others in their order', () => {
       },
     ),
   );
-});
-
-test('a batch is empty at first', () => {
-  expect(new ItemColumns(3)).toMatchObject({ length: 0, capacity: 3 });
 });
 
 test('statuses are numbered as they appear', () => {
