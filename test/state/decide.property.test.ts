@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { recordedResults } from '../../src/inventory/run-records.ts';
 import {
   busyWith,
+  hasForgotten,
   isAlive,
   type Lease,
   overtakenBy,
@@ -138,4 +139,67 @@ test('nothing is removed that a run which stays and goes on may ask for, nor an 
     }),
     { numRuns },
   );
+});
+
+const written = (changes: Partial<Writer>): Writer => ({
+  ...{ run: 'a', command: 'inventory set', result: 'applied', touched: 5, arrives: undefined },
+  ...changes,
+});
+const mark = { sequence: 4, at: 100 };
+
+test.each<[string, readonly Writer[], number | undefined, ReturnType<typeof overtakenBy>]>([
+  [
+    'the newest of several',
+    [written({}), written({ run: 'b', touched: 7 }), written({ run: 'c', touched: 6 })],
+    9,
+    { run: 'b', command: 'inventory set' },
+  ],
+  [
+    'one that arrives at the mark has been seen',
+    [written({ result: 'unknown', touched: 4, arrives: 100 })],
+    undefined,
+    undefined,
+  ],
+  [
+    'one that arrives behind it has not',
+    [written({ result: 'unknown', touched: 4, arrives: 101 })],
+    undefined,
+    { run: 'a', command: 'inventory set' },
+  ],
+  ['one whose row was removed', [], 5, { run: undefined, command: 'history prune' }],
+  ['one that was removed and seen', [], 4, undefined],
+])('a write is overtaken by %s', (_what, writers, pruned, expected) => {
+  expect(overtakenBy(writers, pruned, mark)).toEqual(expected);
+});
+
+test.each<[Parameters<typeof settledAs>, ReturnType<typeof settledAs>]>([
+  [['pending', 'void', false], undefined],
+  [['unknown', 'void', false], 'pending'],
+  [['unknown', 'unknown', false], 'unknown'],
+  [['applied', 'applied', false], undefined],
+  [['pending', 'applied', true], undefined],
+])('%j settles as %j', (given, expected) => expect(settledAs(...given)).toBe(expected));
+
+test.each<[number, number, number | undefined, boolean]>([
+  [5, 5, undefined, false],
+  [4, 5, undefined, true],
+  [5, 5, 6, true],
+  [5, 6, 5, true],
+])('the last number %i, seen %i, marked %s: forgotten %s', (last, seen, sequence, expected) => {
+  expect(hasForgotten(last, seen, sequence === undefined ? undefined : { sequence, at: 0 })).toBe(expected);
+});
+
+test('what may be removed is removed: a done run, its undo once it goes too, and all that is not newer than what stays', () => {
+  const run = (name: string, began: number, more: Partial<PrunableRun> = {}): PrunableRun => ({
+    ...{ run: name, state: 'done', began, touched: began + 1 },
+    ...more,
+  });
+  const done = [run('undo', 4, { undoes: 'old' }), run('old', 2), run('first', 0)];
+  const all = new Set(['undo', 'old', 'first', 'open']);
+  expect(removableRuns(done, all)).toEqual(['undo', 'old', 'first']);
+  expect(removableRuns(done, new Set(['undo']))).toEqual([]);
+  expect(removableRuns(done.slice(0, 1), all)).toEqual(['undo']);
+  expect(removableRuns([...done, run('open', 3, { state: 'running' })], all)).toEqual(['old', 'first']);
+  // What an undo that is over has undone keeps nothing.
+  expect(removableRuns([...done, run('open', 9, { state: 'running' })], all)).toEqual(['undo', 'old', 'first']);
 });
