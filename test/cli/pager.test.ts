@@ -167,7 +167,7 @@ test('nothing is written to the terminal while the pager has it', async () => {
     'escaped',
   );
   expect(code).toBe(0);
-  expect(written).toEqual(['stderr ▸ staging\n', 'stderr Warning: the']);
+  expect(written).toEqual(['stderr ▸ staging\n', 'stderr Warning: the', expect.stringMatching(/^stderr │ escaped/)]);
 });
 
 test('a fault in the middle is said behind the pager', async () => {

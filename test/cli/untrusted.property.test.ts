@@ -16,8 +16,8 @@ import fc from '../support/seeded-fast-check.ts';
  * `PETSTOCK_RUNS=1000000 npx vitest run --project unit test/cli/untrusted.property.test.ts`
  */
 const sink = propertyRuns(1000);
-const body = propertyRuns(500, 1 / 20);
-const redaction = propertyRuns(500, 1 / 20);
+const body = propertyRuns(150, 1 / 20);
+const redaction = propertyRuns(150, 1 / 20);
 const isLong = process.env.PETSTOCK_RUNS !== undefined;
 const options = { timeout: isLong ? 24 * 60 * 60 * 1000 : 30_000 };
 
@@ -69,6 +69,19 @@ test('whatever is written, in whatever pieces, a terminal gets nothing that move
         if (line !== bell) expect(line).toMatch(allowed);
         if (harmless(text) !== text) expect(harmless(text)).toBe(text);
       }
+    }),
+    sink,
+  );
+});
+
+test('nor does it get that by way of a pager', options, async () => {
+  await fc.assert(
+    fc.asyncProperty(evilText, async (text) => {
+      const shown: string[] = [];
+      const context = guardedContext(terminalContext((written) => shown.push(written)));
+      const pager = await context.openPager({ command: 'less', env: {} });
+      await pager.write(text);
+      expect(shown.join('').replaceAll(wipeLine, '').replaceAll(bell, '')).toMatch(allowed);
     }),
     sink,
   );
@@ -235,7 +248,7 @@ function terminalContext(onWrite: (text: string) => void): Context {
     stderr: output,
     clock: createTestClock(),
     openTransport: () => unused,
-    openPager: unused,
+    openPager: async () => ({ write: output.write, end: () => {}, ended: new Promise<never>(() => {}) }),
     folders: { config: '', state: '' },
     processes: {
       self: { host: '', namespace: '', boot: '', pid: 1, startedAt: '' },

@@ -63,8 +63,17 @@ export async function openTill(
   };
 }
 
-/** Kills a command once its first PATCH has left, which gets this action; a minute later its leases are over. @returns its run */
-export async function killAt({ service, run, clock, history }: Till, action: Action, command: string): Promise<string> {
+/**
+ * Kills a command once its first PATCH has left, which gets this action.
+ * @param ms go by then; after a minute the leases of the command are over
+ * @returns its run
+ */
+export async function killAt(
+  { service, run, clock, history }: Till,
+  action: Action,
+  command: string,
+  ms = 60_000,
+): Promise<string> {
   service.next('PATCH', action);
   const sent = service.seen('PATCH').length;
   let isDead = false;
@@ -80,7 +89,7 @@ export async function killAt({ service, run, clock, history }: Till, action: Act
     },
   });
   await service.untilSeen('PATCH', sent + 1);
-  clock.advance(60_000);
+  clock.advance(ms);
   const [newest] = await history();
   if (newest === undefined) throw new Error('there is no run in the history');
   return newest.run;

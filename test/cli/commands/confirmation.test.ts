@@ -87,9 +87,10 @@ test('a mistyped name is asked for once more', async () => {
   const wrong = await shop.run([...command.slice(0, 2), other, '-e', 'production'], {
     env,
     terminal: 80,
-    prompts: typing('no', 'nope'),
+    prompts: typing('no\x9b2J\u202e', 'nope'),
   });
   expect(wrong).toMatchObject({ code: 2 });
+  expect(asked.at(-1)).toMatch(/^"no" is not production/);
 });
 
 test.each(['y', 'yes', 'Production', 'productio', 'production!', 'staging', 'north/production', ''])(

@@ -78,6 +78,8 @@ describe('history list', () => {
 
   test('by pet, date, state and environment', async () => {
     const shop = await openShop();
+    // In the last minute of the day.
+    shop.clock.advance((16 * 60 + 59) * 60_000 + 30_000);
     const old = await recordRun(shop, [applied(4n, 1, 2)]);
     shop.clock.advance(3 * 24 * 3600_000);
     const recent = await recordRun(shop, [{ petId: 9007199254740993n, before: 1, after: 2, result: 'pending' }]);

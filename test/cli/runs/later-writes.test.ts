@@ -124,6 +124,43 @@ describe('a request of a killed command that lands later', () => {
   });
 });
 
+test('a row that waited for a request of a killed command is looked at again: what landed is not overwritten', async () => {
+  const till = await openTill();
+  let exchange: Exchange | undefined;
+  let isLanded = false;
+  let slept = 0;
+  const kept: Action = (given) => {
+    exchange = given;
+  };
+  const sleep: typeof till.clock.sleep = (ms, signal) => {
+    slept += ms;
+    // The lease of the killed command is over, its request is not.
+    if (exchange !== undefined && !isLanded && slept > 16_000) {
+      isLanded = true;
+      exchange.commit();
+    }
+    return till.clock.sleep(ms, signal);
+  };
+  const file = till.file('a.csv', 'petId,quantity\n1,51\n2,61\n');
+  let isKilled = false;
+  const applied = await till.run(`inventory apply ${file} --yes --concurrency 1`, {
+    clock: { ...till.clock, sleep },
+    around: async (send) => {
+      const answer = await send();
+      if (!isKilled && till.service.seen('PATCH').length === 1) {
+        isKilled = true;
+        await killAt(till, kept, 'inventory set 2 50', 0);
+      }
+      return answer;
+    },
+  });
+  expect({ code: applied.code, isLanded, stock: till.service.stockOf(2) }).toEqual({
+    code: 8,
+    isLanded: true,
+    stock: 50,
+  });
+});
+
 describe('no wait for the rate limit lies between reading a stock and writing what depends on it', () => {
   /** One request is left, so that a command that only then learns of the limit waits after its read. */
   const oneLeft = { limit: 60, seconds: 60, left: 1 };

@@ -153,3 +153,23 @@ describe('only 200 with the item is taken for written, and only what was refused
     expect(await countsOf(till)).toMatchObject({ applied: 1, failed: 0 });
   });
 });
+
+test('Ctrl-C in the pause before another try ends it at once', async () => {
+  const till = await openTill();
+  till.service.always('PATCH', answers(503));
+  const interrupt = new AbortController();
+  const onStderr = (text: string) => {
+    if (text.includes('looking') || text.includes('reading the stock') || text.includes('trying again'))
+      interrupt.abort(new InterruptedError('Interrupted'));
+  };
+  /** Nothing but a signal ends a pause. */
+  const sleep: typeof till.clock.sleep = (_ms, signal) =>
+    new Promise((_resolve, reject) => {
+      if (signal?.aborted) reject(signal.reason);
+      signal?.addEventListener('abort', () => reject(signal.reason));
+    });
+  const { code } = await till.run(apply(till, '1,51'), {
+    ...{ onStderr, interrupted: interrupt.signal, clock: { ...till.clock, sleep } },
+  });
+  expect(code).toBe(130);
+});
