@@ -1,11 +1,8 @@
 import { expect, it } from 'vitest';
-import { inventoryListView } from '../../src/output/inventory-view.ts';
 import { headerLine, layOut, lineWriter, measure } from '../../src/output/lanes.ts';
 import { createPaint } from '../../src/output/paint.ts';
 import { tableCells } from '../../src/output/table-cells.ts';
-import { visibleWidth } from '../../src/output/text-width.ts';
 import type { Column, Row } from '../../src/output/view.ts';
-import { itemLists } from '../inventory/arbitraries.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { render } from './render.ts';
 
@@ -42,17 +39,6 @@ it('draws as the lines of a long table look', async () => {
       const layout = layOut(measure(columns, cells, header, undefined), undefined);
       const expected = (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
       expect(await render('table', { shape: 'list', columns, rows: [some] }, { header, color })).toBe(expected);
-    }),
-  );
-});
-
-it('has every digit of every id, and lines of one width', async () => {
-  await fc.assert(
-    fc.asyncProperty(itemLists, async (items) => {
-      const text = await render('table', inventoryListView([items], { lowStock: 5 }), { width: 200 });
-      const lines = text.split('\n').slice(1, -1);
-      for (const [index, { petId }] of items.entries()) expect(lines[index]).toMatch(new RegExp(`^ *${petId}  `));
-      for (const line of lines) expect(visibleWidth(line)).toBeLessThanOrEqual(200);
     }),
   );
 });
