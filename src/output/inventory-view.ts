@@ -5,7 +5,7 @@ import { type InventoryItem, type ItemBatches, isLow, isPetStatus, type PetStatu
 import type { Summary, Tally } from '../inventory/summary.ts';
 import { countColumn, numberText } from './change-rows.ts';
 import type { Paint } from './paint.ts';
-import { type ShareColumn, withShare } from './share-column.ts';
+import { shareColumns } from './share-column.ts';
 import { localMinute } from './time.ts';
 import { type Column, gridOf, inventoryFields, type Page, type Row, type View } from './view.ts';
 
@@ -178,38 +178,38 @@ function statusCell(status: string, paint: Paint): string {
  * `{"pets":n,"units":n,"byStatus":{"available":{"pets":n,"units":n}, …}}`.
  */
 export function summaryView({ pets, units, byStatus }: Summary): View {
-  const total: Row = { status: 'total', pets, units };
+  const total: Row = { status: 'total', pets, units, isTotal: true };
   const rows: Row[] = [...byStatus].map(([status, tally]) => ({ status, pets: tally.pets, units: tally.units }));
-  const columns = summaryColumns(total);
-  const share: ShareColumn = {
-    title: 'Share',
-    of: 'pets',
-    share: (row) => (row === total || pets === 0 ? undefined : Number(row.pets) / pets),
-    color: ({ status }) => statusColors[`${status}` as PetStatus] ?? 'cyan',
+  const [status, petsColumn, unitsColumn] = summaryColumns;
+  const shares = shareColumns('Share', (row) => statusColors[`${row.status}` as PetStatus] ?? 'cyan');
+  const withShare = (row: Row): Row => {
+    const share = pets === 0 ? null : Number(row.pets) / pets;
+    return { ...row, share, bar: share };
   };
   return {
     shape: 'list',
-    columns,
+    columns: summaryColumns,
     rows: [[...rows, total]],
     json: { pets, units, byStatus },
-    table: (options) => withShare(columns, [...rows, total], share, options),
+    table: { columns: [status, petsColumn, ...shares, unitsColumn], rows: [[...rows.map(withShare), total]] },
   };
 }
 
-function summaryColumns(total: Row): readonly Column[] {
-  const number = (field: keyof Tally, title: string): Column => ({
+function totalColumn(field: keyof Tally, title: string): Column {
+  return {
     field,
     title,
     align: 'right',
-    cell: (value, row, paint) => (row === total ? paint.bold(numberText(value)) : numberText(value)),
-  });
-  return [
-    {
-      field: 'status',
-      title: 'Status',
-      cell: (value, row, paint) => (row === total ? paint.bold('Total') : statusCell(`${value}`, paint)),
-    },
-    number('pets', 'Pets'),
-    number('units', 'Units'),
-  ];
+    cell: (value, row, paint) => (row.isTotal ? paint.bold(numberText(value)) : numberText(value)),
+  };
 }
+
+const summaryColumns = [
+  {
+    field: 'status',
+    title: 'Status',
+    cell: (value, row, paint) => (row.isTotal ? paint.bold('Total') : statusCell(`${value}`, paint)),
+  } satisfies Column as Column,
+  totalColumn('pets', 'Pets'),
+  totalColumn('units', 'Units'),
+] as const;

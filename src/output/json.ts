@@ -8,37 +8,42 @@ import { type Column, type InventoryField, itemFields, type RenderOptions, type 
  * line. Ids are numbers, as in the API, with every digit.
  */
 export async function* json(view: View, { stringIds = false }: RenderOptions): AsyncIterable<string | Uint8Array> {
-  const { document } = view;
-  if (document !== undefined) {
-    const write = jsonWriter(stringIds);
-    yield* jsonArray(document.rows, write, around(document.head, write));
-  } else if (view.items !== undefined) {
+  if (view.items !== undefined) {
     const { itemPieces } = await import('./item-lines.ts');
     yield* jsonItems(itemPieces(view.items, jsonItemLine(view, separator, stringIds)));
-  } else if (view.json !== undefined) {
-    yield `${jsonWriter(stringIds)(view.json)}\n`;
-  } else {
-    const write = jsonRowWriter(view.columns, stringIds);
-    if (view.shape === 'one') yield* chunksOf(view.rows, (row) => `${write(row)}\n`);
-    else yield* jsonArray(view.rows, write);
+    return;
   }
+  const { values, isOne, write } = valuesOf(view, stringIds, false);
+  if (isOne) yield* chunksOf(values, (value) => `${write(value)}\n`);
+  else yield* jsonArray(values, write, around(view.document?.head, write));
 }
 
 /** One JSON value a line: the rows, or the items of the view's own value, or that value. An empty list prints nothing. */
 export async function* ndjson(view: View, { stringIds = false }: RenderOptions): AsyncIterable<string | Uint8Array> {
-  if (view.document !== undefined) {
-    const write = jsonWriter(stringIds);
-    yield* chunksOf(view.document.lines ?? view.document.rows, (row) => `${write(row)}\n`);
-  } else if (view.items !== undefined) {
+  if (view.items !== undefined) {
     const { itemPieces } = await import('./item-lines.ts');
     yield* itemPieces(view.items, jsonItemLine(view, '\n', stringIds));
-  } else if (view.json !== undefined) {
-    const values: readonly unknown[] = Array.isArray(view.json) ? view.json : [view.json];
-    for (const value of values) yield `${jsonWriter(stringIds)(value)}\n`;
-  } else {
-    const write = jsonRowWriter(view.columns, stringIds);
-    yield* chunksOf(view.rows, (row) => `${write(row)}\n`);
+    return;
   }
+  const { values, write } = valuesOf(view, stringIds, true);
+  yield* chunksOf(values, (value) => `${write(value)}\n`);
+}
+
+interface Values {
+  readonly values: Batches<object>;
+  /** They are no list. */
+  readonly isOne: boolean;
+  write(value: unknown): string;
+}
+
+/** Returns what JSON has of a view, value by value. @param isApart a list that is one value counts as its items */
+function valuesOf({ document, json, columns, rows, shape }: View, stringIds: boolean, isApart: boolean): Values {
+  const write = jsonWriter(stringIds);
+  if (document !== undefined) {
+    return { values: (isApart && document.lines) || document.rows, isOne: false, write };
+  }
+  if (json === undefined) return { values: rows, isOne: shape === 'one', write: jsonRowWriter(columns, stringIds) };
+  return { values: [isApart && Array.isArray(json) ? json : [json]], isOne: true, write };
 }
 
 /** Writes a value as JSON on one line. @param stringIds pet ids are strings */
@@ -62,7 +67,7 @@ const separator = ',\n';
 async function* jsonArray<T>(
   values: Batches<T>,
   write: (value: T) => string,
-  [open, close]: readonly [string, string] = ['[', ']'],
+  [open, close]: readonly [string, string],
 ): AsyncIterable<string> {
   let held: string | undefined;
   yield* chunksOf(values, (value) => {
@@ -100,8 +105,8 @@ function jsonItemLine(view: View, end: string, stringIds: boolean): ItemLineForm
 }
 
 /** Returns a function that makes a row an object on one line: the columns as members, in their order; absent values are null. */
-function jsonRowWriter(columns: readonly Column[], stringIds: boolean): (row: Row) => string {
+function jsonRowWriter(columns: readonly Column[], stringIds: boolean): Values['write'] {
   const write = jsonWriter(stringIds);
   // A Map: a field may have the name of a number, which an object would put first.
-  return (row) => write(new Map(columns.map(({ field }) => [field, row[field] ?? null])));
+  return (row) => write(new Map(columns.map(({ field }) => [field, (row as Row)[field] ?? null])));
 }

@@ -147,11 +147,6 @@ function total({ lanes, gap }: Arrangement): number {
   return lanes.reduce((sum, { width }) => sum + (width === 0 ? 0 : width + gap), -gap);
 }
 
-/** How many columns of the terminal a table takes if nothing is cut. */
-export function wholeWidth(columns: readonly Column[], rows: readonly (readonly TableCell[])[]): number {
-  return total(layOut(measure(columns, rows, true, undefined), undefined));
-}
-
 /** The titles in bold, as the first of the lines that `lineWriter` makes. */
 export function headerLine(layout: Layout, paint: Paint): string {
   const titles = layout.lanes.map(({ title }): TableCell => ({ text: paint.bold(title), kind: 'text' }));

@@ -1,5 +1,5 @@
 import { countColumn } from './change-rows.ts';
-import { type ShareColumn, withShare } from './share-column.ts';
+import { shareColumns } from './share-column.ts';
 import { isoTime, localTime } from './time.ts';
 import { type Column, plainColumns, type Row, type View } from './view.ts';
 
@@ -27,13 +27,7 @@ export function limitsView(windows: readonly LimitFacts[], now: number): View {
     isWordy: true,
     columns: plainColumns(fields),
     rows: [windows.map(toRow)],
-    table: (options) =>
-      withShare(
-        tableColumns,
-        windows.map((window) => toTableRow(window, now)),
-        used,
-        options,
-      ),
+    table: { columns: tableColumns, rows: [windows.map((window) => toTableRow(window, now))] },
   };
 }
 
@@ -45,8 +39,12 @@ function toRow({ env, limit, remaining, resetAt, asOf }: LimitFacts): Row {
 
 function toTableRow(window: LimitFacts, now: number): Row {
   const { kind, key, resetAt, asOf } = window;
-  return { ...toRow(window), kind, key, resetAt: localTime(resetAt, now), asOf: localTime(asOf, now) };
+  const times = { resetAt: localTime(resetAt, now), asOf: localTime(asOf, now) };
+  return { ...toRow(window), ...times, kind, key, share: usedShare(window), bar: usedShare(window) };
 }
+
+/** From here on a window is nearly full. */
+const nearlyFull = 0.8;
 
 const tableColumns: readonly Column[] = [
   { field: 'env', title: 'Environment', whole: true },
@@ -54,24 +52,13 @@ const tableColumns: readonly Column[] = [
   { field: 'kind', title: 'Window', whole: true },
   countColumn('limit', 'Limit'),
   countColumn('remaining', 'Left'),
+  ...shareColumns('Used', ({ share }) =>
+    Number(share) >= 1 ? 'red' : Number(share) >= nearlyFull ? 'yellow' : 'green',
+  ),
   { field: 'resetAt', title: 'Resets at', whole: true },
   { field: 'asOf', title: 'As of', whole: true },
 ];
 
-/** From here on a window is nearly full. */
-const nearlyFull = 0.8;
-
-const used: ShareColumn = {
-  title: 'Used',
-  of: 'remaining',
-  share: usedShare,
-  color: (row) => {
-    const share = usedShare(row);
-    if (share >= 1) return 'red';
-    return share >= nearlyFull ? 'yellow' : 'green';
-  },
-};
-
-function usedShare({ limit, remaining }: Row): number {
-  return Number(limit) > 0 ? Math.min(1, Math.max(0, 1 - Number(remaining) / Number(limit))) : 1;
+function usedShare({ limit, remaining }: LimitFacts): number {
+  return limit > 0 ? Math.min(1, Math.max(0, 1 - remaining / limit)) : 1;
 }

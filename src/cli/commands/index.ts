@@ -25,7 +25,7 @@ export const commandOutlines: readonly Outline[] = [
       verb(
         'adjust <petId> [delta...]',
         'add to the stock of one pet, or take from it',
-        async () => (await import('./inventory/adjust.ts')).defineAdjust,
+        async () => (await import('./inventory/set.ts')).defineAdjust,
       ),
       verb(
         'apply [file]',
