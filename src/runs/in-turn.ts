@@ -4,7 +4,7 @@ import type { Place } from '../state/stored-pets.ts';
 import type { Stock } from '../writes/row-write.ts';
 import { execute, type RunAudience, type RunEnd, type RunOptions, type RunPlan } from './execute.ts';
 import type { RunSite } from './site.ts';
-import { StockReader } from './stock-reader.ts';
+import { failBeforeWriting, StockReader } from './stock-reader.ts';
 
 /** A stock that was read and may be written at once: the write is admitted, and the pet is ours. */
 interface HeldStock {
@@ -33,7 +33,7 @@ export async function executeInTurn(
 ): Promise<RunEnd | undefined> {
   const place = await site.state.pets.line(site.service, petId);
   try {
-    const { stock, reserved } = await readInTurn(site, petId, place, audience);
+    const { stock, reserved } = await readInTurn(site, petId, place, audience).catch(failBeforeWriting);
     let plan: ReturnType<typeof planOf>;
     try {
       plan = planOf(stock);
@@ -59,7 +59,7 @@ async function readInTurn(site: RunSite, petId: bigint, place: Place, audience: 
   }
   for (let isRepeated = false; ; isRepeated = true) {
     const [forRead, forWrite] = permits;
-    const stock = await reader.readFirst(new Set([petId]), forRead).catch(async (error) => {
+    const stock = await reader.read(new Set([petId]), forRead).catch(async (error) => {
       await forWrite?.unsent();
       throw error;
     });

@@ -7,6 +7,7 @@ import {
   NotFoundError,
   PartialError,
   PetstockError,
+  RateLimitedError,
   RejectedError,
   UnavailableError,
 } from '../shared/errors.ts';
@@ -52,16 +53,19 @@ export function runErrorOf(end: RunEnd): PetstockError | undefined {
     return new PartialError(message, { hint, cause, retryAfterSeconds, ...answerOf(cause, message) });
   }
   const first = cause ?? progression?.firstFailure;
-  if (end.isSingle && first instanceof UnavailableError) {
-    return first.with({ message: `${first.message}. Nothing was written` });
-  }
-  if (end.isSingle && first instanceof PetstockError) return first;
+  if (end.isSingle && first instanceof PetstockError) return singleError(first);
   if (first !== undefined) {
     const message = `Nothing was written${why || `: ${rowErrorOf(first).message}`}`;
     if (first instanceof PetstockError) return first.with({ message, hint });
     return new FailureError(message, { hint, cause: first });
   }
   return unsentError(report.rows, lackingText(report).join(), hint);
+}
+
+/** What the service answered says by itself that it was refused. */
+function singleError(first: PetstockError): PetstockError {
+  if (!(first instanceof UnavailableError || first instanceof RateLimitedError)) return first;
+  return first.with({ message: `${first.message}. Nothing was written` });
 }
 
 /** The failure that the run of this plan would end with, as far as that is known now. */

@@ -2,7 +2,7 @@ import { eachPicked } from '../inventory/filter.ts';
 import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import { type OutdatedStock, PetIdSet, type PetIds, PetQuantities } from '../inventory/pet-id-set.ts';
 import type { Permit } from '../rate-limit/governor.ts';
-import { UnavailableError } from '../shared/errors.ts';
+import { RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import type { RecentWrite } from '../state/history.ts';
 import type { Mark } from '../state/pets.ts';
 import type { Stock } from '../writes/row-write.ts';
@@ -14,6 +14,12 @@ const recent = 15_000;
 const pauses = [500, 1000, 2000, 4000];
 /** Of more pets than this the recent writes are asked for without their ids. */
 const mostAsked = 50;
+
+/** Throws what kept a command from reading; of a service that can't be asked it says that nothing was written. */
+export function failBeforeWriting(error: unknown): never {
+  if (!(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
+  throw error.with({ message: `${error.message.replace(/\.$/, '')}. Nothing was written` });
+}
 
 /** Reads the stock for a run. */
 export class StockReader {
@@ -44,14 +50,6 @@ export class StockReader {
     return stock;
   };
 
-  /** As `read`, for a command that has written nothing yet: a failure says so. */
-  async readFirst(petIds: PetIds, permit?: Permit): Promise<Stock> {
-    return this.read(petIds, permit).catch((error) => {
-      if (!(error instanceof UnavailableError)) throw error;
-      throw error.with({ message: `${error.message}. Nothing was written` });
-    });
-  }
-
   /**
    * The same for a plan: first waits until no request of a command that was stopped can still change what is read.
    * @param exceptRun the run that is resumed: it may have written something
@@ -62,7 +60,7 @@ export class StockReader {
       const now = clock.monotonic();
       const until = await state.pets.arrivesUntil(service, petIds, exceptRun);
       if (until === undefined || until <= now)
-        return exceptRun === undefined ? this.readFirst(petIds) : this.read(petIds);
+        return exceptRun === undefined ? this.read(petIds).catch(failBeforeWriting) : this.read(petIds);
       const seconds = Math.ceil((until - now) / 1000);
       await onDelay(
         `A request of a command that was stopped may still arrive at the service; reading the stock in ${seconds} s`,

@@ -113,6 +113,17 @@ test.each(['set 4 5 --read-first', 'adjust 4 +1', 'set 4=5 5=6 --yes'])(
   },
 );
 
+test('once the day is used up, a write says that nothing was written, and one time', async () => {
+  const shop = await openShop({ limits: { minute: 60, day: 2 } });
+  await shop.run('inventory list');
+  await shop.run('inventory list');
+  for (const command of ['set 4 5', 'adjust 4 +1']) {
+    expect((await shop.run(`inventory ${command}`)).stderr).toMatch(
+      /Error: Today's 2 requests are used up\. Nothing was written\. It works again at [^.]*\d\d:\d\d\.\n/,
+    );
+  }
+});
+
 test('words of the service have a bar in front in a cell and in a warning', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
   const { stdout } = await shop.run('inventory set 4=1 5=2 --yes', { terminal: 120, env: { NO_COLOR: '1' } });
