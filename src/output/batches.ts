@@ -25,6 +25,14 @@ export function batchesOf<T, Converted>(
   };
 }
 
+/** Returns batches of other values, each converted once it is wanted. */
+export async function* mapBatches<T, Converted>(
+  batches: Batches<T>,
+  convert: (value: T) => Converted,
+): AsyncGenerator<readonly Converted[]> {
+  for await (const batch of batches) yield batch.map(convert);
+}
+
 /** Large enough that a write costs nothing beside its content, small enough for the memory. In characters. */
 const largestChunk = 64 * 1024;
 

@@ -1,5 +1,5 @@
 import { fault, type Parsed, parsed, quoted } from '../shared/parsed.ts';
-import type { Batches } from './batches.ts';
+import { mapBatches } from './batches.ts';
 import type { Column, View } from './view.ts';
 
 /**
@@ -40,13 +40,11 @@ export function chosenFields(view: View, values: readonly string[]): Parsed<View
   return parsed({
     ...rest,
     columns,
-    ...(document && { document: { head: document.head, rows: converted(document.rows, value) } }),
+    ...(document && {
+      document: { head: document.head, rows: mapBatches(document.rows, (row) => picked(row, value)) },
+    }),
     ...(Array.isArray(json) && { json: json.map((row) => picked(row, value)) }),
   });
-}
-
-async function* converted(rows: Batches<object>, fields: readonly string[]): AsyncGenerator<readonly object[]> {
-  for await (const batch of rows) yield batch.map((row) => picked(row, fields));
 }
 
 /** A count is a field of its own in CSV, and a member of `counts` in JSON. */

@@ -1,10 +1,10 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Difference } from '../inventory/stock-list.ts';
 import { singleLine } from '../shared/sanitize.ts';
-import type { Batches } from './batches.ts';
+import { type Batches, mapBatches } from './batches.ts';
 import { numberColumn as number } from './change-rows.ts';
 import type { Paint } from './paint.ts';
-import type { Column, Row, Scalar, View } from './view.ts';
+import { type Column, plainColumns, type Row, type Scalar, type View } from './view.ts';
 
 export interface DifferencesOptions {
   /** The names of the sides, for a table. */
@@ -21,29 +21,20 @@ export interface DifferencesOptions {
  * @param source can be read once
  */
 export function differencesView(source: Batches<Difference>, { left, right, names }: DifferencesOptions): View {
-  const more = names === undefined ? [] : [nameColumn];
+  const more: readonly Column[] = names === undefined ? [] : [{ field: 'name', title: 'Name' }];
   const named = <T extends object>(convert: (difference: Difference) => T) => {
-    return converted(source, (difference) => {
+    return mapBatches(source, (difference) => {
       const name = names?.get(difference.petId);
       return name === undefined ? convert(difference) : { ...convert(difference), name };
     });
   };
   return {
     shape: 'list',
-    columns: [...columns, ...more],
+    columns: [...plainColumns(fields), ...more],
     rows: named(toRow),
     document: { head: undefined, rows: named(toJson) },
     table: { columns: [...tableColumns(left, right), ...more], rows: named(toTableRow) },
   };
-}
-
-const nameColumn: Column = { field: 'name', title: 'Name' };
-
-async function* converted<T>(
-  source: Batches<Difference>,
-  convert: (difference: Difference) => T,
-): AsyncGenerator<readonly T[]> {
-  for await (const batch of source) yield batch.map(convert);
 }
 
 function toJson({ petId, change, left, right }: Difference): object {
@@ -65,14 +56,7 @@ function toRow({ petId, change, left, right }: Difference): Row {
   };
 }
 
-const columns: readonly Column[] = [
-  number('petId', 'Pet ID'),
-  { field: 'change', title: 'Change' },
-  number('leftQuantity', 'Left'),
-  { field: 'leftStatus', title: 'Left status' },
-  number('rightQuantity', 'Right'),
-  { field: 'rightStatus', title: 'Right status' },
-];
+const fields = ['petId', 'change', 'leftQuantity', 'leftStatus', 'rightQuantity', 'rightStatus'];
 
 function toTableRow(difference: Difference): Row {
   const { petId, change, left, right } = difference;

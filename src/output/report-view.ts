@@ -9,7 +9,7 @@ import {
   numberColumn as number,
   resultCell,
 } from './change-rows.ts';
-import type { Column, Grid, Row, View } from './view.ts';
+import { type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
 /**
  * The outcome of each row of a bulk change. JSON is
@@ -29,7 +29,7 @@ export function bulkReportView(
   return {
     shape: 'list',
     isWordy: true,
-    columns,
+    columns: plainColumns(fields),
     rows: batchesOf(() => rows, toRow),
     document: {
       head: { run, env, dryRun, counts: countReport(report) },
@@ -72,7 +72,7 @@ const shownColumns: readonly Column[] = [
   { field: 'result', title: 'Result', whole: true, cell: resultCell },
 ];
 /** `quantity` is the last, so that the others keep their places in TSV. */
-const columns: readonly Column[] = [...shownColumns, error, countColumn('quantity', 'Written')];
+const fields = ['line', 'petId', 'before', 'after', 'result', 'error', 'quantity'];
 
 /** The stock after a row is the one that was written. What a row wanted that was not written stands apart. */
 function tableOf(rows: readonly BulkRow[]): Grid {

@@ -31,40 +31,19 @@ export function tableCells(columns: readonly Column[], row: Row, options: CellOp
   });
 }
 
-/** Returns the row itself if all of its text is harmless and short, so that a column can compare rows by identity. */
+/** Returns the row with harmless text on one line, little longer than the terminal. */
 function cleanRow(columns: readonly Column[], row: Row, { width, redact = same }: CellOptions): Row {
-  let copy: Record<string, Scalar> | undefined;
+  const clean = Object.assign(Object.create(null) as Record<string, Scalar>, row);
   for (const { field, whole } of columns) {
     const value = row[field];
     if (typeof value !== 'string') continue;
     const line = singleLine(redact(value));
-    const clean = width === undefined || whole ? line : shortened(line, width);
-    if (clean === value) continue;
-    copy ??= Object.assign(Object.create(null) as Record<string, Scalar>, row);
-    copy[field] = clean;
+    clean[field] = width === undefined || whole ? line : shortened(line, width);
   }
-  return copy ?? row;
+  return clean;
 }
 
 const same = (text: string): string => text;
-
-/** Returns a row with the same cells that holds no text much longer than the terminal: for rows that wait to be measured. */
-export function rowToKeep(columns: readonly Column[], row: Row, { width, redact = same }: CellOptions): Row {
-  if (width === undefined) return row;
-  const isLong = ({ field, whole }: Column): boolean => {
-    const value = row[field];
-    return !whole && typeof value === 'string' && value.length > (width + 2) * longestCharacter;
-  };
-  const long = columns.filter(isLong);
-  if (long.length === 0) return row;
-  const cuts = long.map(({ field }) => [field, detached(shortened(singleLine(redact(`${row[field]}`)), width))]);
-  return Object.assign(Object.create(null) as Record<string, Scalar>, row, Object.fromEntries(cuts));
-}
-
-/** Returns a copy: V8 keeps the whole of a text of which it keeps a part. */
-function detached(text: string): string {
-  return Buffer.from(text, 'utf16le').toString('utf16le');
-}
 
 /** In code units. Few characters have more; more marks on one letter can't be shown. */
 const longestCharacter = 16;

@@ -1,8 +1,8 @@
+import { singleLine } from '../shared/sanitize.ts';
 import { chunksOf } from './batches.ts';
 import { headerLine, isCramped, type Layout, layOut, layOutLong, lineWriter, measure } from './lanes.ts';
-import { type CellOptions, rowToKeep, type TableCell, tableCells } from './table-cells.ts';
-import { factLines, recordLines, recordWriter } from './table-records.ts';
-import { barred } from './text-width.ts';
+import { type CellOptions, shortened, type TableCell, tableCells } from './table-cells.ts';
+import { barred, blanks, padEnd, visibleWidth, wrap } from './text-width.ts';
 import { type Column, gridOf, type RenderOptions, type Row, type View } from './view.ts';
 
 type TableOptions = RenderOptions & CellOptions;
@@ -37,27 +37,21 @@ async function* foreignTable(view: View, options: RenderOptions): AsyncGenerator
 }
 
 async function* rowTable(view: View, options: TableOptions): AsyncGenerator<string> {
+  const { header = true, paint } = options;
   let waiting: readonly Row[] = [];
   let line: ((row: Row) => string) | undefined;
   for await (const batch of view.rows) {
-    let rows = batch;
     if (line === undefined) {
-      waiting = [...waiting, ...rowsToKeep(view, rows, options)];
+      waiting = [...waiting, ...batch];
       if (waiting.length <= drawnRows) continue;
       const { layout, showsRecords } = longLayout(view, waiting.slice(0, drawnRows), options);
       line = showsRecords ? recordWriter(view.columns, options) : rowWriter(view, layout, options);
-      if (!showsRecords) yield* longHeader(layout, options);
-      rows = waiting;
-      waiting = [];
+      if (header && !showsRecords) yield headerLine(layout, paint);
     }
-    yield* chunksOf([rows], line);
+    yield* chunksOf([waiting.length === 0 ? batch : waiting], line);
+    waiting = [];
   }
   if (waiting.length > 0) yield await wholeTable(view, waiting, options);
-}
-
-/** Rows may be shown with a line for each value, and these are not cut. */
-function rowsToKeep({ columns, shape, isWordy }: View, rows: readonly Row[], options: TableOptions): readonly Row[] {
-  return shape === 'one' || isWordy ? rows : rows.map((row) => rowToKeep(columns, row, options));
 }
 
 /** How a long table begins, and whether its rows are better shown with a line for each value. */
@@ -66,10 +60,6 @@ function longLayout({ columns, isWordy = false }: View, rows: readonly Row[], op
   const cells = rows.map((row) => tableCells(columns, row, options));
   const layout = layOutLong(columns, cells, header, width);
   return { layout, showsRecords: header && isWordy && isCramped(layout, measure(columns, cells, header, width)) };
-}
-
-function* longHeader(layout: Layout, { header = true, paint }: RenderOptions): Generator<string> {
-  if (header) yield headerLine(layout, paint);
 }
 
 function rowWriter({ columns }: View, layout: Layout, options: TableOptions): (row: Row) => string {
@@ -125,3 +115,57 @@ const noBorders = {
   ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' },
   ...{ left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: ' ' },
 };
+
+/** Spaces between a title and its value. */
+const recordGap = 2;
+
+/**
+ * One row with a line for each value, its title before it. Text is wrapped under itself; numbers and painted words are not.
+ * A remark follows the value before it.
+ */
+function recordLines(columns: readonly Column[], cells: readonly TableCell[], options: CellOptions): string {
+  const { width = Number.POSITIVE_INFINITY, paint } = options;
+  const widestTitle = Math.max(10, width >> 1);
+  const titles = columns.map(({ title }) => {
+    return width === Number.POSITIVE_INFINITY ? singleLine(title) : shortened(singleLine(title), widestTitle);
+  });
+  const indent = Math.max(0, ...titles.map(visibleWidth)) + recordGap;
+  const room = Math.max(10, width - indent);
+  const remark = (index: number) => (columns[index]?.remark ? `  ${cells[index]?.text ?? ''}` : '');
+  return titles
+    .flatMap((title, index) => {
+      if (columns[index]?.remark) return [];
+      const { text, kind } = cells[index] ?? { text: '', kind: 'text' };
+      const isFixed = kind !== 'text' || text.includes('\x1b') || width === Number.POSITIVE_INFINITY;
+      const lines = isFixed
+        ? [text + remark(index + 1)]
+        : columns[index]?.foreign
+          ? barred(text, room)
+          : wrap(text, room);
+      return `${padEnd(paint.bold(title), indent)}${lines.join(`\n${blanks(indent)}`)}`.trimEnd().concat('\n');
+    })
+    .join('');
+}
+
+/** Makes records of the rows of a list: of each only the fields that it has, with a blank line between two. */
+function recordWriter(columns: readonly Column[], options: CellOptions): (row: Row) => string {
+  const uncut = { ...options, bars: false };
+  let before = '';
+  return (row) => {
+    const cells = tableCells(columns, row, { ...uncut, width: undefined });
+    const isFilled = (_: unknown, index: number): boolean => (cells[index]?.text ?? '') !== '';
+    const record = before + recordLines(columns.filter(isFilled), cells.filter(isFilled), options);
+    before = '\n';
+    return record;
+  };
+}
+
+/** `name  value (remark)`, wrapped under the value. */
+function factLines(rows: readonly (readonly TableCell[])[], options: CellOptions): string {
+  const titles = rows.map(([name]) => ({ field: 'name', title: name?.text ?? '' }));
+  const values = rows.map(([, value, remark]): TableCell => {
+    const parts = [value?.text ?? '', remark === undefined || remark.text === '' ? '' : `(${remark.text})`];
+    return { text: parts.filter((part) => part !== '').join(' '), kind: 'text' };
+  });
+  return recordLines(titles, values, options);
+}

@@ -1,11 +1,10 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import type { Difference } from '../inventory/stock-list.ts';
 import { isLow } from '../inventory/items.ts';
+import type { Difference } from '../inventory/stock-list.ts';
 import { singleLine } from '../shared/sanitize.ts';
-import { numberColumn as number } from './change-rows.ts';
 import type { Paint } from './paint.ts';
 import { isoTime, localTime } from './time.ts';
-import type { Column, Row, View } from './view.ts';
+import { plainColumns, type Row, type View } from './view.ts';
 
 /** Changes that one look has found, and when: milliseconds since the Unix epoch. */
 export interface SeenFacts {
@@ -26,8 +25,12 @@ export interface SeenOptions {
  */
 export function seenChangesView({ at, changes, isPresent }: SeenFacts, { names }: SeenOptions): View {
   const rows = [changes.map((change) => toRow(at, change, isPresent, names?.get(change.petId)))];
-  const all = names === undefined ? columns : [...columns, nameColumn];
-  return { shape: 'list', columns: all, rows, document: { head: undefined, rows } };
+  return {
+    shape: 'list',
+    columns: plainColumns(names === undefined ? fields : [...fields, 'name']),
+    rows,
+    document: { head: undefined, rows },
+  };
 }
 
 function toRow(at: number, { petId, change, left, right }: Difference, isPresent: boolean, name?: string): Row {
@@ -40,16 +43,7 @@ function toRow(at: number, { petId, change, left, right }: Difference, isPresent
   };
 }
 
-const columns: readonly Column[] = [
-  { field: 'at', title: 'At' },
-  number('petId', 'Pet ID'),
-  number('before', 'Before'),
-  number('after', 'After'),
-  { field: 'status', title: 'Status' },
-  { field: 'change', title: 'Change' },
-  { field: 'statusBefore', title: 'Status before' },
-];
-const nameColumn: Column = { field: 'name', title: 'Name' };
+const fields = ['at', 'petId', 'before', 'after', 'status', 'change', 'statusBefore'];
 
 /** Stands above the lines for a person. */
 export const watchHeading = 'Time      Pet  Stock';

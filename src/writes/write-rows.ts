@@ -1,5 +1,5 @@
 import { maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
-import { failureText } from '../shared/errors.ts';
+import { failureText, UnavailableError } from '../shared/errors.ts';
 import { type BusyRow, Dispatch } from './dispatch.ts';
 import { Outcomes } from './outcomes.ts';
 import { outdated, type Progression, type QueuedRow, type RowWrite, type WriteOptions } from './row-write.ts';
@@ -63,7 +63,9 @@ async function pause(fruitless: number, options: WriteOptions, outcomes: Outcome
   const others = outcomes.faults > 1 ? ` and ${outcomes.faults - 1} more` : '';
   const again = `trying again (${Math.max(1, fruitless)} of ${maxRetries})`;
   const what = count === 0 ? again : `reading the stock to see what became of ${count === 1 ? 'it' : 'them'}`;
-  void options.onDelay(`Pet ${outcomes.lastFaultPet}${others}: ${failureText(fault)}; ${what}`, Math.max(1, fruitless));
+  const isConnected = !(fault instanceof UnavailableError && fault.unsent && fault.status === undefined);
+  const why = `Pet ${outcomes.lastFaultPet}${others}: ${failureText(fault)}; ${what}`;
+  void options.onDelay(isConnected ? why : `No connection to the service, ${what}`, Math.max(1, fruitless));
   await options.clock.sleep(wait, options.interrupted);
 }
 

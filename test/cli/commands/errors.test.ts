@@ -112,6 +112,11 @@ test('off a terminal one line tells that a request is tried again', async () => 
   const { code, stderr } = await shop.run('inventory get 1');
   expect(code).toBe(0);
   expect(stderr.match(/trying again \(\d of 4\)(?=\.$)/gm)).toEqual(['trying again (1 of 4)']);
+  const down = { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' } };
+  const write = await shop.run('inventory set 4 5', down);
+  expect(write.stderr).toMatch(
+    /^▸ .*\nNo connection to the service, trying again \(1 of 4\)\.\nError: Can't reach .*\. Nothing was written\.\n/,
+  );
 });
 
 describe('status', () => {
