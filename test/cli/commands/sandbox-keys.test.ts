@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { envOf, served } from '../../support/served-shop.ts';
 import { openShop, type Shop } from '../../support/shop.ts';
 
 const noKeyYet = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
@@ -50,18 +51,13 @@ describe('sandbox keys', () => {
 
   test('a key that is issued while the sandbox is served works, until it is revoked', async () => {
     const shop = await openShop();
-    const interrupt = new AbortController();
     const outcomes: number[] = [];
-    const use = async ({ url }: { url: string }) => {
+    const { code } = await served(shop, '', async (line) => {
       const { key, id } = await printed(shop, 'sandbox keys create --plan pro');
-      const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
+      const env = envOf({ ...line, key });
       outcomes.push((await shop.run('inventory get 1', { env })).code);
       expect(await printed(shop, `sandbox keys revoke ${id}`)).toMatchObject({ id, revokedAt: expect.any(String) });
       outcomes.push((await shop.run('inventory get 1', { env })).code);
-    };
-    const { code } = await shop.run('sandbox serve --port 0 --json', {
-      interrupted: interrupt.signal,
-      onStdout: (line) => void use(JSON.parse(line)).finally(() => interrupt.abort()),
     });
     expect([code, ...outcomes]).toEqual([0, 0, 4]);
   });
@@ -125,18 +121,10 @@ describe('the plan of the sandbox key', () => {
   ])('is its own, and so is the stock: `sandbox serve %s` leaves both', async (options) => {
     const shop = await openShop();
     await shop.run('-e sandbox inventory set 1 99');
-    const interrupt = new AbortController();
     const seen: string[] = [];
-    await shop.run(`sandbox serve --port 0 --json ${options}`, {
-      interrupted: interrupt.signal,
-      onStdout: (line) => {
-        const { url, key } = JSON.parse(line);
-        const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
-        (async () => {
-          seen.push((await shop.run('inventory set 1 3', { env })).stdout);
-          seen.push((await shop.run('-e sandbox inventory get 1')).stderr);
-        })().finally(() => interrupt.abort());
-      },
+    await served(shop, options, async (line) => {
+      seen.push((await shop.run('inventory set 1 3', { env: envOf(line) })).stdout);
+      seen.push((await shop.run('-e sandbox inventory get 1')).stderr);
     });
     expect(seen).toEqual([expect.stringMatching(/^1\t3\t/), expect.stringContaining('998 of 1000 left')]);
     expect(await info(shop)).toMatchObject({ plan: 'business', pets: 24 });

@@ -1,40 +1,102 @@
 import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sqlite } from '../../../src/shared/sqlite-engine.ts';
-import { openShop, type Shop } from '../../support/shop.ts';
+import { envOf, type ServeLine, served } from '../../support/served-shop.ts';
+import { openShop } from '../../support/shop.ts';
 
-interface Line {
-  readonly url: string;
-  readonly key: string;
-  readonly admin: string | null;
-  readonly adminToken: string | null;
-}
+const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
 
-/** Serves until the test has what it wants, then Ctrl-C. */
-async function served(shop: Shop, options: string, use: (line: Line) => Promise<void>) {
-  const interrupt = new AbortController();
-  return shop.run(`sandbox serve --port 0 --json ${options}`.trim(), {
-    interrupted: interrupt.signal,
-    onStdout: (line) => void use(JSON.parse(line)).finally(() => interrupt.abort()),
+describe('sandbox info', () => {
+  test('makes the sandbox on first use, and says where it is', async () => {
+    const shop = await openShop();
+    const { code, stdout, stderr } = await shop.run('sandbox info --json', { env: nothing });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const info = JSON.parse(stdout);
+    expect(info).toEqual({
+      file: expect.stringContaining(shop.folders.state),
+      key: expect.stringMatching(/^psk_[0-9A-Za-z]{36}$/),
+      plan: 'business',
+      pets: 24,
+    });
+    expect(statSync(info.file).mode & 0o777).toBe(0o600);
+    expect(statSync(shop.folders.state).mode & 0o777).toBe(0o700);
+    expect(JSON.parse((await shop.run('sandbox info --json')).stdout)).toEqual(info);
   });
-}
+});
+
+test('sandbox reset brings the first stock back and keeps the key', async () => {
+  const shop = await openShop();
+  const key = async () => JSON.parse((await shop.run('sandbox info --json')).stdout).key;
+  const first = await key();
+  await shop.run('-e sandbox inventory set 1 99');
+  expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t99\tavailable\n');
+  expect((await shop.run('sandbox reset')).code).toBe(0);
+  expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
+  expect(await key()).toBe(first);
+});
+
+describe('sandbox serve', () => {
+  test('says where it listens, serves any client, and ends with exit 0', async () => {
+    const shop = await openShop();
+    let items: unknown;
+    const result = await served(shop, '--file :memory: --pets 6', async (line) => {
+      items = JSON.parse((await shop.run('inventory list --json', { env: envOf(line) })).stdout);
+    });
+    expect(result.code).toBe(0);
+    expect(JSON.parse(result.stdout)).toEqual({
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
+      key: expect.stringMatching(/^psk_/),
+      admin: null,
+      adminToken: null,
+    });
+    expect(items).toHaveLength(6);
+  });
+
+  test('limits of its own', async () => {
+    const shop = await openShop();
+    let stderr = '';
+    await served(shop, '--file :memory: --limit-minute 7 --limit-day 100', async (line) => {
+      stderr = (await shop.run('inventory get 1', { env: envOf(line) })).stderr;
+    });
+    expect(stderr).toContain('Rate limit: 6 of 7 left');
+  });
+
+  test.each([
+    '--port http',
+    '--port 65536',
+    '--plan gold',
+    '--pets -1',
+    '--seed x',
+    '--limit-minute 1.5',
+    '--window-seconds 0',
+    '--min-quantity 1e3',
+    '--fault nonsense',
+    '--fault *:teapot',
+    '--host nowhere',
+  ])('%s is exit 2', async (options) => {
+    const shop = await openShop();
+    const { code, stdout, stderr } = await shop.run(`sandbox serve --port 0 ${options}`);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^Error: .+\n/);
+  });
+});
 
 test('--file makes the folders that are missing for this user alone, and takes one that is there as it is', async () => {
   const shop = await openShop();
   const folder = join(shop.folders.state, 'new', 'folder');
-  expect((await served(shop, `--file ${folder}/a.db`, async () => {})).code).toBe(0);
+  expect((await served(shop, `--file ${folder}/a.db`)).code).toBe(0);
   expect([folder, join(folder, '..')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
   chmodSync(folder, 0o1777);
-  expect((await served(shop, `--file ${folder}/b.db`, async () => {})).code).toBe(0);
+  expect((await served(shop, `--file ${folder}/b.db`)).code).toBe(0);
   expect(statSync(folder).mode & 0o7777).toBe(0o1777);
 });
 
 test('a server in memory has a key of its own, each time; one that keeps its stock has that of the sandbox', async () => {
   const shop = await openShop();
   const { key } = JSON.parse((await shop.run('sandbox info --json')).stdout);
-  const keys: string[] = [];
+  const keys: (string | null)[] = [];
   for (const options of ['--file :memory:', '--pets 3', ''])
     await served(shop, options, async (line) => void keys.push(line.key));
   expect(new Set([...keys, key]).size).toBe(3);
@@ -43,10 +105,10 @@ test('a server in memory has a key of its own, each time; one that keeps its sto
 
 test('--log writes one JSON line per request on stderr, without the key', async () => {
   const shop = await openShop();
-  let key = '';
+  let key: string | null = '';
   const { stderr } = await served(shop, '--file :memory: --log --quiet', async (line) => {
     key = line.key;
-    const env = { PETSTOCK_URL_STAGING: line.url, PETSTOCK_API_KEY_STAGING: line.key };
+    const env = envOf(line);
     await shop.run('inventory get 1', { env });
     await shop.run('inventory set 99 1', { env });
   });
@@ -63,8 +125,8 @@ test('--log writes one JSON line per request on stderr, without the key', async 
 
 test('without it, nothing is logged', async () => {
   const shop = await openShop();
-  const { stderr } = await served(shop, '--file :memory: --quiet', async ({ url, key }) => {
-    await shop.run('inventory get 1', { env: { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } });
+  const { stderr } = await served(shop, '--file :memory: --quiet', async (line) => {
+    await shop.run('inventory get 1', { env: envOf(line) });
   });
   expect(stderr).toBe('');
 });
@@ -89,7 +151,7 @@ test.each(['--host localhost', '--host 127.0.0.2', '--host 0.0.0.0 --expose'])('
 test('the administration port takes the token that is printed, or the one that is given', async () => {
   const shop = await openShop();
   const statuses: number[] = [];
-  const ask = async ({ admin, adminToken }: Line) => {
+  const ask = async ({ admin, adminToken }: ServeLine) => {
     statuses.push((await fetch(`${admin}/health`)).status);
     const headers = { Authorization: `Bearer ${adminToken}` };
     statuses.push((await fetch(`${admin}/health`, { headers })).status);
@@ -116,7 +178,7 @@ test('--file keeps limits and stock; another number of pets is refused, with how
   const shop = await openShop();
   const file = join(shop.folders.state, 'kept.db');
   const limits: (string | null)[] = [];
-  const look = async ({ url, key }: Line) => {
+  const look = async ({ url, key }: ServeLine) => {
     const { headers } = await fetch(`${url}/store/orders`, { headers: { Authorization: `Bearer ${key}` } });
     limits.push(headers.get('x-ratelimit-limit'));
   };
@@ -131,24 +193,24 @@ test('--file keeps limits and stock; another number of pets is refused, with how
   );
 });
 
-test('an administration port that is taken is named', async () => {
+test.each(['--port', '--admin-port'])('%s that is taken is named, with what to do', async (option) => {
   const shop = await openShop();
   const holder = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => holder.once('listening', resolve));
   const { port } = holder.address() as { port: number };
-  const { code, stderr } = await shop.run(`sandbox serve --port 0 --file :memory: --admin-port ${port}`);
+  const { code, stderr } = await shop.run(`sandbox serve --port 0 --file :memory: ${option} ${port}`);
   holder.close();
   expect(code).toBe(2);
   expect(stderr).toBe(
-    `Error: Port ${port} on 127.0.0.1 is taken by another program.\nHint: petstock sandbox serve --admin-port 0\n`,
+    `Error: Port ${port} on 127.0.0.1 is taken by another program.\nHint: petstock sandbox serve ${option} 0\n`,
   );
 });
 
 test('a reset while the sandbox is served: the service goes on with the fresh stock', async () => {
   const shop = await openShop();
   const seen: string[] = [];
-  const { code } = await served(shop, '', async ({ url, key }) => {
-    const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
+  const { code } = await served(shop, '', async (line) => {
+    const env = envOf(line);
     const quantity = async () => seen.push((await shop.run('inventory get 1', { env })).stdout.trim());
     await quantity();
     await shop.run('inventory set 1 4711', { env });

@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import type { RunResult } from './context.ts';
+import type { Shop, ShopRunOptions } from './shop.ts';
+
+/** What `sandbox serve --json` prints. */
+export interface ServeLine {
+  readonly url: string;
+  readonly key: string | null;
+  readonly admin: string | null;
+  readonly adminToken: string | null;
+}
+
+/** What commands need to use it. */
+export function envOf({ url, key }: ServeLine) {
+  return { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key ?? '' };
+}
+
+/** Serves in process until the test has what it wants, then Ctrl-C. @throws what the test throws meanwhile */
+export async function served(
+  shop: Shop,
+  options: string,
+  use: (line: ServeLine) => Promise<void> = async () => {},
+  run: ShopRunOptions = {},
+): Promise<RunResult> {
+  const interrupt = new AbortController();
+  const failures: unknown[] = [];
+  const result = await shop.run(`sandbox serve --port 0 --json ${options}`.trim().split(' '), {
+    ...run,
+    interrupted: interrupt.signal,
+    onStdout: (line) =>
+      void use(JSON.parse(line))
+        .catch((error: unknown) => failures.push(error))
+        .finally(() => interrupt.abort()),
+  });
+  if (failures.length > 0) throw failures[0];
+  return result;
+}
+
+/** Asks a service that is served. */
+export async function get(url: string, key: string | null, path = '/inventory') {
+  const response = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${key}` } });
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+/** A folder of the shop alone. */
+export function folderOf(shop: Shop): string {
+  return join(shop.folders.config, '..');
+}
