@@ -107,17 +107,6 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
-export const DEFAULTS = {
-  host: '127.0.0.1',
-  port: 0,
-  plan: 'business',
-  windowSeconds: 60,
-  addressLimit: 600,
-  keepAliveSeconds: 75,
-  ban: { strikes: 10, seconds: 300 },
-  patience: { headersMs: 60_000, requestMs: 300_000 },
-} as const;
-
 /** Reports whether no other machine reaches this address. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));

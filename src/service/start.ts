@@ -7,7 +7,7 @@ import type { TlsFiles } from './http/tls.ts';
 import { Journal } from './journal.ts';
 import { generateAdminToken, generateKey, idOfKey } from './keys/key.ts';
 import { AddressBuckets } from './limits/addresses.ts';
-import { DEFAULTS, isLoopback, type RunningService, type ServiceOptions } from './options.ts';
+import { isLoopback, type RunningService, type ServiceOptions } from './options.ts';
 import { seededStock } from './seed/stock.ts';
 import { createService, type Service, usabilityOf } from './service.ts';
 import { adoptKey, type Grant, openStore } from './store/open-store.ts';
@@ -29,7 +29,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   try {
     const grant = grantOf(options);
     const origin = options.isKeyOfFile === true ? 'key-file' : undefined;
-    await adoptKey(store, key, grant ?? DEFAULTS.plan, { keepsKnown: grant === undefined, origin });
+    await adoptKey(store, key, grant ?? 'business', { keepsKnown: grant === undefined, origin });
     const replacedKeys = origin === undefined ? [] : await keysOf(store, origin, key);
     const service = await assemble(options, store, new Controls(store, stock));
     return { ...(await serve(service, options)), key, keyId: idOfKey(key), replacedKeys };
@@ -45,9 +45,8 @@ async function keysOf(store: Store, origin: string, key: string): Promise<readon
 }
 
 async function assemble(options: ServiceOptions, store: Store, controls: Controls): Promise<Service> {
-  const minuteMs = (options.windowSeconds ?? DEFAULTS.windowSeconds) * 1000;
-  const ban = options.ban ?? DEFAULTS.ban;
-  const { addressLimit = DEFAULTS.addressLimit } = options;
+  const { windowSeconds = 60, ban = { strikes: 10, seconds: 300 }, addressLimit = 600, clock, log } = options;
+  const minuteMs = windowSeconds * 1000;
   const metrics = options.adminPort === undefined ? null : await import('./metrics.ts');
   const isUsable = usabilityOf(store);
   return createService({
@@ -56,21 +55,24 @@ async function assemble(options: ServiceOptions, store: Store, controls: Control
     controls,
     faults: new FaultSet(options.faults ?? []),
     journal: new Journal(options.testControls === true),
-    clock: options.clock,
+    clock,
     rules: { minuteMs, ban: ban === false ? null : ban },
     addresses: new AddressBuckets(minuteMs, addressLimit === false ? null : BigInt(addressLimit)),
     cors: new Cors(options.cors ?? []),
     bounds: { min: options.quantityBounds?.min ?? null, max: options.quantityBounds?.max ?? null },
-    log: options.log,
-    metrics: metrics?.createMetrics({ store, isUsable, clock: options.clock, minuteMs }) ?? null,
+    log,
+    metrics: metrics?.createMetrics({ store, isUsable, clock, minuteMs }) ?? null,
   });
 }
 
+const LOOPBACK = '127.0.0.1';
+
+const PATIENCE = { headersMs: 60_000, requestMs: 300_000 };
+
 async function serve(service: Service, options: ServiceOptions) {
-  const { host = DEFAULTS.host, tls, trustProxy, patience = DEFAULTS.patience } = options;
-  const keepAliveMs = (options.keepAliveSeconds ?? DEFAULTS.keepAliveSeconds) * 1000;
-  const api = new ApiServer(service, { patience, keepAliveMs, tls, trustProxy });
-  const url = `${origin(host, await api.listen(options.port ?? DEFAULTS.port, host), tls)}/v1`;
+  const { host = LOOPBACK, port = 0, tls, trustProxy, keepAliveSeconds = 75, patience = PATIENCE } = options;
+  const api = new ApiServer(service, { patience, keepAliveMs: keepAliveSeconds * 1000, tls, trustProxy });
+  const url = `${origin(host, await api.listen(port, host), tls)}/v1`;
   const admin = await startAdmin(service, options, url).catch(async (error: unknown) => {
     await api.stop();
     throw error;
@@ -106,9 +108,9 @@ async function serve(service: Service, options: ServiceOptions) {
 
 /** Null unless it is asked for. Over TLS only if others reach it: on loopback those who look after the service need none. */
 async function startAdmin(service: Service, options: ServiceOptions, serviceUrl: string) {
-  const { host = DEFAULTS.host, adminPort, adminToken: token = generateAdminToken(), metricsToken } = options;
+  const { host = LOOPBACK, adminPort, adminToken: token = generateAdminToken(), metricsToken } = options;
   if (adminPort === undefined) return null;
-  const adminHost = options.adminHost ?? (isLoopback(host) ? host : DEFAULTS.host);
+  const adminHost = options.adminHost ?? (isLoopback(host) ? host : LOOPBACK);
   const isLocal = isLoopback(adminHost);
   const tls = isLocal ? undefined : options.tls;
   const hasTestControls = options.testControls === true;

@@ -108,11 +108,12 @@ const PARTS: Readonly<Record<string, (value: string | null) => Parts | string>> 
     if (headers.length === 0 || headers.includes('')) return 'needs names of headers, with commas between';
     return { harm: { kind: 'without', headers } };
   },
-  reset: flag({ kind: 'reset' }),
-  hang: flag({ kind: 'hang' }),
-  truncate: flag({ kind: 'truncate' }),
-  malform: flag({ kind: 'malform' }),
-  'commit-then-drop': flag({ kind: 'commit-then-drop' }),
+  ...Object.fromEntries(
+    (['reset', 'hang', 'truncate', 'malform', 'commit-then-drop'] as const).map((kind) => [
+      kind,
+      (value: string | null) => (value === null ? { harm: { kind } } : 'takes no value'),
+    ]),
+  ),
 };
 
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -122,10 +123,6 @@ function counted(occurrence: (n: number) => Occurrence) {
     const n = wholeNumber(value);
     return n === null || n === 0 ? 'needs a whole number from 1' : { occurrence: occurrence(n) };
   };
-}
-
-function flag(harm: Harm) {
-  return (value: string | null): Parts | string => (value === null ? { harm } : 'takes no value');
 }
 
 function wholeNumber(text: string | null): number | null {

@@ -68,10 +68,7 @@ export class Connections {
 
   /** @throws StorageError as `requireSessions` of the same name */
   requireSessions(): Promise<void> {
-    return requireSessions(
-      () => ({ ...common(this.#urls[this.#current] ?? ''), stream: () => this.#socket() }),
-      WORKERS,
-    );
+    return requireSessions(() => this.#config(), WORKERS);
   }
 
   /** Runs one statement that only reads. @param answerMs how long it may take @throws StorageError */
@@ -131,7 +128,7 @@ export class Connections {
   }
 
   #open(): Pools {
-    const config = { ...common(this.#urls[this.#current] ?? ''), stream: () => this.#socket() };
+    const config = this.#config();
     const onConnect = (idleMs: number) => async (client: pg.ClientBase) => {
       await client.query(beginning(idleMs));
       if (this.#urls.length > 1) await requireWrites(client);
@@ -146,11 +143,13 @@ export class Connections {
     return { workers, readers };
   }
 
-  #socket(): Socket {
-    const socket = new Socket();
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
-    return socket;
+  #config() {
+    const stream = () => {
+      const socket = new Socket();
+      this.#sockets.add(socket);
+      return socket.once('close', () => this.#sockets.delete(socket));
+    };
+    return { ...common(this.#urls[this.#current] ?? ''), stream };
   }
 
   /** Of pools that are no longer used: what idles is ended, and the rest with its work. */
@@ -234,7 +233,7 @@ async function requireWrites(client: pg.ClientBase): Promise<void> {
   if (rows[0]?.read_only === 'on') throw readOnly();
 }
 
-async function undone(client: Client): Promise<boolean> {
+function undone(client: Client): Promise<boolean> {
   return client.query('ROLLBACK').then(
     () => true,
     () => false,

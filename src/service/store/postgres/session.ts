@@ -33,8 +33,9 @@ export async function requireSessions(config: () => pg.ClientConfig, most: numbe
   const first = await connected().catch(() => undefined);
   try {
     // A server that can't be reached is the affair of what asks next.
-    if (first === undefined || (await backendOf(first)) === processIdOf(first)) return;
-    const backend = await backendOf(first);
+    const backend = first && (await backendOf(first));
+    // As the server told it while it connected; the declarations of `pg` leave it out.
+    if (first === undefined || ('processID' in first && first.processID === backend)) return;
     for (let others = 1; others < most; others++) {
       const other = await connected();
       await other.query('BEGIN');
@@ -65,11 +66,6 @@ export function common(connectionString: string) {
 async function backendOf(client: pg.Client): Promise<number | undefined> {
   const { rows } = await client.query<{ readonly pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
   return rows[0]?.pid;
-}
-
-/** As the server told it while it connected; the declarations of `pg` leave it out. */
-function processIdOf(client: pg.Client): unknown {
-  return 'processID' in client ? client.processID : undefined;
 }
 
 /**
