@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { generateKey } from '../../src/service/index.ts';
-import { NOON, outcome, rate, start, temporaryFile } from './support.ts';
+import { NOON, outcome, rate, start } from './support.ts';
 
 test.each([
   ['bearer <key>', '200'],
@@ -50,13 +48,4 @@ test('a key is psk_, 30 random characters and a checksum of 6', () => {
   const keys = Array.from({ length: 100 }, generateKey);
   for (const key of keys) expect(key).toMatch(/^psk_[0-9A-Za-z]{36}$/);
   expect(new Set(keys).size).toBe(100);
-});
-
-test('the file holds the digest of a key and not the key', async () => {
-  const file = temporaryFile();
-  const service = await start({ file });
-  await service.close();
-  const bytes = Buffer.concat([file, `${file}-wal`].filter(existsSync).map((path) => readFileSync(path)));
-  expect(bytes.includes(service.key)).toBe(false);
-  expect(bytes.includes(createHash('sha256').update(service.key).digest())).toBe(true);
 });

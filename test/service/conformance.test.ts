@@ -72,16 +72,22 @@ test.each([
   expect(changed).toEqual([expect.stringMatching(new RegExp(`^9007199254740993 ${quantity} `))]);
 });
 
-test('503 when the stock cannot be read or written', async () => {
+test('503 when the stock, or the keys, cannot be read or written', async () => {
   const file = temporaryFile();
   const service = await start({ file });
   const database = new DatabaseSync(file);
-  database.exec('DROP TABLE pets');
+  for (const [table, shown] of [
+    ['pets', /^1000\/999\//],
+    ['keys', /^600\/600\//],
+  ] as const) {
+    database.exec(`DROP TABLE ${table}`);
+    const answer = await service.patch('/inventory/1', '{"quantity":5}');
+    expect(outcome(answer)).toBe('503 storage_unavailable');
+    expectHeadersOfAll(answer);
+    expect(rate(answer)).toMatch(shown);
+    expect(await contract.breach('PATCH', '/inventory/1', answer)).toBe('');
+  }
   database.close();
-  const answer = await service.patch('/inventory/1', '{"quantity":5}');
-  expect(outcome(answer)).toBe('503 storage_unavailable');
-  expectHeadersOfAll(answer);
-  expect(await contract.breach('PATCH', '/inventory/1', answer)).toBe('');
 });
 
 test('quantity bounds: none by default, inclusive when given', async () => {

@@ -1,24 +1,9 @@
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
-import { NOON, start, temporaryFile } from './support.ts';
+import { start, temporaryFile } from './support.ts';
 
 const { DatabaseSync } = sqlite();
-
-test('GET /inventory is an array of items, each with petId, quantity and status', async () => {
-  const service = await start();
-  const answer = await service.get('/inventory');
-  expect(answer.status).toBe(200);
-  expect(answer.headers['content-type']).toBe('application/json');
-  expect(answer.json).toHaveLength(24);
-  for (const item of answer.json as object[]) {
-    expect(item).toEqual({
-      petId: expect.any(Number),
-      quantity: expect.any(Number),
-      status: expect.stringMatching(/^(available|pending|sold)$/),
-    });
-  }
-});
 
 test('the opening stock has every status, empty shelves and low ones, and ids above 2^53', async () => {
   const { text, json } = await (await start()).get('/inventory');
@@ -107,23 +92,10 @@ test('a client that goes away in the middle of a list leaves no snapshot behind'
   database.close();
 });
 
-test('the deprecated GET /pets/{petId} and GET /store/orders answer 200', async () => {
+test('each answer has an X-Request-Id of its own', async () => {
   const service = await start();
-  expect((await service.get('/pets/1')).json).toMatchObject({ petId: 1 });
-  expect((await service.get('/store/orders')).json).toEqual([]);
-});
-
-test('every answer has Date by the given clock, Cache-Control and an X-Request-Id of its own', async () => {
-  const service = await start();
-  const answers = [
-    await service.get('/inventory'),
-    await service.get('/nowhere'),
-    await service.get('/', { key: null }),
-  ];
-  for (const { headers } of answers) {
-    expect(headers.date).toBe(new Date(NOON).toUTCString());
-    expect(headers['cache-control']).toBe('no-store');
-    expect(headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
-  }
-  expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(3);
+  const ids = [await service.get('/inventory'), await service.get('/nowhere')].map(
+    (one) => one.headers['x-request-id'],
+  );
+  expect(new Set(ids).size).toBe(2);
 });

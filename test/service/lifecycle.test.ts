@@ -4,10 +4,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FaultSpecError, generateKey, inspectDatabase } from '../../src/service/index.ts';
-import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { outcomes, rate, start, temporaryFile } from './support.ts';
-
-const { DatabaseSync } = sqlite();
 
 test('url, key and administration address are told', async () => {
   const service = await start({ adminPort: 0 });
@@ -79,19 +76,6 @@ test('a file that cannot be created or opened is a StorageError', async () => {
   for (const unusable of [join(file, 'below-a-file.db'), dirname(file)]) {
     await expect(start({ file: unusable })).rejects.toMatchObject({ name: 'StorageError' });
   }
-});
-
-test('a store that fails in a request is answered with 503 and the three headers', async () => {
-  const file = temporaryFile();
-  const service = await start({ file });
-  const database = new DatabaseSync(file);
-  database.exec('DROP TABLE pets');
-  const answer = await service.patch('/inventory/1', '{"quantity":1}');
-  expect(answer.json).toEqual({ code: 'storage_unavailable', message: expect.any(String), status: 503 });
-  expect(rate(answer)).toMatch(/^1000\/999\//);
-  database.exec('DROP TABLE keys');
-  expect(rate(await service.get('/inventory'))).toMatch(/^600\/600\//);
-  database.close();
 });
 
 test('a fault that cannot be read keeps the service from starting, and leaves no file', async () => {
