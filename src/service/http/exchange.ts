@@ -20,16 +20,15 @@ interface Target {
 
 /** Reads a request target: `/v1/inventory?x`, or the absolute form that proxies are sent, `http://host/v1/inventory`. */
 export function parseTarget(requestTarget: string): Target {
-  if (PLAIN.test(requestTarget)) return plain(requestTarget.slice(BASE.length));
+  if (PLAIN.test(requestTarget)) {
+    const path = requestTarget.slice(BASE.length);
+    return { path, segments: path.slice(1).split('/'), malformed: false };
+  }
   const whole = requestTarget.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
   const path = whole.startsWith(`${BASE}/`) ? whole.slice(BASE.length) : null;
   if (path === null) return { path: whole, segments: null, malformed: decoded(whole) === null };
   const segments = decoded(path.slice(1));
   return { path, segments, malformed: segments === null };
-}
-
-function plain(path: string): Target {
-  return { path, segments: path.slice(1).split('/'), malformed: false };
 }
 
 function decoded(path: string): string[] | null {

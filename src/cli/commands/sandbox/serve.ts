@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { RunningService, Stock } from '../../../service/index.ts';
@@ -62,7 +63,7 @@ async function serve(invocation: Invocation, flags: Readonly<Record<string, unkn
     // Without a certificate it means what it means to others: the terminal is gone, and with it this server.
     if (options.tls !== undefined) context.onHangup(() => void reload(teller, service));
     await announce(invocation, service, values, teller);
-    await ended(context.interrupted);
+    if (!context.interrupted.aborted) await once(context.interrupted, 'abort');
     service.drain();
     await context.clock.sleep((values.drain ?? 0) * 1000);
   } finally {
@@ -211,11 +212,4 @@ async function requireExposed(values: Values): Promise<void> {
       hint: `petstock sandbox serve ${flagOf(option)} ${shellWord(host)} --expose`,
     });
   }
-}
-
-function ended(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
