@@ -55,6 +55,8 @@ test('a load of keep-alive clients through three replicas and two rolling restar
     replicas.push({ service: await open(), isReady: true, agent: new Agent({ keepAlive: true, maxSockets: 20 }) });
   }
   const server = balancer(replicas, failures).listen(0, '127.0.0.1');
+  // Or it hangs up on clients of its own that a busy machine keeps from asking for 5 s.
+  server.keepAliveTimeout = 60_000;
   await once(server, 'listening');
   let isOver = false;
   onTestFinished(async () => {
