@@ -2,7 +2,14 @@ import { maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
 import { failureText, UnavailableError } from '../shared/errors.ts';
 import { type BusyRow, Dispatch } from './dispatch.ts';
 import { Outcomes } from './outcomes.ts';
-import { outdated, type Progression, type QueuedRow, type RowWrite, type WriteOptions } from './row-write.ts';
+import {
+  isRelying,
+  outdated,
+  type Progression,
+  type QueuedRow,
+  type RowWrite,
+  type WriteOptions,
+} from './row-write.ts';
 import { settleUnknown } from './settle-unknown.ts';
 
 /** How long a row waits for another command that is at its pet, and how often it looks; in milliseconds. */
@@ -40,8 +47,8 @@ async function writeInRounds(rows: readonly RowWrite[], options: WriteOptions, o
     reserved = undefined;
     if (outcomes.ended) return settleStopped(rows.length, options, outcomes);
     busySince = busy.length === 0 ? undefined : (busySince ?? options.clock.monotonic());
-    // An increment is never sent on the stock of a try that failed.
-    const back = unsent.map((queued) => (queued.write.delta === undefined ? queued : outdated(queued)));
+    // What relies on a stock is never sent on that of a try that failed: the process may have been stopped since.
+    const back = unsent.map((queued) => (isRelying(queued.write) ? outdated(queued) : queued));
     queue = [...back, ...queue, ...overtaken, ...(await waitForOthers(busy, busySince, options, outcomes))];
     if (queue.length === 0 && outcomes.unknown.size === 0) return;
     const isFruitless = outcomes.settled.size === settledBefore && outcomes.faults > 0;

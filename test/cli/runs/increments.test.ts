@@ -4,7 +4,14 @@ import { machineTime } from '../../../src/shared/machine-time.ts';
 import { createSystemClock } from '../../../src/shared/system-clock.ts';
 import type { RunOptions } from '../../support/context.ts';
 import { temporaryDatabase } from '../../support/postgres.ts';
-import { answers, commitThenAnswer, commitThenDrop, drop, normally } from '../../support/scripted-actions.ts';
+import {
+  answerForPet,
+  answers,
+  commitThenAnswer,
+  commitThenDrop,
+  drop,
+  normally,
+} from '../../support/scripted-actions.ts';
 import { type Action, tenEach } from '../../support/scripted-service.ts';
 import { openTill, type Till } from '../../support/till.ts';
 
@@ -63,6 +70,8 @@ test.each<[string, Action]>([
   ['lost on its way', drop],
   ['carried out, and answered with a 499', commitThenAnswer(499)],
   ['answered with a 503', answers(503)],
+  ['carried out, and answered with another pet', answerForPet(2)],
+  ['carried out, and redirected', commitThenAnswer(302, { Location: '/v1/elsewhere' })],
 ])('an increment whose request is %s counts once', async (_what, action) => {
   const till = await openTill();
   till.service.next('PATCH', action);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { stockOf } from '../../support/changes.ts';
 import { openShop } from '../../support/shop.ts';
+import { openTill } from '../../support/till.ts';
 
 test('an increment that was lost, stopped until the same one was written by another: both count', async () => {
   const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
@@ -49,3 +50,22 @@ test.each([
     expect((await stockOf(shop)).get('2')).toBe(written);
   },
 );
+
+test.each([
+  ['adjust 1 +5', { code: 0, stock: 13 }],
+  ['set 1 15 --expect 10', { code: 7, stock: 8 }],
+])('%s, stopped right before its change leaves while somebody sells 2: it looks again', async (command, expected) => {
+  const till = await openTill();
+  let sent = 0;
+  const { code } = await till.run(`inventory ${command}`, {
+    around: (send) => {
+      sent += 1;
+      if (sent === 2) {
+        till.clock.advance(3000);
+        till.service.sell(1, 2);
+      }
+      return send();
+    },
+  });
+  expect({ code, stock: till.service.stockOf(1) }).toEqual(expected);
+});
