@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { HttpResponse } from '../../../src/api/transport.ts';
 import { stockOf } from '../../support/changes.ts';
 import { openShop } from '../../support/shop.ts';
 import { openTill } from '../../support/till.ts';
@@ -68,4 +69,31 @@ test.each([
     },
   });
   expect({ code, stock: till.service.stockOf(1) }).toEqual(expected);
+});
+
+test('an increment that is still on its way when its run is resumed: it is waited for, and counts once', async () => {
+  const till = await openTill();
+  const killed = new Promise<'killed'>((resolve) => {
+    let sent = 0;
+    const around = (send: () => Promise<HttpResponse>) => {
+      sent += 1;
+      if (sent === 1) return send();
+      resolve('killed');
+      return new Promise<HttpResponse>(() => {});
+    };
+    void till.run(['inventory', 'apply', till.file('a.csv', 'petId,delta\n1,5\n'), '--yes'], { around });
+  });
+  expect(await killed).toBe('killed');
+  // The lease of the process is over; its request may take 30 s.
+  till.clock.advance(16_000);
+  let hasArrived = false;
+  const onStderr = (text: string) => {
+    if (hasArrived || !text.includes('may still arrive')) return;
+    hasArrived = true;
+    till.service.sell(1, -5);
+  };
+  const resumed = await till.run('inventory apply --resume latest --yes', { onStderr });
+  expect({ code: resumed.code, hasArrived, stock: till.service.stockOf(1) }).toEqual({
+    ...{ code: 0, hasArrived: true, stock: 15 },
+  });
 });
