@@ -9,6 +9,12 @@ describe('the state folder goes away during a run', () => {
   const ways = [
     ['is removed', (petstock: Petstock) => rmSync(petstock.home.state, { recursive: true })],
     ['is moved', (petstock: Petstock) => renameSync(petstock.home.state, `${petstock.home.state}-2`)],
+    [
+      'loses its write-ahead log',
+      ({ home }: Petstock) => {
+        for (const end of ['-wal', '-shm']) rmSync(join(home.state, `state.db${end}`));
+      },
+    ],
   ] as const;
 
   test.each(ways)('%s: it stops before the next intents, and says so with exit 8', async (_what, away) => {
