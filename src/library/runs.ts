@@ -1,10 +1,10 @@
 import { type BulkCounts, type BulkRow, countReport } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { planChanges } from '../inventory/plan.ts';
-import { execute, type RunEnd, type RunOptions, type RunPlan } from '../runs/execute.ts';
+import { execute, type RunEnd, type RunOptions } from '../runs/execute.ts';
 import { executeOne, type PetWrite } from '../runs/one-pet.ts';
 import { planResume } from '../runs/plan-resume.ts';
-import { nothingToUndo, planUndo, undoable } from '../runs/plan-undo.ts';
+import { planUndo, requireUndoable } from '../runs/plan-undo.ts';
 import type { RunSite } from '../runs/site.ts';
 import { StockReader } from '../runs/stock-reader.ts';
 import { ConflictError, FailureError, type PetstockError, UsageError } from '../shared/errors.ts';
@@ -66,18 +66,9 @@ export function applyChanges(inputs: Iterable<ChangeInput>): RunCall {
 /** Throws UsageError if there is nothing to take back, NotFoundError, ConflictError while the run is still going on. */
 export function undoRun(text: string): RunCall {
   return async (site, options) => {
-    const { history } = site.state;
     const run = await requireRun(site, text);
     if (run.state === 'running') throw new ConflictError(`Run ${run.run} is still going on; nothing was sent`);
-    const found = await undoable(history, run);
-    if (found.petIds.size === 0) throw nothingToUndo(run, found);
-    const stock = await new StockReader(site).readSettled(found.petIds);
-    const plan: RunPlan = {
-      subject: { command: 'undo', undoes: run.run },
-      rows: await planUndo(history, run, stock.quantities),
-      stock,
-    };
-    return execute(site, plan, options);
+    return execute(site, await planUndo(site, run, await requireUndoable(site.state.history, run)), options);
   };
 }
 

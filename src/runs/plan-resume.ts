@@ -6,11 +6,9 @@ import { rebase } from '../writes/rebase.ts';
 import type { Stock } from '../writes/row-write.ts';
 import { verdictOn } from '../writes/verdict.ts';
 import type { ResumedRun, RunPlan } from './execute.ts';
+import { inPages } from './run-rows.ts';
 import type { RunSite } from './site.ts';
 import { StockReader } from './stock-reader.ts';
-
-/** Rows that are asked about in one question. */
-const page = 500;
 
 /**
  * Plans what is left of a run: rows with an answer stay, the stock of the others is read before they are sent.
@@ -21,7 +19,7 @@ export async function planResume(site: RunSite, run: RunRecord, log: RunLog | un
   const { history } = site.state;
   const rows: BulkRow[] = [];
   const numbers: number[] = [];
-  const resume = async (recorded: readonly RecordedRow[]) => {
+  for await (const recorded of inPages(history.rows(run.run))) {
     const open = recorded.filter(isUnanswered);
     const answers = await history.writesAfter(run, open);
     const later = new Map(open.map((row, index) => [row, answers[index]]));
@@ -31,14 +29,7 @@ export async function planResume(site: RunSite, run: RunRecord, log: RunLog | un
       rows.push(resumed.row);
       numbers.push(row.row);
     }
-  };
-  let waiting: RecordedRow[] = [];
-  for await (const row of history.rows(run.run)) {
-    if (waiting.push(row) < page) continue;
-    await resume(waiting);
-    waiting = [];
   }
-  await resume(waiting);
   const { unchanged, skipped, notEdited } = run;
   const resumed: ResumedRun = {
     run: run.run,

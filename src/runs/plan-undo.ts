@@ -4,11 +4,12 @@ import { UsageError } from '../shared/errors.ts';
 import type { PetWrite, RecordedRow, RunRecord } from '../state/history.ts';
 import type { History } from '../state/stored-history.ts';
 import { laterWriteMessage, mayBeWritten } from '../writes/verdict.ts';
+import type { RunPlan } from './execute.ts';
+import { inPages } from './run-rows.ts';
+import type { RunSite } from './site.ts';
+import { StockReader } from './stock-reader.ts';
 
 type UndoHistory = Pick<History, 'rows' | 'lastKnownQuantities' | 'writesAfter'>;
-
-/** Rows that are asked about in one question. */
-const page = 500;
 
 /** What of a run can be taken back. */
 export interface Undoable {
@@ -43,40 +44,40 @@ export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds }: Undoab
   return undoneBy.length > 0 ? `was taken back already, by ${undoneBy.join(' and ')}` : 'has written nothing';
 }
 
-export function nothingToUndo(run: RunRecord, found: Undoable): UsageError {
-  const hint = `petstock history show ${run.run}`;
-  return new UsageError(`There is nothing to take back: run ${run.run} ${notUndoable(run, found)}`, { hint });
+/** The same. @throws UsageError if there is nothing to take back */
+export async function requireUndoable(history: UndoHistory, run: RunRecord): Promise<Undoable> {
+  const found = await undoable(history, run);
+  if (found.petIds.size > 0) return found;
+  throw new UsageError(`There is nothing to take back: run ${run.run} ${notUndoable(run, found)}`, {
+    hint: `petstock history show ${run.run}`,
+  });
 }
 
 /**
- * Returns what undoes each row, given the stock now. A row of which it is not known what was there before is left out. The rows
- * of the run are read once more, so that they need not be held while the stock is read.
+ * Plans what undoes a run, given the stock now. A row of which it is not known what was there before is left out. The rows of the
+ * run are read once more, so that they need not be held while the stock is read.
  */
-export async function planUndo(history: UndoHistory, run: RunRecord, stock: Quantities): Promise<BulkRow[]> {
+export async function planUndo(site: RunSite, run: RunRecord, { petIds }: Undoable): Promise<RunPlan> {
+  const { history } = site.state;
+  const { quantities, mark, readAt } = await new StockReader(site).readSettled(petIds);
   const planned: BulkRow[] = [];
   for await (const rows of undoableRows(history, run)) {
     const later = await history.writesAfter(run, rows);
     const targets = await targetsOf(history, run, rows);
     for (const [index, recorded] of rows.entries()) {
       const target = targets[index];
-      if (target !== undefined)
-        planned.push(undoRow(run.run, recorded, { stock, laterWrites: later[index] ?? [], target }));
+      if (target === undefined) continue;
+      planned.push(undoRow(run.run, recorded, { stock: quantities, laterWrites: later[index] ?? [], target }));
     }
   }
-  return planned;
+  return { subject: { command: 'undo', undoes: run.run }, rows: planned, stock: { mark, readAt } };
 }
 
 /** Yields the rows that have written something, or may have, and were not undone yet, a page at a time. */
 async function* undoableRows(history: UndoHistory, { run }: RunRecord): AsyncGenerator<readonly RecordedRow[], void> {
-  let rows: RecordedRow[] = [];
-  for await (const row of history.rows(run, ['applied', 'differs', 'unknown'])) {
-    if (row.undoneBy !== undefined) continue;
-    rows.push(row);
-    if (rows.length < page) continue;
-    yield rows;
-    rows = [];
+  for await (const rows of inPages(history.rows(run, ['applied', 'differs', 'unknown']))) {
+    yield rows.filter(({ undoneBy }) => undoneBy === undefined);
   }
-  if (rows.length > 0) yield rows;
 }
 
 /** Returns the stock before each row; of a plain set, the one that the history knew then. */

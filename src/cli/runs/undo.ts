@@ -1,6 +1,5 @@
 import { localMinute } from '../../output/time.ts';
-import { nothingToUndo, notUndoable, planUndo, undoable } from '../../runs/plan-undo.ts';
-import { StockReader } from '../../runs/stock-reader.ts';
+import { notUndoable, planUndo, requireUndoable, undoable } from '../../runs/plan-undo.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, UsageError } from '../../shared/errors.ts';
 import { shellWord, whereName, whereOptions } from '../../shared/where.ts';
@@ -86,25 +85,16 @@ export async function undoRun(invocation: Invocation, text: string, options: Und
   });
 }
 
-async function undo({ invocation, ...rest }: Session, run: RunRecord, options: UndoOptions): Promise<void> {
-  const session = { invocation, ...rest };
-  const { history } = session.site.state;
+async function undo(session: Session, run: RunRecord, options: UndoOptions): Promise<void> {
+  const { invocation, site } = session;
   const look = `petstock undo ${run.run} ${whereOptions(run)} --dry-run`;
-  const found = await undoable(history, run);
-  if (found.petIds.size === 0) throw nothingToUndo(run, found);
+  const found = await requireUndoable(site.state.history, run);
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();
-  const { quantities, mark, readAt } = await new StockReader(session.site).readSettled(found.petIds);
+  const plan = await planUndo(site, run, found);
   const { reason, ref } = options;
-  const planned = await planUndo(history, run, quantities);
-  const rows = planned.map((row) => ({ ...row, reason: reason ?? row.reason, ref: row.ref ?? ref }));
-  const facts = [
-    `as before ${run.command}${run.reason === undefined ? '' : ` (${run.reason})`}, run ${run.run.slice(-4)}`,
-  ];
-  const subject = { command: 'undo', undoes: run.run };
-  await performPlan(
-    session,
-    { subject, rows, stock: { mark, readAt }, look, intention: { verb: 'Take back', facts } },
-    options,
-  );
+  const rows = plan.rows.map((row) => ({ ...row, reason: reason ?? row.reason, ref: row.ref ?? ref }));
+  const why = run.reason === undefined ? '' : ` (${run.reason})`;
+  const facts = [`as before ${run.command}${why}, run ${run.run.slice(-4)}`];
+  await performPlan(session, { ...plan, rows, look, intention: { verb: 'Take back', facts } }, options);
 }
