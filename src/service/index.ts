@@ -4,7 +4,7 @@ export { TlsError } from './http/tls.ts';
 export { generateKey, idOfKey } from './keys/key.ts';
 export { openApiDocument } from './openapi/document.ts';
 export { isLoopback, type RunningService, type ServiceOptions } from './options.ts';
-export { type PetStatus, type Seed, type Stock, type StockItem, seededStock } from './seed/stock.ts';
+export { type PetStatus, type Stock, type StockItem, seededStock } from './seed/stock.ts';
 export { startService } from './start.ts';
 export { adoptKey, type Grant, issueKey, openStore } from './store/open-store.ts';
 export { backupDatabase, inspectDatabase } from './store/sqlite/copies.ts';

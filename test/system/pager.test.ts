@@ -26,7 +26,7 @@ test('less shows a screen, hears Ctrl-C, goes on and is left, and the command en
   const { code, stdout } = await program.result;
   // 130 where Ctrl-C came before less had all of the list.
   expect([0, 130]).toContain(code);
-  expect(stripVTControlCharacters(stdout)).toMatch(/  q close\s+Rate limit: /);
+  expect(stripVTControlCharacters(stdout)).toMatch(/ {2}q close\s+Rate limit: /);
 });
 
 test('less ends by itself where all fits', async () => {

@@ -452,7 +452,9 @@ describe('state', () => {
     const { DatabaseSync } = await loadEngine();
     const database = new DatabaseSync(file);
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    const [page] = database.prepare("SELECT (rootpage - 1) * 4096 AS start FROM sqlite_schema WHERE name = 'runs'").all();
+    const [page] = database
+      .prepare("SELECT (rootpage - 1) * 4096 AS start FROM sqlite_schema WHERE name = 'runs'")
+      .all();
     database.close();
     // The pages that the tables are declared in are sound, so the file opens.
     const start = Number(page?.start);
