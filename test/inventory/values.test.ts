@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { quoted } from '../../src/shared/parsed.ts';
 import { addDelta, parseDelta, parsePetId, parseQuantity } from '../../src/inventory/values.ts';
+import { quoted } from '../../src/shared/parsed.ts';
 import { anyText } from '../support/any-text.ts';
 import fc from '../support/seeded-fast-check.ts';
 
