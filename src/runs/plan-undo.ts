@@ -104,7 +104,7 @@ export interface UndoFacts {
 }
 
 /**
- * Returns what undoes a row: only if the stock is still what the row wrote, and no other run has written the pet since. The
+ * Returns what undoes a row: only if the stock is still what the row wrote, and no other run has changed it since. The
  * `line` is the number of the row in the run.
  */
 export function undoRow(run: string, recorded: RecordedRow, facts: UndoFacts): BulkRow {
@@ -124,7 +124,13 @@ function conflictOf(recorded: RecordedRow, { stock, laterWrites, target }: UndoF
   if (found === undefined) return absenceText(stock, petId);
   if (found === target) return undefined;
   const written = recorded.quantity ?? after;
-  const later = laterWrites.findLast((write) => found !== written || mayBeWritten(write, found));
+  const later = laterWrites.findLast(
+    (write) => !hasChangedNothing(write) && (found !== written || mayBeWritten(write, found)),
+  );
   if (later !== undefined) return laterWriteMessage(later);
   return found === written ? undefined : `the stock is ${found}, not ${written} as it was written`;
+}
+
+function hasChangedNothing({ result, before, quantity }: PetWrite): boolean {
+  return result === 'applied' && before === quantity;
 }

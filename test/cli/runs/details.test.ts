@@ -114,6 +114,15 @@ describe('undo --last', () => {
     expect(again.stderr).toMatch(/There is nothing to take back in staging\.(.|\n)*was taken back already/);
   });
 
+  test('is not held up by a later write of the same stock', async () => {
+    const shop = await openShop();
+    await shop.run('inventory set 4 12 --read-first');
+    await shop.run('inventory set 4 12 --read-first');
+    const { code, stderr } = await shop.run('undo --last --yes');
+    expect(stderr).toMatch(/Passed over: run \S+ \(inventory set\) has changed nothing\./);
+    expect([code, (await stockOf(shop)).get('4')]).toEqual([0, 39]);
+  });
+
   test('goes by the order of writes, though the clock was set back', async () => {
     const shop = await openShop();
     await shop.run('inventory adjust 4 +5');
