@@ -13,6 +13,8 @@ export interface PreviewOptions {
   readonly width: number;
   /** What the run takes, by `estimateText`. */
   readonly estimate?: string | undefined;
+  /** A question follows, which has the changes, units and zeros in it: they are not shown twice. */
+  readonly isAsked?: boolean | undefined;
   /** The shop's names of pets, if it has any: they go last, and are cut first. */
   readonly names?: PetNames | undefined;
 }
@@ -29,17 +31,22 @@ const mostNotable = 10;
  *
  * Where a line is wider than the terminal its reason is cut; numbers never are.
  */
-export function previewLines(rows: readonly BulkRow[], { paint, width, estimate, names }: PreviewOptions): string[] {
+export function previewLines(
+  rows: readonly BulkRow[],
+  { paint, width, estimate, isAsked, names }: PreviewOptions,
+): string[] {
   const changing = rows.filter((row) => !isIdle(row));
   const shown = chosen(changing);
   const rest = changing.length - shown.length;
   const lines = rowLines(shown, paint, width).map((line, index) => withName(line, shown[index], names, width));
   if (rest > 0) lines.push(paint.dim(`… and ${grouped(rest)} more`));
   const totals = planTotals(rows);
-  const zero = zeroLine(totals).flatMap((line) => wrap(line, width).map((part) => paint.bold(paint.yellow(part))));
+  const zeros = isAsked ? [] : zeroLine(totals);
+  const zero = zeros.flatMap((line) => wrap(line, width).map((part) => paint.bold(paint.yellow(part))));
   // One row has nothing to count.
   if (rows.length === 1 && changing.length === 1) return [...lines, ...zero];
-  const facts = [countsSentence(rows), ...unitsLine(totals)].flatMap((line) => wrap(line, width));
+  const counts = isAsked && totals.changes === rows.length ? [] : [countsSentence(rows)];
+  const facts = [...counts, ...(isAsked ? [] : unitsLine(totals))].flatMap((line) => wrap(line, width));
   const cost = estimate === undefined ? [] : wrap(`${singleLine(estimate)}.`, width);
   return [...lines, ...facts, ...zero, ...cost];
 }

@@ -65,6 +65,17 @@ describe('the preview', () => {
     expect(lines(emptied.slice(2)).at(-1)).toBe('1 pet goes below 0.');
   });
 
+  it('leaves to the question what is in it', () => {
+    const emptied = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 4)];
+    expect(lines(emptied, { isAsked: true, estimate: '2 changes, 3 requests' })).toEqual([
+      '1   3 → 0  (-3)',
+      '2   3 → 4  (+1)',
+      '2 changes, 3 requests.',
+    ]);
+    const unchanged = bulkRow(5n, 5, 5, { result: 'unchanged' });
+    expect(lines([...emptied, unchanged], { isAsked: true }).at(-1)).toBe('2 changes, 1 unchanged.');
+  });
+
   it('says what is not known, and what was written otherwise', () => {
     expect(lines([bulkRow(1n, 3, 4, { result: 'unknown' })])[0]).toBe(
       '1   3 → 4  unknown: not known whether it was written',

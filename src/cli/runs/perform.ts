@@ -142,7 +142,8 @@ async function showPreview(
   const taken = estimator(changes);
   const names = await petNamesOf(invocation);
   const text = changes === 0 ? undefined : estimateText(changes, taken, context.clock.now());
-  await messages.show((paint, width) => previewLines(rows, { paint, width, estimate: text, names }), { always: asks });
+  const options = { estimate: text, isAsked: asks && changes > 0, names };
+  await messages.show((paint, width) => previewLines(rows, { paint, width, ...options }), { always: asks });
   if ((taken.day?.waiting ?? 0) > 0 && globals.maxWait === undefined) {
     await messages.note("It stops when the day's quota is spent, and can be resumed then; --max-wait <seconds> waits.");
   }

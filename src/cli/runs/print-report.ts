@@ -76,7 +76,9 @@ function screenOf({ context }: Invocation, report: BulkReport): BulkReport | und
   if (report.run === null || changed.length <= room) {
     return { ...report, rows: [...changed.filter((row) => !isWrong(row)), ...wrong] };
   }
-  return wrong.length === 0 ? undefined : { ...report, rows: wrong.slice(0, room) };
+  // Of a row that was only waiting when the run ended there is nothing to see.
+  const attempted = wrong.filter(({ result }) => result !== 'notAttempted');
+  return attempted.length === 0 ? undefined : { ...report, rows: attempted.slice(0, room) };
 }
 
 /** These are about the key or the moment, not the row: it is pending. */
@@ -91,11 +93,12 @@ function isPending({ result, error }: BulkRow): boolean {
 async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, shown: BulkReport): Promise<void> {
   const count = (all: readonly BulkRow[]) => all.filter((row) => !isIdle(row)).length;
   const shownRows = count(shown.rows);
-  const rest = count(rows) - shownRows;
-  if (run === null || rest <= 0) return;
   const wrong = rows.filter(isWrong);
+  const isOfWrong = wrong.length > shownRows;
+  const rest = (isOfWrong ? wrong.length : count(rows)) - shownRows;
+  if (run === null || rest <= 0) return;
   const states = new Set(wrong.map((row) => (isPending(row) ? 'pending' : row.result)));
-  const only = shownRows > 0 && wrong.length > shownRows ? ` --state ${[...states].join(',')}` : '';
+  const only = isOfWrong ? ` --state ${[...states].join(',')}` : '';
   const more = shownRows === 0 ? '' : ' more';
   await messages.note(`${grouped(rest)}${more} rows: petstock history show ${run.slice(-4)}${only}`);
 }

@@ -28,6 +28,16 @@ test('where all is written, a large apply shows the counts alone', async () => {
   expect(result.stderr).not.toContain('Nothing to show');
 });
 
+test('rows that were only waiting when the run ended take no screen', async () => {
+  const shop = await openShop({ pets: 200, faults: ['PATCH /inventory/6:status=401'] });
+  const args = ['inventory', 'apply', changeFile(shop, rowsOf(40)), '--yes', '--concurrency', '1'];
+  const { code, stdout, stderr } = await shop.run(args, { terminal: 100, env: { NO_COLOR: '1' } });
+  expect(code).toBe(8);
+  expect(stdout).not.toContain('not attempted');
+  expect(stderr).toContain('5 applied, 35 not attempted.\n');
+  expect(stderr).toMatch(/\n35 rows: petstock history show \w{4} --state pending\n/);
+});
+
 test('of many failures, a screen is shown', async () => {
   const shop = await openShop({ pets: 200, quantityBounds: { max: 1n } });
   const file = changeFile(shop, rowsOf(30));

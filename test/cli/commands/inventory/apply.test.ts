@@ -145,6 +145,7 @@ describe('the confirmation', () => {
     expect(no).toMatchObject({ code: 2 });
     expect(sent(no)).toEqual(['GET /v1/inventory']);
     expect(no.stderr).toMatch(/4 +39 → +1 .*\(-38\)/);
+    expect(no.stderr).not.toContain('Units:');
     expect(await shop.run(['inventory', 'apply', file], { terminal: 80, prompts: { confirm } })).toMatchObject({
       code: 0,
     });
