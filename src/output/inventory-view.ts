@@ -91,7 +91,7 @@ async function* withNames(
   }
 }
 
-/** One item; with `before`, the stock that was found, and `run`, the run that wrote it, these go last. */
+/** One item; with `before`, the stock that was found, and `run`, the run that wrote it, these go last; in a table `before` precedes the stock. */
 export function inventoryItemView(
   item: InventoryItem,
   { lowStock, fields, names, before, run }: InventoryViewOptions & WrittenItem,
@@ -112,7 +112,8 @@ export function inventoryItemView(
     // A person is told how to undo it, with the end of the run's id.
     table: async (options) => {
       const { columns = [] } = (await gridOf(list, options)) ?? {};
-      return { columns: before === undefined ? columns : [...columns, beforeColumn] };
+      const place = columns.findIndex(({ field }) => field === 'quantity');
+      return { columns: before === undefined ? columns : columns.toSpliced(place, 0, beforeColumn) };
     },
   };
 }
@@ -147,15 +148,24 @@ function remarkColumn(lowStock: number, words: StockWords): Column {
     field: 'remark',
     title: '',
     remark: true,
-    cell: (_value, row, paint) => {
-      const mark = stockMark(row, lowStock);
-      return mark === undefined ? '' : paint[mark.color](mark.word === 'low' ? 'low' : words[mark.word]);
-    },
+    cell: (_value, row, paint) => stockRemark(row, lowStock, paint, words),
   };
 }
 
+/** What the mark of a stock goes by. */
+interface MarkedItem {
+  readonly quantity?: unknown;
+  readonly status?: unknown;
+}
+
+/** Returns the words for a stock that needs attention, painted; an empty string for any other. */
+export function stockRemark(item: MarkedItem, lowStock: number, paint: Paint, words: StockWords = longWords): string {
+  const mark = stockMark(item, lowStock);
+  return mark === undefined ? '' : paint[mark.color](mark.word === 'low' ? 'low' : words[mark.word]);
+}
+
 /** What needs attention: a stock below zero, and of what can be sold one at or below `low-stock`. */
-function stockMark({ quantity, status }: Row, lowStock: number) {
+function stockMark({ quantity, status }: MarkedItem, lowStock: number) {
   if (typeof quantity !== 'number') return undefined;
   if (quantity < 0) return { word: 'belowZero', color: 'red' } as const;
   if (!isLow({ quantity, status }, lowStock)) return undefined;

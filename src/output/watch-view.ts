@@ -1,7 +1,8 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import { isLow } from '../inventory/items.ts';
+import { grouped } from '../inventory/grouped.ts';
 import type { Difference } from '../inventory/stock-list.ts';
 import { singleLine } from '../shared/sanitize.ts';
+import { stockRemark } from './inventory-view.ts';
 import type { Paint } from './paint.ts';
 import { isoTime, localTime } from './time.ts';
 import { plainColumns, type Row, type View } from './view.ts';
@@ -58,11 +59,12 @@ export function seenChangesLines(
   return changes.map((change) => {
     const { petId, right } = change;
     const name = names?.get(petId);
+    const remark = right === undefined ? '' : stockRemark(right, lowStock, paint);
     const parts = [
       time,
       paint.bold(`${petId}`),
       ...stockWords(change, isPresent, paint),
-      ...(right !== undefined && isLow(right, lowStock) ? [paint.yellow('low')] : []),
+      ...(remark === '' ? [] : [remark]),
       statusWords(change, paint),
       ...(name === undefined ? [] : [singleLine(name)]),
     ];
@@ -71,12 +73,13 @@ export function seenChangesLines(
 }
 
 function stockWords({ change, left, right }: Difference, isPresent: boolean, paint: Paint): string[] {
-  if (isPresent) return [`${right?.quantity ?? ''}`];
-  if (right === undefined) return [`${left?.quantity ?? ''}`, paint.red(change)];
+  if (right === undefined) return [left === undefined ? '' : grouped(left.quantity), paint.red(change)];
+  if (isPresent) return [grouped(right.quantity)];
   const word = change === 'added' ? [paint.green(change)] : [];
   const by = left === undefined ? 0n : BigInt(right.quantity) - BigInt(left.quantity);
-  if (left === undefined || by === 0n) return [`${right.quantity}`, ...word];
-  return [`${left.quantity} → ${right.quantity}`, by > 0n ? paint.green(`(+${by})`) : paint.red(`(${by})`), ...word];
+  if (left === undefined || by === 0n) return [grouped(right.quantity), ...word];
+  const difference = by > 0n ? paint.green(`(+${grouped(by)})`) : paint.red(`(${grouped(by)})`);
+  return [`${grouped(left.quantity)} → ${grouped(right.quantity)}`, difference, ...word];
 }
 
 function statusWords({ left, right }: Difference, paint: Paint): string {

@@ -145,9 +145,9 @@ describe('undo --last', () => {
 describe('set', () => {
   test('reads first at a terminal: before and after are shown, and it can be undone', async () => {
     const shop = await openShop();
-    const result = await shop.run('inventory set 4 12', { terminal: 100 });
+    const result = await shop.run('inventory set 4 12', { terminal: 100, env: { NO_COLOR: '1' } });
     expect(sent(result)).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
-    expect(result.stdout).toMatch(/Before[^\n]*\n.*12.*39/);
+    expect(result.stdout).toMatch(/Before +Quantity[^\n]*\n.*39.*12/);
     expect(result.stderr).toMatch(/Take it back: petstock undo \w{4}\n/);
     await shop.run('config set read-first never');
     expect(sent(await shop.run('inventory set 4 12', { terminal: 100 }))).toHaveLength(1);

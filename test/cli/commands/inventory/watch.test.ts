@@ -284,6 +284,17 @@ describe('a look that could not be read, or that a pet was missing from, loses n
   });
 });
 
+test('a terminal groups digits, and says of a stock what a list says of it', async () => {
+  const sold = await watch('--now --first --pet 1', (look, service) => look === 2 && service.sell(1, 12), {
+    terminal: 80,
+  });
+  expect(sold.stdout).toContain('  1  10 → -2  (-12)  below zero  ');
+  const come = await watch('--first --pet 1', (look, service) => look === 2 && service.sell(1, -1490), {
+    terminal: 80,
+  });
+  expect(come.stdout).toContain('  1  10 → 1,500  (+1,490)  available\n');
+});
+
 test('--now begins with what is there, which is no change', async () => {
   const { lines } = await watch('--now --first --pet 1,2', (look, service) => look === 2 && service.sell(1, 9));
   expect(lines).toMatchObject([
