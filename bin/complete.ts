@@ -3,7 +3,7 @@ import { answerText } from '../src/cli/completion/answer-text.ts';
 import { complete, type Knowledge } from '../src/cli/completion/complete.ts';
 import type { TableCommand } from '../src/cli/completion/table.ts';
 
-/** What completion knows of the commands, as JSON: the build puts it here, and it is missing in the sources. */
+/** The completion table of the commands, as JSON: the build puts it here, and it is missing in the sources. */
 declare const COMPLETION_TABLE: string;
 
 /**

@@ -7,7 +7,7 @@ type Require = (name: string) => unknown;
 type Define = (exports: object, require: Require, module: { exports: object }) => void;
 /** A module of the build: the names of its exports, with blanks between them, and its code. */
 type Module = readonly [exported: string, define: Define];
-/** What a script of the build comes to (`.ci/bundle.ts`): its modules, by name. */
+/** The modules of a script of the build (`.ci/bundle.ts`), by name. */
 type Modules = Readonly<Record<string, Module>>;
 
 /**

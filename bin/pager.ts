@@ -4,7 +4,7 @@ import { ClosedPipeError } from '../src/shared/errors.ts';
 
 /** As git has it: what holds none of these is run without a shell. */
 const forShell = /[|&;<>()$`\\"'\n*?[#~=%]/;
-/** What a shell ends with when it can't run a program, and when it can't find it. */
+/** Exit codes of a shell that can't run a program, or can't find it. */
 const notRun = [126, 127];
 
 /** Starts a pager on the terminal of this process, as the context says. */

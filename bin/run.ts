@@ -141,7 +141,7 @@ interface Interruption {
 interface InterruptionOptions {
   /** Returns what makes the line that a second Ctrl-C writes to stderr; undefined: none. */
   lastWords(): (() => string) | undefined;
-  /** What SIGHUP means to a command that asked for it; undefined: the end. */
+  /** Returns the listener for SIGHUP of a command that asked for it; undefined: the command ends. */
   onHangup(): (() => void) | undefined;
 }
 
@@ -214,7 +214,7 @@ function input(stream: Late<Stdin>, interruption: Interruption): Input {
 }
 
 /**
- * What comes in, a piece at a time: the next is not taken from the system before it is asked for, so that a process that is killed
+ * Yields what comes in, a piece at a time: the next is not taken from the system before it is asked for, so that a process that is killed
  * has nothing in its hands. Whoever stops reading leaves the rest where it is, such as the answer to a question.
  */
 async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenerator<Uint8Array, void> {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ReadStream } from 'node:tty';
 
-/** What bun has of its own, as far as it is needed here. */
+/** The part of bun's own interface that is used here. */
 interface Bun {
   file(descriptor: number): { stream(): Parameters<typeof Readable.fromWeb>[0] };
 }

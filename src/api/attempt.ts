@@ -7,7 +7,7 @@ import { type Answer, type ExchangeOptions, exchange } from './exchange.ts';
 import { NetworkFault } from './network-fault.ts';
 import type { HttpRequest } from './transport.ts';
 
-/** What became of one request. */
+/** The outcome of one request. */
 export type Outcome<T> =
   | { readonly kind: 'done'; readonly value: T }
   /** A 429. */
@@ -71,7 +71,7 @@ function afterFault(error: unknown, url: string, withFacts: (failure: PetstockEr
   return { kind: 'failed', error: failure, retryAfter: undefined };
 }
 
-/** What was handed over did not get to where it would have been written. */
+/** The request did not get to where it would have been carried out. */
 function certainlyUnsent(error: unknown): boolean {
   if (error instanceof NetworkFault) return error.unconnected;
   return error instanceof OvertakenError || (error instanceof FailureError && error.unsent);

@@ -1,7 +1,7 @@
 /** Bytes that are kept for a reader who is slower than the connection, before that is asked to wait. */
 const highWaterMark = 128 * 1024;
 
-/** What gives the bytes: it can be asked to wait. */
+/** The source of the bytes: it can be asked to wait. */
 interface Source {
   pause(): void;
   resume(): void;

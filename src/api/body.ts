@@ -3,7 +3,7 @@ import type { HttpResponse } from './transport.ts';
 
 const KiB = 1024;
 
-/** What an answer may hold, in bytes after decoding: more would fill the memory. A list has no bound except for each item. */
+/** The largest answer, in bytes after decoding: more would fill the memory. A list has no bound except for each item. */
 export const mostBytes = {
   /** One item, of a list too; the body of an error. */
   item: 1024 * KiB,

@@ -74,7 +74,7 @@ export interface UpdateOptions {
 export interface Client {
   /**
    * `GET /inventory`. In batches, in the order of the service, as the answer comes in. Who stops early drops the connection.
-   * What fails after the first batch is not tried again; the message says that the list is not whole.
+   * A failure after the first batch is not tried again; the message says that the list is not whole.
    */
   listInventory(options?: ReadOptions): AsyncIterable<readonly InventoryItem[]>;
   /** The same without an object for each item. */
@@ -113,7 +113,7 @@ export interface Client {
 
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-/** What one operation sends. */
+/** The request of one operation. */
 export interface Call {
   readonly method: string;
   /** Below the base URL, with its leading slash. */
@@ -239,7 +239,7 @@ function headOf(answer: Answer, body: Uint8Array): AnswerHead {
   return { status, headers, failure: succeeded(answer) ? undefined : errorOfAnswer(status, text(), { redact }) };
 }
 
-/** What the service answers where it has done what was asked. A 202 has not yet, a 206 is a part. */
+/** The statuses of an operation that was carried out. A 202 has not yet, a 206 is a part. */
 function isOk({ status }: Answer): boolean {
   return status === 200;
 }

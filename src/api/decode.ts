@@ -126,7 +126,7 @@ function nonsense(operation: Operation, what: string, cause?: unknown): FailureE
   return new FailureError(`The answer to ${operation.name} ${what}${advice}`, { cause });
 }
 
-/** What reads an item that is not plain, and words what is wrong. */
+/** Reads an item that is not plain, and words what is wrong. */
 export interface ExactDecoder {
   /**
    * @param index how many items are before it

@@ -83,7 +83,7 @@ function spoken(words: string | undefined, who: string): string | undefined {
 }
 
 /**
- * What the governor refuses after a 429, as the service said it.
+ * Returns the error for what the governor refuses after a 429, as the service said it.
  * @param refusal the error of that answer
  */
 export function inWordsOf(refusal: PetstockError, error: RateLimitedError): RateLimitedError {

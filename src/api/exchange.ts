@@ -160,7 +160,7 @@ class Exchange implements Answer {
 
   readonly #end = (): void => this.#controller.abort();
 
-  /** What an error of the network comes to. */
+  /** Returns the outcome that an error of the network means. */
   #fault(error: unknown): unknown {
     const { interrupted, timeout } = this.#options;
     const answered = this.#response !== undefined;
@@ -182,7 +182,7 @@ class Exchange implements Answer {
 const mostKept = 64;
 
 /**
- * What aborts requests, used again: a controller and its signal are a good part of what a small request costs. One is kept only
+ * Abort signals that are used again: a controller and its signal are a good part of what a small request costs. One is kept only
  * where it was not aborted and nothing listens to it any more, so that no request is ended by the end of another one.
  */
 export class Controllers {

@@ -47,7 +47,7 @@ const unconnectedCodes = new Set([
   'EPROXY',
   'EPROXYAUTH',
 ]);
-/** What is wrong with a certificate is found before anything is sent. */
+/** Faults of a certificate, which are found before anything is sent. */
 const untrusted =
   /^(?:CERT_|ERR_TLS_CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$)/;
 

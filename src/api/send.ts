@@ -29,7 +29,7 @@ const maxRedirects = 5;
 
 /**
  * Sends a request through the governor until it has an answer. A 429 is waited for, a redirect to the same origin is followed.
- * What certainly was not carried out is tried again; a network fault, 502, 503 and 504 only where the request is repeatable.
+ * Tries again what certainly was not carried out; a network fault, 502, 503 and 504 only where the request is repeatable.
  *
  * @param use reads any other answer; what it throws is thrown, unless the network failed while it read
  * @throws RateLimitedError, UnavailableError, FailureError (a redirect that can't be followed). `unsent` and `mayStillArrive`
@@ -148,7 +148,7 @@ class Tries {
     this.url = url;
   }
 
-  /** What a gateway asks for is waited for at the gate, by the next admission. */
+  /** A wait that a gateway asks for is left to the gate, and the next admission. */
   async #waitForRetry(error: PetstockError, retryAfter = 0): Promise<void> {
     const { clock, random, interrupted, onRetry, retries = maxRetries } = this.#options;
     const isAllowed = this.#request.repeatable || error.unsent;

@@ -21,7 +21,7 @@ export interface ExportOptions {
   readonly delimiter?: string;
 }
 
-/** What reading would take for a text that was guarded. */
+/** A text that reading would take for one that was guarded. */
 const alreadyGuarded = /^'+[=+\-@\t\r＝＋－＠]/;
 
 /**

@@ -15,7 +15,7 @@ export interface CsvRecord {
 
 /** Cuts delimited text into records (RFC 4180, with any delimiter and any line end). */
 export class CsvRecords {
-  /** What is not read yet begins at `#at`, on line `#line`. */
+  /** The rest that is not read yet begins at `#at`, on line `#line`. */
   #text = '';
   #at = 0;
   #line = 1;

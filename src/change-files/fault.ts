@@ -1,9 +1,9 @@
 import { quoted } from '../shared/parsed.ts';
 
-/** What the places of a file count: its lines, or the items of a JSON list that is written on one line. */
+/** The unit in which places of a file are counted: its lines, or the items of a JSON list that is written on one line. */
 export type PlaceUnit = 'line' | 'item';
 
-/** What is wrong at one place of a file. */
+/** A fault at one place of a file. */
 export interface FileFault {
   /** From 1; every line of the file counts, blank ones too. If the unit is `item`, the number of the item. */
   readonly line: number;

@@ -15,7 +15,7 @@ export interface JsonElement {
  * the numbers of the elements, from 1.
  */
 export class ArrayElements {
-  /** What is not read yet begins at `#at`, on line `#line`. */
+  /** The rest that is not read yet begins at `#at`, on line `#line`. */
   #text = '';
   #at = 0;
   #line = 1;

@@ -17,7 +17,7 @@ const hint = "petstock config set codes '<file.csv>'";
 /**
  * Returns the bar codes and names of the setting `codes`; undefined if it is not set, or if nothing is known of its file.
  *
- * What the file held is kept in the state folder: it is parsed again only if it has changed, and still counts after the file has moved, with
+ * The content of the file is kept in the state folder: it is parsed again only if it has changed, and still counts after the file has moved, with
  * a warning.
  */
 export async function openShopCodes({
@@ -97,7 +97,7 @@ export function petOfCode({ pets }: BarCodes, code: string): bigint | undefined 
   return pets.get(code) ?? pets.get(withoutCodeKind(code) ?? '');
 }
 
-/** What was kept of a file, by its size, time and inode. */
+/** The kept content of a file, by its size, time and inode. */
 interface Copy {
   readonly version: string;
   readonly codes: BarCodes;

@@ -1,7 +1,7 @@
 import { UsageError } from '../shared/errors.ts';
 
 const hidden = '[not shown]';
-/** What begins as a key. Behind "test" or "prod" a letter and a digit make the difference from a name: stores and files are called that. */
+/** The beginning of a key. Behind "test" or "prod" a letter and a digit make the difference from a name: stores and files are called that. */
 const keyPrefix = /^(?:p?sk[-_][\w-]{8,}|[a-z]{2,8}[-_](?:live|test|prod)[-_](?=\d*[a-z])(?=\D*\d)[^\W_]{12,})$/i;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const keyPath = /^p?sk\//i;
@@ -47,7 +47,7 @@ interface ErrorTexts {
 
 /**
  * An error without what was typed and may be a key. The one place for it: the authors of messages may repeat what was typed.
- * What a variable holds as a key counts, whatever it looks like.
+ * A value that a variable holds as a key counts, whatever it looks like.
  */
 export function withoutTypedKeys<Texts extends ErrorTexts>(
   texts: Texts,

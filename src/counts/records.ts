@@ -4,7 +4,7 @@ import type { Counted, CountStep, Tally } from '../inventory/count/tally.ts';
 /** The scans are the stock (`count`), have come in (`add`), or have gone out (`take`). */
 export type CountMode = 'count' | 'add' | 'take';
 
-/** What a session counts. */
+/** The kind of a count session. */
 export interface SessionHead {
   /** `20260115T120020Z-k3x9` */
   readonly session: string;
@@ -14,7 +14,7 @@ export interface SessionHead {
   readonly env: string;
   /** Absent: the store without a name. */
   readonly store?: string | undefined;
-  /** What is counted, by `serviceOf`, and its base URL when the session began. */
+  /** The service that is counted, by `serviceOf`, and its base URL when the session began. */
   readonly service: string;
   readonly baseUrl: string;
   /** The whole ids of the sessions that were merged into it. */

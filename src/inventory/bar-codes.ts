@@ -1,4 +1,4 @@
-/** What the shop calls its pets, by their ids. A Map is one. */
+/** The shop's own names of pets, by their ids. A Map is one. */
 export interface PetNames {
   get(petId: bigint): string | undefined;
 }

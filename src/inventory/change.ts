@@ -5,7 +5,7 @@ export interface Change {
   readonly petId: bigint;
   /** The new stock. Without it and without `delta` the row is blank: it changes nothing. */
   readonly quantity: number | undefined;
-  /** What is to be added to the stock. */
+  /** The number to add to the stock. */
   readonly delta: number | undefined;
   /** The stock that the row relies on: where it differs, nothing is written. */
   readonly expected: number | undefined;
@@ -50,12 +50,12 @@ export interface BulkRow {
   readonly before: number | undefined;
   /** The stock that is wanted; undefined if it is not known. */
   readonly after: number | undefined;
-  /** What is to be added. Without `expected` it is owed whatever the stock is, and `after` is the sum with the last that was read. */
+  /** The number to add. Without `expected` it is owed whatever the stock is, and `after` is the sum with the last that was read. */
   readonly delta?: number | undefined;
-  /** What the file relied on, if it said so. */
+  /** The stock that the file relied on, if it said so. */
   readonly expected?: number | undefined;
   readonly result: RowResult;
-  /** What the service wrote if that is not what was asked for. */
+  /** The stock that the service wrote, if it is not the one that was asked for. */
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
   readonly reason: string | undefined;
@@ -65,7 +65,7 @@ export interface BulkRow {
 /** Rows by result, except for those that are only planned. */
 export type BulkCounts = Readonly<Record<Exclude<RowResult, 'planned'>, number>>;
 
-/** What a bulk command has to tell in the end. */
+/** The final report of a bulk command. */
 export interface BulkReport {
   /** The run in the history; null if nothing was to be written. */
   readonly run: string | null;

@@ -3,7 +3,7 @@ import type { ColumnBatches, ItemColumns } from './item-columns.ts';
 import type { InventoryItem, UnreadableItem } from './items.ts';
 import { PetIdSet, type PetIds } from './pet-id-set.ts';
 
-/** What an item must meet. A part that is absent admits everything; an empty set admits nothing. */
+/** Conditions on an item. A part that is absent admits everything; an empty set admits nothing. */
 export interface FilterCriteria {
   readonly statuses?: ReadonlySet<string> | undefined;
   readonly petIds?: PetIds | undefined;

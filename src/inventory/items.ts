@@ -33,7 +33,7 @@ export type InventoryItem = {
 export interface UnreadableItem {
   readonly petId: bigint;
   readonly status: string;
-  /** What it gives: `9007199254740993`, or the beginning of it. */
+  /** The number in its place: `9007199254740993`, or the beginning of it. */
   readonly number: string;
   /** The nearest number to it; beyond all of them an infinity. */
   readonly nearest: number;

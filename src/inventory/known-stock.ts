@@ -1,6 +1,6 @@
 import { type Difference, type Stock, StockList } from './stock-list.ts';
 
-/** What one look at a list has found. */
+/** The result of one look at a list. */
 export interface Look {
   readonly list: StockList;
   /** Pets whose stock can't be read. */

@@ -15,7 +15,7 @@ export interface PlanFault {
 /** The code of a row whose pet has a stock that can't be read. */
 export const unreadableStock = 'unreadable_stock';
 
-/** What is to become of each change. Each is either a row or a fault. */
+/** The plan for each change. Each is either a row or a fault. */
 export interface Plan {
   /** In the order of the changes. */
   readonly rows: BulkRow[];
@@ -140,7 +140,7 @@ export interface PlanTotals {
   readonly belowZero: number;
 }
 
-/** What the planned rows come to; other rows don't count. */
+/** Returns the sums of the planned rows; other rows don't count. */
 export function planTotals(rows: Iterable<BulkRow>): PlanTotals {
   let [changes, toZero, belowZero, added, removed] = [0, 0, 0, 0n, 0n];
   for (const { result, before, after } of rows) {

@@ -9,7 +9,7 @@ export interface RunHead {
   readonly store: string | undefined;
   /** Where the requests went. */
   readonly baseUrl: string;
-  /** What was written to, by `serviceOf`: the same for every name of one address. */
+  /** The service that was written to, by `serviceOf`: the same for every name of one address. */
   readonly service: string;
   /** A hash that tells keys apart; never the key. */
   readonly scope: string;
@@ -20,7 +20,7 @@ export interface RunHead {
   readonly contentHash?: string | undefined;
   /** Whether the file had deltas: applied twice, it counts twice. */
   readonly hasDeltas?: boolean | undefined;
-  /** What all rows give as their reason, where they agree. */
+  /** The reason that all rows give, if they agree. */
   readonly reason?: string | undefined;
   /** The run that this one takes back. */
   readonly undoes?: string | undefined;

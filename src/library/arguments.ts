@@ -55,7 +55,7 @@ function integer<T>(value: unknown, name: string, parse: (text: string) => Parse
   throw new UsageError(`${name}: ${parsed.fault}`);
 }
 
-/** What a value is, without what is in it: it may be long, or a key. */
+/** Returns the kind of a value, without its content: it may be long, or a key. */
 function shown(value: unknown): string {
   if (value === null || value === undefined || typeof value === 'boolean') return String(value);
   if (typeof value === 'number') return String(value);

@@ -20,7 +20,7 @@ import { serviceOf } from '../state/service-of.ts';
 import type { State } from '../state/state.ts';
 import type { LimitState, PetstoreClientOptions, Plumbing } from './options.ts';
 
-/** What all calls of one client share. */
+/** The parts that all calls of one client share. */
 export interface LibraryConnection {
   /** Undefined without a state: nothing is recorded then. */
   readonly state: State | undefined;

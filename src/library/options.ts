@@ -40,10 +40,10 @@ export interface PetstoreClientOptions {
   readonly onLimit?: ((state: LimitState) => void) | undefined;
 }
 
-/** What a service last said of a limit. */
+/** A limit as the service last reported it. */
 export interface LimitState {
   readonly limit: number;
-  /** What was left, less what was sent since. */
+  /** Requests left, less those sent since. */
   readonly remaining: number;
   /** When its window ends, by the service's clock. */
   readonly resetAt: Date;
@@ -51,7 +51,7 @@ export interface LimitState {
   readonly asOf: Date;
 }
 
-/** What a client works with on its edges: for tests of this library. */
+/** The edges of a client, for tests of this library. */
 export interface Plumbing {
   /** Default: undici. */
   readonly transport?: Transport | undefined;

@@ -7,7 +7,7 @@ export interface ChangeInput {
   readonly petId: PetIdInput;
   /** The new stock. */
   readonly quantity?: QuantityInput | undefined;
-  /** What is added to the stock. */
+  /** The number to add to the stock. */
   readonly delta?: QuantityInput | undefined;
   /** The stock that it relies on: where it differs, the row is a conflict and is not written. */
   readonly expected?: QuantityInput | undefined;

@@ -7,7 +7,7 @@ import type { Column, Row, Scalar } from './view.ts';
  * The words for what becomes of a row: the same in the preview, the report and the history.
  */
 
-/** What a result is called after its count. */
+/** The word for a result after its count. */
 const countedWords: Readonly<Record<RowResult, (count: number) => string>> = {
   planned: (count) => (count === 1 ? 'change' : 'changes'),
   applied: () => 'applied',
@@ -70,7 +70,7 @@ export function resultCell(value: Scalar, _row: Row, paint: Paint): string {
   return look === undefined ? `${value ?? ''}` : paint[look.color](look.word ?? `${value}`);
 }
 
-/** What a person has to know of a row beside its numbers; undefined where there is nothing. */
+/** Returns what a person has to know of a row beside its numbers; undefined if there is nothing. */
 export function faultText({ result, quantity, error }: RowFault): string | undefined {
   const parts: string[] = [];
   if (result === 'unknown') parts.push('not known whether it was written');

@@ -13,7 +13,7 @@ export interface ItemLineFormat {
 
 /** In bytes: large enough that a write costs nothing beside its content, small enough for the memory. */
 const pieceSize = 128 * 1024;
-/** What writes four bytes at a time may write so many behind the last that mean nothing. */
+/** Writing four bytes at a time may write so many behind the last that mean nothing. */
 const slack = 3;
 
 /** The bytes of a piece that is being filled. */
@@ -60,7 +60,7 @@ interface KnownStatus {
   readonly middleAt: number;
   readonly middle: number;
   readonly last: number;
-  /** What a line has in its place, with the line end; undefined if lines with it are left out. */
+  /** The bytes of a line in its place, with the line end; undefined if lines with it are left out. */
   readonly cell: Cell | undefined;
 }
 

@@ -6,7 +6,7 @@ import { counted } from './change-rows.ts';
 import type { Paint } from './paint.ts';
 import { padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
 
-/** What a count has come to. */
+/** The sums of a count. */
 export interface CountSum {
   readonly units: number;
   readonly pets: number;
@@ -15,7 +15,7 @@ export interface CountSum {
   readonly scans: number;
 }
 
-/** What came of one line. */
+/** The effect of one line. */
 export type CountEvent =
   | { readonly kind: 'counted'; readonly code: string; readonly step: CountStep }
   | { readonly kind: 'unknown'; readonly code: string; readonly why: string; readonly units: number }
@@ -27,10 +27,10 @@ export type CountEvent =
   | { readonly kind: 'word'; readonly word: string }
   | { readonly kind: 'sum' };
 
-/** What the scans of a session are. */
+/** The meaning of the scans of a session. */
 export type CountKind = 'count' | 'add' | 'take';
 
-/** What a count is shown by. */
+/** The tools by which a count is shown. */
 export interface CountShow {
   readonly mode: CountKind;
   readonly names: PetNames;

@@ -55,7 +55,7 @@ function cell(row: Row, field: string, quote: (text: string) => string): string 
   return value === null || value === undefined ? quote('') : `${value}`;
 }
 
-/** What a spreadsheet takes for a formula, with or without the apostrophe that keeps it from doing so. */
+/** Matches what a spreadsheet takes for a formula, with or without the apostrophe that keeps it from doing so. */
 export const formula = /^'*[=+\-@\t\r＝＋－＠]/;
 
 /** Returns the text with an apostrophe that keeps a spreadsheet from running it; readers of petstock take one off again. */

@@ -4,15 +4,15 @@ import { exactJson } from './exact-json.ts';
 import type { Paint } from './paint.ts';
 import { barred, messageLines } from './text-width.ts';
 
-/** What the output needs of a failure; every PetstockError is one. */
+/** The parts of a failure that the output needs; every PetstockError is one. */
 export interface ErrorFacts {
   readonly code: string;
   /** The name of the exit code: `not-found`. */
   readonly kind: string;
   readonly message: string;
-  /** What to do, as a command that can be run. */
+  /** The remedy, as a command that can be run. */
   readonly hint?: string | undefined;
-  /** What is wrong, one by one: lines that quote a file, an answer, or another person. */
+  /** Faults, one by one: lines that quote a file, an answer, or another person. */
   readonly lines?: readonly string[] | undefined;
   /** HTTP status of the answer, where there was one. */
   readonly status?: number | undefined;

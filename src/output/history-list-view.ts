@@ -66,7 +66,7 @@ const shownOfRun = 4;
 /** In columns of a terminal: below that a run of several pets is not told by their ids. */
 const roomForPets = 76;
 
-/** What matters most goes first; the last are cut first. */
+/** In the order of importance: the last are cut first. */
 const tableColumns: readonly Column[] = [
   { field: 'at', title: 'At', whole: true },
   { field: 'change', title: 'Change' },
@@ -138,7 +138,7 @@ export function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
   return counts.applied + counts.differs;
 }
 
-/** What became of a run in words, and whether it went as it should. */
+/** Returns what became of a run in words, and whether it went as it should. */
 function resultOf(facts: RunRecord): { readonly result: string; readonly whole: boolean } {
   const { counts, changes, undone, state } = facts;
   const { applied, unknown, pending, failed, conflict, differs } = counts;

@@ -9,7 +9,7 @@ import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './hist
 import { localMinute } from './time.ts';
 import { type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
-/** What stands above the table of one run, without control characters. */
+/** The head above the table of one run, without control characters. */
 export interface RunFacts {
   readonly own: readonly string[];
   /** Names and reasons that other people have chosen: they are quoted. */
@@ -93,7 +93,7 @@ export const rowFields = [
   ...['row', 'line', 'petId', 'before', 'after', 'result', 'quantity', 'error', 'reason', 'ref', 'at'],
 ];
 
-/** What a table always has. */
+/** Columns that a table always has. */
 const alwaysShown = ['row', 'petId', 'before', 'after', 'result'];
 const tableColumns: readonly Column[] = [
   number('row', 'Row'),

@@ -118,7 +118,7 @@ export function inventoryItemView(
   };
 }
 
-/** What is known of a write. */
+/** Facts about a write. */
 interface WrittenItem {
   readonly before?: number | undefined;
   readonly run?: string | undefined;
@@ -152,7 +152,7 @@ function remarkColumn(lowStock: number, words: StockWords): Column {
   };
 }
 
-/** What the mark of a stock goes by. */
+/** The facts that decide the mark of a stock. */
 interface MarkedItem {
   readonly quantity?: unknown;
   readonly status?: unknown;
@@ -164,7 +164,7 @@ export function stockRemark(item: MarkedItem, lowStock: number, paint: Paint, wo
   return mark === undefined ? '' : paint[mark.color](mark.word === 'low' ? 'low' : words[mark.word]);
 }
 
-/** What needs attention: a stock below zero, and of what can be sold one at or below `low-stock`. */
+/** Returns whether an item needs attention: a stock below zero, and of what can be sold one at or below `low-stock`. */
 function stockMark({ quantity, status }: MarkedItem, lowStock: number) {
   if (typeof quantity !== 'number') return undefined;
   if (quantity < 0) return { word: 'belowZero', color: 'red' } as const;

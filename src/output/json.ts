@@ -51,7 +51,7 @@ export function jsonWriter(stringIds: boolean): (value: unknown) => string {
   return stringIds ? (value) => exactJson(withStringIds(value)) : exactJson;
 }
 
-/** What stands before and after the rows of a document. */
+/** The text before and after the rows of a document. */
 function around(
   head: Readonly<Record<string, unknown>> | undefined,
   write: (value: unknown) => string,

@@ -26,7 +26,7 @@ export interface Layout {
   readonly cuts: boolean;
 }
 
-/** What the cells of one column need. */
+/** The width that the cells of one column need. */
 export interface Need {
   readonly title: string;
   readonly right: boolean;
@@ -86,7 +86,7 @@ export function layOut(needs: readonly Need[], width: number | undefined): Layou
 /** Text of more columns than this is cut before any column is left out. */
 const wideText = 30;
 
-/** What gives way, step by step: how wide columns may be by how soon they yield. */
+/** The steps of giving way: how wide columns may be by how soon they yield. */
 function* steps(needs: readonly Need[], width: number) {
   const levels = [...new Set(needs.map(({ yields }) => yields))].filter((level) => level > 0).sort((a, b) => b - a);
   const caps = new Map<number, number>();
@@ -112,7 +112,7 @@ export function isCramped({ lanes, overflows }: Layout, needs: readonly Need[]):
   });
 }
 
-/** What rows after the measured ones may need: an id has at most 20 characters, the others are a guess. */
+/** The room for rows after the measured ones: an id has at most 20 characters, the others are a guess. */
 const reserve = { id: 20, number: 10, text: 12 };
 
 /** The layout for more rows than were measured: columns are wider if there is room for that. */

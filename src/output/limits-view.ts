@@ -3,7 +3,7 @@ import { shareColumns } from './share-column.ts';
 import { isoTime, localTime } from './time.ts';
 import { type Column, plainColumns, type Row, type View } from './view.ts';
 
-/** What is known of one window of one key. Times are milliseconds since the Unix epoch. */
+/** One window of one key, as it is known. Times are milliseconds since the Unix epoch. */
 export interface LimitFacts {
   readonly env: string;
   readonly kind: 'minute' | 'day';

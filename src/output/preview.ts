@@ -11,7 +11,7 @@ export interface PreviewOptions {
   readonly paint: Paint;
   /** Characters that fit on a line; infinite where there is no terminal. */
   readonly width: number;
-  /** What the run takes, by `estimateText`. */
+  /** The estimate of the run, by `estimateText`. */
   readonly estimate?: string | undefined;
   /** A question follows, which has the changes, units and zeros in it: they are not shown twice. */
   readonly isAsked?: boolean | undefined;
@@ -57,7 +57,7 @@ function withName(line: string, row: BulkRow | undefined, names: PetNames | unde
   return name === undefined || room < 4 ? line : `${line}  ${truncate(singleLine(name), room)}`;
 }
 
-/** What deserves a look goes first, but leaves room for ordinary rows; what was chosen stands in the order of the plan. */
+/** Rows that deserve a look go first, but leaves room for ordinary rows; what was chosen stands in the order of the plan. */
 function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
   if (rows.length <= previewedRows) return rows;
   const notable: PlacedRow[] = [];
@@ -128,7 +128,7 @@ function stockPaint({ result, after }: BulkRow, text: string, paint: Paint): str
   return result === 'planned' && after !== undefined && after <= 0 ? paint.bold(paint.yellow(text)) : text;
 }
 
-/** What stands after the stock: by how much it changes, or why it does not. */
+/** Returns the text after the stock: by how much it changes, or why it does not. */
 function remarkOf(row: BulkRow, paint: Paint, numberText: NumberText): string {
   const { result, before, after } = row;
   if (result !== 'planned') {

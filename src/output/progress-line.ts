@@ -15,11 +15,11 @@ export interface ProgressFacts {
   readonly left: number | undefined;
   /** Milliseconds that the wait still takes; undefined while nothing waits. */
   readonly waiting: number | undefined;
-  /** What asked for the wait: a 429 or a window that is spent, or a 502, 503 or 504. */
+  /** The cause of the wait: a 429 or a window that is spent, or a 502, 503 or 504. */
   readonly waitReason: 'refused' | 'unavailable';
 }
 
-/** What of it all stands on the line, from a wide terminal to a narrow one; the first that fits is taken. */
+/** The forms of the line, from a wide terminal to a narrow one; the first that fits is taken. */
 const arrangements = [
   { bar: 'long', rate: true, failed: true, time: 'long' },
   { bar: 'short', rate: true, failed: true, time: 'long' },
@@ -37,7 +37,7 @@ type Arrangement = (typeof arrangements)[number];
 interface Part {
   readonly text: string;
   readonly color?: 'red' | 'yellow';
-  /** What stands on the line, where that is not the text in its colour. */
+  /** The line itself, if it is not the text in its colour. */
   readonly shown?: string;
 }
 
@@ -87,7 +87,7 @@ function partsOf(facts: ProgressFacts, arrangement: Arrangement): Part[] {
   return parts;
 }
 
-/** What is waited for, as a part of a sentence. */
+/** Returns what is waited for, as a part of a sentence. */
 export function awaited({ waitReason }: Pick<ProgressFacts, 'waitReason'>): string {
   return waitReason === 'refused' ? 'the rate limit' : 'the service';
 }

@@ -24,7 +24,7 @@ export interface DayFacts {
 }
 
 /**
- * What a run takes that reads the stock once and writes every change, in one line without a trailing period: `1,200 changes, 1,201 requests: about 20 min at 60 a minute;
+ * Returns the estimate of a run that reads the stock once and writes every change, in one line without a trailing period: `1,200 changes, 1,201 requests: about 20 min at 60 a minute;
  * the day's quota has 940 left, so 280 changes have to wait until 19:00`. The day is left out where it is enough.
  *
  * @param now milliseconds since the Unix epoch
@@ -50,7 +50,7 @@ function timeText({ seconds, perMinute, working }: EstimateFacts): string {
   return `about ${roughDuration(Math.max(seconds, working ?? 0))}${rate}`;
 }
 
-/** What is known of a rate limit; any part may be missing. */
+/** A rate limit as it is known; any part may be missing. */
 export interface RateLimitFacts {
   /** Requests in the window. */
   readonly limit?: bigint | undefined;

@@ -70,7 +70,7 @@ function rowWriter({ columns }: View, layout: Layout, options: TableOptions): (r
 /** If nothing is cut a table may be of any width: cli-table3 takes quadratic time for a long cell. */
 const widestDrawn = 2000;
 
-/** What fits is drawn by cli-table3; what does not is laid out in lanes, or as records. */
+/** Draws what fits by cli-table3; lays out the rest in lanes, or as records. */
 async function wholeTable(view: View, rows: readonly Row[], options: TableOptions): Promise<string> {
   const { shape, isWordy = false, isFacts = false } = view;
   const { paint, width, header = true } = options;

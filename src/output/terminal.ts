@@ -27,7 +27,7 @@ export function liveWidth(columns = 80): number {
 /** Rings, and shows nothing. Harmless if it is all that is written. */
 export const bell = '\x07';
 
-/** What `Paint` writes: colours and weights, none of which hides text. */
+/** Matches what `Paint` writes: colours and weights, none of which hides text. */
 const paintCode = /(\x1b\[(?:1|2|22|31|32|33|36|39)m)/;
 const suspect = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const wipe = /^\r\x1b\[K(?:\x1b\[A\x1b\[K){0,8}/;

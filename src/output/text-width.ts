@@ -1,6 +1,6 @@
 /** One column a character, and none that joins another: ASCII, Latin letters, dashes, quotes, … and lines. Most text by far. */
 const plain = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u2193\u2500-\u25fc]*$/;
-/** What `Paint` adds. */
+/** Matches what `Paint` adds. */
 const paintCode = /(\x1b\[[0-9;]*m)/;
 const paintCodes = /\x1b\[[0-9;]*m/g;
 

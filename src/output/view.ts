@@ -21,7 +21,7 @@ export interface Column {
   readonly remark?: true;
   /** On a narrow terminal it is cut, and then left out, before columns with a lower number or none. */
   readonly yields?: number;
-  /** What a table shows for a value. Never changes what the other formats print. */
+  /** Returns what a table shows for a value. Never changes what the other formats print. */
   cell?(value: Scalar, row: Row, paint: Paint): string;
 }
 
@@ -30,7 +30,7 @@ export function plainColumns(fields: readonly string[]): readonly Column[] {
   return fields.map((field) => ({ field, title: field }));
 }
 
-/** What a table, or a delimited file, shows. */
+/** The columns of a table, or of a delimited file. */
 export interface Grid {
   readonly columns: readonly Column[];
   readonly rows: Batches<Row>;
@@ -52,9 +52,9 @@ export interface View extends Grid {
   readonly json?: unknown;
   /** Where JSON is an object around the rows, or a row is more in JSON than its columns. Goes before `json`. */
   readonly document?: JsonDocument;
-  /** What a page to print shows beside the table; absent: there is none. */
+  /** The rest of a page to print; absent: there is none. */
   readonly page?: Page;
-  /** What a table shows instead, where a person wants less than a program, or something to look at. */
+  /** Shown instead of a table, if a person wants less than a program, or something to look at. */
   readonly table?: Partial<Grid> | ((options: RenderOptions) => Partial<Grid> | Promise<Partial<Grid>>);
 }
 

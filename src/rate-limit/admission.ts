@@ -150,7 +150,7 @@ class QueuedGovernor implements Governor {
     );
   }
 
-  /** What others have to know is written at once, the rest with what is asked next. */
+  /** Writes at once what others have to know, the rest with the next question. */
   async #end(record: AnswerRecord | LostRecord | UnsentRecord): Promise<void> {
     this.#buffer.add(record);
     this.#own.delete(record.id);

@@ -17,7 +17,7 @@ import type { AnswerRecord, IntentRecord, LimitRecord, StartRecord } from './rec
 import { decide } from './rules.ts';
 import { countDown, foreignRate, observe, resetJitter, type Window } from './window.ts';
 
-/** What a 429 without any time of its own waits for. */
+/** The wait after a 429 without a time of its own. */
 const standardWait = 60_000;
 /** A window whose end is farther away is that of a day. */
 const longestMinute = 62_000;
@@ -138,7 +138,7 @@ function isFirstOfWindow(state: KeyState, { reset, at }: AnswerRecord): boolean 
   return reset > minute.reset + resetJitter && reset - now <= longestMinute;
 }
 
-/** What the headers tell. The window that they don't tell is counted down, or, if it has ended, forgotten. */
+/** Takes the headers in. The window that they don't name is counted down, or, if it has ended, forgotten. */
 function learn(state: KeyState, record: AnswerRecord, request: InFlight | undefined): void {
   const { at, wall, limit, remaining, reset } = record;
   const now = serviceTime(state, at) ?? wall;
@@ -188,7 +188,7 @@ function refuse(state: KeyState, record: AnswerRecord, sentAt: number): void {
   raise(state, { at: at + length, wall: wall + length, length, reason: 'refused' });
 }
 
-/** What a gateway asks for closes the gate like a 429, but nothing was asked too often. */
+/** A wait that a gateway asks for closes the gate like a 429, but nothing was asked too often. */
 function hold(state: KeyState, { at, wall, retryAfter = 0, random = 0 }: AnswerRecord): void {
   const length = withJitter(retryAfter, random);
   raise(state, { at: at + length, wall: wall + length, length, reason: 'unavailable' });

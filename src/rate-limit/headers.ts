@@ -4,7 +4,7 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 /** The last second of the year 9999, since the Unix epoch: nothing that a service means lies beyond it. */
 const endOfDates = 253_402_300_799;
 
-/** What the three X-RateLimit headers of one answer say. */
+/** The three X-RateLimit headers of one answer. */
 export interface RateLimit {
   readonly limit: bigint;
   /** Requests left in the current window. */

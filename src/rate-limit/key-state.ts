@@ -16,7 +16,7 @@ export interface InFlight {
   readonly overBefore: number;
 }
 
-/** What a wait is for. `refused`: a 429, or a window that is spent. `unavailable`: a 502, 503 or 504 asked for it. */
+/** The reason of a wait. `refused`: a 429, or a window that is spent. `unavailable`: a 502, 503 or 504 asked for it. */
 export type WaitReason = 'refused' | 'unavailable';
 
 /** Nothing may be sent before its end. */
@@ -38,7 +38,7 @@ export type WindowKind = (typeof windowKinds)[number];
 
 /** All that is known of one key at one service. It is a function of the records alone, so all processes agree on it. */
 export interface KeyState {
-  /** What the monotonic times count from. */
+  /** The start from which monotonic times count. */
   boot: string;
   /** The wall clock less the monotonic one, at the last record that had both. */
   bootedAt: number;

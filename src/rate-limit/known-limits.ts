@@ -3,14 +3,14 @@ import { hasEnded, isSameBoot, type WaitReason, type WindowKind, windowKinds } f
 import type { KnownKey } from './limits-store.ts';
 import { bulkReserve } from './rules.ts';
 
-/** What a service last said of one window of one key. Times are milliseconds since the Unix epoch. */
+/** One window of one key, as the service last reported it. Times are milliseconds since the Unix epoch. */
 export interface KnownLimit {
   /** Names the service and the key, by `scopeOf`. */
   readonly scope: string;
   readonly env: string;
   readonly kind: WindowKind;
   readonly limit: number;
-  /** What was left, less what was sent since. */
+  /** Requests left, less those sent since. */
   readonly remaining: number;
   /** By the service's clock. */
   readonly resetAt: number;
@@ -62,7 +62,7 @@ export function knownGates(keys: readonly KnownKey[]): KnownGate[] {
   return keys.map(({ scope, state: { env, gate } }) => ({ scope, env, until: gate.wall, reason: gate.reason }));
 }
 
-/** What an estimate needs to know of a window. `resetAt`: milliseconds since the Unix epoch. */
+/** The facts about a window that an estimate needs. `resetAt`: milliseconds since the Unix epoch. */
 export type LimitFacts = Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 'resetAt'>;
 
 /** How long the limits alone make a bulk run take. The time of the requests themselves comes on top. */

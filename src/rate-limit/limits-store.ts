@@ -2,7 +2,7 @@ import type { KeyState } from './key-state.ts';
 import type { LimitRecord } from './records.ts';
 
 /**
- * What is known of the limits of each key, shared by every process that has the same store. The rules stay pure: a store
+ * The limits of each key as they are known, shared by every process that has the same store. The rules stay pure: a store
  * only makes reading, folding and writing one transaction.
  *
  * A state that was returned belongs to the store: it is read, never changed, and out of date after the next call.

@@ -17,7 +17,7 @@ export interface Receipt {
 /** Gateways answer these when the service itself did not. */
 const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** What the head of an answer means for the store. */
+/** Returns what the head of an answer means for the store. */
 export function recordOf(id: string, answer: ObservedAnswer, receipt: Receipt, random: () => number): AnswerRecord {
   const { status, headers } = answer;
   const { at, wall, leftAt } = receipt;
@@ -52,7 +52,7 @@ export function asksToWait({ status, retryAfter = 0 }: AnswerRecord): boolean {
   return status === 429 || (gatewayStatuses.has(status) && retryAfter > 0);
 }
 
-/** What the head of an answer means for people. */
+/** Returns what the head of an answer means for people. */
 export function seenIn({ headers }: ObservedAnswer, asOf: number): SeenRateLimit | undefined {
   const rateLimit = parseRateLimit(headers);
   if (rateLimit === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What is known of the limits of a key: requests a minute and a day. */
+/** The known limits of a key: requests a minute and a day. */
 export interface PaceLimits {
   readonly minute: number | undefined;
   readonly day: number | undefined;
@@ -24,7 +24,7 @@ const looksToRecover = 10;
  */
 export class Pace {
   readonly #wanted: number;
-  /** What may be taken of the day; undefined until its limit is known. */
+  /** Requests that may be taken of the day; undefined until its limit is known. */
   #credit: { left: number; at: number } | undefined;
   #looks = 0;
   #doublings = 0;

@@ -40,7 +40,7 @@ export interface AnswerRecord {
   readonly remaining?: number | undefined;
   /** Milliseconds since the Unix epoch. */
   readonly reset?: number | undefined;
-  /** What a 429, 502, 503 or 504 asked for, in milliseconds. */
+  /** The wait that a 429, 502, 503 or 504 asked for, in milliseconds. */
   readonly retryAfter?: number | undefined;
   /** A number in [0, 1) for the jitter of a gate, drawn once so that folding stays pure. */
   readonly random?: number | undefined;

@@ -90,7 +90,7 @@ function countPending(state: KeyState, at: number): number {
   return count;
 }
 
-/** What a bulk run leaves of a limit to people: of a small one a quarter at most. */
+/** Returns the part of a limit that a bulk run leaves to people: of a small one a quarter at most. */
 export function bulkReserve(limit: number): number {
   return Math.min(Math.max(2, Math.ceil(limit * 0.02)), Math.floor(limit / 4));
 }
@@ -107,7 +107,7 @@ export function spentDay(
   return day.left > reserve ? undefined : { limit: day.limit, left: Math.max(0, day.left), resetAt: day.reset };
 }
 
-/** What is left alone: for people while a bulk run goes on, and for what others may have sent since it was last heard of. */
+/** Returns how many requests are left alone: for people while a bulk run goes on, and for what others may have sent since it was last heard of. */
 function headroom(state: KeyState, window: Window, at: number, bulk: boolean): number {
   const reserve = bulk ? bulkReserve(window.limit) : 0;
   if (state.foreignRate === 0) return reserve;

@@ -10,13 +10,13 @@ export interface Window {
   /** When the last of them came: by the monotonic clock, and by the wall clock for people. */
   readonly toldAt: number;
   readonly asOf: number;
-  /** What it began with, for us: the first remaining that came, and when. Its difference to `least` is ours or foreign. */
+  /** Its first reading by us: the first remaining that came, and when. Its difference to `least` is ours or foreign. */
   readonly first: { readonly left: number; readonly at: number };
   /** How many of our requests may have been counted since `first`, those in flight apart. */
   readonly own: number;
 }
 
-/** What an answer says of a window. */
+/** A window as an answer reports it. */
 export interface SeenWindow {
   readonly reset: number;
   readonly limit: number;

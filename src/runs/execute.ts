@@ -14,10 +14,10 @@ import { commonReason, numberRows, plannedRows, rowAfter, rowWrites } from './ru
 import type { RunSite } from './site.ts';
 import { StockReader } from './stock-reader.ts';
 
-/** What a new run is about, besides where it goes and who runs it. */
+/** The head of a new run, besides where it goes and who runs it. */
 export type RunSubject = Pick<RunHead, 'command' | 'file' | 'contentHash' | 'hasDeltas' | 'undoes'>;
 
-/** What a command wants done. */
+/** The work that a command wants done. */
 export interface RunPlan {
   readonly subject: RunSubject;
   /** `planned` rows are to be written; of the others it is known already what becomes of them. Each is replaced by its outcome. */
@@ -50,7 +50,7 @@ export interface RunOptions {
   readonly guards: Guards;
 }
 
-/** What somebody sees and says of a run on its way. */
+/** The eyes and the mouth of a run on its way. */
 export interface RunAudience {
   /** Is shown the plan, before anything else. */
   show?(rows: readonly BulkRow[]): Promise<void>;

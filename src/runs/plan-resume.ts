@@ -63,17 +63,17 @@ async function readStock(site: RunSite, run: string): Promise<Stock> {
 
 /** A row of a run that goes on. */
 export interface ResumedRow {
-  /** What is still to be written is `planned`. */
+  /** Rows that are still to be written are `planned`. */
   readonly row: BulkRow;
-  /** What the stock or the history say of a row without an answer: for the log of the run. */
+  /** Outcomes of rows without an answer, by the stock or the history: for the log of the run. */
   readonly outcome: Outcome | undefined;
 }
 
-/** What is known of a row without an answer when its run goes on. */
+/** The facts about a row without an answer when its run goes on. */
 export interface ResumeFacts {
   /** The stock now. */
   readonly stock: Quantities;
-  /** What other runs have written of the pet since, the oldest first. */
+  /** Writes of the pet by other runs since, the oldest first. */
   readonly laterWrites: readonly PetWrite[];
 }
 
@@ -99,7 +99,7 @@ export function resumeRow(recorded: RecordedRow, { stock, laterWrites }: ResumeF
   };
 }
 
-/** What its last try has failed with is over. An increment is added to the stock as it is now. */
+/** The error of its last try is over. An increment is added to the stock as it is now. */
 function openRow(recorded: RecordedRow, found: number | undefined): ResumedRow {
   const { row, petId, delta } = recorded;
   if (delta === undefined || found === undefined) {

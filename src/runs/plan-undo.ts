@@ -11,7 +11,7 @@ import { StockReader } from './stock-reader.ts';
 
 type UndoHistory = Pick<History, 'rows' | 'lastKnownQuantities' | 'writesAfter'>;
 
-/** What of a run can be taken back. */
+/** The part of a run that can be taken back. */
 export interface Undoable {
   /** Of the rows that can be taken back. */
   readonly petIds: ReadonlySet<bigint>;
@@ -93,11 +93,11 @@ async function targetsOf(
   return rows.map((row) => row.before ?? remembered.get(row));
 }
 
-/** What is known of a row that is to be undone. */
+/** The facts about a row that is to be undone. */
 export interface UndoFacts {
   /** The stock now. */
   readonly stock: Quantities;
-  /** What other runs have written of the pet since, except for pairs of a write and its undo. */
+  /** Writes of the pet by other runs since, except for pairs of a write and its undo. */
   readonly laterWrites: readonly PetWrite[];
   /** The stock before the row. */
   readonly target: number;

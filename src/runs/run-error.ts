@@ -62,7 +62,7 @@ export function runErrorOf(end: RunEnd): PetstockError | undefined {
   return unsentError(report.rows, lackingText(report).join(), hint);
 }
 
-/** What the service answered says by itself that it was refused. */
+/** Answers of the service that say by themselves that a row was refused. */
 function singleError(first: PetstockError): PetstockError {
   if (!(first instanceof UnavailableError || first instanceof RateLimitedError)) return first;
   return first.with({ message: `${first.message}. Nothing was written` });
@@ -187,7 +187,7 @@ function hintOf({ report: { run, rows }, progression, where, isSingle }: RunEnd)
     : `petstock history show ${run}`;
 }
 
-/** What the service itself said, for programs. Behind its words, on a line of its own, is what was written. */
+/** The message of the service itself, for programs. Behind its words, on a line of its own, is what was written. */
 function answerOf(cause: unknown, message: string): Pick<PetstockError, 'status' | 'service'> | undefined {
   if (!(cause instanceof PetstockError)) return undefined;
   const { status, service } = cause;

@@ -2,7 +2,7 @@ import { DAY_MS, windowAt } from './limits/window.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from './seed/stock.ts';
 import type { KeyRecord, Store } from './store/store.ts';
 
-/** What is left out stays as it is. */
+/** A part that is left out stays as it is. */
 export interface PetChange {
   readonly quantity?: bigint | undefined;
   readonly status?: PetStatus | undefined;

@@ -6,7 +6,7 @@ import type { Admission } from './limits/admission.ts';
 import { DAY_MS, windowAt } from './limits/window.ts';
 import type { Store } from './store/store.ts';
 
-/** What is counted while requests are answered. */
+/** The counters of requests that are answered. */
 export interface Metrics {
   /** After the admission of a request with a valid key. */
   admitted(admission: Admission): void;
@@ -26,7 +26,7 @@ export interface Metrics {
 const METHODS = new Set(['GET', 'HEAD', 'PATCH', 'OPTIONS', 'POST', 'PUT', 'DELETE']);
 const REFUSALS = new Set(['rate_limited', 'key_banned', 'address_rate_limited']);
 
-/** What of the stock a request that went well has done, by method and route. */
+/** The effect on the stock of a request that went well, by method and route. */
 const OPERATIONS: Readonly<Record<string, string>> = {
   'GET /inventory': 'list',
   'PATCH /inventory/{petId}': 'set',
@@ -45,7 +45,7 @@ interface Watched {
   readonly minuteMs: number;
 }
 
-/** What prom-client calls `_total` although it is no counter. */
+/** Names that prom-client ends in `_total` although they are no counters. */
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
 /** Counts for Prometheus. Labels have few values, whatever clients send. */

@@ -24,7 +24,7 @@ export interface ServiceOptions {
   readonly host?: string | undefined;
   /** Port to listen at; 0, the default, takes a free one. */
   readonly port?: number | undefined;
-  /** What a new database is filled with, in place of what `pets`, `seed` and `ids` make. */
+  /** The stock of a new database, in place of what `pets`, `seed` and `ids` make. */
   readonly stock?: Stock | undefined;
   /** Pets in a new database: 24. */
   readonly pets?: number | undefined;
@@ -58,9 +58,9 @@ export interface ServiceOptions {
   readonly adminPort?: number | undefined;
   /** Address of the administration server: loopback. On another one it speaks HTTPS where the service does. */
   readonly adminHost?: string | undefined;
-  /** What a request to the administration server must bring as its bearer token. Without it, one is made. */
+  /** The bearer token of requests to the administration server. Without it, one is made. */
   readonly adminToken?: string | undefined;
-  /** What a request for its metrics must bring, unless it brings the token above. Without it, loopback takes them without a token. */
+  /** The bearer token of requests for its metrics, if not the token above. Without it, loopback takes them without a token. */
   readonly metricsToken?: string | undefined;
   /** Whether requests are remembered, and the administration server has the clock, faults and journal. */
   readonly testControls?: boolean | undefined;
@@ -85,7 +85,7 @@ export interface RunningService {
   readonly adminToken: string | null;
   /** A key that is valid here: psk_… */
   readonly key: string;
-  /** What lists of keys call it. */
+  /** Its name in lists of keys. */
   readonly keyId: string;
   /** Ids of valid keys that the key file had before. */
   readonly replacedKeys: readonly string[];

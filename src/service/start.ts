@@ -123,7 +123,7 @@ function origin(host: string, port: number, tls: TlsFiles | undefined): string {
   return `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** What the options say about the key; undefined if they say nothing. */
+/** Returns what the options say about the key; undefined if they say nothing. */
 function grantOf({ limits, plan }: ServiceOptions): Grant | undefined {
   return limits === undefined ? plan : { minute: BigInt(limits.minute), day: BigInt(limits.day) };
 }

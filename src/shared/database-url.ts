@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-/** What stands in the place of a password, and of what is in place of one. */
+/** Stands in the place of a password, and of what is in place of one. */
 const mask = '***';
 
 /** Where a database is and who asks, of `postgresql://user:password@host:port,other/database?sslmode=require`. */
@@ -35,7 +35,7 @@ export interface DatabaseTls {
 const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
-/** What `target_session_attrs` may say: the state is written, so with each of them it is a server that takes writes. */
+/** The values of `target_session_attrs`: the state is written, so with each of them it is a server that takes writes. */
 const writable = ['any', 'read-write', 'primary'];
 
 /** The parameters that are understood. Another one may be a promise that would not be kept. */
@@ -46,7 +46,7 @@ const parameters = new Set([
 
 export type ReadDatabaseUrl =
   | { readonly ok: true; readonly value: DatabaseAddress }
-  /** What is wrong, in words that repeat nothing of the URL. */
+  /** The fault, in words that repeat nothing of the URL. */
   | { readonly ok: false; readonly fault: string };
 
 /** Reads a URL as libpq does, so that one that works for psql works here. */

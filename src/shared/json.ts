@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** What marks numbers of lossless-json, as renderers know them. No data has it, since no text has symbols for names. */
+/** The mark of numbers of lossless-json, as renderers know them. No data has it, since no text has symbols for names. */
 const mark = Symbol.for('lossless-json.LosslessNumber');
 
 /** A JSON number with every digit that it came with. */
@@ -65,7 +65,7 @@ const words: ReadonlyMap<string, Json> = new Map([
   ['false', false],
   ['null', null],
 ]);
-/** What may not stand in a text as it is. */
+/** Matches characters that may not stand in a text as they are. */
 const special = /[\\\x00-\x1f]/;
 
 class Reader {

@@ -106,7 +106,7 @@ function digitsOf(milliseconds: number): string {
   return String(Math.floor(milliseconds)).padStart(16, '0');
 }
 
-/** What is there already is true too. */
+/** A file that is there already is true too. */
 function bestEffort(step: () => void): void {
   try {
     step();

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { FailureError } from './errors.ts';
 
-/** What is used of the process. */
+/** The part of the process that is used. */
 export interface Runtime {
   readonly platform: NodeJS.Platform;
   readonly versions: Readonly<Record<string, string | undefined>>;
@@ -92,7 +92,7 @@ function performanceCounter(ffi: Ffi): () => bigint {
   };
 }
 
-/** What an executable calls functions of the system by: https://bun.sh/docs/api/ffi */
+/** The interface by which an executable calls functions of the system: https://bun.sh/docs/api/ffi */
 export interface Ffi {
   /** @throws where there is no such library, or no such function in it */
   dlopen<Name extends string>(

@@ -1,4 +1,4 @@
-/** What tells one process from every other, as far as a process beside it can check. */
+/** The facts that tell one process from every other, as far as a process beside it can check. */
 export interface ProcessIdentity {
   readonly host: string;
   /** The pid namespace that `pid` counts in: two containers of one host have two. Empty where the system has none. */

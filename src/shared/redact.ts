@@ -1,4 +1,4 @@
-/** What stands in the place of a secret. */
+/** Stands in the place of a secret. */
 const mask = '[key]';
 
 /** Shorter secrets are no keys: a word of three letters would be cut out of every sentence. */
@@ -7,7 +7,7 @@ const shortest = 4;
 /** A backslash, itself in percent encoding or not. */
 const backslash = '(?:\\\\|%(?:25)*5[cC])';
 const escapedInvisible = '(?:00[01]|00[89]|202|206)[0-9a-fA-F]|007[fF]|061[cC]|200[b-fB-F]|[fF][eE][fF][fF]';
-/** What a terminal, or we, take away: a secret must not appear where it goes. */
+/** Matches what a terminal, or we, take away: a secret must not appear where it goes. */
 const taken = '[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]';
 const everyTaken = new RegExp(taken, 'g');
 const invisible = `(?:${taken}|${backslash}{1,4}u(?:${escapedInvisible}))*`;

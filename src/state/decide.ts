@@ -123,7 +123,7 @@ export function hasForgotten(last: number, highestSeen: number, since: Mark | un
   return last < Math.max(highestSeen, since?.sequence ?? 0);
 }
 
-/** What decides whether a run may be removed from the history. */
+/** The facts that decide whether a run may be removed from the history. */
 export interface PrunableRun {
   readonly run: string;
   readonly state: 'running' | 'done' | 'incomplete';

@@ -34,7 +34,7 @@ export interface HistoryContext extends StoreContext {
   readonly presence: Presence;
 }
 
-/** What was written: runs, their rows, and what became of each. Nothing is held whole: lists and rows are streamed. */
+/** The history of writes: runs, their rows and outcomes. Nothing is held whole: lists and rows are streamed. */
 export class HistoryReader {
   protected readonly context: HistoryContext;
 
@@ -149,7 +149,7 @@ export class HistoryReader {
   }
 
   /**
-   * What other runs have written, or may have written, of a pet after a row of a run, oldest first, for each row. Writes that
+   * Returns what other runs have written, or may have written, of a pet after a row of a run, oldest first, for each row. Writes that
    * were taken back, and the undos that did it, are left out: together they changed nothing. The database may be far away, so
    * many rows are one question.
    */

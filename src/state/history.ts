@@ -19,7 +19,7 @@ export type Grant =
   | { readonly kind: 'overtaken'; readonly run: string | undefined; readonly command: string }
   | ({ readonly kind: 'busy' } & Busy);
 
-/** What became of a row. */
+/** The outcome of a row. */
 export interface Outcome {
   readonly row: number;
   readonly petId: bigint;
@@ -91,7 +91,7 @@ export interface PetWrite {
   readonly command: string;
   /** `pruned`: it was removed from the history, so that nobody knows what it has written. */
   readonly result: 'applied' | 'differs' | 'unknown' | 'pruned';
-  /** What it has written; of `unknown`: what it may have written; undefined if it is `pruned`. */
+  /** The stock that it has written; of `unknown`: that it may have written; undefined if it is `pruned`. */
   readonly quantity: number | undefined;
   /** The stock that it had read before; undefined if it had read none. */
   readonly before: number | undefined;

@@ -21,7 +21,7 @@ export interface OpenStateOptions extends OpenFileOptions {
   readonly processes: Processes;
   /** A number in [0, 1). */
   random(): number;
-  /** What this process runs, for others: `inventory apply`. */
+  /** The command of this process, for others: `inventory apply`. */
   readonly command: string;
   /** `postgresql://…`: the state that several machines share; `folder` is used only where that can't be reached. */
   readonly url?: string | undefined;

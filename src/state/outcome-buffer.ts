@@ -1,6 +1,6 @@
 import type { Outcome } from './history.ts';
 
-/** What is to be written at a time. */
+/** The outcomes that are to be written at a time. */
 export interface Taken {
   /** The last one of each row. */
   readonly outcomes: readonly Outcome[];

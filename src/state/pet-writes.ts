@@ -13,7 +13,7 @@ const laterSql = `SELECT written.run AS id, runs.run, runs.command, runs.undoes,
   JOIN petstock.runs ON runs.id = written.run WHERE runs.run <> ? ORDER BY written.sequence`;
 const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
 
-/** What other runs have written of the pets of some rows after them, the oldest first. See `History.writesAfter`. */
+/** Returns what other runs have written of the pets of some rows after them, the oldest first. See `History.writesAfter`. */
 export async function writesAfter(
   store: Pick<Store, 'ask'>,
   { service, run }: RunOfService,

@@ -26,7 +26,7 @@ const sightingsFor = 30 * 86_400_000;
 
 export interface PresentProcess {
   readonly process: ProcessIdentity;
-  /** What it runs: `inventory apply`. */
+  /** Its command: `inventory apply`. */
   readonly command: string;
   /** Who runs it, where the state keeps that: one that several people share. */
   readonly user?: string | undefined;

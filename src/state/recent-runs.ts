@@ -4,7 +4,7 @@ import type { RunRecord } from './history.ts';
 import { type Engine, loadEngine, type Row } from './sqlite/engine.ts';
 import { stateFile } from './sqlite/state-file.ts';
 
-/** What a person knows a run by. */
+/** The facts by which a person knows a run. */
 export interface RecentRun extends Pick<RunRecord, 'run' | 'at' | 'command' | 'env' | 'store' | 'file' | 'reason'> {
   /** The first 20, in decimal. */
   readonly pets: readonly string[];
@@ -66,7 +66,7 @@ const query = `
   SELECT run, at, command, env, store, file, reason, pets, changes, pending + unknown AS open
   FROM runs ORDER BY sequence DESC LIMIT ?`;
 
-/** What another user has put there is not read. */
+/** A file that another user has put there is not read. */
 function isOurs(file: string): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   return stats?.isFile() === true && (effectiveUser() ?? stats.uid) === stats.uid;

@@ -90,7 +90,7 @@ const openStates = {
   running: 'runs.holder IS NOT NULL',
 };
 
-/** What of a filter the tables can answer; whether a process is writing a run they can't. */
+/** The part of a filter that the tables can answer; whether a process is writing a run they can't. */
 export function runConditions({ state, since, until, petId, ref, by, ...filter }: RunFilter): Conditions {
   const hasRow = (condition: string) => `runs.id IN (SELECT rows.run FROM petstock.rows WHERE ${condition})`;
   return joined([

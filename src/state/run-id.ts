@@ -16,7 +16,7 @@ export function runIdAt(at: number, random: number, attempt: number): string {
 }
 
 /**
- * What a person has typed for a run: its whole id, or the end of it in lower case.
+ * A run as a person has typed it: its whole id, or the end of it in lower case.
  * @throws UsageError for what is neither
  */
 export function readRunId(text: string): { readonly whole: string } | { readonly end: string } {

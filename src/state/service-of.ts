@@ -1,5 +1,5 @@
 /**
- * What is written to, by one name: scheme and host in lower case, without the default port, and without the slash and the
+ * Returns the service that is written to, by one name: scheme and host in lower case, without the default port, and without the slash and the
  * dot at their ends, and without percent-encodings that change nothing. All names of this machine are `localhost`, since two of them may be one
  * service.
  *

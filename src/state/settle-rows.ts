@@ -27,9 +27,9 @@ export interface BegunRun {
   readonly undoes: string | undefined;
 }
 
-/** What settling rows has changed. */
+/** The effect of settling rows. */
 export interface Settled {
-  /** What each of the rows has become. */
+  /** The result of each of the rows. */
   readonly results: ReadonlyMap<number, RecordedResult>;
   readonly counts: CountChanges;
 }

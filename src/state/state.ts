@@ -4,7 +4,7 @@ import type { History } from './stored-history.ts';
 import type { Pets } from './stored-pets.ts';
 
 /**
- * What a command has to know of other commands: the limits of a key, who writes which pet, what was written, and who is
+ * The facts that a command has to know of other commands: the limits of a key, who writes which pet, what was written, and who is
  * there. One store behind one interface; `sqlite/` is the driver for one machine, `postgres/` for several. Everything that may
  * cross a network is a promise; what is asked right before a request leaves never waits.
  */
@@ -33,6 +33,6 @@ export interface StateDescription {
   readonly rows: number;
   /** How far the clock of the state is ahead of that of this machine, in milliseconds, where it has one of its own. */
   readonly clockAhead?: number;
-  /** What of its settings weakens a promise, a sentence each. */
+  /** Settings of it that weaken a promise, a sentence each. */
   readonly warnings?: readonly string[];
 }

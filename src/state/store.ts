@@ -54,7 +54,7 @@ export interface Moment {
   /** Milliseconds since the Unix epoch, for people. */
   readonly wall: number;
   readonly boot: string;
-  /** What is written at the end of the work, in this order. */
+  /** Statements that are written at the end of the work, in this order. */
   readonly writes: (Statement | Numbered)[];
 }
 
@@ -76,7 +76,7 @@ export interface StateTime {
  */
 export type Durability = 'quick' | 'brief' | 'durable';
 
-/** What the drivers have to do: load and store. */
+/** The work of a driver: load and store. */
 export interface Store {
   /** `The state in /home/ann/.local/state/petstock/state.db`, for messages. */
   readonly name: string;
@@ -102,7 +102,7 @@ export interface Store {
   reclaim(how?: { readonly isBrief: boolean }): Promise<void>;
 }
 
-/** What the parts of one open state share. */
+/** The parts that an open state shares. */
 export interface StoreContext {
   readonly store: Store;
   readonly clock: Clock;

@@ -92,7 +92,7 @@ export class RunLog {
   }
 
   /**
-   * What became of rows; gives their leases back, except for `unknown`, which keeps the pet busy until its request can't be on
+   * Notes the outcomes of rows, and gives their leases back, except for `unknown`, which keeps the pet busy until its request can't be on
    * its way any more. Buffered: written with the next `intend`, after a moment, or by `end`, whichever is first.
    */
   async settle(outcomes: readonly Outcome[]): Promise<void> {
@@ -104,7 +104,7 @@ export class RunLog {
   }
 
   /**
-   * What other runs have written, or may have written, of the pets of rows since their intents, as `History.writesAfter` has it, for
+   * Returns what other runs have written, or may have written, of the pets of rows since their intents, as `History.writesAfter` has it, for
    * each row: a process that was stopped for longer than its lease has others before it when it goes on.
    */
   async writesSince(rows: readonly Pick<Intent, 'row' | 'petId'>[]): Promise<readonly (readonly PetWrite[])[]> {
@@ -175,7 +175,7 @@ export class RunLog {
     return grants.map((grant) => localGrant(grant, (until) => time.localLatest(until)));
   }
 
-  /** What fails stays for the next `intend`, `flush` or `end`, which reports it. */
+  /** Outcomes that could not be written stay for the next `intend`, `flush` or `end`, which reports it. */
   #writeSoon(): void {
     this.#deadline?.clear();
     this.#deadline = undefined;

@@ -15,7 +15,7 @@ export interface StoredStateOptions extends PresenceOptions {
   warn?(line: string): void;
 }
 
-/** What an engine brings to a state. */
+/** The part of a state that an engine brings. */
 export interface StateEngine {
   readonly store: Store;
   readonly limits: LimitsStore;

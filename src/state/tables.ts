@@ -152,7 +152,7 @@ CREATE INDEX rows_by_change ON petstock.rows (touched) WHERE result NOT IN ('pen
 export const schemaVersion = 4;
 export const oldestVersion = 3;
 
-/** What brings the tables of a version to the next. What has been released is never changed: a change is another step. */
+/** Bring the tables of a version to the next. A step that has been released is never changed: a change is another step. */
 const upgrades: Readonly<Record<number, string>> = {
   3: `
 DROP INDEX petstock.runs_by_time;

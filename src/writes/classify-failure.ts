@@ -9,7 +9,7 @@ import {
 } from '../shared/errors.ts';
 
 /**
- * What a failed request means for its row:
+ * Returns what a failed request means for its row:
  *
  * - `refused`: the service has judged it; it was not carried out and will not be
  * - `notSent`: for certain it was not carried out, and it may be sent again

@@ -13,7 +13,7 @@ interface PreparedRow {
   readonly leaveBy: number;
 }
 
-/** What is left when all that could be sent was sent, besides what is still in the queue. */
+/** The rest when all that could be sent was sent, besides what is still in the queue. */
 export interface DispatchResult {
   /** Rows that were taken from the queue and definitely not sent, in their order. */
   readonly unsent: readonly QueuedRow[];
@@ -49,9 +49,9 @@ export class Dispatch {
   #isGroup: boolean;
   #reserved: WriteOptions['reserved'];
   readonly #groupSize: GroupSize;
-  /** What was admitted last was spent on the stock. */
+  /** The last admission was spent on the stock. */
   #hasLooked = false;
-  /** What the queue relies on was read before a long wait. */
+  /** The stock that the queue relies on was read before a long wait. */
   #isOld = false;
   #prepared: PreparedRow[] = [];
   #preparing: Promise<void> | undefined;

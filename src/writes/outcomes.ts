@@ -26,7 +26,7 @@ export class Outcomes implements Progression {
   /** Failures of that kind in this round, and those since its last answer. */
   faults = 0;
   faultsInARow = 0;
-  /** What ended the run leaves the stock to be read. */
+  /** The error that ended the run leaves the stock to be read. */
   isReadable = false;
   readonly #options: WriteOptions;
   readonly #zeros: ZeroAllowance;

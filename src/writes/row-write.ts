@@ -58,7 +58,7 @@ export type ReadStock = (petIds: PetIds, permit?: Permit) => Promise<Stock>;
 /** The final outcome of a row. */
 export interface Settlement {
   readonly result: 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs';
-  /** What the service wrote if that is not what was asked for. */
+  /** The stock that the service wrote, if it is not the one that was asked for. */
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
   /** The row as it was sent, if its stock had moved since the plan. */
@@ -73,7 +73,7 @@ export interface UnknownRow {
   readonly error: RowError;
 }
 
-/** What has become of the rows so far, by their number. */
+/** The outcomes of the rows so far, by their number. */
 export interface Progression {
   readonly settled: ReadonlyMap<number, Settlement>;
   readonly unknown: ReadonlyMap<number, UnknownRow>;

@@ -2,7 +2,7 @@ import { absenceText, type Quantities } from '../inventory/pet-id-set.ts';
 import type { PetWrite } from '../state/history.ts';
 import type { RowWrite } from './row-write.ts';
 
-/** What is known of a row without an answer. */
+/** The facts about a row without an answer. */
 export interface OpenRow {
   readonly write: Pick<RowWrite, 'petId' | 'before' | 'after' | 'delta'>;
   /** A request of it has left, and no answer came. */
@@ -10,11 +10,11 @@ export interface OpenRow {
   /** The run goes on after its process has ended: somebody may have changed the stock on purpose since. */
   readonly isResumed: boolean;
   readonly stock: Quantities;
-  /** What other runs have written of the pet since, or may have, the oldest first. */
+  /** Writes of the pet by other runs since, certain or possible, the oldest first. */
   readonly laterWrites: readonly PetWrite[];
 }
 
-/** What that means. `open`: it was definitely not written, or a plain set may simply be written again. */
+/** The meaning of that. `open`: it was definitely not written, or a plain set may simply be written again. */
 export type Verdict =
   | { readonly kind: 'applied' | 'unchanged' | 'open' }
   | { readonly kind: 'conflict'; readonly message: string };

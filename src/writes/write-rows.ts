@@ -117,7 +117,7 @@ async function settleOnce(options: WriteOptions, outcomes: Outcomes): Promise<vo
   settleUnknown(outcomes, stock, await writesSince(options, outcomes), { now, isLast: true });
 }
 
-/** What other runs have written of the rows of unknown outcome: asked for behind the stock, which they may have left as it was found. */
+/** Returns what other runs have written of the rows of unknown outcome: asked for behind the stock, which they may have left as it was found. */
 function writesSince({ log }: WriteOptions, { unknown }: Outcomes): ReturnType<WriteOptions['log']['writesSince']> {
   return log.writesSince([...unknown.values()].map(({ write }) => write));
 }

@@ -20,7 +20,7 @@ export const byte = {
 } as const;
 
 /**
- * What the readers return instead of a place: it is not what they read, or it is not there to its end. They never read
+ * Returned by readers instead of a place: it is not what they read, or it is not there to its end. They never read
  * past the zero byte behind the last, since that is legal nowhere in JSON.
  */
 export const unread = -1;
@@ -46,7 +46,7 @@ export function isExponent(value = 0): boolean {
   return (value | 0x20) === 0x65;
 }
 
-/** What is neither a part of a number nor of plain text, so that readers stop there without looking for the end. */
+/** A byte that is part of neither a number nor plain text, so that readers stop there without looking for the end. */
 const stop = 0;
 /** Room for it, and for readers that look at several bytes at once. */
 const slack = 16;

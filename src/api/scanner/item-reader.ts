@@ -5,7 +5,7 @@ import { hashOf, NameReader, NameSet, spells } from './names.ts';
 import { StatusReader } from './status-reader.ts';
 import { ValueSkipper } from './value-ends.ts';
 
-/** What stands before each value where the service has added nothing. */
+/** The bytes before each value if the service has added nothing. */
 const beforePetId = new Fragment('{"petId":');
 const beforeQuantity = new Fragment(',"quantity":');
 const beforeStatus = new Fragment(',"status":');

@@ -6,7 +6,7 @@ import { byte, skipSpace, unread, Window } from './bytes.ts';
 import { ItemReader } from './item-reader.ts';
 import { ExtentFinder } from './value-ends.ts';
 
-/** What may come next. */
+/** The part of a list that may come next. */
 type State =
   /** Before the opening bracket. */
   | 'list'
@@ -49,7 +49,7 @@ const mostCharacters = 4 * 1024 * 1024;
  * ```
  */
 export class InventoryScanner {
-  /** What `fill` has read. Emptied when it goes on. */
+  /** The items that `fill` has read. Emptied when it goes on. */
   readonly batch: ItemColumns;
   readonly #window = new Window();
   readonly #items: ItemReader;

@@ -20,7 +20,7 @@ interface Spelling {
  * by a hash over all of them.
  */
 export class StatusReader {
-  /** What `read` has found. */
+  /** The status that `read` has found. */
   code = 0;
   #names: StatusNames | undefined;
   readonly #byBeginning: (Spelling | undefined)[] = Array.from({ length: beginnings });

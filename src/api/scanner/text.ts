@@ -10,7 +10,7 @@ export function isPlain(value: number): boolean {
   return plain[value] === 1;
 }
 
-/** What may follow a backslash, except for `u`. */
+/** The characters that may follow a backslash, except for `u`. */
 const escapes = new Map(
   [...'"\\/bfnrt'].map((name, index) => [name.charCodeAt(0), '"\\/\b\f\n\r\t'.charCodeAt(index)]),
 );

@@ -84,7 +84,7 @@ function wordEnd(bytes: Uint8Array, start: number, first: number): number {
   return start + word.length;
 }
 
-/** What one byte says of the end of a value. */
+/** How one byte bears on the end of a value. */
 const goesOn = -1;
 /** The value ended before it, or with it. */
 const endsBefore = 0;

@@ -2,7 +2,7 @@ import { singleLine } from '../../shared/sanitize.ts';
 import { placeOf } from './place.ts';
 import type { Known, TableCommand, TableOption, ValueKind, Word } from './table.ts';
 
-/** What a shell asks. */
+/** The question of a shell. */
 export interface Question {
   /** The words before the last one, without the name of the program. */
   readonly words: readonly string[];
@@ -10,7 +10,7 @@ export interface Question {
   readonly current: string;
 }
 
-/** What may stand in the place of the current word. */
+/** A word that may stand in the place of the current one. */
 export interface Answer {
   readonly candidates: readonly Word[];
   /** A file may stand there, too; the shell knows them. @property prefix what stands before its name in the word: `--to=` */
@@ -18,7 +18,7 @@ export interface Answer {
 }
 
 /**
- * What this machine knows, likeliest first. Any of it may be empty; nothing is thrown.
+ * Proposals from what this machine knows, likeliest first. Any of it may be empty; nothing is thrown.
  * @param typed how the word begins
  */
 export type Knowledge = (what: Known, typed: string) => Promise<readonly Word[]>;
@@ -32,7 +32,7 @@ const harmlessWord = /^[\w.,=+/-]+$/;
 /** Of a meaning, in code units. */
 const longestAbout = 72;
 
-/** What may come next on a command line. */
+/** Returns what may come next on a command line. */
 export async function complete(
   table: TableCommand,
   { words, current }: Question,

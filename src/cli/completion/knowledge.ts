@@ -19,12 +19,12 @@ export interface KnowledgeSources {
 const mostRuns = 50;
 const mostPets = 50;
 
-/** What `PETSTOCK_STATE_URL` says in place of a URL; `settings` is not loaded for a word or two. */
+/** The words of `PETSTOCK_STATE_URL` that are no URL; `settings` is not loaded for a word or two. */
 const noStateUrl = 'none';
-/** What `--store` takes for the store without a name. */
+/** The value of `--store` for the store without a name. */
 const unnamedStore = 'default';
 
-/** What this machine knows of runs, pets, stores and stock-takes. Each is read when it is asked for, and nothing is written. */
+/** Runs, pets, stores and stock-takes that this machine knows. Each is read when it is asked for, and nothing is written. */
 export function createKnowledge(sources: KnowledgeSources): Knowledge {
   return async (what, typed) => {
     if (what === 'stores') return storeWords(sources);

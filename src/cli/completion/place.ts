@@ -1,6 +1,6 @@
 import type { TableCommand, TableOption, ValueKind } from './table.ts';
 
-/** What is asked for at the end of a command line. */
+/** The kind of word that is wanted at the end of a command line. */
 export type Place =
   /** @property prefix what stands before the value in the same word: `--env=` */
   | { readonly asks: 'value'; readonly value: ValueKind; readonly prefix: string; readonly earlier: readonly string[] }

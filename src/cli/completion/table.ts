@@ -11,7 +11,7 @@ export interface TableOption {
   /** `-e`, `--env` */
   readonly flags: readonly string[];
   readonly about: string;
-  /** What its value is; absent where it takes none. */
+  /** The kind of its value; absent if it takes none. */
   readonly value?: ValueKind;
   /** Takes all words that follow, up to the next option. */
   readonly isVariadic?: true;
@@ -23,7 +23,7 @@ export interface TableOperand {
   readonly isVariadic?: true;
 }
 
-/** What may stand at a place of the command line. */
+/** The words that may stand at a place of the command line. */
 export type ValueKind =
   /** Anything: nothing is proposed. */
   | { readonly kind: 'free' }
@@ -31,7 +31,7 @@ export type ValueKind =
   | { readonly kind: 'words'; readonly words: readonly Word[]; readonly isList?: true }
   /** A file; those with one of these endings first, where there are any (`.csv`). @property or what may stand there, too */
   | { readonly kind: 'files'; readonly endings: readonly string[]; readonly or?: Known }
-  /** What this machine knows. */
+  /** A source of words that this machine knows. */
   | { readonly kind: Known; readonly isList?: true }
   /** One of the words for the operand before it: the value of a setting by its name. */
   | { readonly kind: 'by-operand'; readonly values: Readonly<Record<string, ValueKind>> }

@@ -25,7 +25,7 @@ const mostRepeated = 1024 * 1024;
 export class PagedOutput {
   readonly #options: PagedOutputOptions;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  /** What was not shown yet, or what may have to be repeated without the pager. */
+  /** Output that was not shown yet, or may have to be repeated without the pager. */
   #kept: string[] = [];
   #keptLength = 0;
   /** Lines of the terminal that are still free; the last is for the prompt of the shell. */

@@ -101,7 +101,7 @@ export interface RateMeter {
   record(at: number, done: number): void;
   /** From so many milliseconds on, and for that long, nothing goes on. A wait that is still on is replaced. */
   pause(at: number, ms: number): void;
-  /** What is left of the wait, in milliseconds; undefined while nothing waits. */
+  /** The rest of the wait, in milliseconds; undefined while nothing waits. */
   pauseLeft(at: number): number | undefined;
   /** undefined until something is done and a moment has passed. */
   rate(at: number, done: number): number | undefined;

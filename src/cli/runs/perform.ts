@@ -60,7 +60,7 @@ export async function performPlan(session: Session, job: PlanJob, options: PlanO
   return report.run ?? undefined;
 }
 
-/** What would keep the run from beginning ends its dry run, too. */
+/** An error that would keep the run from beginning ends its dry run, too. */
 async function refusedLater({ mayBegin }: PlanJob, { rows }: BulkReport): Promise<void> {
   if (rows.some(({ result }) => result === 'planned')) await mayBegin?.();
 }

@@ -6,7 +6,7 @@ import { ClosedPipeError, FailureError, type PetstockError } from '../../shared/
 import { isRefusal } from '../../writes/classify-failure.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 
-/** What stands on a screen beside the table: counts, how to undo it, the rate limit, an error and its hint, a prompt. */
+/** Lines on a screen beside the table: counts, how to undo it, the rate limit, an error and its hint, a prompt. */
 const otherLines = 8;
 const usualRows = 24;
 /** On a terminal that is narrower than this, a row that failed takes a line for each of its fields. */

@@ -6,12 +6,12 @@ import { counted } from '../../output/change-rows.ts';
 import { singleLine } from '../../shared/sanitize.ts';
 import { type Where, whereName } from '../../shared/where.ts';
 
-/** What a command does with its rows, in a question. */
+/** The verb of a command in its question. */
 export interface Intention {
   readonly verb: 'Write' | 'Take back';
-  /** What is unusual about it: `stock.csv was applied at 02:03 by run x7k2`. The question then says that it is a second time. */
+  /** Anything unusual about it: `stock.csv was applied at 02:03 by run x7k2`. The question then says that it is a second time. */
   readonly earlier?: string | undefined;
-  /** What else there is to know, as clauses: `as it was before run x7k2`. */
+  /** Other facts to know, as clauses: `as it was before run x7k2`. */
   readonly facts?: readonly string[] | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { fault, type Parsed, parsed, quoted } from '../../shared/parsed.ts';
 import { parsePetId } from '../values.ts';
 
-/** What one line of a count means. `code` is a text as it was scanned or typed: a bar code or a pet id. */
+/** The meaning of one line of a count. `code` is a text as it was scanned or typed: a bar code or a pet id. */
 export type ScanLine =
   /** Counts `units` more, from 1. */
   | { readonly kind: 'add'; readonly code: string; readonly units: number }
@@ -67,7 +67,7 @@ export function codeText(text: string): string {
     .trim();
 }
 
-/** What is behind the name that a scanner may give the kind of a code (ISO/IEC 15424): `4006381333931` of `]E04006381333931`. */
+/** Returns what follows the name that a scanner may give the kind of a code (ISO/IEC 15424): `4006381333931` of `]E04006381333931`. */
 export function withoutCodeKind(code: string): string | undefined {
   return /^\][A-Za-z][0-9A-Za-z](.+)$/.exec(code)?.[1];
 }

@@ -1,4 +1,4 @@
-/** What is counted: a pet, or a code of which it is not known which pet it is. */
+/** The thing that is counted: a pet, or a code whose pet is not known. */
 export type Counted = bigint | string;
 
 /** One step of a count, which can be taken back. */
@@ -8,7 +8,7 @@ export interface CountStep {
   readonly after: number;
 }
 
-/** What a count has come to so far: units by pet, and by unknown code, in the order in which they came first. */
+/** The sums of a count so far: units by pet, and by unknown code, in the order in which they came first. */
 export class Tally {
   readonly #units = new Map<Counted, number>();
   readonly #steps: (CountStep & { readonly wasThere: boolean })[] = [];

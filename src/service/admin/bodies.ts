@@ -47,7 +47,7 @@ export const readAdvance = bodies('{"advanceSeconds":<n>}, n not negative', ({ a
 
 export const readBan = bodies('{"seconds":<n>}, n above 0', ({ seconds }) => secondsIn(seconds) || undefined);
 
-/** What is to count as used; a window that is left out stays as it is. */
+/** Requests that are to count as used; a window that is left out stays as it is. */
 export const readUsage = bodies('{"minute":<n>,"day":<n>}, whole numbers from 0', ({ minute, day }) =>
   isCount(minute) && isCount(day) ? { minute, day } : undefined,
 );

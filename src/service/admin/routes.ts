@@ -6,7 +6,7 @@ import type { Service } from '../service.ts';
 import type { KeyRecord } from '../store/store.ts';
 import { notAPet, petIdOf, readAdvance, readBan, readFaults, readPet, readSeed, readUsage, refused } from './bodies.ts';
 
-/** What a request is answered with: a body as JSON, or a text of another type. A string is a message. */
+/** An answer: a body as JSON, or a text of another type. A string is a message. */
 export interface Reply {
   readonly status: number;
   readonly body?: unknown;
@@ -18,7 +18,7 @@ interface Call {
   readonly serviceUrl: string;
   readonly hasTestControls: boolean;
   readonly request: IncomingMessage;
-  /** What stands in the path for `*`. */
+  /** The part of the path that stands for `*`. */
   readonly parameter: string;
 }
 
@@ -27,7 +27,7 @@ type Routes = Readonly<Record<string, (call: Call) => Promise<Reply>>>;
 /** The `Date` of an answer has four digits for the year. */
 const LAST_DATE = Date.UTC(9999, 11, 31);
 
-/** What is no secret, for whoever keeps the service running. */
+/** Routes without secrets, for whoever keeps the service running. */
 const PROBES: Routes = {
   'GET /healthz': async () => ok({ status: 'ok' }),
   'GET /readyz': async ({ service, hasTestControls }) => {
@@ -44,7 +44,7 @@ const METRICS: Routes = {
   }),
 };
 
-/** What the administration port does for those with its token, by method and path; `*` is any one segment. */
+/** Routes of the administration port for those with its token, by method and path; `*` is any one segment. */
 const ADMINISTRATION: Routes = {
   'GET /health': async () => ok({ status: 'ok' }),
   'GET /openapi.json': async ({ service, serviceUrl }) =>

@@ -1,7 +1,7 @@
 import { randomAt } from '../seed/random.ts';
 import { type Fault, type Harm, type Occurrence, parseFault } from './grammar.ts';
 
-/** What happens to one request. */
+/** The fate of one request. */
 export interface Injection {
   readonly delayMs: number;
   readonly harm: Harm | null;

@@ -8,7 +8,7 @@ export type Occurrence =
   /** Each with this probability; the same ones for the same seed. */
   | { readonly kind: 'probability'; readonly p: number; readonly seed: number };
 
-/** What a fault does. The request has been authenticated and charged by then. */
+/** The effect of a fault. The request has been authenticated and charged by then. */
 export type Harm =
   /** Answers with an error instead of doing anything. `retryAfter` is sent as it is. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter: string | null }
@@ -55,7 +55,7 @@ export class FaultSpecError extends Error {
   }
 }
 
-/** What the parts of a specification say, each at most once. */
+/** The parts of a specification, each at most once. */
 interface Parts {
   readonly occurrence?: Occurrence;
   readonly seed?: number;

@@ -1,4 +1,4 @@
-/** What a request is answered with, before the headers that every answer carries are added. */
+/** The answer to a request, before the headers that every answer carries are added. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Refusal } from './answer.ts';
 
-/** What a page may read of an answer, besides what every page may. */
+/** Headers of an answer that a page may read, besides those that every page may. */
 const EXPOSED = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -33,7 +33,7 @@ export class Cors {
   }
 
   /**
-   * What a browser asks before it sends a request with a key; it can't send the key with that. Null for any other request.
+   * Answers what a browser asks before it sends a request with a key; it can't send the key with that. Null for any other request.
    * @param allowed the methods of the address, as `Allow` lists them
    * @throws Refusal 403 for a page that may not call the service
    */

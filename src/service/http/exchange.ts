@@ -6,7 +6,7 @@ import { Refusal } from './answer.ts';
 
 const BASE = '/v1';
 
-/** What nearly all targets look like: no origin, no query, nothing encoded. */
+/** Matches nearly all targets: no origin, no query, nothing encoded. */
 const PLAIN = /^\/v1\/[\w/-]*$/;
 
 /** The resource that a request is about. */
@@ -68,13 +68,13 @@ export interface Exchange extends Parts {
   readonly id: string;
   readonly method: string;
   readonly entry: OpenEntry;
-  /** What the X-RateLimit headers of the answer tell; null until the request has been admitted or refused. */
+  /** The X-RateLimit headers of the answer; null until the request has been admitted or refused. */
   shown: ShownLimit | null;
   /** The key that the request was made with; null until it has been found valid. */
   validKey: string | null;
   /** The code of the error that was answered. */
   code: string | null;
-  /** What failed, if the answer is a 5xx of this service's own. */
+  /** The failure, if the answer is a 5xx of this service's own. */
   cause: unknown;
   /** True while the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;

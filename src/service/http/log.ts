@@ -21,13 +21,13 @@ export interface LogEntry {
   readonly petId: string | null;
   /** Null when no answer was sent. */
   readonly status: number | null;
-  /** What failed, of a 5xx: its message and those behind it. Null of any other answer. */
+  /** The failure behind a 5xx: its message and those behind it. Null of any other answer. */
   readonly cause: string | null;
   /** Whole milliseconds from its headers to the end of its answer. */
   readonly ms: number;
 }
 
-/** What to do with each entry. */
+/** Takes each entry. */
 export type Log = (entry: LogEntry) => void;
 
 /** Returns the entry of an exchange that is over. */

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { CODINGS, JSON_TYPE, malformed, notImplemented, Refusal, refusalAnswer } from './answer.ts';
 
-/** What node gives to listeners of `clientError`. */
+/** The error that node gives to listeners of `clientError`. */
 export interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
   /** How much of the packet was read before the error. */

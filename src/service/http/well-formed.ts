@@ -7,7 +7,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNE
 /** A name, an IPv4 address, or an IPv6 address in brackets, each with a port or without; or nothing (RFC 9112, 3.2). */
 const HOST = /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})*)(?::\d*)?$/;
 
-/** What a client may say that it takes without asking for a coding: `trailers`; chunked goes without saying. */
+/** Values of `TE` that ask for no coding: `trailers`; chunked goes without saying. */
 const TAKEN_CODINGS = /^(?:trailers|chunked)?$/i;
 
 /** Refuses what no operation could take, whatever the address. @throws Refusal 400, 417 or 501 */

@@ -30,7 +30,7 @@ export function digestOf(key: string): string {
   return hash('sha256', key);
 }
 
-/** What a key is called in lists and logs: the beginning of its digest. */
+/** Returns the name of a key in lists and logs: the beginning of its digest. */
 export function keyIdOf(digest: string): string {
   return digest.slice(0, 12);
 }

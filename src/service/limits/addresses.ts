@@ -1,7 +1,7 @@
 import type { Limits } from './admission.ts';
 import { type Admission, admit, type LimitRules, peek, type ShownLimit, UNUSED, type Usage } from './admission.ts';
 
-/** What is shown where callers without a key are not limited: a limit that is never reached. */
+/** The limit that is shown if callers without a key are not limited: it is never reached. */
 const NEVER_REACHED = 1_000_000_000n;
 
 const KEPT = 10_000;

@@ -23,7 +23,7 @@ export interface BanRule {
   readonly seconds: number;
 }
 
-/** What is remembered of a key's refused requests. Times are milliseconds since the Unix epoch. */
+/** The record of a key's refused requests. Times are milliseconds since the Unix epoch. */
 interface Conduct {
   /** The refusal that opened the minute in which strikes are counted. */
   readonly firstRefusalAt: number | null;
@@ -114,7 +114,7 @@ export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: numb
   return ban === null ? { outcome: 'limited', ...refusal } : { outcome: 'banned', ...refusal, begins: banEnd === null };
 }
 
-/** What the headers would say at `now` if nothing were charged. */
+/** Returns the headers at `now` if nothing were charged. */
 export function peek(usage: Usage, limits: Limits, rules: LimitRules, now: number): ShownLimit {
   const minute = windowAt(usage.minute, now, rules.minuteMs);
   const day = windowAt(usage.day, now, DAY_MS);

@@ -83,7 +83,7 @@ function headers(more: readonly string[]): Json {
   return Object.fromEntries([...ON_ALL, ...more].map((name) => [name.replace(/-Of-.*$/, ''), ref(`headers/${name}`)]));
 }
 
-/** What can go wrong, by status, with the headers that only this status has. */
+/** Errors by status, with the headers that only this status has. */
 const REFUSALS: Readonly<Record<string, readonly [description: string, ...headers: string[]]>> = {
   '400': ['The request is malformed, or its body is missing required fields or contains invalid values.'],
   '401': ['Missing or invalid API key.', 'WWW-Authenticate'],

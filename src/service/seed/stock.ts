@@ -19,7 +19,7 @@ export interface StockItem extends InventoryItem {
 export interface Stock {
   /** With ids that differ. May be iterated more than once. */
   readonly items: Iterable<StockItem>;
-  /** What `GET /store/orders` answers: JSON texts. */
+  /** The answer to `GET /store/orders`: JSON texts. */
   readonly orders: readonly string[];
 }
 
@@ -50,7 +50,7 @@ interface Profile {
   readonly atMost: number;
 }
 
-/** What a shelf looks like. Every seed goes through all of it in turn, so that any stock has each of these. */
+/** The kinds of shelves. Every seed goes through all of it in turn, so that any stock has each of these. */
 const PROFILES: readonly Profile[] = [
   { status: 'available', atLeast: 8, atMost: 40 },
   { status: 'available', atLeast: 1, atMost: 3 },

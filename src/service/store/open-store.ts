@@ -13,7 +13,7 @@ export interface StoreOptions {
   /** `postgres://…`; several are servers of one database: the one that takes writes is used. */
   readonly database?: string | readonly string[] | undefined;
   readonly clock: Clock;
-  /** What a new store is filled with; without it the default stock. */
+  /** The stock of a new store; without it the default stock. */
   readonly stock?: Stock | undefined;
   /** Whether nothing is to be made or changed: then the store has to be there, as this version makes it. */
   readonly onlyLooks?: boolean;
@@ -57,7 +57,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** What a key may do: a plan, or limits of its own, which make it an enterprise key. */
+/** The rights of a key: a plan, or limits of its own, which make it an enterprise key. */
 export type Grant = Plan | Limits;
 
 /** Issues a key. This is the only time that it can be seen: the store keeps its digest. @throws StorageError */

@@ -1,7 +1,7 @@
 import type { Admission, LimitRules, Limits, Usage } from '../limits/admission.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from '../seed/stock.ts';
 
-/** What a key is entitled to. `plan` is a name for people; the limits decide. */
+/** The entitlement of a key. `plan` is a name for people; the limits decide. */
 export interface Entitlement {
   readonly plan: string;
   readonly limits: Limits;

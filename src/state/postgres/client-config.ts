@@ -38,7 +38,7 @@ export function configOf(server: DatabaseServer, ssl: ConnectionOptions | boolea
 }
 
 /**
- * What each round trip begins with. It ends with the transaction, so that nothing of it leaks to another client of a pooler. What is read under a
+ * Settings that each round trip begins with. They end with the transaction, so that nothing of it leaks to another client of a pooler. What is read under a
  * lock has to be what was committed before it, and times have all of their digits: these go before the settings of a role. Names are looked up in
  * the catalogue alone: whoever may create something in another schema has no say in what a statement of ours means.
  */

@@ -148,7 +148,7 @@ export class PostgresConnection {
     return inWords(error, this.shown);
   }
 
-  /** What was begun is finished first. May be called again. */
+  /** Finishes first what was begun. May be called again. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -188,7 +188,7 @@ export class PostgresConnection {
     }
   }
 
-  /** What is heard of others by NOTIFY is heard only as long as one process of the server is ours. */
+  /** Others are heard by NOTIFY only as long as one process of the server is ours. */
   #requireSameProcess(pid: number | undefined): void {
     if (this.#pid !== undefined && pid !== this.#pid) {
       throw new FailureError(

@@ -1,5 +1,5 @@
 /**
- * What a till needs of the schema `petstock`, and nothing more: it can't make or drop anything, remove what was written, or change who has
+ * Returns what a till needs of the schema `petstock`, and nothing more: it can't make or drop anything, remove what was written, or change who has
  * written what. A test runs it (test/state/hostile.test.ts).
  */
 const rights: readonly (readonly [table: string, rights: string])[] = [

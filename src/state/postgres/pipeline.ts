@@ -1,6 +1,6 @@
 import type { Row, Statement } from '../store.ts';
 
-/** What is used of the inside of `pg`: https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING */
+/** The part of the inside of `pg` that is used: https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING */
 export interface Protocol {
   readonly stream: { destroy(): void; cork(): void; uncork(): void; ref(): void; unref(): void };
   parse(message: { readonly text: string; readonly name: string; readonly types: readonly number[] }): void;

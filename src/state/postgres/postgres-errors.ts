@@ -35,7 +35,7 @@ export function isMissing(error: unknown): boolean {
   return /^(42P01|3F000)$/.test(stateOf(error) ?? '');
 }
 
-/** What PostgreSQL or the network throws, in words. @param shown the address without its password */
+/** Returns an error of PostgreSQL or the network, in words. @param shown the address without its password */
 export function inWords(error: unknown, shown: string): unknown {
   if (error instanceof PetstockError || !(error instanceof Error)) return error;
   const state = stateOf(error);

@@ -8,7 +8,7 @@ import { inLocalTime, inSharedTime } from './limit-times.ts';
 import { isLost } from './postgres-errors.ts';
 import type { LimitsTable, StoredLimits } from './postgres-limits-table.ts';
 
-/** What others have said is relied on for so long after the database was last heard of, in milliseconds. */
+/** News from others is relied on for so long after the database was last heard of, in milliseconds. */
 const longestSilence = 2000;
 /** How often it is asked while requests of ours may leave, so that it is heard of. */
 const refreshEvery = 500;

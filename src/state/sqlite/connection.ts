@@ -9,7 +9,7 @@ export const busyTimeout = 10_000;
 /** Of `PRAGMA auto_vacuum`: free pages are given back when that is asked for. */
 export const incremental = 2;
 
-/** What SQLite keeps beside a database; it belongs to it and to no other. */
+/** The files that SQLite keeps beside a database; they belong to it and to no other. */
 export const companions = ['-wal', '-shm'];
 
 /** Between two attempts to turn on the write-ahead log: milliseconds, and how many. */

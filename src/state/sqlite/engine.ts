@@ -2,7 +2,7 @@ import process from 'node:process';
 import { FailureError } from '../../shared/errors.ts';
 import { sqlite } from '../../shared/sqlite-engine.ts';
 
-/** What is used of SQLite, by the names of `node:sqlite`. @photostructure/sqlite has the same. */
+/** The part of SQLite that is used, by the names of `node:sqlite`. @photostructure/sqlite has the same. */
 export interface Engine {
   readonly DatabaseSync: new (path: string, options?: DatabaseOptions) => Database;
 }

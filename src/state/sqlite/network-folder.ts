@@ -1,7 +1,7 @@
 import { realpathSync, statfsSync } from 'node:fs';
 import { platform } from 'node:os';
 
-/** What is asked of the system, for tests to replace. */
+/** Questions to the system, for tests to replace. */
 export interface FolderSystem {
   /** As `os.platform()` says it. */
   readonly platform: string;
@@ -9,7 +9,7 @@ export interface FolderSystem {
   realpath(folder: string): string;
   /** The kind of a file system, as `statfs` says it. */
   typeOf(folder: string): number;
-  /** What `mount` prints. */
+  /** Returns the output of `mount`. */
   mounts(): Promise<string>;
 }
 

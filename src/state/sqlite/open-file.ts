@@ -19,7 +19,7 @@ export interface OpenFileOptions {
   warn(line: string): void;
 }
 
-/** What the state asks of the system, for tests to look at or replace. */
+/** Questions of the state to the system, for tests to look at or replace. */
 export interface StateSystem {
   loadEngine(): Promise<Engine>;
   /** Puts the names of a folder on disk. */

@@ -38,7 +38,7 @@ export function isUnusable(error: unknown): boolean {
 }
 
 /**
- * What SQLite throws, in words.
+ * Returns an error of SQLite in words.
  * @param present one phrase for each process that is present
  */
 export function inWords(error: unknown, file: string, present: () => readonly string[]): unknown {

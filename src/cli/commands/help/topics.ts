@@ -1,7 +1,7 @@
 import type { HelpPart } from '../../../output/help-text.ts';
 import type { TopicName } from './topic-names.ts';
 
-/** What `help <topic>` shows; `options` is made of the options of the program. */
+/** The text of `help <topic>`; `options` is made of the options of the program. */
 export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly HelpPart[]>> = {
   'exit-codes': [
     'Exit codes',

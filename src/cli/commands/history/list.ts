@@ -24,7 +24,7 @@ interface ListOptions {
 
 /** As many runs as a person looks through. */
 const shownOnTerminal = 20;
-/** What `--state` takes. */
+/** The values of `--state`. */
 export const runStates = ['running', 'incomplete', 'done'] as const;
 
 export function defineHistoryList(command: Command, run: Run): void {

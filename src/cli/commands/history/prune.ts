@@ -80,7 +80,7 @@ function keptText(runs: number): string {
   return `${runsText(runs)} ${stay} is still running, can be resumed, undoes a run that stays, or is newer than a run that can be resumed or is being taken back.`;
 }
 
-/** What decides whether a run is to be removed. */
+/** The facts that decide whether a run is to be removed. */
 type PlacedRun = PrunableRun & Pick<RunRecord, 'at' | 'env' | 'store'>;
 
 /** Which runs are to go. If both bounds are there, a run has to be past both; without any, no run is. */

@@ -12,7 +12,7 @@ interface ShowOptions {
   readonly state?: readonly string[];
 }
 
-/** What `--state` takes. */
+/** The values of `--state`. */
 export const rowResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
 
 export function defineHistoryShow(command: Command, run: Run): void {

@@ -46,7 +46,7 @@ export async function runFile(invocation: Invocation, file: string, options: Fil
   });
 }
 
-/** What the file holds is held no longer than this takes: the rows of a plan are many. */
+/** The content of the file is held no longer than this takes: the rows of a plan are many. */
 async function readAndPlan(
   invocation: Invocation,
   applied: Omit<AppliedFile, 'content'>,
@@ -61,7 +61,7 @@ async function readAndPlan(
   return { session, job: await planFile(session, { ...applied, content }, options) };
 }
 
-/** What a change file holds. */
+/** The content of a change file. */
 interface FileContent {
   readonly changes: readonly Change[];
   readonly unit: PlaceUnit;

@@ -144,7 +144,7 @@ function changeOf({ petId, left, right }: Difference): readonly ExportRow[] {
   return [{ petId, status: left.status || undefined, expected: left.quantity, quantity: right.quantity }];
 }
 
-/** What no change file can do: it sets quantities of pets that are there. */
+/** Differences that no change file can make: it sets quantities of pets that are there. */
 async function warnOfRest({ messages }: Invocation, left: string, counts: Counts): Promise<void> {
   const { added, removed, changed, quantity } = counts;
   const parts = [

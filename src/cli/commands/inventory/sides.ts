@@ -14,7 +14,7 @@ export type Side =
   | { readonly kind: 'file'; readonly name: string; readonly file: string };
 
 /**
- * What a name on the command line stands for: an environment, `store/environment`, `-` for stdin, else a file. A file of the
+ * Returns what a name on the command line stands for: an environment, `store/environment`, `-` for stdin, else a file. A file of the
  * name of an environment is `./staging`.
  * @throws UsageError for what can't be any of them
  */

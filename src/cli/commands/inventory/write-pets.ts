@@ -10,7 +10,7 @@ import { type BulkFlags, isPlanned, parseBulkFlags } from '../bulk-flags.ts';
 import { petIdOf, quantityOf, required } from '../values.ts';
 import { lowStockOf, noSuchPets, warnOfStatus } from './stock.ts';
 
-/** What `set` and `adjust` have in common. */
+/** The common parts of `set` and `adjust`. */
 export interface WriteFlags extends BulkFlags {
   readonly expect?: string;
   readonly readFirst?: boolean;

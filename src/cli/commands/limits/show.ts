@@ -107,7 +107,7 @@ function question(keys: number): string {
   return `Forget ${what}? A service that is called too early may ban the key.`;
 }
 
-/** What would be forgotten of a key, for people. */
+/** Returns what would be forgotten of a key, for people. */
 function factsOf(key: NamedKey, clock: Clock): string[] {
   const now = clock.now();
   const windows = currentLimits([key], clock).map(

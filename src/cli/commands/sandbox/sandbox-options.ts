@@ -128,7 +128,7 @@ export const options = {
 type Options = typeof options;
 export type Name = keyof Options;
 
-/** What each option is set to; absent if nothing says so. */
+/** The value of each option; absent if nothing sets it. */
 export type Values = {
   readonly [Each in Name]?: Options[Each] extends string
     ? true

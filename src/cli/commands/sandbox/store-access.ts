@@ -40,7 +40,7 @@ export function chosenStore({ context }: Invocation, { file, database }: StoreCh
 }
 
 interface Opening {
-  /** What a new one is filled with. */
+  /** The stock of a new one. */
   readonly stock?: Stock;
   /** Whether nothing is to be made or changed. */
   readonly onlyLooks?: boolean;

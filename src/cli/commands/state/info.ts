@@ -32,7 +32,7 @@ async function info(invocation: Invocation): Promise<void> {
   });
 }
 
-/** What there is to say of a state, or of none yet. */
+/** The description of a state, or of none yet. */
 interface Described extends Omit<StateDescription, 'engine' | 'schema'> {
   readonly engine: string | null;
   readonly schema: number | null;

@@ -13,7 +13,7 @@ const LOST = /^(08|57P)/;
 const USELESS = ['25006', '25P03'];
 
 /**
- * What PostgreSQL or the way to it says, as an error of the store.
+ * Returns an error of PostgreSQL, or of the way to it, as one of the store.
  * @param mayBeDone whether a change was on its way when the connection was lost
  */
 export function failure(error: unknown, mayBeDone: boolean): StorageError {
@@ -39,7 +39,7 @@ export const GRANTS = [
 
 const RIGHTS = `The owner of the schema makes and upgrades its tables, and lets the role staging serve it by: ${GRANTS.join('; ')}`;
 
-/** What a database says that is being started or has no connection free, or its machine. */
+/** Codes of a database that is being started or has no connection free, or of its machine. */
 const STARTING =
   /^(57P03|53300|25006|ECONNREFUSED|ECONNRESET|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 

@@ -22,7 +22,7 @@ const ATTEMPTS = 200;
 /** Milliseconds from the decision to its charge. What comes to the database later is decided anew. */
 const IN_TIME_MS = 2_000;
 
-/** What keys have used. */
+/** Requests that keys have used. */
 export class PostgresKeys {
   readonly #connections: Connections;
   readonly #onSeen: (seen: Seen) => void;

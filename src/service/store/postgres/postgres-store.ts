@@ -36,7 +36,7 @@ import {
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database?sslmode=verify-full`; several are servers of one database, as `Connections` uses them. */
   readonly urls: readonly string[];
-  /** What new tables are filled with. */
+  /** The stock of new tables. */
   readonly stock: Stock;
   /** Of this machine. It only bridges the time between two answers of the database, and may be wrong. */
   readonly clock: Clock;

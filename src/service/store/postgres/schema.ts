@@ -61,7 +61,7 @@ const MIGRATIONS: readonly string[] = [
    ALTER TABLE petstock_service.keys ADD COLUMN origin text;`,
 ];
 
-/** What every look at the database learns. */
+/** Facts that every look at the database learns. */
 export interface Seen {
   /** The time of the store. */
   readonly now: number;

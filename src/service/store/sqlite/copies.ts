@@ -5,7 +5,7 @@ import { guarded, IN_MEMORY, openDatabase } from './database.ts';
 import { STARTING_MS, versionOf } from './schema.ts';
 
 /**
- * What is in a database file, without serving it. Null if there is none, or nothing in it yet.
+ * Returns the content of a database file, without serving it. Null if there is none, or nothing in it yet.
  * @throws StorageError when the file is something else than a database of the service
  */
 export function inspectDatabase(file: string): { pets: number } | null {

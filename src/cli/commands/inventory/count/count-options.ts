@@ -31,7 +31,7 @@ export interface CountOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFa
   readonly mode: CountMode | undefined;
   /** A file of bar codes. */
   readonly codes: string | undefined;
-  /** What was not scanned is counted as zero. */
+  /** Pets that were not scanned are counted as zero. */
   readonly all: boolean;
   /** A change file to write, instead of the stock. */
   readonly to: string | undefined;

@@ -33,7 +33,7 @@ export interface FinishOptions extends CountOptions {
   readonly wayOn: string;
 }
 
-/** What was counted, beside the stock now. */
+/** The sums that were counted, beside the stock now. */
 interface CountPlan {
   readonly rows: BulkRow[];
   readonly stock: Stock;

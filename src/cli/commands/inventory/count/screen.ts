@@ -106,7 +106,7 @@ function pipeScreen(
   };
 }
 
-/** What is unknown is heard, and shown with `--quiet` too: without it a shelf would be counted wrongly. */
+/** An unknown code is heard, and shown with `--quiet` too: without it a shelf would be counted wrongly. */
 async function showEvents(
   { messages, context }: Invocation,
   events: readonly CountEvent[],

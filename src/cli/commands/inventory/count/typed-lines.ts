@@ -1,8 +1,8 @@
-/** What a person, or a scanner, has typed so far. */
+/** The lines that a person, or a scanner, has typed so far. */
 export interface Typed {
   /** Lines that ended with this piece. */
   readonly lines: readonly string[];
-  /** What there is of the next line. */
+  /** The beginning of the next line. */
   readonly rest: string;
   /** Ctrl-D at the beginning of a line. */
   readonly isEnded: boolean;

@@ -5,7 +5,7 @@ import { plainPaint } from '../../../../output/paint.ts';
 import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 
-/** What is said of codes that stand for no pet of the service. */
+/** Returns the messages about codes that stand for no pet of the service. */
 export interface UnknownFaults {
   /** Lists them before the plan. */
   show(): Promise<void>;
@@ -13,7 +13,7 @@ export interface UnknownFaults {
    * @throws NotFoundError where no pet was counted; UsageError where --all would write a zero for what may be on the shelf
    */
   requireCountable(rows: { readonly length: number }, all: boolean): void;
-  /** What the count ends with, once the rest is written. */
+  /** Returns the error that the count ends with, once the rest is written. */
   notCounted(): PartialError;
 }
 
