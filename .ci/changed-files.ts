@@ -14,6 +14,15 @@ export function changedFiles(): readonly string[] | undefined {
   }
 }
 
+/** Returns the files under version control; none if this is no checkout. */
+export function trackedFiles(): readonly string[] {
+  try {
+    return git('ls-files').split('\n');
+  } catch {
+    return [];
+  }
+}
+
 function git(...args: readonly string[]): string {
   return execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 }

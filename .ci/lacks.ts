@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
-import { changedFiles, root } from './changed-files.ts';
+import { changedFiles, root, trackedFiles } from './changed-files.ts';
 import { type CommandFacts, commandFacts } from './reference/command-facts.ts';
 import { commandsDocument } from './reference/commands-document.ts';
 import { valueKindOf } from './reference/value-kinds.ts';
@@ -12,11 +12,24 @@ import { valueKindOf } from './reference/value-kinds.ts';
 const lacking = unknownValues(await commandFacts());
 if (readFileSync(new URL('docs/commands.md', root), 'utf8') !== (await commandsDocument()))
   lacking.push('docs/commands.md is not what the commands are now: npm run docs');
+lacking.push(...missingFiles());
 for (const line of lacking) process.stdout.write(`${line}\n`);
 if (lacking.length > 0) process.exitCode = 1;
 const touched = changedFiles() ?? [];
 if (touched.some((name) => /^(bin|src)\//.test(name)) && !touched.includes('CHANGELOG.md'))
   process.stdout.write('Note: CHANGELOG.md is unchanged. If a user can see the change: a line under "## Unreleased"\n');
+
+/** Returns the source files and tests that a document names by a path, and that are not there. */
+function missingFiles(): string[] {
+  const tracked = trackedFiles();
+  return tracked
+    .filter((name) => name.endsWith('.md'))
+    .flatMap((document) => {
+      const names = readFileSync(new URL(document, root), 'utf8').match(/[\w./-]+\.ts\b/g) ?? [];
+      const missing = names.filter((name) => !tracked.some((file) => `/${file}`.endsWith(`/${name}`)));
+      return missing.map((name) => `${document} names ${name}, which is not there`);
+    });
+}
 
 /** Returns the values in the help of a command and of those below it that `value-kinds.ts` does not know. */
 function unknownValues({ path, options, operands, commands }: CommandFacts): string[] {
