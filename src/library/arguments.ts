@@ -23,6 +23,14 @@ export function countOf(value: unknown, name: string, least = 0): number | undef
   throw new UsageError(`${name} must be a whole number from ${least}, not ${shown(value)}`);
 }
 
+/** Returns milliseconds since the Unix epoch; undefined stays so. @throws UsageError */
+export function timeOf(value: unknown, name: string): number | undefined {
+  if (value === undefined) return undefined;
+  const time = value instanceof Date ? value.getTime() : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new UsageError(`${name} must be a valid Date, not ${value instanceof Date ? 'an invalid one' : shown(value)}`);
+}
+
 /** The text; undefined stays so. @throws UsageError */
 export function textOf(value: unknown, name: string): string | undefined {
   if (value === undefined || typeof value === 'string') return value;

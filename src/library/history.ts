@@ -1,17 +1,67 @@
+import type { RowError } from '../inventory/change.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { RecordedRow, RunRecord } from '../state/history.ts';
 import type { State } from '../state/state.ts';
-import { countOf } from './arguments.ts';
+import { countOf, type PetIdInput, petIdOf, timeOf } from './arguments.ts';
 
 /** Which runs of the history are asked for. */
 export interface HistoryFilter {
   /** Runs that have written this pet. */
-  readonly petId?: bigint | undefined;
+  readonly petId?: PetIdInput | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
   readonly state?: HistoryRun['state'] | undefined;
-  /** At most so many. */
+  /** Maximum number of runs. */
   readonly limit?: number | undefined;
+}
+
+/** A run of this service in the history. */
+export interface HistoryRun {
+  readonly run: string;
+  readonly at: Date;
+  /** `inventory set`, `inventory adjust`, `inventory apply` or `undo` */
+  readonly command: string;
+  readonly user: string | undefined;
+  readonly host: string;
+  /** The change file, as it was named. */
+  readonly file?: string | undefined;
+  /** The reason of all rows, if they have the same. */
+  readonly reason?: string | undefined;
+  /** The run that this one undoes. */
+  readonly undoes?: string | undefined;
+  /** The runs that have undone rows of this one. */
+  readonly undoneBy: readonly string[];
+  /** Number of rows that it was to write. */
+  readonly changes: number;
+  /** Units added and removed, together. */
+  readonly units: bigint;
+  readonly counts: Readonly<Record<HistoryRow['result'] | 'skipped' | 'notEdited', number>>;
+  /** `incomplete`: no process is working on it, and rows are pending or unknown. */
+  readonly state: 'running' | 'done' | 'incomplete';
+  /** Its rows, in the order of its plan. */
+  rows(): AsyncIterable<HistoryRow>;
+}
+
+export interface HistoryRow {
+  /** From 1. */
+  readonly row: number;
+  readonly petId: bigint;
+  /** The stock before, if it was read. */
+  readonly before: number | undefined;
+  /** The stock that was wanted. */
+  readonly after: number;
+  readonly delta?: number | undefined;
+  /** `pending`: not sent; `unknown`: sent, and whether it was written is not known */
+  readonly result: 'pending' | 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown';
+  /** The stock that the service answered. */
+  readonly quantity: number | undefined;
+  readonly error: RowError | undefined;
+  readonly reason: string | undefined;
+  readonly ref: string | undefined;
+  /** The run that has undone it. */
+  readonly undoneBy: string | undefined;
+  /** When it was last sent or settled. */
+  readonly at: Date | undefined;
 }
 
 const runFields = [
@@ -19,19 +69,10 @@ const runFields = [
   ...(['changes', 'units', 'counts', 'state'] as const),
 ];
 
-/** A run of this service in the history. */
-export type HistoryRun = Pick<RunRecord, (typeof runFields)[number]> & {
-  readonly at: Date;
-  /** Its rows, in the order of its plan. */
-  rows(): AsyncIterable<HistoryRow>;
-};
-
 const rowFields = [
   ...(['row', 'petId', 'before', 'after', 'delta', 'result'] as const),
   ...(['quantity', 'error', 'reason', 'ref', 'undoneBy'] as const),
 ];
-
-export type HistoryRow = Pick<RecordedRow, (typeof rowFields)[number]> & { readonly at: Date | undefined };
 
 /** Where a run is looked for. */
 export interface HistorySite {
@@ -45,7 +86,13 @@ export async function* historyOf(
   { petId, since, until, state, limit }: HistoryFilter,
 ): AsyncGenerator<HistoryRun, void> {
   let left = countOf(limit, 'limit') ?? Number.POSITIVE_INFINITY;
-  for await (const run of history.runs({ petId, since: since?.getTime(), until: until?.getTime(), state })) {
+  const runs = history.runs({
+    petId: petId === undefined ? undefined : petIdOf(petId),
+    since: timeOf(since, 'since'),
+    until: timeOf(until, 'until'),
+    state,
+  });
+  for await (const run of runs) {
     if (left <= 0) return;
     if (run.service !== service) continue;
     left -= 1;

@@ -17,6 +17,7 @@ export {
   type ErrorChanges,
   type ErrorCode,
   type ErrorDetails,
+  type ErrorFault,
   FailureError,
   InterruptedError,
   NotFoundError,
@@ -28,6 +29,7 @@ export {
   UnavailableError,
   UsageError,
 } from '../shared/errors.ts';
+export type { Where } from '../shared/where.ts';
 export type { PetIdInput, QuantityInput } from './arguments.ts';
 export type { HistoryFilter, HistoryRow, HistoryRun } from './history.ts';
 export type { LimitState, PetstoreClientOptions } from './options.ts';
@@ -44,6 +46,7 @@ export type { ChangeInput } from './read-changes.ts';
 export type { ApplyOptions, RunReport, WrittenItem } from './runs.ts';
 export {
   type Sandbox,
+  type SandboxChange,
   type SandboxItem,
   type SandboxOptions,
   type SandboxRequest,

@@ -90,8 +90,10 @@ export class Turn {
     }
     if (!this.#isAnnounced) this.#options.onWait(wait, isDown ? 'unavailable' : 'refused');
     this.#isAnnounced = true;
-    // Whole milliseconds, so that a rest too small to count can't be waited for again and again.
-    await clock.sleep(Math.ceil(Math.min(Math.max(wait, 1), slice)), signal);
+    // Who is told of a wait may move the clock of a sandbox. Whole milliseconds, so that a rest too small to count can't be waited
+    // for again and again.
+    const left = wait - (clock.monotonic() - at);
+    await clock.sleep(Math.ceil(Math.min(Math.max(left, 1), slice)), signal);
     this.#waited += clock.monotonic() - at;
   }
 

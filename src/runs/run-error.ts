@@ -11,6 +11,7 @@ import {
   RejectedError,
   UnavailableError,
 } from '../shared/errors.ts';
+import { sentence } from '../shared/parsed.ts';
 import { type Where, whereOptions } from '../shared/where.ts';
 import { rowErrorOf } from '../writes/classify-failure.ts';
 import type { Progression } from '../writes/row-write.ts';
@@ -65,7 +66,7 @@ export function runErrorOf(end: RunEnd): PetstockError | undefined {
 /** Answers of the service that say by themselves that a row was refused. */
 function singleError(first: PetstockError): PetstockError {
   if (!(first instanceof UnavailableError || first instanceof RateLimitedError)) return first;
-  return first.with({ message: `${first.message}. Nothing was written` });
+  return first.with({ message: `${sentence(first.message)} Nothing was written` });
 }
 
 /** The failure that the run of this plan would end with, as far as that is known now. */

@@ -3,6 +3,7 @@ import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import { type OutdatedStock, PetIdSet, type PetIds, PetQuantities } from '../inventory/pet-id-set.ts';
 import type { Permit } from '../rate-limit/governor.ts';
 import { RateLimitedError, UnavailableError } from '../shared/errors.ts';
+import { sentence } from '../shared/parsed.ts';
 import type { RecentWrite } from '../state/history.ts';
 import type { Mark } from '../state/pets.ts';
 import type { Stock } from '../writes/row-write.ts';
@@ -18,7 +19,7 @@ const mostAsked = 50;
 /** Throws what kept a command from reading; of a service that can't be asked it says that nothing was written. */
 export function failBeforeWriting(error: unknown): never {
   if (!(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
-  throw error.with({ message: `${error.message.replace(/\.$/, '')}. Nothing was written` });
+  throw error.with({ message: `${sentence(error.message)} Nothing was written` });
 }
 
 /** Reads the stock for a run. */

@@ -70,7 +70,7 @@ export interface ErrorDetails {
 
 /** The properties that `with` can change. */
 export interface ErrorChanges extends ErrorDetails {
-  readonly message?: string;
+  readonly message?: string | undefined;
 }
 
 /** The codes of petstock's own failures. */

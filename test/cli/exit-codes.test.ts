@@ -46,7 +46,33 @@ test.each(cases.filter(([, , exit]) => exit !== 'ok'))('%s: %s --json: %s', asyn
   expect({ code, stdout }).toEqual({ code: exitCodes[exit], stdout: '' });
   // The banner of a write comes before it.
   const { error } = JSON.parse(stderr.split('\n').at(-2) ?? '');
-  expect(error).toMatchObject({ code: expect.any(String), message: expect.any(String), exitCode: exitCodes[exit] });
+  expect(error).toMatchObject({
+    code: expect.any(String),
+    message: expect.any(String),
+    kind: exit,
+    exitCode: exitCodes[exit],
+  });
+});
+
+test('a run in part: its report on stdout, and an error that names it', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
+  const { code, stdout, stderr } = await shop.run('inventory set 4=1 5=2 --yes -q --json');
+  const { run, counts } = JSON.parse(stdout);
+  expect(counts).toMatchObject({ applied: 1, failed: 1 });
+  expect(code).toBe(exitCodes.partial);
+  expect(JSON.parse(stderr)).toMatchObject({ error: { kind: 'partial', exitCode: code, run } });
+});
+
+test('in a script -q is silent on success, and heard of danger', async () => {
+  const shop = await openShop();
+  const apply = (stdin: string) => shop.run('inventory apply - --yes -q', { stdin });
+  expect(await apply('petId,quantity\n4,1\n5,2\n')).toMatchObject({ code: 0, stderr: '' });
+  for (const quiet of ['inventory list -q', 'history export -q', 'limits -q', 'undo --last --yes -q']) {
+    expect(await shop.run(quiet), quiet).toMatchObject({ code: 0, stderr: '' });
+  }
+  const conflict = await apply('petId,quantity,expected\n4,1,77\n');
+  expect(conflict.code).toBe(exitCodes.conflict);
+  expect(conflict.stderr).toMatch(/^Error: Nothing was written: pet 4: .*\nHint: petstock /);
 });
 
 test('a key that the service does not know', async () => {

@@ -63,6 +63,21 @@ describe('an argument that is not exact is a UsageError, and nothing is sent', (
     expect(service.journal()).toEqual([]);
   });
 
+  test.each([{ petId: 1.5 }, { since: new Date(Number.NaN) }, { until: '2026-01-15' }, { limit: -1 }])(
+    'history(%o)',
+    async (filter) => {
+      const { service, clock, folders } = await openShop();
+      const client = createPetstoreClient({
+        baseUrl: service.url,
+        key: service.key,
+        clock,
+        stateFolder: folders.state,
+      });
+      await expect(client.history(untyped(filter))[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(UsageError);
+      await client.close();
+    },
+  );
+
   test.each([
     { timeout: 0 },
     { timeout: Number.NaN },

@@ -87,6 +87,15 @@ test('a signal ends it with its reason', async () => {
   expect(await settled).toBe(reason);
 });
 
+test.each([0, 2])('a read is sent again %i times after a fault of the network, a write never', async (retries) => {
+  const shop = await openShop({ faults: ['*:reset'] });
+  const client = open(shop, { retries });
+  await expect(client.probe()).rejects.toBeInstanceOf(UnavailableError);
+  expect(shop.service.journal()).toHaveLength(1 + retries);
+  await expect(client.updateInventory(4, 5)).rejects.toBeInstanceOf(UnavailableError);
+  expect(shop.service.journal()).toHaveLength(2 + retries);
+});
+
 test('a wait is announced', async () => {
   const shop = await openShop({ faults: ['*:first=1:status=429:retry-after=20'] });
   const waits: number[] = [];

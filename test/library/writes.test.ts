@@ -78,7 +78,7 @@ test('the history and the limits are there for programs', async () => {
   const { run } = await client.adjust(4, 2);
   await client.apply([{ petId: 5, quantity: 9, reason: 'count' }]);
   const runs = [];
-  for await (const one of client.history({ petId: 4n })) runs.push(one);
+  for await (const one of client.history({ petId: '4' })) runs.push(one);
   expect(runs).toMatchObject([{ run, command: 'inventory adjust', state: 'done', counts: { applied: 1 } }]);
   const rows = [];
   for await (const row of runs[0]?.rows() ?? []) rows.push(row);

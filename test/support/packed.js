@@ -22,6 +22,7 @@ try {
   await step('installs its manual where it is global', installsManual);
   await step('starts with npx, and lists the sandbox', starts);
   await step('is a library', isLibrary);
+  await step('exports every type of its signatures', exportsTypes);
   await step('has types, with types of Node', () => hasTypes({ module: 'NodeNext', lib: ['ES2023'], types: ['node'] }));
   await step('has types, with types of the DOM', () =>
     hasTypes({ module: 'ESNext', moduleResolution: 'Bundler', lib: ['ES2023', 'DOM'], types: [] }),
@@ -119,11 +120,22 @@ async function isLibrary() {
   }
 }
 
+/** What a program can't name it can't pass on: each type that the declarations have is exported, or only names values. */
+function exportsTypes() {
+  const declarations = readFileSync(join(folder, 'node_modules/petstock/dist/index.d.ts'), 'utf8');
+  const exported = /^export \{(.*)\};$/m.exec(declarations)[1].split(',');
+  const names = new Set(exported.map((name) => name.trim().replace(/^type /, '')));
+  const declared = [...declarations.matchAll(/^(?:declare )?(?:abstract )?(?:interface|type|class) (\w+)/gm)];
+  const missing = declared.map(([, name]) => name).filter((name) => !names.has(name));
+  assert.deepEqual(missing, []);
+  return `${declared.length} types`;
+}
+
 /** Compiles a consumer in the strictest way, the declarations of petstock included, and checks what it must refuse. */
 async function hasTypes(compilerOptions) {
   writeFileSync(
     join(folder, 'consumer.ts'),
-    `import { createPetstoreClient, type ErrorCode, type ExitCodeName, type HistoryRun, type LimitState, PetstockError, RateLimitedError, type RunReport, startSandbox, type WrittenItem } from 'petstock';
+    `import { createPetstoreClient, type ErrorCode, type ErrorDetails, type ExitCodeName, type HistoryFilter, type HistoryRow, type HistoryRun, type LimitState, PetstockError, RateLimitedError, type RunReport, startSandbox, type WrittenItem } from 'petstock';
     const maxWait: number | undefined = undefined;
     const client = createPetstoreClient({ baseUrl: 'https://store.example/v1', key: 'psk', maxWait, retries: 2, stateFolder: undefined,
       onLimit: ({ remaining }: LimitState) => void remaining });
@@ -140,6 +152,12 @@ async function hasTypes(compilerOptions) {
     export const order = async (): Promise<unknown> => (await client.listOrders({ ids: 'string' })).value;
     export const kindOf = (error: unknown): readonly [ExitCodeName, ErrorCode] | undefined => (error instanceof PetstockError ? [error.kind, error.code] : undefined);
     export const apply = (): Promise<RunReport> => client.apply([{ petId: '42', delta: -1 }], { maxZero: 0, signal: new AbortController().signal });
+    const details: ErrorDetails = { hint: undefined, lines: undefined, faults: undefined, run: undefined, cause: undefined };
+    export const renamed = (error: PetstockError): PetstockError => error.with({ ...details, message: undefined });
+    const filter: HistoryFilter = { petId: '42', since: undefined, until: undefined, state: undefined, limit: undefined };
+    export async function* written(): AsyncGenerator<HistoryRow> {
+      for await (const run of client.history(filter)) yield* run.rows();
+    }
     export const served = async (): Promise<string> => (await startSandbox({ faults: ['*:reset'] })).url;
     export const wait = (error: unknown) => (error instanceof RateLimitedError ? error.retryAfterSeconds : undefined);
     // @ts-expect-error: a petId is a bigint, a number or a string

@@ -46,7 +46,7 @@ describe('with --json an error is all that stderr has', () => {
     const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
     const { code, stderr } = await shop.run('inventory get 4 --debug --json', { env });
     expect(code).toBe(5);
-    expect(stderr).toContain('\n    at ');
+    expect(stderr).toContain('\n│     at ');
     expect(errorJson(stderr).error.exitCode).toBe(code);
   });
 

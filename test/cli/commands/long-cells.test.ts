@@ -46,7 +46,7 @@ test('many columns are laid out at once', async () => {
 test('objects without a field in common are no table', async () => {
   const orders = Array.from({ length: 5_000 }, (_, index) => ({ [`field${index}`]: index }));
   const shown = await laidOut('orders list', JSON.stringify(orders), 60);
-  expect(JSON.parse(shown)).toEqual(orders);
+  expect(JSON.parse(shown.replace(/^│ /gm, '').replaceAll('\n', ''))).toEqual(orders);
 });
 
 test('the first Ctrl-C ends a long layout', async () => {

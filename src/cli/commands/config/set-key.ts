@@ -5,6 +5,7 @@ import { maskKey, parseKey } from '../../../settings/key-and-url.ts';
 import { describeShadow, keySource, resolveBaseUrl } from '../../../settings/resolve.ts';
 import { type Credential, type RemotePlace, setKey, unsetKey } from '../../../settings/write-config.ts';
 import { PetstockError, UsageError } from '../../../shared/errors.ts';
+import { sentence } from '../../../shared/parsed.ts';
 import { shellWord, whereName } from '../../../shared/where.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
@@ -119,7 +120,7 @@ async function requireAcceptance(
     if (!(error instanceof PetstockError)) throw error;
     const isTyped = context.stdin.isTerminal && context.stderr.isTerminal;
     throw error.with({
-      message: `${error.message.replace(/\.$/, '')}. The key was not stored`,
+      message: `${sentence(error.message)} The key was not stored`,
       keySource: isKey ? (isTyped ? 'what was typed' : 'stdin') : 'the command given with --command',
       hint: error.status === 401 ? commandAgain(place, options) : error.hint,
     });

@@ -109,7 +109,8 @@ describe('Ctrl-C', () => {
     expect(applied).toBeGreaterThanOrEqual(9);
     expect(applied + notAttempted).toBe(21);
     expect(notAttempted).toBeGreaterThan(0);
-    const { hint } = errorJson(stopped.stderr).error;
+    const { hint, kind, run } = errorJson(stopped.stderr).error;
+    expect({ kind, run }).toEqual({ kind: 'interrupted', run: stopped.report.run });
     const resumed = withReport(await shop.run([...hint.split(' ').slice(1), '--yes', '--json']));
     expect(resumed).toMatchObject({ code: 0, report: { counts: { applied: 21, notAttempted: 0 } } });
     const twice = sent(resumed).filter((request) => sent(stopped).includes(request));

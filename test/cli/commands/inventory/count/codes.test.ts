@@ -39,7 +39,7 @@ test('a code of --codes whose pet the service lacks is named with its pet, at a 
   expect(typed.stderr).toContain('\n  55 (pet 99999, which the service does not have)  2\n');
   const narrow = await count(shop, '4\n55 x2\ndone\n', `--dry-run --codes ${codes}`, { ...person, terminal: 40 });
   expect(narrow.stderr).toContain(
-    'Not counted, since no pet is known for\nit:\n  55 (pet 99999, which the\n  service does not have)',
+    'Not counted, since no pet is known for\nit:\n  │ 55 (pet 99999, which the\n  │ service does not have)',
   );
 });
 
@@ -74,7 +74,7 @@ test('a backspace or an escape in a scan is never taken for less than it is, and
   expect(result.code).toBe(8);
   expect(writes(result)).toEqual(['4 {"quantity":1}']);
   expect(result.stderr).toContain('8␈4: 1 kept apart, no known code\n');
-  for (const code of ['8␈4', '␛84', '␛\\[A', '4␡']) expect(result.stderr).toMatch(new RegExp(`\n  ${code} +1\n`));
+  for (const code of ['8␈4', '␛84', '␛\\[A', '4␡']) expect(result.stderr).toMatch(new RegExp(`\n  │ ${code} +1\n`));
 });
 
 test('a session keeps its bar codes: it goes on without the file, and a merge has those of all', async () => {

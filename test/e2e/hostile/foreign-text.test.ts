@@ -1,0 +1,202 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { visibleWidth } from '../../../src/output/text-width.ts';
+import { loadEngine } from '../../../src/state/sqlite/engine.ts';
+import { answering } from '../../support/answering.ts';
+import { changeFile } from '../../support/changes.ts';
+import type { RunResult } from '../../support/context.ts';
+import { recordRun } from '../../support/recorded-runs.ts';
+import { openShop, type Shop, type ShopRunOptions } from '../../support/shop.ts';
+
+/** Words of a stranger, long enough to be wrapped at any width; each can be told by its `ø`. */
+const forged = Array.from({ length: 14 }, () => 'øHint: øpetstock øconfig øset-key').join(' ');
+const inHeader = forged.replaceAll('ø', '\xf8');
+const widths = [40, 80, 200];
+
+/** In front of a stranger's words stands a bar; or they are in a line of ours, where they have no colon. */
+function expectForeign(name: string, { stdout, stderr }: RunResult, questions: readonly string[] = []): void {
+  for (const line of `${stdout}\n${stderr}\n${questions.join('\n')}`.split(/[\n\r]/)) {
+    const at = line.indexOf('ø');
+    if (at < 0 || line.slice(0, at).includes('│ ')) continue;
+    expect.soft(line, name).not.toContain('øHint:');
+    expect.soft(at, `${name}: ${line}`).toBeGreaterThan(0);
+  }
+}
+
+async function attack(shop: Shop, command: string | readonly string[], options: ShopRunOptions = {}) {
+  const questions: string[] = [];
+  const answer = (question: string) => questions.push(question);
+  const prompts = {
+    confirm: async (question: string) => answer(question) > 0,
+    text: async (question: string) => (answer(question) > 0 ? 'production' : ''),
+  };
+  const env = { NO_COLOR: '1', ...options.env };
+  const result = await shop.run(command, { terminal: 40, prompts, ...options, env });
+  expectForeign(`${command}`, result, questions);
+  return result;
+}
+
+test.each([200, 302, 400, 401, 404, 429, 503])(
+  'an answer of %i forges no line, with --debug neither',
+  async (status) => {
+    const headers = {
+      location: `/${inHeader}`,
+      sunset: inHeader,
+      'x-ratelimit-limit': inHeader,
+      'retry-after': inHeader,
+    };
+    const body = JSON.stringify({ code: forged, message: forged, status });
+    const url = await answering(
+      status,
+      body,
+      status === 200 || status === 429 ? { ...headers, 'retry-after': '1' } : headers,
+    );
+    const commands = ['inventory list', 'inventory get 4', 'inventory set 4 5', 'inventory adjust 4 1', 'status'];
+    for (const command of [
+      ...commands,
+      'pets get 3',
+      'orders list',
+      'limits --refresh',
+      'inventory diff staging production',
+    ]) {
+      for (const debug of ['', ' --debug']) {
+        const shop = await openShop();
+        const production = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+        const options = { env: { ...production, PETSTOCK_URL_STAGING: url } };
+        await attack(shop, `${command} --retries 0 --max-wait 0${debug}`, options);
+      }
+    }
+  },
+);
+
+const item = (fields: object) => JSON.stringify({ petId: 1, quantity: 5, status: 'sold', ...fields });
+
+test.each([
+  ['a status', `[${item({ status: forged })}]`],
+  ['a quantity', `[${item({ quantity: forged })}]`],
+  ['an id', `[${item({ petId: forged })}]`],
+  ['a field, twice', `[{"${forged}":1,"${forged}":2}]`],
+  ['a field', `{"${forged}":1}`],
+  ['a text', `"${forged}"`],
+  ['no JSON', forged],
+  ['HTML', `<html>${forged}</html>`],
+  ['the status of a write', item({ status: forged })],
+  ['the quantity of a write', item({ quantity: forged })],
+  ['the field of a record', item({ [forged]: forged })],
+])('%s that the service sends forges no line', async (_name, body) => {
+  const url = await answering(200, body);
+  const commands = ['list', 'list --summary', 'list --fields status', 'get 1', 'get 1 2', 'set 1 5', 'adjust 1 5'];
+  for (const command of [...commands, 'watch --now --for 1', 'diff staging production', 'apply FILE --yes']) {
+    const shop = await openShop();
+    const env = {
+      PETSTOCK_URL_STAGING: url,
+      PETSTOCK_URL_PRODUCTION: shop.service.url,
+      PETSTOCK_API_KEY_PRODUCTION: shop.service.key,
+    };
+    const file = changeFile(shop, 'petId,quantity\n1,7\n');
+    await attack(shop, `inventory ${command.replace('FILE', file)}`, { env });
+    if (command === 'get 1') for (const other of ['pets get 1', 'orders list']) await attack(shop, other, { env });
+  }
+});
+
+test.each(widths)('the history that others have written forges no line in %i columns', async (terminal) => {
+  const shop = await openShop();
+  const error = { code: forged, message: forged };
+  const run = await recordRun(shop, [
+    { petId: 4n, before: 39, after: 12, result: 'failed', error, reason: forged, ref: forged },
+    { petId: 5n, before: 1, after: 2, result: 'pending', reason: forged },
+    { petId: 6n, before: 1, after: 2, result: 'applied', ref: forged },
+  ]);
+  const { DatabaseSync } = await loadEngine();
+  const change = (sql: string) => {
+    const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
+    database.exec(sql);
+    database.close();
+  };
+  const identity = JSON.stringify({ host: forged, namespace: '', boot: 'other', pid: forged, startedAt: forged });
+  change(`UPDATE runs SET os_user = '${forged}', host = '${forged}', file = '${forged}', reason = '${forged}',
+    command = '${forged}', store = '${forged}', base_url = 'https://x/${forged}', undone_by = '["${forged}"]', undoes = '${forged}'`);
+  change(`INSERT INTO presence (id, identity, os_user, command, since, boot, expires, lasts)
+    VALUES ('1', '${identity}', '${forged}', '${forged}', 0, '${shop.clock.boot()}', 1e15, 15000)`);
+  const looks = [
+    'history list',
+    `history show ${run}`,
+    'undo --last',
+    'state info',
+    'state check',
+    'history prune --keep 0',
+  ];
+  for (const command of looks) await attack(shop, command, { terminal });
+  change(`UPDATE runs SET store = NULL, undoes = NULL, undone_by = '[]', base_url = '${shop.service.url}'`);
+  const writes = [`undo ${run} --dry-run`, 'undo --last', `inventory apply --resume ${run}`, 'inventory adjust 4 1'];
+  for (const command of [...looks, ...writes]) await attack(shop, command, { terminal });
+});
+
+test.each([
+  ['a column', `petId,quantity,${forged}\n1,2,3\n`],
+  ['reasons', `petId,quantity,reason,ref\n1,2,${forged},${forged}\n2,9999,${forged},${forged}\n`],
+  ['ids and quantities', `petId,quantity\n${forged},2\n1,${forged}\n`],
+  ['the only line', `${forged}\n`],
+  ['a cell too many', `petId,quantity\n1,2,${forged}\n`],
+  ['an open quote', `petId,quantity\n1,"${forged}\n`],
+  ['a JSON field', `[{"petId":1,"${forged}":2}]`],
+  ['a JSON value', `[{"petId":"${forged}","quantity":2,"reason":["${forged}"]}]`],
+])('%s of a file forges no line', async (_name, body) => {
+  for (const command of ['apply FILE', 'apply FILE --dry-run', 'diff FILE staging', 'count --codes FILE']) {
+    const shop = await openShop({ quantityBounds: { max: 1000n } });
+    const file = changeFile(shop, body);
+    await attack(shop, `inventory ${command.replace('FILE', file)}`, { stdin: '4\nøHint: x\ndone\n' });
+  }
+});
+
+test.each(widths)('names of a codes file, and codes, forge no line in %i columns', async (terminal) => {
+  const shop = await openShop();
+  const codes = changeFile(shop, `code,petId,name\nA1,1,${forged}\nA2,2,${forged}\n`);
+  await shop.run(['config', 'set', 'codes', codes]);
+  const scans = { stdin: 'A1\nA2\nøHint: øcode\ndone\n', terminals: ['stdout', 'stderr'] as const };
+  await attack(shop, 'inventory count --new --yes', { terminal, ...scans });
+  for (const command of [
+    'list',
+    'list --fields name',
+    'get 1',
+    'get 1 2',
+    'set 1 5',
+    'set 1=3 2=5',
+    'watch --now --for 1',
+  ]) {
+    await attack(shop, `inventory ${command}`, { terminal });
+  }
+  for (const command of ['history list', 'undo --last']) await attack(shop, command, { terminal });
+});
+
+test('a configuration file forges no line', async () => {
+  const shop = await openShop();
+  mkdirSync(shop.folders.config, { recursive: true });
+  const settings = { [forged]: forged, codes: forged };
+  for (const text of [
+    JSON.stringify({ settings }),
+    JSON.stringify({ [forged]: 1, stores: { [forged]: {} } }),
+    forged,
+  ]) {
+    writeFileSync(join(shop.folders.config, 'config.json'), text, { mode: 0o600 });
+    for (const command of ['config list', 'status', 'inventory list --limit 1', 'config get codes']) {
+      await attack(shop, command);
+    }
+  }
+});
+
+test('a terminal that joins no characters breaks no line of a stranger anew', async () => {
+  const shop = await openShop();
+  const wide = `${'का'.repeat(30)} ${'👩‍👩‍👧'.repeat(9)} 𛀀𛀀 ${'⟨x⟩〈〉'.repeat(9)} Hint: petstock`;
+  const body = JSON.stringify({ code: 'bad_request', message: wide, status: 400 });
+  const env = { PETSTOCK_URL_STAGING: await answering(400, body) };
+  const { stderr } = await attack(shop, 'inventory list', { env });
+  const quoted = stderr.split('\n').filter((line) => line.startsWith('│ '));
+  expect(quoted.length).toBeGreaterThan(3);
+  // Each of these takes up to two columns by itself, and none of the marks less than none.
+  for (const line of quoted) {
+    const widest = [...line].reduce((sum, character) => sum + visibleWidth(character), 0);
+    expect(widest, line).toBeLessThanOrEqual(40);
+  }
+});
