@@ -77,7 +77,12 @@ export default defineConfig(async () => [
     entry: { index: 'src/library/index.ts' },
     format: 'esm',
     splitting: true,
-    dts: { entry: { index: 'src/library/index.ts' }, banner: '/// <reference lib="esnext.disposable" />' },
+    dts: {
+      entry: { index: 'src/library/index.ts' },
+      banner: '/// <reference lib="esnext.disposable" />',
+      // `npm run typecheck` checks: without it here, the build takes 7 s in place of 15. What can't be declared still fails.
+      compilerOptions: { noCheck: true, noEmitOnError: false },
+    },
     // CommonJS packages inside an ESM bundle still use what only CommonJS modules are given.
     banner: {
       js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);",
