@@ -106,7 +106,7 @@ function commitIn(clone: string, version: string): string {
 function build(clone: string, out: string, version: string, withBinaries: boolean): void {
   npm(clone, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline');
   npmRun(clone, 'build');
-  npmRun(clone, 'build:package');
+  npm(clone, 'run', 'build:package');
   const [dist, tarball] = [join(clone, 'dist'), `petstock-${version}.tgz`];
   cpSync(join(dist, 'packages', tarball), join(out, tarball));
   const packages = packagesOf(readFileSync(join(dist, 'LICENSES.txt'), 'utf8'));
