@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { releasedChangelog } from '../../.ci/release/changelog.ts';
+import { targets } from '../../.ci/release/runtime.ts';
+import { wrongPages } from '../../.ci/release/sign-macho.ts';
+import { repository } from '../support/installation.ts';
+
+const version = '987.0.0-rc.1';
+
+/** What a step of the workflow runs, found by its name or its beginning. */
+function stepOf(job: string, words: string): string {
+  const { jobs } = parse(readFileSync(join(repository, '.github/workflows/release.yml'), 'utf8'));
+  const steps: readonly { readonly name?: string; readonly run?: string }[] = jobs[job].steps;
+  const step = steps.find(({ name = '', run = '' }) => name === words || run.startsWith(words));
+  return step?.run ?? `echo "release.yml has no step ${words}"; false`;
+}
+
+test('the steps of the workflow make a release, which npm and GitHub take', { timeout: 1_200_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'petstock-workflow-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const clone = join(folder, 'clone');
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
+  const run = (script: string, cwd: string): string => {
+    const options = { cwd, env: { ...env, TAG: `v${version}` }, encoding: 'utf8', maxBuffer: 1e8 } as const;
+    const { status, stdout } = spawnSync('bash', ['-ec', `exec 2>&1; ${script}`], options);
+    if (status !== 0) throw new Error(`${script} failed:\n${stdout.slice(-5000)}`);
+    return stdout;
+  };
+  run(`git clone --quiet '${repository}' clone`, folder);
+  const changelog = readFileSync(join(clone, 'CHANGELOG.md'), 'utf8').replace(
+    '## Unreleased',
+    '## Unreleased\n\n- A thing.',
+  );
+  writeFileSync(join(clone, 'CHANGELOG.md'), releasedChangelog(changelog, version, '2026-01-02'));
+  run(
+    `npm version ${version} --no-git-tag-version --ignore-scripts
+    git config user.name Ada; git config user.email ada@example.com
+    git commit --quiet --all --message Release; git tag "$TAG"`,
+    clone,
+  );
+  run(stepOf('build', 'npm ci'), clone);
+  run(stepOf('build', 'Make the release of this tag'), clone);
+  renameSync(join(clone, 'dist/release'), join(folder, 'release'));
+  const release = join(folder, 'release');
+
+  const workflow = readFileSync(join(repository, '.github/workflows/release.yml'), 'utf8');
+  const named = [...workflow.matchAll(/: dist\/(release\S*)$/gm)].map(([, path = '']) => path);
+  expect(named.filter((path) => !existsSync(join(folder, path)))).toEqual([]);
+  const archives = targets.map(({ name }) => `petstock-${name}`);
+  const [tarball, debs] = [
+    `petstock-${version}.tgz`,
+    ['amd64', 'arm64'].map((name) => `petstock_987.0.0~rc.1_${name}.deb`),
+  ];
+  const sboms = [tarball, ...archives].map((name) => `${name}.cdx.json`);
+  const others = ['LICENSES.txt', 'NOTES.md', 'SHA256SUMS', 'petstock.1', 'petstock.json', 'petstock.rb'];
+  expect(readdirSync(release).sort()).toEqual(
+    [tarball, ...archives.map((name) => `${name}.tar.gz`), ...debs, ...sboms, ...others].sort(),
+  );
+  expect(run(stepOf('publish', 'sha256sum'), release)).not.toContain('FAILED');
+  for (const name of ['petstock-darwin-arm64', 'petstock-darwin-x64']) {
+    run(`tar -xzf release/${name}.tar.gz petstock LICENSES.txt && grep -q '^bun 1' LICENSES.txt`, folder);
+    expect(wrongPages(readFileSync(join(folder, 'petstock')))).toBe(0);
+  }
+  // Provenance is of GitHub's machines alone.
+  const publish = stepOf('publish', 'Publish at npm').replace('--provenance', '');
+  expect(run(`npm() { command npm "$@" --dry-run; }; ${publish}`, folder)).toMatch(/Publishing to .* with tag next/);
+  const given = run(`gh() { for word; do echo "$word"; done; }; ${stepOf('publish', 'Publish at GitHub')}`, folder);
+  expect(given.split('\n')).toEqual(
+    expect.arrayContaining([
+      '--prerelease',
+      'release/NOTES.md',
+      ...readdirSync(release).map((name) => `release/${name}`),
+    ]),
+  );
+});
