@@ -151,6 +151,8 @@ CREATE INDEX rows_by_change ON petstock.rows (touched) WHERE result NOT IN ('pen
 /** The version of the tables. Versions 1 and 2 were in no release. */
 export const schemaVersion = 4;
 export const oldestVersion = 3;
+/** The hint where a later version has made the tables. */
+export const updateHint = 'npm install --global petstock@latest';
 
 /** Bring the tables of a version to the next. A step that has been released is never changed: a change is another step. */
 const upgrades: Readonly<Record<number, string>> = {

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { openShop } from '../support/shop.ts';
 
 /** A shop whose address and key are in a configuration file alone: as 0.1 writes it, with what a later petstock has added. */
@@ -56,4 +57,33 @@ test('a file in a later format is neither used nor changed, and stops only what 
     expect(await run(command)).toMatchObject({ code: 0 });
   }
   expect(text()).toBe(before);
+});
+
+test('a state of a later petstock stops what needs it, is not changed, and goes on with that one', async () => {
+  const { run, folders } = await openShop();
+  expect(await run('inventory adjust 4 +2')).toMatchObject({ code: 0 });
+  const file = join(folders.state, 'state.db');
+  const { DatabaseSync } = await loadEngine();
+  const become = (version: number) => {
+    const database = new DatabaseSync(file);
+    database.exec(`PRAGMA user_version = ${version}`);
+    database.close();
+  };
+  const history = await run('history list --json');
+  become(99);
+  const reads = ['inventory list', 'limits', 'history list', 'history show latest', 'history export', 'state info'];
+  const writes = ['inventory set 4 2', 'inventory adjust 4 +1', 'undo --last --yes', 'history prune --keep 0 --yes'];
+  for (const command of [...reads, ...writes, 'state check', 'inventory watch']) {
+    const refused = await run(command);
+    expect([command, refused]).toEqual([command, expect.objectContaining({ code: 1, stdout: '', requests: [] })]);
+    expect(refused.stderr).toMatch(/state\.db was written by a later version .*\n/);
+    expect(refused.stderr).toContain('Hint: npm install --global petstock@latest\n');
+  }
+  for (const command of ['config list', 'config set low-stock 3', 'sandbox info', 'completion bash'])
+    expect([command, (await run(command)).code]).toEqual([command, 0]);
+  const status = await run('status');
+  expect([status.code, status.stdout + status.stderr]).toEqual([1, expect.stringContaining('later version')]);
+  become(4);
+  expect((await run('history list --json')).stdout).toBe(history.stdout);
+  expect(await run('undo --last --yes')).toMatchObject({ code: 0 });
 });

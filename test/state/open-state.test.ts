@@ -240,7 +240,7 @@ describe('a file of another version', () => {
   });
 
   it.each([
-    [99, 'later version', 'PETSTOCK_STATE_DIR'],
+    [99, 'later version', 'npm install'],
     [2, 'never released', 'mv '],
   ])('is left alone if this one can’t read it: %i', async (version, message, hint) => {
     const folder = temporaryFolder();

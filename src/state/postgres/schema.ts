@@ -1,6 +1,6 @@
 import { FailureError } from '../../shared/errors.ts';
 import { flag, number, statement } from '../store.ts';
-import { migrationFrom, oldestVersion, schemaVersion } from '../tables.ts';
+import { migrationFrom, oldestVersion, schemaVersion, updateHint } from '../tables.ts';
 import type { Ask } from './connection.ts';
 import { isMissing } from './postgres-errors.ts';
 
@@ -98,7 +98,7 @@ function readable(version: number, shown: string): number {
   if (version > schemaVersion) {
     throw new FailureError(
       `The shared state at ${shown} was written by a later version of petstock (schema ${version}, not ${schemaVersion}): update petstock`,
-      { hint: 'npm install --global petstock@latest' },
+      { hint: updateHint },
     );
   }
   if (version > 0 && version < oldestVersion) {

@@ -1,7 +1,6 @@
 import { FailureError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/where.ts';
-import { otherFolderHint } from '../other-folder.ts';
-import { migrationFrom, oldestVersion, schemaVersion } from '../tables.ts';
+import { migrationFrom, oldestVersion, schemaVersion, updateHint } from '../tables.ts';
 import { type Connection, incremental } from './connection.ts';
 
 /** `psst`, in ASCII: says whose file it is. */
@@ -60,8 +59,8 @@ function versionOf(connection: Connection): number {
   const { file } = connection;
   if (version > schemaVersion) {
     throw new FailureError(
-      `${file} was written by a later version of petstock: update petstock, or use another state folder`,
-      { hint: otherFolderHint },
+      `${file} was written by a later version of petstock (schema ${version}, not ${schemaVersion}): update petstock, or name another state folder by PETSTOCK_STATE_DIR`,
+      { hint: updateHint },
     );
   }
   if (version > 0 && version < oldestVersion) {
