@@ -139,16 +139,17 @@ function tableRow(facts: RecordedRow, names: PetNames | undefined): Row {
 
 const exportFields = [
   ...['run', 'env', 'store', 'baseUrl', 'command', 'user', 'host', 'file', 'undoes', 'runAt'],
-  ...[...rowFields, 'undoneBy', 'seq'],
+  ...[...rowFields, 'seq'],
 ];
 
 /**
  * Rows in the order in which they were settled, each with the facts of its run: what `history export` writes, and no table
- * shows. JSON has the whole error of a row, CSV and TSV its message. `seq` only grows.
+ * shows. JSON has the whole error of a row, CSV and TSV its message. `seq` only grows. Nothing is in it that a later run changes,
+ * such as who has undone the row: a load by cursor would never see that.
  */
 export function historyExportView(rows: () => AsyncIterable<SettledRow>): View {
   const toJson = ({ run, row }: SettledRow) => {
-    return { ...exportIdentity(run), ...rowJson(row), undoneBy: row.undoneBy ?? null, seq: row.touched };
+    return { ...exportIdentity(run), ...rowJson(row), seq: row.touched };
   };
   const toFlat = (settled: SettledRow): Row => {
     return { ...toJson(settled), error: settled.row.error?.message ?? null };

@@ -115,7 +115,7 @@ function exported(run: RunRecord, row: RecordedRow): Promise<string> {
 describe('the export', () => {
   it('has the facts of the run on every line', async () => {
     expect(await exported(largeRun, rowOf(1, { line: 2, reason: 'count', undoneBy: 'r2' }))).toBe(
-      '{"run":"20260115T120020Z-k3x9","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","undoes":null,"runAt":"2026-01-15T12:00:20.123Z","row":1,"line":2,"petId":42,"before":7,"after":12,"result":"applied","quantity":12,"reason":"count","ref":null,"at":"2026-01-15T12:00:21.000Z","undoneBy":"r2","seq":1}\n',
+      '{"run":"20260115T120020Z-k3x9","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","undoes":null,"runAt":"2026-01-15T12:00:20.123Z","row":1,"line":2,"petId":42,"before":7,"after":12,"result":"applied","quantity":12,"reason":"count","ref":null,"at":"2026-01-15T12:00:21.000Z","seq":1}\n',
     );
   });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { loadEngine } from '../../../src/state/sqlite/engine.ts';
+import { changeFile } from '../../support/changes.ts';
 import { recordRun, useState } from '../../support/recorded-runs.ts';
 import fc from '../../support/seeded-fast-check.ts';
 import { openShop, type Shop } from '../../support/shop.ts';
@@ -244,24 +245,43 @@ describe('history export', () => {
     expect(seen.map((line) => JSON.stringify(line)).join('\n')).toBe(stdout.trim());
     expect(seen.map(({ seq }) => seq)).toEqual(seen.map(({ seq }) => seq).toSorted((a, b) => a - b));
     expect(seen).toMatchObject([{ petId: 6 }, { petId: 4 }, { petId: 7 }]);
-    for (const filter of ['--ref night', '--user bob', '--pet 4', '--user bob --ref night --store ""']) {
-      const { stdout: found } = await shop.run([
-        'history',
-        'export',
-        ...filter
-          .replace('""', '')
-          .trim()
-          .split(' ')
-          .filter((word) => word !== '--store'),
-      ]);
-      expect(
-        found
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line)),
-      ).toMatchObject([{ petId: 4, ref: 'night', user: 'bob' }]);
+    for (const filter of ['--ref night', '--user bob', '--pet 4', '--user bob --ref night']) {
+      const found = (await shop.run(`history export ${filter}`)).stdout.trim().split('\n');
+      expect(found.map((line) => JSON.parse(line))).toMatchObject([{ petId: 4, ref: 'night', user: 'bob' }]);
     }
     expect(await ids(shop, '--ref', 'night')).toHaveLength(1);
+  });
+
+  test('by cursor has in the end what a whole export has, by run and row: rows are resumed and undone meanwhile', async () => {
+    const shop = await openShop({ faults: ['PATCH /inventory/6:status=500'] });
+    const read = async (options: string) => (await shop.run(`history export -q ${options}`.trim())).stdout.trim();
+    const rowsOf = (text: string) =>
+      text
+        .split('\n')
+        .map((line): [string, { seq: number }] => [
+          `${JSON.parse(line).run} ${JSON.parse(line).row}`,
+          JSON.parse(line),
+        ]);
+    const warehouse = new Map<string, { seq: number }>();
+    let cursor = 0;
+    const load = async () => {
+      const rows = rowsOf(await read(`--after ${cursor}`));
+      for (const [key, row] of rows) warehouse.set(key, row);
+      cursor = rows.at(-1)?.[1].seq ?? cursor;
+      return rows.map(([, row]) => row);
+    };
+    const file = changeFile(shop, 'petId,quantity\n4,20\n6,20\n');
+    expect((await shop.run(['inventory', 'apply', file, '--yes'])).code).toBe(8);
+    expect(await load()).toMatchObject([{ petId: 4, result: 'applied' }]);
+    shop.service.setFaults([]);
+    expect((await shop.run('inventory apply --resume latest --yes')).code).toBe(0);
+    expect(await load()).toMatchObject([{ petId: 6, result: 'applied' }]);
+    expect((await shop.run('undo --last --yes')).code).toBe(0);
+    expect(await load()).toMatchObject([
+      { petId: 4, command: 'undo' },
+      { petId: 6, command: 'undo' },
+    ]);
+    expect(new Map([...warehouse].sort(([, a], [, b]) => a.seq - b.seq))).toEqual(new Map(rowsOf(await read(''))));
   });
 
   test('is JSON, CSV or TSV where that is asked for, and no table', async () => {

@@ -30,8 +30,8 @@ export function defineHistoryExport(command: Command, run: Run): void {
     .description(
       'Writes every row that has its outcome, in the order in which they were settled: as NDJSON, one object a line with the facts of its run, for ' +
         'grep and for audit, or with -o as JSON, CSV or TSV. The seq of a row is higher than that of every row before it, and no row ever comes ' +
-        'later with a lower one: with --after and the last seq, nothing is missed and nothing comes twice. Of every environment, unless --env ' +
-        'names one. Sends nothing.',
+        'later with a lower one: with --after and the last seq, nothing is missed. A row comes again only if a resume has settled it anew; run and row ' +
+        'name it. An undo has rows of its own, with undoes. Of every environment, unless --env names one. Sends nothing.',
     )
     .option(
       '--since <date>',
