@@ -91,6 +91,13 @@ test('the history and the limits are there for programs', async () => {
   await client.close();
 });
 
+test('a write that the limit stops is said in whole sentences', async () => {
+  const { shop, client } = await open({ maxWait: 0 });
+  shop.service.setFaults(['PATCH /inventory/4:status=429:retry-after=3600']);
+  await expect(client.updateInventory(4, 5)).rejects.toThrow(/^A fault was asked for here\. Nothing was written$/);
+  await client.close();
+});
+
 test('without a state one pet is still set, and nothing can be adjusted', async () => {
   const { client } = await open({ stateFolder: undefined });
   expect(await client.updateInventory(4, 12)).toEqual({ petId: 4n, quantity: 12, status: 'available' });
