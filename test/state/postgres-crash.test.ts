@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Outcome } from '../../src/state/history.ts';
 import { openPostgres } from '../../src/state/postgres/open-postgres.ts';
@@ -5,7 +6,8 @@ import { NotOnStandbyError, type OpenWire, openWire, type Wire } from '../../src
 import type { State } from '../../src/state/state.ts';
 import type { RunLog } from '../../src/state/stored-run-log.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
-import { createStateClock, FakeProcesses, headOf, intentOf, rowsFor } from './rig.ts';
+import { until } from '../support/scripted-service.ts';
+import { collect, createStateClock, FakeProcesses, headOf, intentOf, rowsFor } from './rig.ts';
 
 /** The first test starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -164,3 +166,42 @@ async function settleSoon(log: RunLog, url: string, row: number): Promise<void> 
   await log.settle(Array.from({ length: 600 }, () => outcomeOf(row, 'applied')));
   await vi.waitFor(async () => expect((await recorded(url))[row - 1]).toBe('applied'), { timeout: 20_000 });
 }
+
+it('gives out no row while one with a lower number is still to commit', async () => {
+  const url = await temporaryDatabase();
+  const [early, late] = [await machineAt(url, 1), await machineAt(url, 2)];
+  const logs = [
+    await early.state.history.begin(headOf(), rowsFor(1n)),
+    await late.state.history.begin(headOf(), rowsFor(2n)),
+  ] as const;
+  await logs[0].intend([intentOf({ row: 1, petId: 1n }, 31_000)], undefined);
+  await logs[1].intend([intentOf({ row: 1, petId: 2n }, 31_000)], undefined);
+  const reader = await machineAt(url, 3);
+  const settled = async (after: number) => {
+    const rows = await collect(reader.state.history.settled({ after }));
+    return rows.map(({ row: { petId, touched } }) => ({ petId, seq: touched }));
+  };
+  const waiting = async (count: number) => {
+    const [found] = await runSql(url, 'SELECT count(*)::integer AS count FROM pg_locks WHERE NOT granted');
+    expect(found).toEqual({ count });
+  };
+  const holder = new pg.Client({ connectionString: url });
+  await holder.connect();
+  await holder.query('BEGIN');
+  await holder.query('SELECT 1 FROM petstock.rows WHERE pet_id = 1 FOR UPDATE');
+  const settle = async (log: RunLog, petId: bigint) => {
+    await log.settle([{ ...outcomeOf(1, 'applied'), petId }]);
+    await log.flush();
+  };
+  const first = settle(logs[0], 1n);
+  await until(() => waiting(1));
+  const second = settle(logs[1], 2n);
+  await until(() => waiting(2));
+  expect(await settled(0)).toEqual([]);
+  await holder.query('COMMIT');
+  await holder.end();
+  await Promise.all([first, second]);
+  const rows = await settled(0);
+  expect(rows.map(({ petId }) => petId)).toEqual([1n, 2n]);
+  expect(await settled(rows[0]?.seq ?? 0)).toEqual(rows.slice(1));
+});
