@@ -105,7 +105,7 @@ const tableColumns: readonly Column[] = [
   countColumn('wanted', 'Wanted'),
   { field: 'result', title: 'Result', whole: true, cell: resultCell },
   countColumn('quantity', 'Found'),
-  { field: 'error', title: 'Error', foreign: true },
+  { field: 'error', title: 'Error', foreign: true, under: true },
   { field: 'undoneBy', title: 'Taken back by', whole: true },
   { field: 'reason', title: 'Reason', foreign: true },
   { field: 'ref', title: 'Ref', foreign: true },

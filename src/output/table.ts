@@ -86,8 +86,36 @@ async function wholeTable(view: View, rows: readonly Row[], options: TableOption
   const [first] = layout.fits || !header || shape !== 'one' ? [] : uncut();
   if (first !== undefined) return recordLines(columns, first, options);
   if (!layout.fits && isFacts) return factLines(uncut(), options);
+  const under = layout.fits || (width ?? 0) < roomForLines ? undefined : columns.find((column) => column.under);
+  const upper = under && withTextUnder(columns, under, rows, options);
+  if (upper !== undefined) return upper;
   if (header && isWordy && isCramped(layout, needs)) return rows.map(recordWriter(columns, options)).join('');
   return (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
+}
+
+/** On a terminal that is narrower than this, a line for each value is easier to read than text under a row. */
+const roomForLines = 60;
+
+/** Returns a table with the text of one column in lines under its row; undefined if the other columns do not fit either. */
+function withTextUnder(
+  columns: readonly Column[],
+  under: Column,
+  rows: readonly Row[],
+  options: TableOptions,
+): string | undefined {
+  const { paint, width = Number.POSITIVE_INFINITY, header = true } = options;
+  const others = columns.filter((column) => column !== under);
+  const cells = rows.map((row) => tableCells(others, row, options));
+  const needs = measure(others, cells, header, width);
+  const layout = layOut(needs, width);
+  if (isCramped(layout, needs)) return undefined;
+  const write = lineWriter(layout);
+  const lines = rows.map((row, index) => {
+    const [cell] = tableCells([under], row, { ...options, width: undefined, bars: false });
+    const text = cell === undefined || cell.text === '' ? [] : barred(cell.text, width - 2);
+    return write(cells[index] ?? []) + text.map((line) => `  ${line}\n`).join('');
+  });
+  return (header ? headerLine(layout, paint) : '') + lines.join('');
 }
 
 /** Draws a whole table with cli-table3. @param header undefined: no header */

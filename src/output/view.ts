@@ -17,6 +17,8 @@ export interface Column {
   readonly whole?: true;
   /** Words that are not ours: where they are wrapped, each line has a bar in front. */
   readonly foreign?: true;
+  /** If the table is wider than the terminal, its text is shown whole, in lines under its row. */
+  readonly under?: true;
   /** Words about the column before it, under its title. */
   readonly remark?: true;
   /** On a narrow terminal it is cut, and then left out, before columns with a lower number or none. */

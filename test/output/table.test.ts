@@ -145,8 +145,8 @@ describe('one row', () => {
 
   it('that fits is a table', async () => {
     expect(await table(inventoryItemView(item, { lowStock: 5, before: 2 }), { width: 100 })).toMatchInlineSnapshot(`
-      "             Pet ID  Quantity  Status                           Before
-      9223372036854775807         0  reserved for a patient customer       2
+      "             Pet ID  Before  Quantity  Status
+      9223372036854775807       2         0  reserved for a patient customer
       "
     `);
   });
@@ -154,9 +154,9 @@ describe('one row', () => {
   it('that does not fit has a line for each value', async () => {
     expect(await table(inventoryItemView(item, { lowStock: 5, before: 2 }), { width: 40 })).toMatchInlineSnapshot(`
       "Pet ID  9223372036854775807
+      Before  2
       Qty     0
       Status  reserved for a patient customer
-      Before  2
       "
     `);
   });
@@ -165,9 +165,9 @@ describe('one row', () => {
     const view = inventoryItemView({ ...item, status: 'pending' }, { lowStock: 5, before: 2 });
     expect(visible(await table(view, { width: 40, color: true }))).toMatchInlineSnapshot(`
       "␛[1mPet ID␛[22m  9223372036854775807
+      ␛[1mBefore␛[22m  2
       ␛[1mQty␛[22m     0
       ␛[1mStatus␛[22m  ␛[33mpending␛[39m
-      ␛[1mBefore␛[22m  2
       "
     `);
   });

@@ -7,8 +7,8 @@ import { openShop, type Shop } from '../../support/shop.ts';
 
 const options = { terminal: 40, env: { NO_COLOR: '1' } };
 
-function expectNarrow(text: string): void {
-  for (const line of text.split('\n')) expect(visibleWidth(line), line).toBeLessThanOrEqual(40);
+function expectNarrow(text: string, width = 40): void {
+  for (const line of text.split('\n')) expect(visibleWidth(line), line).toBeLessThanOrEqual(width);
 }
 
 const rowsOf = (count: number) =>
@@ -99,6 +99,20 @@ test.each([0, 9_223_372_036_854_775_000n])(
     expect(wide.stdout).toMatch(/0 +out of stock +available/);
   },
 );
+
+test('at 60 columns the reason of a failure stands whole under its row', async () => {
+  const shop = await openShop();
+  const file = changeFile(shop, 'petId,expected,quantity,reason\n4,38,12,a long reason of the shop\n5,1,9,\n');
+  const at60 = { terminal: 60, env: { NO_COLOR: '1' } };
+  const applied = await shop.run(['inventory', 'apply', file, '--yes'], at60);
+  expect(applied.stdout).toMatch(/Result\n +3 .* applied\n +2 .* conflict\n {2}│ the stock is 39, not 38\n$/);
+  const { stdout } = await shop.run(
+    `history show ${JSON.parse((await shop.run('history list --json')).stdout)[0].run}`,
+    at60,
+  );
+  expect(stdout).toMatch(/ conflict .*\n {2}│ the stock is 39, not 38\n/);
+  expectNarrow(stdout, 60);
+});
 
 test('at 40 columns the history and failures are records, a field a line', async () => {
   const shop = await openShop({ quantityBounds: { max: 100n } });
