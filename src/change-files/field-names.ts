@@ -90,6 +90,8 @@ export class FieldNames {
   readonly #ignoresUnknown: boolean;
   readonly #found = new Set<Field>();
   readonly #unknown = new Set<string>();
+  /** A fault has the names that there are: the next need not repeat them. */
+  #hasNamedValid = false;
 
   constructor(kind: 'column' | 'field', { columns = new Map(), ignoreColumns = false }: NamingOptions = {}) {
     this.#kind = kind;
@@ -126,8 +128,9 @@ export class FieldNames {
     const nearest = nearestField(name);
     const valid = `the ${this.#kind}s are petId, quantity or delta, and optionally expected, reason, ref, status`;
     const ignored = this.#ignoresUnknown ? ', and what may be a precondition is never ignored' : '';
-    const hint = nearest === undefined ? valid : `did you mean ${nearest}?`;
-    return `${quoted(name)} is not a ${this.#kind} that petstock knows: ${hint}${ignored}`;
+    const hint = nearest !== undefined ? `: did you mean ${nearest}?` : this.#hasNamedValid ? '' : `: ${valid}`;
+    this.#hasNamedValid ||= nearest === undefined;
+    return `${quoted(name)} is not a ${this.#kind} that petstock knows${hint}${ignored}`;
   }
 
   /**

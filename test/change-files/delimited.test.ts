@@ -104,6 +104,13 @@ describe('the header', () => {
     ]);
   });
 
+  it('has the columns that there are named once', async () => {
+    expect(await faultsOf('petId,quantity,colour,size\n')).toEqual([
+      `1 colour: "colour" is not a column that petstock knows: ${known}`,
+      `1 size: "size" is not a column that petstock knows`,
+    ]);
+  });
+
   it('may be on several lines', async () => {
     const content = Buffer.from('"petId\n";"quan\ntity"\n1;2\n');
     expect(await readChunks(cut(content, [1]))).toMatchObject({

@@ -1,4 +1,5 @@
 import { type BulkReport, type BulkRow, isIdle, isWrong } from '../../inventory/change.ts';
+import { countsSentence } from '../../output/change-rows.ts';
 import { previewedRows, previewLines } from '../../output/preview.ts';
 import { estimateText } from '../../output/rate-limit-text.ts';
 import { reportSummary } from '../../output/report-view.ts';
@@ -51,7 +52,7 @@ export async function performPlan(session: Session, job: PlanJob, options: PlanO
   }
   const summary = progression === undefined ? 'Nothing to write.' : reportSummary(report);
   // A table says the same of one row.
-  const isSaid = report.rows.length === 1 && progression !== undefined && isTableForPerson(invocation);
+  const isSaid = report.rows.length === 1 && (progression ?? error) !== undefined && isTableForPerson(invocation);
   if (!isSaid) await invocation.messages.note(summary);
   const fault = await errorAfterKeeping(error, report.rows.filter(isWrong), options.keepFailed);
   await printReportBefore(fault, invocation, report, options);
@@ -93,7 +94,7 @@ function createAudience(session: Session, job: PlanJob, options: PlanOptions): R
     // Of a run that goes on, what is open: the rest is done.
     show: (rows) => {
       const open = job.resumed === undefined ? rows : rows.filter(({ result }) => openResults.has(result));
-      return showPreview(invocation, open, estimator, asks);
+      return showPreview(invocation, open, estimator, { asks, dryRun });
     },
     agree: async (rows) => {
       const question = planQuestion(rows, where, job.intention, await petNamesOf(invocation));
@@ -126,19 +127,23 @@ function createAudience(session: Session, job: PlanJob, options: PlanOptions): R
 
 /**
  * Shows on stderr what is about to be done, and how long that takes under the limits. Of one row whose question says all of it
- * nothing is shown.
- * @param asks a question follows: then it is shown with `--quiet` too
+ * nothing is shown. If nothing is to be written, a table for a person has the rows and why.
+ * @param options `asks`: a question follows, so that the plan is shown with `--quiet` too
  */
 async function showPreview(
   invocation: Invocation,
   rows: readonly BulkRow[],
   estimator: Estimator,
-  asks: boolean,
+  { asks, dryRun }: { readonly asks: boolean; readonly dryRun: boolean },
 ): Promise<void> {
   const { messages, context, globals } = invocation;
   const changes = rows.filter(({ result }) => result === 'planned').length;
   const shown = rows.filter((row) => !isIdle(row));
   if (asks && changes === 1 && shown.length === 1) return;
+  if (changes === 0 && shown.length > 0 && !dryRun && isTableForPerson(invocation)) {
+    if (rows.length > 1) await messages.note(countsSentence(rows));
+    return;
+  }
   const taken = estimator(changes);
   const names = await petNamesOf(invocation);
   const text = changes === 0 ? undefined : estimateText(changes, taken, context.clock.now());

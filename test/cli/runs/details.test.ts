@@ -13,7 +13,7 @@ function person(answer = true) {
     asked.push(question);
     return answer;
   };
-  return { asked, options: { terminal: 100, prompts: { confirm } } };
+  return { asked, options: { terminal: 100, env: { NO_COLOR: '1' }, prompts: { confirm } } };
 }
 
 const applied = (shop: Shop, text: string, ...args: string[]) =>
@@ -228,6 +228,23 @@ describe('the question has in it what is at stake', () => {
       ),
     ]);
   });
+});
+
+test('what can not be written is listed once', async () => {
+  const shop = await openShop();
+  await shop.run('inventory adjust 4 +22');
+  await shop.run('inventory adjust 4 -1');
+  const [, first] = JSON.parse((await shop.run('history list --json')).stdout);
+  const { options } = person();
+  const one = await shop.run(`undo ${first.run}`, options);
+  expect([one.code, one.stdout.match(/conflict/g)?.length]).toEqual([7, 1]);
+  expect(one.stderr).toMatch(
+    /^▸ [^\n]*\nRate limit: [^\n]*\nError: Nothing was written: pet 4: run \S+ \(inventory adjust\) has written it\s+since\./,
+  );
+  const file = changeFile(shop, 'petId,expected,quantity\n4,1,2\n5,2,3\n6,14,14\n');
+  const several = await shop.run(['inventory', 'apply', file], options);
+  expect(several.stderr).toMatch(/^▸ [^\n]*\n1 not edited, 2 conflicts\.\nNothing to write\.\n/);
+  expect(several.stdout.match(/conflict/g)).toHaveLength(2);
 });
 
 test('a resume shows what is open, and how much is written', async () => {
