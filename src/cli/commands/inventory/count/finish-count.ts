@@ -68,6 +68,11 @@ export async function finishCount(run: Session, counting: Counting, options: Fin
     await noteWritten(invocation, rows, options.to);
   }
   if (!session.isKept) session.end({ how: 'discarded' });
+  else if (options.dryRun) {
+    const name = shortOf(session);
+    const place = whereOptions(invocation.where);
+    await invocation.messages.note(`Session ${name} keeps what was counted: petstock inventory count ${name} ${place}`);
+  }
   if (unknowns.size > 0) throw faults.notCounted();
 }
 

@@ -146,7 +146,6 @@ async function count(invocation: Invocation, counting: Counting, { kind }: Choic
   const { tally, session } = counting;
   const { mode } = session.head;
   const screen = createCountScreen(invocation, () => tally, { mode, names: session.codes.names });
-  const name = shortOf(session);
   if (stdin.isTerminal) await introduce(invocation, counting, kind === 'new');
   let isDone = false;
   try {
@@ -164,13 +163,20 @@ async function count(invocation: Invocation, counting: Counting, { kind }: Choic
     }
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
-    const kept = session.isKept
-      ? `session ${name} keeps ${sumText(tally, mode)}`
-      : 'nothing of the dry run is kept, and the sessions are as they were';
-    throw error.with({ message: `Interrupted; ${kept}` });
+    throw error.with({ message: `Interrupted; ${leftBy(counting, kind)}` });
   } finally {
     await screen.stop(!isDone);
   }
+}
+
+/** Says what an interrupted count leaves; a session without a scan is discarded. */
+function leftBy({ session, tally }: Counting, kind: Choice['kind']): string {
+  if (!session.isKept) return 'nothing of the dry run is kept, and the sessions are as they were';
+  if (kind !== 'new' || tally.pets > 0 || tally.unknownUnits > 0) {
+    return `session ${shortOf(session)} keeps ${sumText(tally, session.head.mode)}`;
+  }
+  session.end({ how: 'discarded' });
+  return 'nothing was counted';
 }
 
 async function introduce({ messages }: Invocation, { session, tally }: Counting, isNew: boolean): Promise<void> {

@@ -74,3 +74,13 @@ test('a dry run of a merge at a terminal merges nothing', async () => {
   await count(shop, 'done\n', `--merge ${names.join(' ')} --dry-run`, person);
   expect(await statesIn(shop)).toEqual(['open', 'open']);
 });
+
+test('a dry run at a terminal says which session has what was scanned', async () => {
+  const shop = await openShop();
+  const look = await count(shop, '4 x2\ndone\n', '--take --dry-run', person);
+  const name = await sessionIn(shop);
+  expect(look.stderr).toContain(
+    `Session ${name} keeps what was counted: petstock inventory count ${name} --env staging\n`,
+  );
+  expect(writes(await count(shop, '', `${name} --yes --json`))).toEqual(['4 {"quantity":37}']);
+});

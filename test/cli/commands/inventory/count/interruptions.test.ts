@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { InterruptedError } from '../../../../../src/shared/errors.ts';
 import { stockOf } from '../../../../support/changes.ts';
 import { openShop } from '../../../../support/shop.ts';
-import { count, person, sessionIn, writes } from './count-rig.ts';
+import { count, person, sessionIn, statesIn, writes } from './count-rig.ts';
 
 test('Ctrl-C keeps the session, and says how to go on', async () => {
   const shop = await openShop();
@@ -23,6 +23,21 @@ test('Ctrl-C keeps the session, and says how to go on', async () => {
   expect(stopped.stderr).toContain(`Hint: petstock inventory count ${name} --env staging\n`);
   const on = await count(shop, '4\n', `${name} --yes --json`);
   expect(writes(on)).toEqual([`4 {"quantity":${Number(units) + 1}}`]);
+});
+
+test('Ctrl-C before the first scan keeps no session', async () => {
+  const shop = await openShop();
+  const abort = new AbortController();
+  const stopped = await count(shop, '\n\n\n', '', {
+    ...person,
+    interrupted: abort.signal,
+    onStderr: (text) => {
+      if (text.includes('Scan, or type')) abort.abort(new InterruptedError('Interrupted'));
+    },
+  });
+  expect(stopped.code).toBe(130);
+  expect(stopped.stderr).toMatch(/Error: Interrupted; nothing was counted\.\n$/);
+  expect(await statesIn(shop)).toEqual(['discarded']);
 });
 
 test('a run of it that breaks off is resumed, and the session makes no other one', async () => {
