@@ -2,6 +2,7 @@ import { grouped } from '../inventory/grouped.ts';
 import { errorJson, errorText } from '../output/error-text.ts';
 import { exactJson } from '../output/exact-json.ts';
 import { createPaint, wantsColor } from '../output/paint.ts';
+import { barred } from '../output/text-width.ts';
 import { formatDuration, localTime, minuteOf } from '../output/time.ts';
 import { configOf } from '../settings/config-file.ts';
 import { resolveKey } from '../settings/resolve.ts';
@@ -21,6 +22,7 @@ import {
 } from '../shared/errors.ts';
 import { systemFailureText } from '../shared/file-error.ts';
 import { sentence } from '../shared/parsed.ts';
+import { stripControlsFromBody } from '../shared/sanitize.ts';
 import { whereOptions } from '../shared/where.ts';
 import type { Context } from './context.ts';
 import type { GlobalOptions } from './invocation/globals.ts';
@@ -53,7 +55,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
   // Before the error, which is the last on stderr.
   if ((globals.debug || globals['debug=json']) && error.cause instanceof Error)
-    await stderr.write(`${error.cause.stack}\n`);
+    await stderr.write(`${stackText(error.cause, stderr)}\n`);
   if (isLog(context)) {
     const message = [facts.message, ...facts.lines].join('\n');
     const time = new Date(context.clock.now()).toISOString();
@@ -82,6 +84,11 @@ function firstOf(lines: readonly string[]): readonly string[] {
     ...lines.slice(0, mostLines),
     `… and ${more} more lines. To see all of them, run it again with 2> faults.txt`,
   ];
+}
+
+/** Returns where an error was thrown. Its message may be words of the service: a terminal shows it with a bar in front of each line. */
+function stackText({ stack = '' }: Error, { isTerminal, columns = 80, redact = same }: Context['stderr']): string {
+  return barred(stripControlsFromBody(redact(stack)), isTerminal ? columns : undefined).join('\n');
 }
 
 const same = (text: string): string => text;

@@ -1,10 +1,10 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Counted, CountStep } from '../inventory/count/tally.ts';
 import { grouped } from '../inventory/grouped.ts';
-import { singleLine } from '../shared/sanitize.ts';
+import { isPlainName, plainName, singleLine } from '../shared/sanitize.ts';
 import { counted } from './change-rows.ts';
 import type { Paint } from './paint.ts';
-import { padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
+import { bar, barred, padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
 
 /** The sums of a count. */
 export interface CountSum {
@@ -117,8 +117,8 @@ export function unknownRows(unknowns: ReadonlyMap<string, number>, paint: Paint,
   const shown = [...unknowns].slice(0, mostShown);
   const room = Math.max(8, width - 12);
   const names = shown.map(([code, units]) => {
-    const lines = width === Number.POSITIVE_INFINITY ? [singleLine(code)] : wrap(singleLine(code), room);
-    return { lines: lines.map((line) => truncate(line, room)), units };
+    const lines = wrap(singleLine(code), room);
+    return { lines: lines.length === 1 && isPlainName(code) ? lines : barred(singleLine(code), room), units };
   });
   const nameWidth = names.reduce((most, { lines }) => Math.max(most, ...lines.map(visibleWidth)), 0);
   const rest = unknowns.size - shown.length;
@@ -142,7 +142,7 @@ export function nameOf(what: Counted): string {
 /** `42 Rex` */
 function petText(what: Counted, names: PetNames): string {
   const name = typeof what === 'bigint' ? names.get(what) : undefined;
-  return name === undefined ? nameOf(what) : `${nameOf(what)} ${singleLine(name)}`;
+  return name === undefined ? nameOf(what) : `${nameOf(what)} ${plainName(name)}`;
 }
 
 function changeText({ before, after }: CountStep): string {
@@ -151,7 +151,8 @@ function changeText({ before, after }: CountStep): string {
   return change < 0 ? ` (${grouped(change)})` : ` (+${grouped(change)})`;
 }
 
-/** A code may be anything, and long: it is cut where it has to be, and what follows it never. */
+/** A code may be anything, and long: it is cut where it has to be, and what follows it never. What is more than a name has a bar in front. */
 function withCode(code: string, rest: string, width: number): string {
-  return truncate(singleLine(code), Math.max(4, width - visibleWidth(rest))) + rest;
+  const shown = isPlainName(code) ? code : bar + singleLine(code);
+  return truncate(shown, Math.max(4, width - visibleWidth(rest))) + rest;
 }

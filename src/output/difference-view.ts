@@ -21,7 +21,7 @@ export interface DifferencesOptions {
  * @param source can be read once
  */
 export function differencesView(source: Batches<Difference>, { left, right, names }: DifferencesOptions): View {
-  const more: readonly Column[] = names === undefined ? [] : [{ field: 'name', title: 'Name' }];
+  const more: readonly Column[] = names === undefined ? [] : [{ field: 'name', title: 'Name', foreign: 'name' }];
   const named = <T extends object>(convert: (difference: Difference) => T) => {
     return mapBatches(source, (difference) => {
       const name = names?.get(difference.petId);
@@ -93,7 +93,7 @@ function tableColumns(left: string, right: string): readonly Column[] {
     number('left', sideTitle(left)),
     number('right', sideTitle(right)),
     { field: 'by', title: 'By', align: 'right', whole: true, cell: byCell },
-    { field: 'status', title: 'Status' },
+    { field: 'status', title: 'Status', foreign: 'name' },
   ];
 }
 

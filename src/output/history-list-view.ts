@@ -1,6 +1,7 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { grouped } from '../inventory/grouped.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
+import { plainName } from '../shared/sanitize.ts';
 import { whereName } from '../shared/where.ts';
 import { batchesOf } from './batches.ts';
 import { counted, errorJsonOf } from './change-rows.ts';
@@ -70,17 +71,17 @@ const roomForPets = 76;
 const tableColumns: readonly Column[] = [
   { field: 'at', title: 'At', whole: true },
   { field: 'change', title: 'Change' },
-  { field: 'command', title: 'Command' },
+  { field: 'command', title: 'Command', foreign: 'name' },
   {
     field: 'result',
     title: 'Result',
     cell: (value, row, paint) => (row.whole === true ? `${value}` : paint.yellow(`${value}`)),
   },
   { field: 'run', title: 'Run', whole: true, cell: (value, _row, paint) => paint.cyan(`${value}`) },
-  { field: 'env', title: 'Env', yields: 1 },
+  { field: 'env', title: 'Env', foreign: 'name', yields: 1 },
 ];
-const byColumn: Column = { field: 'by', title: 'By', yields: 2 };
-const reasonColumn: Column = { field: 'reason', title: 'Reason', foreign: true, yields: 3 };
+const byColumn: Column = { field: 'by', title: 'By', foreign: 'name', yields: 2 };
+const reasonColumn: Column = { field: 'reason', title: 'Reason', foreign: 'words', yields: 3 };
 
 async function* tableRows(
   runs: () => AsyncIterable<RunRecord>,
@@ -114,7 +115,7 @@ function byText({ user, host }: RunRecord): string {
 function changeText({ petId, before, after, result, quantity }: RecordedRow, names: PetNames | undefined): string {
   const name = names?.get(petId);
   const written = result === 'differs' && quantity !== undefined ? quantity : after;
-  const pet = name === undefined ? `${petId}` : `${petId} ${name}`;
+  const pet = name === undefined ? `${petId}` : `${petId} ${plainName(name)}`;
   return `${pet}: ${before === undefined ? '?' : grouped(before)} → ${grouped(written)}`;
 }
 

@@ -1,7 +1,7 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { grouped } from '../inventory/grouped.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
-import { singleLine } from '../shared/sanitize.ts';
+import { plainName, singleLine } from '../shared/sanitize.ts';
 import { whereName, whereOptions } from '../shared/where.ts';
 import { batchesOf } from './batches.ts';
 import { countColumn, counted, faultText, numberColumn as number, resultCell } from './change-rows.ts';
@@ -21,13 +21,14 @@ export function historyRunFacts(facts: RunRecord): RunFacts {
   const from = file === undefined ? '' : `, from ${file === '-' ? 'stdin' : file}`;
   const own = [
     `Run ${run}: ${command}`,
-    `${localMinute(at)}, ${whereName({ store, env })} (${baseUrl})`,
+    `${localMinute(at)}, ${whereName({ store, env })}`,
     writtenText(facts),
-    ...(undoes === undefined ? [] : [`Takes back run ${undoes}`]),
-    ...(undoneBy.length === 0 ? [] : [`${undoneText(facts)} by run ${undoneBy.join(', ')}`]),
+    ...(undoes === undefined ? [] : [`Takes back run ${plainName(undoes)}`]),
+    ...(undoneBy.length === 0 ? [] : [`${undoneText(facts)} by run ${undoneBy.map(plainName).join(', ')}`]),
   ];
   const words = [
     `By ${user === undefined ? '' : `${user} on `}${host}${from}`,
+    `At ${baseUrl}`,
     ...(reason === undefined ? [] : [reason]),
   ];
   return { own: own.map(singleLine), words: words.map(singleLine) };
@@ -99,16 +100,16 @@ const tableColumns: readonly Column[] = [
   number('row', 'Row'),
   number('line', 'Line'),
   number('petId', 'Pet ID'),
-  { field: 'name', title: 'Name' },
+  { field: 'name', title: 'Name', foreign: 'name' },
   countColumn('before', 'Before'),
   countColumn('after', 'After'),
   countColumn('wanted', 'Wanted'),
   { field: 'result', title: 'Result', whole: true, cell: resultCell },
   countColumn('quantity', 'Found'),
-  { field: 'error', title: 'Error', foreign: true, under: true },
+  { field: 'error', title: 'Error', foreign: 'words', under: true },
   { field: 'undoneBy', title: 'Taken back by', whole: true },
-  { field: 'reason', title: 'Reason', foreign: true },
-  { field: 'ref', title: 'Ref', foreign: true },
+  { field: 'reason', title: 'Reason', foreign: 'words' },
+  { field: 'ref', title: 'Ref', foreign: 'words' },
 ];
 
 async function runTable(rows: () => AsyncIterable<RecordedRow>, names: PetNames | undefined): Promise<Grid> {

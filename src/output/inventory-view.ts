@@ -138,8 +138,13 @@ function inventoryColumns(lowStock: number): Readonly<Record<ShownField, Column>
         return color === undefined ? numberText(value) : paint[color](numberText(value));
       },
     },
-    status: { field: 'status', title: 'Status', cell: (value, _row, paint) => statusCell(`${value ?? ''}`, paint) },
-    name: { field: 'name', title: 'Name' },
+    status: {
+      field: 'status',
+      title: 'Status',
+      foreign: 'name',
+      cell: (value, _row, paint) => statusCell(`${value ?? ''}`, paint),
+    },
+    name: { field: 'name', title: 'Name', foreign: 'name' },
   };
 }
 
@@ -218,6 +223,7 @@ const summaryColumns = [
   {
     field: 'status',
     title: 'Status',
+    foreign: 'name',
     cell: (value, row, paint) => (row.isTotal ? paint.bold('Total') : statusCell(`${value}`, paint)),
   } satisfies Column as Column,
   totalColumn('pets', 'Pets'),

@@ -2,7 +2,7 @@ import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkRow, isIdle } from '../inventory/change.ts';
 import { grouped } from '../inventory/grouped.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
-import { singleLine } from '../shared/sanitize.ts';
+import { plainName, singleLine } from '../shared/sanitize.ts';
 import { counted, countsSentence, faultText, resultCell } from './change-rows.ts';
 import type { Paint } from './paint.ts';
 import { padStart, truncate, visibleWidth, wrap } from './text-width.ts';
@@ -54,7 +54,7 @@ export function previewLines(
 function withName(line: string, row: BulkRow | undefined, names: PetNames | undefined, width: number): string {
   const name = row && names?.get(row.petId);
   const room = width - visibleWidth(line) - 2;
-  return name === undefined || room < 4 ? line : `${line}  ${truncate(singleLine(name), room)}`;
+  return name === undefined || room < 4 ? line : `${line}  ${truncate(plainName(name), room)}`;
 }
 
 /** Rows that deserve a look go first, but leaves room for ordinary rows; what was chosen stands in the order of the plan. */

@@ -63,7 +63,7 @@ function resultOf({ result }: BulkRow): string {
   return result === 'notEdited' ? 'unchanged' : result;
 }
 
-const error: Column = { field: 'error', title: 'Error', foreign: true, under: true };
+const error: Column = { field: 'error', title: 'Error', foreign: 'words', under: true };
 const shownColumns: readonly Column[] = [
   number('line', 'Line'),
   number('petId', 'Pet ID'),

@@ -1,4 +1,4 @@
-import { singleLine } from '../shared/sanitize.ts';
+import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import { bar, truncate } from './text-width.ts';
 import type { Column, RenderOptions, Row, Scalar } from './view.ts';
 
@@ -25,10 +25,16 @@ export function tableCells(columns: readonly Column[], row: Row, options: CellOp
     const value = clean[column.field] ?? null;
     const shown = column.cell === undefined ? `${value ?? ''}` : column.cell(value, clean, options.paint);
     return {
-      text: options.bars && column.foreign && shown !== '' ? bar + shown : shown,
+      text: options.bars && needsBar(column, value) ? bar + shown : shown,
       kind: typeof value === 'bigint' ? 'id' : typeof value === 'number' ? 'number' : 'text',
     };
   });
+}
+
+/** Reports whether a value could be taken for words of ours. */
+export function needsBar({ foreign }: Column, value: Scalar): boolean {
+  if (foreign === undefined || value === null || value === '') return false;
+  return foreign === 'words' || !isPlainName(`${value}`);
 }
 
 /** Returns the row with harmless text on one line, little longer than the terminal. */

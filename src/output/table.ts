@@ -1,4 +1,4 @@
-import { singleLine } from '../shared/sanitize.ts';
+import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import { chunksOf } from './batches.ts';
 import { headerLine, isCramped, type Layout, layOut, layOutLong, lineWriter, measure } from './lanes.ts';
 import { type CellOptions, shortened, type TableCell, tableCells } from './table-cells.ts';
@@ -165,14 +165,16 @@ function recordLines(columns: readonly Column[], cells: readonly TableCell[], op
       if (columns[index]?.remark) return [];
       const { text, kind } = cells[index] ?? { text: '', kind: 'text' };
       const isFixed = kind !== 'text' || text.includes('\x1b') || width === Number.POSITIVE_INFINITY;
-      const lines = isFixed
-        ? [text + remark(index + 1)]
-        : columns[index]?.foreign
-          ? barred(text, room)
-          : wrap(text, room);
+      const lines = isFixed ? [text + remark(index + 1)] : fieldLines(text, room, columns[index]?.foreign);
       return `${padEnd(paint.bold(title), indent)}${lines.join(`\n${blanks(indent)}`)}`.trimEnd().concat('\n');
     })
     .join('');
+}
+
+function fieldLines(text: string, room: number, foreign: Column['foreign']): string[] {
+  const lines = wrap(text, room);
+  if (foreign === undefined || (foreign === 'name' && lines.length === 1 && isPlainName(text))) return lines;
+  return barred(text, room);
 }
 
 /** Makes records of the rows of a list: of each only the fields that it has, with a blank line between two. */

@@ -8,9 +8,11 @@ const paintCodes = /\x1b\[[0-9;]*m/g;
 function makeUnicode() {
   return {
     segmenter: new Intl.Segmenter('en', { granularity: 'grapheme' }),
-    invisible: /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u,
+    /** Hangul vowels and final consonants join the letter before them. */
+    invisible: /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}\u1160-\u11ff]+$/u,
+    emoji: /\p{Emoji_Presentation}|\ufe0f/u,
     /** Emoji, and the East Asian blocks whose characters take two columns. */
-    wide: /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u,
+    wide: /\p{Emoji_Presentation}|[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18cff}\u{1aff0}-\u{1b2ff}\u{20000}-\u{3fffd}]/u,
   };
 }
 
@@ -75,13 +77,13 @@ function fits(text: string, width: number): boolean {
 }
 
 /** Returns the text on lines of at most `width` columns, broken at spaces if possible. For text without paint. */
-export function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width: number, widthOf = graphemeWidth): string[] {
   const lines: string[] = [];
   let rest = text;
   while (rest !== '') {
     // Few characters have more than 16 code units; looking no further keeps long texts linear.
     const start = Number.isFinite(width) ? rest.slice(0, (width + 1) * 16) : rest;
-    const head = headOf(start, width) || String.fromCodePoint(start.codePointAt(0) ?? 0);
+    const head = headOf(start, width, widthOf) || String.fromCodePoint(start.codePointAt(0) ?? 0);
     if (head.length === rest.length) break;
     const space = rest[head.length] === ' ' ? head.length : head.lastIndexOf(' ');
     lines.push(space > 0 ? rest.slice(0, space) : head);
@@ -98,7 +100,8 @@ export const bar = '│ ';
  * message of petstock. Their own line ends stay.
  */
 export function barred(text: string, width = Number.POSITIVE_INFINITY): string[] {
-  return text.split('\n').flatMap((line) => wrap(line, Math.max(1, width - bar.length)).map((part) => bar + part));
+  const room = Math.max(1, width - bar.length);
+  return text.split('\n').flatMap((line) => wrap(line, room, widestForm).map((part) => bar + part));
 }
 
 /**
@@ -118,12 +121,12 @@ export function messageLines(text: string, width: number): string[] {
 }
 
 /** As much of the beginning as fits, in whole characters. */
-function headOf(text: string, width: number): string {
+function headOf(text: string, width: number, widthOf = graphemeWidth): string {
   if (plain.test(text)) return text.slice(0, width);
   let used = 0;
   let end = 0;
   for (const { segment, index } of graphemesOf(text)) {
-    used += graphemeWidth(segment);
+    used += widthOf(segment);
     if (used > width) return text.slice(0, index);
     end = index + segment.length;
   }
@@ -132,8 +135,17 @@ function headOf(text: string, width: number): string {
 
 function graphemeWidth(grapheme: string): number {
   unicode ??= makeUnicode();
-  if (unicode.invisible.test(grapheme)) return 0;
-  return unicode.wide.test(grapheme) ? 2 : 1;
+  return unicode.emoji.test(grapheme) ? 2 : widestForm(grapheme);
+}
+
+/** Returns the columns on a terminal that joins no characters: there the parts of an emoji, or of a syllable, are beside each other. */
+function widestForm(grapheme: string): number {
+  unicode ??= makeUnicode();
+  let width = 0;
+  for (const character of grapheme) {
+    width += unicode.wide.test(character) ? 2 : unicode.invisible.test(character) ? 0 : 1;
+  }
+  return width;
 }
 
 /** The text with spaces before it, `width` columns in all. */

@@ -15,8 +15,8 @@ export interface Column {
   readonly align?: 'left' | 'right';
   /** No table cuts it, however narrow: a line is rather longer than the terminal. Numbers are never cut anyway. */
   readonly whole?: true;
-  /** Words that are not ours: where they are wrapped, each line has a bar in front. */
-  readonly foreign?: true;
+  /** Words that are not ours: each line of them has a bar in front; of a name only if it is wrapped, or is more than a name. */
+  readonly foreign?: 'words' | 'name';
   /** If the table is wider than the terminal, its text is shown whole, in lines under its row. */
   readonly under?: true;
   /** Words about the column before it, under its title. */

@@ -1,9 +1,10 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { grouped } from '../inventory/grouped.ts';
 import type { Difference } from '../inventory/stock-list.ts';
-import { singleLine } from '../shared/sanitize.ts';
+import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import { stockRemark } from './inventory-view.ts';
 import type { Paint } from './paint.ts';
+import { bar, truncate, visibleWidth } from './text-width.ts';
 import { isoTime, localTime } from './time.ts';
 import { plainColumns, type Row, type View } from './view.ts';
 
@@ -49,25 +50,30 @@ const fields = ['at', 'petId', 'before', 'after', 'status', 'change', 'statusBef
 /** Stands above the lines for a person. */
 export const watchHeading = 'Time      Pet  Stock';
 
-/** Returns the same for a person, a line each: `14:02:11  4  39 → 3  (-36)  low  available  Rex`. */
+/**
+ * Returns the same for a person, a line each: `14:02:11  4  39 → 3  (-36)  low  available  Rex`. What is more than a name has a
+ * bar in front of it, and is cut at the end of the line.
+ */
 export function seenChangesLines(
   { at, changes, isPresent }: SeenFacts,
-  { names, lowStock }: SeenOptions & { readonly lowStock: number },
+  { names, lowStock, width }: SeenOptions & { readonly lowStock: number; readonly width: number },
   paint: Paint,
 ): string[] {
   const time = paint.dim(localTime(at));
   return changes.map((change) => {
     const { petId, right } = change;
-    const name = names?.get(petId);
     const remark = right === undefined ? '' : stockRemark(right, lowStock, paint);
     const parts = [
       time,
       paint.bold(`${petId}`),
       ...stockWords(change, isPresent, paint),
       ...(remark === '' ? [] : [remark]),
-      statusWords(change, paint),
-      ...(name === undefined ? [] : [singleLine(name)]),
     ];
+    for (const text of [...statusWords(change), names?.get(petId)]) {
+      if (text === undefined) continue;
+      const word = isPlainName(text) ? text : bar + singleLine(text);
+      parts.push(truncate(word, Math.max(8, width - visibleWidth(parts.join('  ')) - 2)));
+    }
     return parts.join('  ');
   });
 }
@@ -82,8 +88,9 @@ function stockWords({ change, left, right }: Difference, isPresent: boolean, pai
   return [`${grouped(left.quantity)} → ${grouped(right.quantity)}`, difference, ...word];
 }
 
-function statusWords({ left, right }: Difference, paint: Paint): string {
-  const status = singleLine((right ?? left)?.status ?? '');
-  if (left === undefined || right === undefined || left.status === right.status) return status;
-  return `${singleLine(left.status)} → ${paint.yellow(status)}`;
+function statusWords({ left, right }: Difference): string[] {
+  const status = (right ?? left)?.status ?? '';
+  return left === undefined || right === undefined || left.status === status
+    ? [status]
+    : [`${left.status} → ${status}`];
 }

@@ -1,5 +1,6 @@
 import type { Permit } from '../rate-limit/governor.ts';
 import { ConflictError } from '../shared/errors.ts';
+import { plainName } from '../shared/sanitize.ts';
 import type { Place } from '../state/stored-pets.ts';
 import type { Stock } from '../writes/row-write.ts';
 import { execute, type RunAudience, type RunEnd, type RunOptions, type RunPlan } from './execute.ts';
@@ -82,7 +83,7 @@ async function enterInTurn({ clock, interrupted, onDelay }: RunSite, petId: bigi
     const busy = await place.enter();
     if (busy === undefined) return;
     const at = clock.monotonic();
-    const by = busy.run === undefined ? 'another command' : `run ${busy.run}`;
+    const by = busy.run === undefined ? 'another command' : `run ${plainName(busy.run)}`;
     if (at - began > busyWait.longest && (busy.until ?? 0) < at) {
       throw new ConflictError(
         `Nothing was written: ${by} has been writing pet ${petId} for ${busyWait.longest / 1000} s`,

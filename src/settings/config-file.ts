@@ -4,6 +4,7 @@ import { FailureError, UsageError } from '../shared/errors.ts';
 import { systemCode } from '../shared/file-error.ts';
 import { fault, type Parsed, parsed, sentence } from '../shared/parsed.ts';
 import { type PrivateFile, readPrivateFile, requirePrivateFolder } from '../shared/private-files.ts';
+import { plainName } from '../shared/sanitize.ts';
 import { parseCommandLine } from './command-line.ts';
 import { parseBaseUrl, parseKey } from './key-and-url.ts';
 import {
@@ -182,7 +183,7 @@ function decodeSettings(stored: JsonObject, file: string, unknown: string[]): St
   const known = Object.entries(stored).filter(([text, value]) => {
     const name = settingNames.find((setting) => setting === text);
     if (name === undefined)
-      unknown.push(`"${text}" is not a setting and has no effect.${didYouMean(text, settingNames)}`);
+      unknown.push(`"${plainName(text)}" is not a setting and has no effect.${didYouMean(text, settingNames)}`);
     else if (!isStorable(name, value)) throw faulty(file, `the setting "${name}" must be ${definitionOf(name).rule}.`);
     return name !== undefined;
   });

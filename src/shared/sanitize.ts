@@ -31,3 +31,19 @@ export function singleLine(text: string): string {
   if (!suspect.test(text)) return text;
   return stripControls(text.replace(/[\t\n\v\f\r\x85\u2028\u2029][\s\x85]*/g, ' '));
 }
+
+/** In characters. */
+const longestName = 100;
+/** What names don't have. Without a colon, or what looks like one, no name is the label of a message. */
+const notInNames = /[^\p{L}\p{M}\p{N} ._@'’()/\\&,+#~?!→-]|[\u02d0\u02d1\u0903]/gu;
+
+/** Returns a name that somebody else has chosen for a sentence of ours: at most 100 characters, what no name has as `�`. */
+export function plainName(text: string): string {
+  const name = singleLine(text.slice(0, 2 * longestName + 1)).replace(notInNames, '\ufffd');
+  return name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
+}
+
+/** Reports whether a text can be nothing but a name. */
+export function isPlainName(text: string): boolean {
+  return plainName(text) === text;
+}

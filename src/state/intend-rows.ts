@@ -9,6 +9,7 @@ import {
   listOf,
   type Moment,
   type Numbered,
+  name,
   number,
   piecesOf,
   type Row,
@@ -207,8 +208,8 @@ function* writersOf(at: Moment, { id, service }: BegunRun, intents: readonly Int
     writers.set(
       intent,
       [...later, ...unknown].map((row) => ({
-        run: String(row.run),
-        command: String(row.command),
+        run: name(row.run),
+        command: name(row.command),
         result: String(row.result) as RecordedResult,
         touched: number(row.touched) ?? 0,
         arrives: ends.of(keptTime(row)),

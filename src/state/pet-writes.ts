@@ -1,6 +1,6 @@
 import { possibleWrites } from './decide.ts';
 import type { PetBefore, PetWrite, RecentWrite, RowPosition, RunOfService } from './history.ts';
-import { number, type Row, type Store, statement, text } from './store.ts';
+import { name, number, type Row, type Store, statement, text } from './store.ts';
 
 const possible = possibleWrites.map((result) => `'${result}'`).join();
 const ofPet = 'pet_id = ? AND service = (SELECT id FROM petstock.services WHERE name = ?)';
@@ -61,7 +61,7 @@ function writtenRowIn(row: Row): WrittenRow {
   const result = String(row.result) as WrittenRow['result'];
   return {
     run: String(row.run),
-    command: String(row.command),
+    command: name(row.command),
     undoes: text(row.undoes),
     row: Number(row.row),
     line: Number(row.line),

@@ -9,12 +9,12 @@ import {
   justWrites,
   look,
   type Moment,
+  name,
   number,
   type Row,
   type Statement,
   type Store,
   statement,
-  text,
   type Work,
 } from './store.ts';
 import { type Ends, endsOf, keptTime } from './times.ts';
@@ -139,7 +139,10 @@ export class Presence {
     const judgement = this.#judgement(at);
     return {
       has: (id) => id === this.id || isAlive(holders.get(id), judgement),
-      identityOf: (id) => holders.get(id)?.identity,
+      nameOf: (id) => {
+        const other = holders.get(id)?.identity;
+        return other && `process ${other.pid} on ${name(other.host)}`;
+      },
       endsElsewhere: (id) => {
         const holder = holders.get(id);
         return holder !== undefined && this.#isElsewhere(holder.identity, at) ? holder.ends : undefined;
@@ -157,10 +160,10 @@ export class Presence {
   async list(): Promise<readonly PresentProcess[]> {
     const present = await look(this.#store, (at) => this.#listing(at));
     return present.map(({ row, identity }) => ({
-      process: identity,
-      command: String(row.command),
+      process: { ...identity, host: name(identity.host) },
+      command: name(row.command),
       since: Math.round(number(row.since) ?? 0),
-      ...(row.os_user !== null && { user: text(row.os_user) }),
+      ...(row.os_user !== null && { user: name(row.os_user) }),
     }));
   }
 
@@ -267,7 +270,8 @@ export class Presence {
 
 export interface Living {
   has(id: string): boolean;
-  identityOf(id: string): ProcessIdentity | undefined;
+  /** Returns who it is for a message: `process 7 on till-2`. */
+  nameOf(id: string): string | undefined;
   /** When the lease of a process of another start of the machine ends, unless it is renewed; undefined for any other process. */
   endsElsewhere(id: string): number | undefined;
 }
@@ -275,6 +279,11 @@ export interface Living {
 const selectPresence = 'SELECT id, identity, os_user, command, since, boot, expires, lasts FROM petstock.presence';
 
 function holderIn(row: Row, ends: Ends): Holder {
-  const identity = JSON.parse(String(row.identity)) as ProcessIdentity;
-  return { id: String(row.id), identity, ends: ends.of(keptTime(row)) ?? 0 };
+  return { id: String(row.id), identity: identityIn(String(row.identity)), ends: ends.of(keptTime(row)) ?? 0 };
+}
+
+/** Returns who a process says that it is; nothing of it is empty or another type, whoever wrote the row. */
+function identityIn(json: string): ProcessIdentity {
+  const { host = '', namespace = '', boot = '', pid = 0, startedAt = '' } = Object(JSON.parse(json));
+  return { host: `${host}`, namespace: `${namespace}`, boot: `${boot}`, pid: Number(pid), startedAt: `${startedAt}` };
 }

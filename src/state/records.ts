@@ -1,7 +1,7 @@
 import type { RowError } from '../inventory/change.ts';
 import { recordedResults } from '../inventory/run-records.ts';
 import type { RecordedResult, RecordedRow, RunFilter, RunRecord } from './history.ts';
-import { flag, number, type Row, text, type Value } from './store.ts';
+import { flag, name, number, type Row, text, type Value } from './store.ts';
 
 /** The columns of a run, with the name of its service. */
 export const runColumns =
@@ -20,14 +20,14 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
   return {
     run: String(row.run),
     at: Math.round(Number(row.at)),
-    command: String(row.command),
-    env: String(row.env),
-    store: text(row.store),
+    command: name(row.command),
+    env: name(row.env),
+    store: row.store === null ? undefined : name(row.store),
     baseUrl: String(row.base_url),
     service: String(row.service_name),
     scope: String(row.scope),
     user: text(row.os_user),
-    host: String(row.host),
+    host: name(row.host),
     file: text(row.file),
     contentHash: text(row.content_hash),
     hasDeltas: flag(row.has_deltas),

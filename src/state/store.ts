@@ -1,4 +1,5 @@
 import type { Clock } from '../shared/clock.ts';
+import { plainName } from '../shared/sanitize.ts';
 
 /** A value of a statement. An integer beyond 2^53 goes in as a bigint, and comes out as text: `CAST(pet_id AS TEXT)`. */
 export type Value = string | number | bigint | null;
@@ -163,6 +164,11 @@ export function uniqueName(): string {
 
 export function text(value: Row[string] | undefined): string | undefined {
   return value === null || value === undefined ? undefined : String(value);
+}
+
+/** Returns a name that another process has stored, for messages: whoever can write to the state can put anything there. */
+export function name(value: Row[string] | undefined): string {
+  return plainName(String(value));
 }
 
 /** A number of any kind; a bigint of PostgreSQL comes as text. */

@@ -152,12 +152,6 @@ type TakenOver =
   | { readonly kind: 'held'; readonly by: string; readonly living: Living; readonly ends: number | undefined };
 
 function goingOn(run: string, holder: { readonly by: string; readonly living: Living } | undefined): ConflictError {
-  const other = holder?.living.identityOf(holder.by);
-  const by =
-    holder === undefined
-      ? 'this process'
-      : other === undefined
-        ? 'another process'
-        : `process ${other.pid} on ${other.host}`;
+  const by = holder === undefined ? 'this process' : (holder.living.nameOf(holder.by) ?? 'another process');
   return new ConflictError(`Run ${run} is still running in ${by}`, { hint: `petstock history show ${run}` });
 }

@@ -279,8 +279,7 @@ export class RunLog {
     }
     if (intended.kind === 'taken') {
       this.#isForsaken = true;
-      const other = intended.by === undefined ? undefined : intended.living.identityOf(intended.by);
-      const by = other === undefined ? 'another process' : `process ${other.pid} on ${other.host}`;
+      const by = (intended.by && intended.living.nameOf(intended.by)) || 'another process';
       throw new ConflictError(`Run ${this.run} was taken over by ${by}: this process sends nothing more`, {
         hint: `petstock history show ${this.run}`,
       });

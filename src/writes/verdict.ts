@@ -1,4 +1,5 @@
 import { absenceText, type Quantities } from '../inventory/pet-id-set.ts';
+import { plainName } from '../shared/sanitize.ts';
 import type { PetWrite } from '../state/history.ts';
 import type { RowWrite } from './row-write.ts';
 
@@ -93,5 +94,5 @@ export function mayBeWritten({ result, quantity }: PetWrite, stock: number | und
 /** Returns the same for a later write that the history knows of. */
 export function laterWriteMessage({ run, command, result }: PetWrite): string {
   if (run === undefined) return 'it was written since, by a run that was removed from the history';
-  return `run ${run} (${command}) ${result === 'unknown' ? 'may have written' : 'has written'} it since`;
+  return `run ${plainName(run)} (${command}) ${result === 'unknown' ? 'may have written' : 'has written'} it since`;
 }

@@ -1,5 +1,6 @@
 import { maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
 import { failureText, UnavailableError } from '../shared/errors.ts';
+import { plainName } from '../shared/sanitize.ts';
 import { type BusyRow, Dispatch } from './dispatch.ts';
 import { Outcomes } from './outcomes.ts';
 import {
@@ -137,7 +138,7 @@ async function waitForOthers(
   if (first === undefined) return [];
   const at = clock.monotonic();
   const waited = at - (since ?? at);
-  const by = first.run === undefined ? 'another command' : `run ${first.run}`;
+  const by = first.run === undefined ? 'another command' : `run ${plainName(first.run)}`;
   const known = Math.max(...busy.map(({ until }) => until ?? 0));
   // A pet whose command is gone is free at a known time; one that is alive may take longer than is worth waiting for.
   const isHopeless = waited > busyWait.longest && known < at;

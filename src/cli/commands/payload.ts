@@ -6,7 +6,7 @@ import type { Invocation } from '../invocation/invocation.ts';
 /** Prints an answer of unspecified shape: in columns where it has them, else as JSON. */
 export async function printPayload(invocation: Invocation, value: Json): Promise<void> {
   const view = payloadView(value);
-  await (view
-    ? invocation.results.print(view)
-    : invocation.results.write(`${jsonWriter(invocation.globals.stringIds === true)(value)}\n`));
+  if (view !== undefined) return await invocation.results.print(view);
+  const text = jsonWriter(invocation.globals.stringIds === true)(value);
+  await invocation.results.quote(text);
 }

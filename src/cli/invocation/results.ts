@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Paint } from '../../output/paint.ts';
 import { loadRenderer } from '../../output/renderers.ts';
+import { barred } from '../../output/text-width.ts';
 import type { Format, View } from '../../output/view.ts';
 import { UsageError } from '../../shared/errors.ts';
-import { stripControlsFromBody } from '../../shared/sanitize.ts';
+import { singleLine, stripControlsFromBody } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
 import type { GlobalOptions } from './globals.ts';
 import type { Messages } from './messages.ts';
@@ -55,9 +56,23 @@ export class Results {
     if (isEmpty && sayWhenEmpty && format === 'table') await messages.note('Nothing to show.');
   }
 
-  /** Writes lines that may be painted; what they repeat must be harmless already. */
-  async show(lines: (paint: Paint) => readonly string[]): Promise<void> {
-    await this.#write(`${lines(await this.#options.paint()).join('\n')}\n`);
+  /** Writes lines that may be painted; what they repeat must be harmless already. @param lines is given an infinite width off a terminal */
+  async show(lines: (paint: Paint, width: number) => readonly string[]): Promise<void> {
+    const width = this.#width ?? Number.POSITIVE_INFINITY;
+    await this.#write(`${lines(await this.#options.paint(), width).join('\n')}\n`);
+  }
+
+  /** Writes the service's words, whatever they are: for a person at a terminal with a bar in front of each line. */
+  async quote(text: string): Promise<void> {
+    if (this.#width === undefined || this.wantsJson) return await this.write(`${text}\n`);
+    const { redact = (same) => same } = this.#options.context.stdout;
+    await this.write(`${barred(singleLine(redact(text)), this.#width).join('\n')}\n`);
+  }
+
+  /** Undefined off a terminal. A terminal of unknown width is still a terminal: nothing harmful may reach it. */
+  get #width(): number | undefined {
+    const { isTerminal, columns = 80 } = this.#options.context.stdout;
+    return isTerminal ? columns : undefined;
   }
 
   /** Writes text without paint, or bytes, for a result that has no format of its own. */
@@ -84,8 +99,7 @@ export class Results {
       header,
       stringIds: globals.stringIds === true,
       raw: globals.raw === true,
-      // A terminal of unknown width is still a terminal: nothing harmful may reach it.
-      width: stdout.isTerminal ? (stdout.columns ?? 80) : undefined,
+      width: this.#width,
       paint: await paint(),
       redact: stdout.isTerminal ? stdout.redact : undefined,
     });

@@ -3,7 +3,7 @@ import type { BulkRow } from '../../inventory/change.ts';
 import { grouped } from '../../inventory/grouped.ts';
 import { planTotals } from '../../inventory/plan.ts';
 import { counted } from '../../output/change-rows.ts';
-import { singleLine } from '../../shared/sanitize.ts';
+import { plainName } from '../../shared/sanitize.ts';
 import { type Where, whereName } from '../../shared/where.ts';
 
 /** The verb of a command in its question. */
@@ -37,7 +37,7 @@ export function planQuestion(rows: readonly BulkRow[], where: Where, intention: 
 
 /** `Pet 4 Rex in staging: 39 → 12 (-27)` */
 export function onePet({ petId, before, after }: BulkRow, where: Where, name?: string): string {
-  const pet = name === undefined ? `${petId}` : `${petId} ${singleLine(name)}`;
+  const pet = name === undefined ? `${petId}` : `${petId} ${plainName(name)}`;
   const place = `Pet ${pet} in ${whereName(where)}`;
   if (before === undefined || after === undefined) return `${place}: ? → ${after ?? '?'}`;
   const change = BigInt(after) - BigInt(before);

@@ -2,6 +2,7 @@ import { localMinute } from '../../output/time.ts';
 import { notUndoable, planUndo, requireUndoable, undoable } from '../../runs/plan-undo.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, UsageError } from '../../shared/errors.ts';
+import { plainName } from '../../shared/sanitize.ts';
 import { shellWord, whereName, whereOptions } from '../../shared/where.ts';
 import type { RunRecord } from '../../state/history.ts';
 import type { State } from '../../state/state.ts';
@@ -94,7 +95,7 @@ async function undo(session: Session, run: RunRecord, options: UndoOptions): Pro
   const plan = await planUndo(site, run, found);
   const { reason, ref } = options;
   const rows = plan.rows.map((row) => ({ ...row, reason: reason ?? row.reason, ref: row.ref ?? ref }));
-  const why = run.reason === undefined ? '' : ` (${run.reason})`;
+  const why = run.reason === undefined ? '' : ` (${plainName(run.reason)})`;
   const facts = [`as before ${run.command}${why}, run ${run.run.slice(-4)}`];
   await performPlan(session, { ...plan, rows, look, intention: { verb: 'Take back', facts } }, options);
 }

@@ -43,8 +43,8 @@ export async function runWatch(invocation: Invocation, options: RunWatchOptions)
       // Each look is written whole before the next: should stdout have no reader any more, that shows itself at once.
       if (format === 'table') {
         const heading = isFirst ? [watchHeading] : [];
-        const lines = (paint: Paint) => seenChangesLines(facts, { names, lowStock }, paint);
-        await results.show((paint) => [...heading.map(paint.dim), ...lines(paint)]);
+        const lines = (paint: Paint, width: number) => seenChangesLines(facts, { names, lowStock, width }, paint);
+        await results.show((paint, width) => [...heading.map(paint.dim), ...lines(paint, width)]);
       } else {
         await results.print(seenChangesView(facts, { names }), { format, ...(!isFirst && { header: false }) });
       }

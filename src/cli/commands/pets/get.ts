@@ -21,7 +21,8 @@ export function defineGet(command: Command, run: Run): void {
           const message = `There is no pet ${petId} in ${whereName(invocation.where)}`;
           throw new NotFoundError(message, { status, service, cause: error });
         });
-        const sunset = typeof headers.sunset === 'string' ? ` and goes away on ${headers.sunset}` : '';
+        const goesAway = typeof headers.sunset === 'string' ? Date.parse(headers.sunset) : Number.NaN;
+        const sunset = Number.isNaN(goesAway) ? '' : ` and goes away on ${new Date(goesAway).toUTCString()}`;
         await invocation.messages.warn(`GET /pets/{petId} is deprecated by the service${sunset}`);
         await printPayload(invocation, value);
       }),
