@@ -13,6 +13,7 @@ test.each([
   ['history list --fields state --fields run,state', ['state', 'run']],
   ['history show <run> --fields petId,after', ['petId', 'after']],
   ['limits --fields env --fields limit', ['env', 'limit']],
+  ['inventory count --list --fields session,pets', ['session', 'pets']],
   ['inventory list --limit 1 --fields petId --fields status', ['petId', 'status']],
   ['inventory get 4 5 --fields quantity', ['quantity']],
   ['inventory diff staging staging --fields petId', ['petId']],

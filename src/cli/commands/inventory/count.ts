@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { bulkFlags } from '../bulk-flags.ts';
-import { examples } from '../command.ts';
+import { examples, fieldsOption } from '../command.ts';
 import { type CountFlags, parseCountFlags } from './count/count-options.ts';
 
 export function defineCount(command: Command, run: Run): void {
@@ -38,6 +38,7 @@ export function defineCount(command: Command, run: Run): void {
     .option('--reason <text>', 'why, for the history (default: stock-take; scanned in; scanned out)')
     .option('--ref <text>', 'a number or name of your own, for the history')
     .option('--list', 'list the sessions of this machine; sends nothing')
+    .option(...fieldsOption)
     .option('--discard <session>', 'give a session up, after a question; remove one that is finished');
   bulkFlags(command)
     .addHelpText(
