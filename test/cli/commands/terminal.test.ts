@@ -102,6 +102,25 @@ test.each(['inventory watch --for 1', 'inventory diff staging production'])(
   },
 );
 
+test.each(['inventory list', 'inventory list --summary', 'inventory get 4'])(
+  '%s names production in red',
+  async (command) => {
+    const shop = await openShop();
+    const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+    const { stderr } = await shop.run(`${command} --env production --color always`, { env, terminal: 80 });
+    expect(stderr).toMatch(/^\x1b\[36m▸\x1b\[39m \x1b\[1m\x1b\[31mproduction\x1b\[39m\x1b\[22m\n/);
+  },
+);
+
+test('at a terminal the rate limit has its digits grouped, and is dim until a quarter is left', async () => {
+  const plenty = await (await openShop()).run('inventory list', { terminal: 80 });
+  expect(plenty.stderr).toContain('\x1b[2mRate limit: 999 of 1,000 left');
+  const shop = await openShop({ limits: { minute: 4, day: 1000 } });
+  const lines: string[] = [];
+  for (let left = 4; left > 1; left -= 1) lines.push((await shop.run('inventory list', { terminal: 80 })).stderr);
+  expect(lines.map((text) => text.includes('\x1b[2mRate limit'))).toEqual([true, true, false]);
+});
+
 test.each(['set 4 5 --read-first', 'adjust 4 +1', 'set 4=5 5=6 --yes'])(
   'without a network, %s says that nothing was written',
   async (command) => {

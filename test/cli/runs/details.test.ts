@@ -209,7 +209,7 @@ describe('the question has in it what is at stake', () => {
     const result = await shop.run(['inventory', 'apply', file], options);
     expect(asked).toEqual([
       expect.stringMatching(
-        /^Add 2 changes to staging a SECOND time\? \S+changes\.csv was applied at .* by run \S+\. Units: 1 added, 1 removed\. 1 pet BELOW ZERO\.$/,
+        /^Add 2 changes to staging a SECOND time\? \S+changes\.csv was applied at \d\d:\d\d:\d\d by run \w{4}\. Units: 1 added, 1 removed\. 1 pet BELOW ZERO\.$/,
       ),
     ]);
     expect(result.code).toBe(0);

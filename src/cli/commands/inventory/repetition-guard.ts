@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Change } from '../../../inventory/change.ts';
-import { localMinute } from '../../../output/time.ts';
+import { localTime } from '../../../output/time.ts';
 import { ConflictError, UsageError } from '../../../shared/errors.ts';
 import { whereOptions } from '../../../shared/where.ts';
 import type { RunRecord } from '../../../state/history.ts';
@@ -55,7 +55,7 @@ export class RepetitionGuard {
     const written = hasDeltas ? runs.find((run) => !known?.has(run.run) && hasWritten(run)) : undefined;
     if (written === undefined) return undefined;
     const asks = invocation.questions.willAsk(file === '-');
-    const what = `${name} was applied at ${localMinute(written.at)} by run ${written.run}`;
+    const what = `${name} was applied at ${localTime(written.at, invocation.context.clock.now())} by run ${written.run.slice(-4)}`;
     if (!again && (known !== undefined || !asks)) {
       throw new UsageError(
         `${what}, and its deltas would be added once more. Nothing was sent. To apply it again anyway, add --again`,

@@ -288,6 +288,7 @@ test('a terminal groups digits, and says of a stock what a list says of it', asy
   const sold = await watch('--now --first --pet 1', (look, service) => look === 2 && service.sell(1, 12), {
     terminal: 80,
   });
+  expect(sold.stdout).toMatch(/^Time {6}Pet {2}Stock\n/);
   expect(sold.stdout).toContain('  1  10 → -2  (-12)  below zero  ');
   const come = await watch('--first --pet 1', (look, service) => look === 2 && service.sell(1, -1490), {
     terminal: 80,
