@@ -81,14 +81,13 @@ function placeDocuments(tree: string): void {
   const folder = 'usr/share/doc/petstock';
   write(tree, `${folder}/copyright`, copyright());
   place(tree, `${folder}/LICENSES.txt`, join(binaries, 'LICENSES.txt'), 0o644);
-  const lines = [
-    `petstock (${debianVersion(version)}) unstable; urgency=medium`,
-    '',
-    '  * See CHANGELOG.md of the repository.',
-    '',
-  ];
   const date = new Date(builtAt * 1000).toUTCString().replace('GMT', '+0000');
-  const changelog = `${lines.join('\n')}\n -- ${maintainer}  ${date}\n`;
+  const changelog = `petstock (${debianVersion(version)}) unstable; urgency=medium
+
+  * See CHANGELOG.md of the repository.
+
+ -- ${maintainer}  ${date}
+`;
   write(tree, `${folder}/changelog.gz`, gzipSync(changelog, { level: 9 }));
   write(tree, 'usr/share/lintian/overrides/petstock', overrides);
   const manual = readFileSync(join(binaries, 'petstock.1'));
@@ -106,41 +105,28 @@ names, /usr/share/common-licenses has GPL-2, LGPL-2, LGPL-2.1 and Apache-2.0.
 
 /** The names that `dpkg` wants, and the sums that `dpkg --verify` compares. */
 function writeControl(tree: string, architecture: string): void {
-  const files = readdirSync(tree, { recursive: true, encoding: 'utf8' }).filter((path) =>
-    statSync(join(tree, path)).isFile(),
-  );
-  const bytes = files.reduce((sum, path) => sum + statSync(join(tree, path)).size, 0);
-  const sum = (path: string) =>
-    createHash('md5')
-      .update(readFileSync(join(tree, path)))
-      .digest('hex');
-  write(
-    tree,
-    'DEBIAN/md5sums',
-    files
-      .sort()
-      .map((path) => `${sum(path)}  ${path}\n`)
-      .join(''),
-  );
-  const fields = {
-    Package: 'petstock',
-    Version: debianVersion(version),
-    Architecture: architecture,
-    Maintainer: maintainer,
-    'Installed-Size': Math.ceil(bytes / 1024),
-    Depends: 'libc6 (>= 2.17)',
-    Section: 'utils',
-    Priority: 'optional',
-    Homepage: homepage,
-    Description: `${description.charAt(0).toLowerCase()}${description.slice(1)}\n It lists and changes the stock of a pet store by its inventory\n service, keeps inside the rate limit of the service, and has a\n history of every change, which can be taken back.`,
-  };
-  write(
-    tree,
-    'DEBIAN/control',
-    `${Object.entries(fields)
-      .map(([name, value]) => `${name}: ${value}`)
-      .join('\n')}\n`,
-  );
+  const files = readdirSync(tree, { recursive: true, encoding: 'utf8' })
+    .filter((path) => statSync(join(tree, path)).isFile())
+    .sort()
+    .map((path) => ({ path, content: readFileSync(join(tree, path)) }));
+  const md5 = (content: Buffer) => createHash('md5').update(content).digest('hex');
+  write(tree, 'DEBIAN/md5sums', files.map(({ path, content }) => `${md5(content)}  ${path}\n`).join(''));
+  const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
+  const control = `Package: petstock
+Version: ${debianVersion(version)}
+Architecture: ${architecture}
+Maintainer: ${maintainer}
+Installed-Size: ${Math.ceil(bytes / 1024)}
+Depends: libc6 (>= 2.17)
+Section: utils
+Priority: optional
+Homepage: ${homepage}
+Description: ${description.charAt(0).toLowerCase()}${description.slice(1)}
+ It lists and changes the stock of a pet store by its inventory
+ service, keeps inside the rate limit of the service, and has a
+ history of every change, which can be taken back.
+`;
+  write(tree, 'DEBIAN/control', control);
 }
 
 function place(tree: string, path: string, from: string, mode: number): void {

@@ -18,26 +18,25 @@ const words: Readonly<Record<string, string>> = {
   ...sums(),
 };
 
-const templates = ['petstock.rb', 'petstock.json'].map((name) => ({
-  name,
-  text: readFileSync(join(root, 'docs/packaging', name), 'utf8'),
-}));
-const placeholder = /\{\{([\w.-]+)\}\}/g;
-const wanted = new Set(templates.flatMap(({ text }) => [...text.matchAll(placeholder)].map(([, word = '']) => word)));
-const missing = [...wanted].filter((word) => words[word] === undefined);
-
-mkdirSync(out, { recursive: true });
+const missing: string[] = [];
+const filled = ['petstock.rb', 'petstock.json'].map((name) => {
+  const template = readFileSync(join(root, 'docs/packaging', name), 'utf8');
+  const text = template.replaceAll(/\{\{([\w.-]+)\}\}/g, (_, word: string) => {
+    if (words[word] === undefined) missing.push(word);
+    return words[word] ?? '';
+  });
+  return { name, text };
+});
 if (missing.length > 0) {
+  const names = [...new Set(missing)].join(', ');
   process.stderr.write(
-    `Error: dist/binaries has no ${missing.join(', ')}: npm run build:binaries -- --archives makes all of them.\n`,
+    `Error: dist/binaries has no ${names}: npm run build:binaries -- --archives makes all of them.\n`,
   );
   process.exitCode = 1;
 } else {
-  for (const { name, text } of templates) {
-    writeFileSync(
-      join(out, name),
-      text.replaceAll(placeholder, (_, word: string) => words[word] ?? ''),
-    );
+  mkdirSync(out, { recursive: true });
+  for (const { name, text } of filled) {
+    writeFileSync(join(out, name), text);
     process.stdout.write(`manifests: dist/packages/${name}\n`);
   }
 }

@@ -49,7 +49,7 @@ export function firstStart({ name }: Target, file: string): string {
   const runner = name === hostName() ? { needs: [] } : runners[name];
   if (runner === undefined) return 'not started: nothing here runs it';
   const missing = runner.needs.filter((need) => !isThere(need));
-  if (missing.length > 0) return `not started: ${missing.join(' and ')} not installed`;
+  if (missing.length > 0) return `not started: no ${missing.join(', no ')} here`;
   const folder = mkdtempSync(join(tmpdir(), 'petstock-start-'));
   try {
     return `started${runner.needs[0] === undefined ? '' : ` by ${runner.needs[0]}`}: ${writeOnce(runner, file, folder)}`;

@@ -1,17 +1,8 @@
-import {
-  chmodSync,
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import own from '../../package.json';
 import { npm } from './commands.ts';
 
 /**
@@ -23,31 +14,20 @@ import { npm } from './commands.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const out = join(root, 'dist/packages');
 const ofDevelopment = ['scripts', 'devDependencies', 'devEngines', 'overrides', 'resolutions'];
-const manifest = Object.fromEntries(Object.entries(readManifest()).filter(([name]) => !ofDevelopment.includes(name)));
+const manifest = Object.fromEntries(Object.entries(own).filter(([name]) => !ofDevelopment.includes(name)));
 
 const cache = join(root, 'node_modules/.cache');
 mkdirSync(cache, { recursive: true });
 const folder = mkdtempSync(join(cache, 'petstock-package-'));
 try {
-  const isOther = (path: string) => /[\\/]dist[\\/](binaries|packages)$/.test(path);
-  const filter = (path: string) => !isOther(path);
+  const filter = (path: string) => !/[\\/]dist[\\/](binaries|packages|release)$/.test(path);
   for (const name of ['dist', 'docs']) cpSync(join(root, name), join(folder, name), { recursive: true, filter });
   for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) copyFileSync(join(root, name), join(folder, name));
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  setModes(folder);
+  // Those of any checkout, whatever the umask that it was made with: they are in the tarball.
+  execFileSync('chmod', ['-R', 'u=rwX,go=rX', folder]);
   mkdirSync(out, { recursive: true });
   process.stdout.write(npm(folder, 'pack', '--json', '--ignore-scripts', '--pack-destination', out));
 } finally {
   rmSync(folder, { recursive: true, force: true });
-}
-
-/** Those of any checkout, whatever the umask that it was made with: they are in the tarball. */
-function setModes(path: string): void {
-  const stats = statSync(path);
-  chmodSync(path, stats.isDirectory() || (stats.mode & 0o100) !== 0 ? 0o755 : 0o644);
-  if (stats.isDirectory()) for (const name of readdirSync(path)) setModes(join(path, name));
-}
-
-function readManifest(): Record<string, unknown> {
-  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 }

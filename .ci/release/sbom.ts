@@ -91,12 +91,5 @@ function required(component: Component): Component {
 /** A UUID (RFC 9562, version 8) of the content. */
 function serialNumber(content: string): string {
   const hex = createHash('sha256').update(content).digest('hex');
-  const fields = [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    `a${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ];
-  return `urn:uuid:${fields.join('-')}`;
+  return `urn:uuid:${hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, '$1-$2-8$3-a$4-$5')}`;
 }
