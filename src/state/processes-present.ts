@@ -6,6 +6,7 @@ import { type Holder, isAlive, type Judgement, processLease } from './decide.ts'
 import { otherFolderHint } from './other-folder.ts';
 import {
   type Durability,
+  json,
   justWrites,
   look,
   type Moment,
@@ -279,11 +280,11 @@ export interface Living {
 const selectPresence = 'SELECT id, identity, os_user, command, since, boot, expires, lasts FROM petstock.presence';
 
 function holderIn(row: Row, ends: Ends): Holder {
-  return { id: String(row.id), identity: identityIn(String(row.identity)), ends: ends.of(keptTime(row)) ?? 0 };
+  return { id: String(row.id), identity: identityIn(row), ends: ends.of(keptTime(row)) ?? 0 };
 }
 
 /** Returns who a process says that it is; nothing of it is empty or another type, whoever wrote the row. */
-function identityIn(json: string): ProcessIdentity {
-  const { host = '', namespace = '', boot = '', pid = 0, startedAt = '' } = Object(JSON.parse(json));
+function identityIn(row: Row): ProcessIdentity {
+  const { host = '', namespace = '', boot = '', pid = 0, startedAt = '' } = Object(json(row.identity));
   return { host: `${host}`, namespace: `${namespace}`, boot: `${boot}`, pid: Number(pid), startedAt: `${startedAt}` };
 }

@@ -1,7 +1,7 @@
 import type { RowError } from '../inventory/change.ts';
 import { recordedResults } from '../inventory/run-records.ts';
 import type { RecordedResult, RecordedRow, RunFilter, RunRecord } from './history.ts';
-import { flag, name, number, type Row, text, type Value } from './store.ts';
+import { flag, json, name, number, type Row, text, texts, type Value } from './store.ts';
 
 /** The columns of a run, with the name of its service. */
 export const runColumns =
@@ -36,11 +36,11 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
     unchanged: headUnchanged,
     skipped,
     notEdited,
-    undoneBy: JSON.parse(String(row.undone_by)) as string[],
+    undoneBy: texts(row.undone_by),
     undone: Number(row.undone),
     changes: Number(row.changes),
     units: BigInt(String(row.units)),
-    pets: (JSON.parse(String(row.pets)) as string[]).map(BigInt),
+    pets: texts(row.pets).flatMap((id) => (/^-?\d{1,19}$/.test(id) ? [BigInt(id)] : [])),
     counts: {
       ...(counts as Record<RecordedResult, number>),
       unchanged: Number(row.unchanged) + headUnchanged,
@@ -69,13 +69,18 @@ export function recordedRowOf(row: Row, expires: number | undefined, before?: Re
     ref: text(row.ref),
     result: recordedResults.find((result) => result === row.result) ?? (row.result as RecordedResult),
     quantity: number(row.quantity),
-    error: row.error === null ? undefined : (JSON.parse(String(row.error)) as RowError),
+    error: row.error === null ? undefined : rowErrorIn(json(row.error)),
     at: number(row.at),
     expires,
     sequence: Number(row.sequence),
     touched: Number(row.touched),
     undoneBy: text(row.undone_by),
   };
+}
+
+function rowErrorIn(stored: unknown): RowError {
+  const { code, message, status } = Object(stored);
+  return { code: `${code}`, message: `${message}`, ...(typeof status === 'number' && { status }) };
 }
 
 /** Conditions of SQL, and their values. */

@@ -12,6 +12,7 @@ import {
   type Statement,
   statement,
   text,
+  texts,
   type Value,
   type Work,
 } from './store.ts';
@@ -154,7 +155,7 @@ function* markingUndone(at: Moment, by: string, undoes: string, rows: readonly n
     ),
   );
   const first = known.flat().map(({ row }) => Number(row));
-  const undoneBy = new Set(JSON.parse(String(target.undone_by)) as string[]).add(by);
+  const undoneBy = new Set(texts(target.undone_by)).add(by);
   at.writes.push(
     ...piecesOf(first).map((piece) =>
       statement(`UPDATE petstock.rows SET undone_by = ? WHERE run = ? AND row IN ${listOf(piece)}`, by, id, ...piece),

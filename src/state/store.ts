@@ -171,6 +171,21 @@ export function name(value: Row[string] | undefined): string {
   return plainName(String(value));
 }
 
+/** Returns the texts of a JSON array that another process has stored; none if it is anything else. */
+export function texts(value: Row[string] | undefined): string[] {
+  const stored: unknown = json(value);
+  return Array.isArray(stored) ? stored.filter((one) => typeof one === 'string') : [];
+}
+
+/** Returns JSON that another process has stored, of any shape; undefined if it is none: it must not end a command. */
+export function json(value: Row[string] | undefined): unknown {
+  try {
+    return JSON.parse(String(value));
+  } catch {
+    return undefined;
+  }
+}
+
 /** A number of any kind; a bigint of PostgreSQL comes as text. */
 export function number(value: Row[string] | undefined): number | undefined {
   return value === null || value === undefined ? undefined : Number(value);

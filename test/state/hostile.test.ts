@@ -197,3 +197,29 @@ test('a transaction leaves no setting behind it, so that nothing leaks through a
   await work(state);
   expect(new Set(settings)).toEqual(new Set(['"$user", public00']));
 });
+
+test.each(['null', '7', '"x"', '{}', '[7]'])(
+  'rows that a stolen till has filled with %j are no end of the others',
+  async (forged) => {
+    const url = await temporaryDatabase();
+    const state = await stateAt(url);
+    await work(state);
+    const role = await roleOf(url, 'till');
+    await runSql(url, ...grantsFor(role).trimEnd().split('\n'));
+    await runSql(
+      as(url, role),
+      `UPDATE petstock.runs SET pets = '${forged}', undone_by = '${forged}'`,
+      `UPDATE petstock.rows SET error = '${forged}'`,
+      `UPDATE petstock.limits SET state = '${forged}', version = version + 1`,
+      `INSERT INTO petstock.presence (id, identity, os_user, command, since, boot, expires, lasts)
+     VALUES ('7', 'x${forged}', '${forged}', '${forged}', 0, 'other', 1e15, 15000)`,
+    );
+    const other = await stateAt(url, 2);
+    expect(other.limits.peek('key').gate.at).toBe(0);
+    expect(await other.presence.list()).toHaveLength(2);
+    expect(await collect(other.history.runs())).toHaveLength(1);
+    expect(await collect(other.history.settled())).toHaveLength(2);
+    await runSql(url, 'DELETE FROM petstock.rows', 'DELETE FROM petstock.runs');
+    await work(other);
+  },
+);
