@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -95,6 +95,21 @@ test('processes that begin a new database at once all find it whole', async () =
   const results = await Promise.all([1, 2, 3, 4, 5].map(() => run('inventory get 4', { env })));
   expect(results.map(({ code, stderr }) => (code === 0 ? '' : stderr))).toEqual(['', '', '', '', '']);
   expect(await run('state check', { env })).toMatchObject({ code: 0 });
+});
+
+test('state check looks at the stock-takes of this machine, too, which are in a state of its own', async () => {
+  const { run, folders } = await openShop();
+  const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
+  await run('inventory count --new --yes -q', { env, stdin: '4\n' });
+  expect(await run('state check', { env })).toMatchObject({ code: 0, stderr: 'The state is sound.\n' });
+  const file = join(folders.state, 'state.db');
+  const cut = readFileSync(file).subarray(0, 4000);
+  writeFileSync(file, cut);
+  for (const name of ['state.db-wal', 'state.db-shm']) rmSync(join(folders.state, name), { force: true });
+  const { code, stdout, stderr } = await run('state check --json', { env });
+  expect({ code, found: JSON.parse(stdout) }).toMatchObject({ code: 1, found: { sound: false } });
+  expect(stderr).toContain(file);
+  expect(readFileSync(file).equals(cut)).toBe(true);
 });
 
 test('state info says which server it is, whose clock is off, and what weakens a promise', async () => {

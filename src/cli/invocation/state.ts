@@ -41,8 +41,21 @@ export async function withExistingState<T>(
   look: (state: State | undefined) => Promise<T>,
   need: Need = 'history',
 ): Promise<T> {
+  return lookAt(use, look, stateOptions(use, need));
+}
+
+/** Does the same with the state of this machine alone, whose stock-takes are never shared. */
+export async function withOwnState<T>(use: StateUse, look: (state: State | undefined) => Promise<T>): Promise<T> {
+  const { url: _shared, ...options } = stateOptions(use, 'history');
+  return lookAt(use, look, options);
+}
+
+async function lookAt<T>(
+  use: StateUse,
+  look: (state: State | undefined) => Promise<T>,
+  options: OpenStateOptions,
+): Promise<T> {
   const { openExistingState } = await import('../../state/open-state.ts');
-  const options = stateOptions(use, need);
   const state = await openExistingState(options);
   try {
     return await look(state && (await keepingGates(state, options, use)));

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { View } from '../../../output/view.ts';
 import { FailureError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { withExistingState } from '../../invocation/state.ts';
+import { sharedStateOf, withExistingState, withOwnState } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
 
 export function defineStateCheck(command: Command, run: Run): void {
@@ -27,7 +27,10 @@ async function check(invocation: Invocation): Promise<void> {
 /** Returns what is wrong with the state, or a sentence if there is none. @throws the error of a state that can't be opened */
 async function problemsOf(invocation: Invocation): Promise<readonly string[] | string> {
   try {
-    return await withExistingState(invocation, async (state) => state?.check() ?? 'There is no state yet.');
+    const found = await withExistingState(invocation, async (state) => state?.check() ?? 'There is no state yet.');
+    if (sharedStateOf(invocation) === undefined) return found;
+    const own = await withOwnState(invocation, async (state) => state?.check() ?? []);
+    return own.length === 0 ? found : [...(typeof found === 'string' ? [] : found), ...own];
   } catch (error) {
     if (error instanceof FailureError && invocation.results.wantsJson)
       await invocation.results.print(checkView([error.message]));
