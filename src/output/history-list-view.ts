@@ -148,7 +148,6 @@ function resultOf(facts: RunRecord): { readonly result: string; readonly whole: 
   const some = (count: number, words: string) =>
     count === 0 ? [] : [changes === 1 ? words : `${grouped(count)} ${words}`];
   const faults = [
-    ...(state === 'done' ? [] : [state]),
     ...some(undone, 'taken back'),
     ...some(unknown, 'unknown'),
     ...some(differs, differs === 1 ? 'differs' : 'differ'),
@@ -160,7 +159,9 @@ function resultOf(facts: RunRecord): { readonly result: string; readonly whole: 
     faults.length > 0 && changes > 1
       ? [`${grouped(applied)} of ${grouped(changes)} applied`]
       : some(applied, 'applied');
-  return { result: [...faults, ...done].join(', ') || 'unchanged', whole: faults.length === 0 };
+  if (state === 'done') return { result: [...faults, ...done].join(', ') || 'unchanged', whole: faults.length === 0 };
+  // How far it came matters most, and is cut last.
+  return { result: [...done, state, ...faults].join(', '), whole: false };
 }
 
 /** Where a run wrote, and by whom; null if a field is absent. */

@@ -101,7 +101,7 @@ describe('the list of runs', () => {
     [{ counts: { differs: 1 } }, '␛[33mdiffers␛[39m'],
     [
       { changes: 2004, counts: { unknown: 3, pending: 2000, applied: 1 }, state: 'incomplete' },
-      '␛[33mincomplete, 3 unknown, 2,000 pending, 1 of 2,004 applied␛[39m',
+      '␛[33m1 of 2,004 applied, incomplete, 3 unknown, 2,000 pending␛[39m',
     ],
     [{ counts: { pending: 1 }, state: 'running' }, '␛[33mrunning, pending␛[39m'],
     [{ counts: { pending: 1 }, state: 'incomplete' }, '␛[33mnothing sent␛[39m'],
