@@ -27,7 +27,7 @@ export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** More than this make no sense in one answer, or in one object of it: each takes fifty times its bytes, and a name more. */
+/** More values, or different names, make no sense in one answer: each takes fifty times its bytes, and a name more. */
 const most = { values: 1_000_000, names: 50_000 };
 
 /** The text is not JSON from a place on. */
@@ -72,6 +72,8 @@ class Reader {
   readonly #text: string;
   #at = 0;
   #values = 0;
+  /** All names so far. Objects without a common one take far more memory than their text. */
+  readonly #names = new Set<string>();
 
   constructor(text: string) {
     this.#text = text;
@@ -97,11 +99,11 @@ class Reader {
 
   #object(): JsonObject {
     const found: Record<string, Json> = {};
-    for (let names = 0; this.#goesOn('}', names === 0); names += 1) {
-      if (names === most.names) throw new TooManyValues('has an object with more than 50,000 names');
+    for (let isFirst = true; this.#goesOn('}', isFirst); isFirst = false) {
       const nameAt = this.#at;
       if (this.#text[nameAt] !== '"') throw this.#unexpected();
       const name = this.#string();
+      if (this.#names.add(name).size > most.names) throw new TooManyValues('has more than 50,000 names');
       this.#skipSpace();
       this.#take(':');
       const value = this.#value();

@@ -169,6 +169,8 @@ describe('what is no JSON', () => {
     expect(() => parseJson(`[${'1,'.repeat(2e6)}1]`)).toThrow(TooManyValues);
     const names = Array.from({ length: 50_001 }, (_, index) => `"${index}":0`);
     expect(() => parseJson(`{${names}}`)).toThrow(TooManyValues);
+    expect(() => parseJson(`[${names.map((name) => `{${name}}`)}]`)).toThrow(TooManyValues);
+    expect(parseJson(`[${names.map(() => '{"id":0}')}]`)).toHaveLength(50_001);
     expect(Object.keys(parseJson(`{${names.slice(1)}}`) as object)).toHaveLength(50_000);
   });
 });

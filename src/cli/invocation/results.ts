@@ -30,6 +30,9 @@ export interface ResultsOptions {
   paint(): Promise<Paint>;
 }
 
+/** In code units. */
+const quotedAtOnce = 65_536;
+
 /** The result of a command, on stdout. */
 export class Results {
   readonly #options: ResultsOptions;
@@ -66,7 +69,11 @@ export class Results {
   async quote(text: string): Promise<void> {
     if (this.#width === undefined || this.wantsJson) return await this.write(`${text}\n`);
     const { redact = (same) => same } = this.#options.context.stdout;
-    await this.write(`${barred(singleLine(redact(text)), this.#width).join('\n')}\n`);
+    const clean = singleLine(redact(text));
+    // In pieces: the lines of a long text would take several times its size.
+    for (let start = 0; start < clean.length; start += quotedAtOnce) {
+      await this.write(`${barred(clean.slice(start, start + quotedAtOnce), this.#width).join('\n')}\n`);
+    }
   }
 
   /** Undefined off a terminal. A terminal of unknown width is still a terminal: nothing harmful may reach it. */
