@@ -2,14 +2,18 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Pager, PagerCommand } from '../src/cli/context.ts';
 import { ClosedPipeError } from '../src/shared/errors.ts';
 
-/** As git has it: what holds none of these is run without a shell. */
+/** As git has it: what holds none of these is run without a shell. Paths of Windows have backslashes. */
 const forShell = /[|&;<>()$`\\"'\n*?[#~=%]/;
-/** Exit codes of a shell that can't run a program, or can't find it. */
+const forWindowsShell = /[|&<>()^"'%\n]/;
+/** What a shell ends with when it can't run a program, and when it can't find it. */
 const notRun = [126, 127];
+/** The same of cmd.exe, and of a batch file in it. */
+const notRunOnWindows = [1, 9009];
 
 /** Starts a pager on the terminal of this process, as the context says. */
-export function openPager({ command, env }: PagerCommand): Pager {
-  const needsShell = forShell.test(command);
+export function openPager({ command, env }: PagerCommand, isWindows = process.platform === 'win32'): Pager {
+  const needsShell = (isWindows ? forWindowsShell : forShell).test(command);
+  const unfound = needsShell ? (isWindows ? notRunOnWindows : notRun) : [];
   const [program = '', ...args] = needsShell ? [command] : command.trim().split(/\s+/);
   const child = spawn(program, args, { env, stdio: ['pipe', 'inherit', 'inherit'], shell: needsShell });
   const { stdin } = child;
@@ -24,7 +28,7 @@ export function openPager({ command, env }: PagerCommand): Pager {
         });
       }),
     end: () => void stdin.end(),
-    ended: endOf(child, needsShell),
+    ended: endOf(child, unfound),
   };
 }
 
@@ -32,7 +36,7 @@ export function openPager({ command, env }: PagerCommand): Pager {
  * Ctrl-C goes to all that is on the terminal. A pager takes it as an order of its own, such as to give up a search, and
  * stays: it would be left with a terminal that the shell has taken back.
  */
-function endOf(child: ChildProcess, needsShell: boolean): Promise<'left' | 'missing'> {
+function endOf(child: ChildProcess, unfound: readonly number[]): Promise<'left' | 'missing'> {
   const stay = () => {};
   process.on('SIGINT', stay);
   return new Promise((resolve) => {
@@ -41,6 +45,6 @@ function endOf(child: ChildProcess, needsShell: boolean): Promise<'left' | 'miss
       resolve(how);
     };
     child.once('error', () => ended('missing'));
-    child.once('exit', (code) => ended(needsShell && notRun.includes(code ?? 0) ? 'missing' : 'left'));
+    child.once('exit', (code) => ended(unfound.includes(code ?? 0) ? 'missing' : 'left'));
   });
 }

@@ -1,0 +1,32 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openPager } from '../../bin/pager.ts';
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstock-pager-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+test('a pager named by a path of Windows is run without a shell, which would take its backslashes away', async () => {
+  const folder = temporaryFolder();
+  const program = join(folder, 'tools\\less.exe');
+  writeFileSync(program, `#!/bin/sh\ncat > '${folder}/shown'\n`, { mode: 0o755 });
+  const command = { command: program, env: process.env };
+  const pager = openPager(command, true);
+  await pager.write('a list');
+  pager.end();
+  expect([await pager.ended, readFileSync(join(folder, 'shown'), 'utf8')]).toEqual(['left', 'a list']);
+  expect(await openPager(command, false).ended).toBe('missing');
+});
+
+test.each([
+  ['exit 127 #|', false, 'missing'],
+  ['exit 1 #|', false, 'left'],
+  ['exit 1 #|', true, 'missing'],
+  ['exit 0 #|', true, 'left'],
+])('what the shell ends with says whether it found the pager: %s, on Windows: %s', async (command, isWindows, how) => {
+  expect(await openPager({ command, env: process.env }, isWindows).ended).toBe(how);
+});
