@@ -41,7 +41,8 @@ export function estimateText(changes: number, estimate: EstimateFacts, now: numb
 
 function timeText({ seconds, perMinute, working }: EstimateFacts): string {
   if (seconds <= 0) {
-    const length = working === undefined ? '' : `, about ${roughDuration(working)}`;
+    // A second is not worth a word.
+    const length = working === undefined || working <= 1 ? '' : `, about ${roughDuration(working)}`;
     return `no wait for the rate limit${length}`;
   }
   if (!Number.isFinite(seconds)) return 'the rate limit allows none';

@@ -18,6 +18,7 @@ describe('what a run takes', () => {
     [5, { perMinute: 60, day: day(940, 20, 0) }, '5 changes, 6 requests: no wait for the rate limit'],
     [1200, { seconds: 1180, perMinute: 60 }, '1,200 changes, 1,201 requests: about 20 min at 60 a minute'],
     [1200, { working: 19 }, '1,200 changes, 1,201 requests: no wait for the rate limit, about 19 s'],
+    [3, { working: 0.4 }, '3 changes, 4 requests: no wait for the rate limit'],
     [1200, { seconds: 12 }, '1,200 changes, 1,201 requests: about 12 s'],
     [1200, { seconds: 12, working: 19 }, '1,200 changes, 1,201 requests: about 19 s'],
     [5, { seconds: Number.POSITIVE_INFINITY, perMinute: 0 }, '5 changes, 6 requests: the rate limit allows none'],

@@ -119,6 +119,17 @@ test('off a terminal one line tells that a request is tried again', async () => 
   );
 });
 
+test('at a terminal all attempts without a connection change one line, which is gone in the end', async () => {
+  const shop = await openShop();
+  const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1', NO_COLOR: '1' };
+  const { stderr } = await shop.run('inventory list', { env, terminal: 80 });
+  for (const attempt of [1, 2, 3, 4]) expect(stderr).toContain(`trying again (${attempt} of 4)`);
+  const [, drawn = '', ...rest] = stderr.split('\n');
+  expect(drawn.match(/No connection to http:\/\/127\.0\.0\.1:1, trying again/g)?.length).toBeGreaterThanOrEqual(4);
+  expect(drawn).toMatch(/\x1b\[KError: Can't reach the service/);
+  expect(rest.join('\n')).not.toContain('trying again');
+});
+
 describe('status', () => {
   test.each(['<html>Log in</html>', '[{"petId":"one"}]', ''])('is not content with %j', async (body) => {
     const shop = await openShop();
