@@ -32,7 +32,8 @@ async function openNight() {
     );
   const warehouse = () => {
     const files = readdirSync(folder).filter((name) => name.startsWith('warehouse-'));
-    return files.sort().flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'));
+    const bySeq = files.sort((a, b) => Number.parseInt(a.slice(10), 10) - Number.parseInt(b.slice(10), 10));
+    return bySeq.flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'));
   };
   return { service, petstock, night, warehouse };
 }
