@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { releasedChangelog, releasedNotes, unreleasedNotes } from '../../../.ci/release/changelog.ts';
+import { buildConstants } from '../../../.ci/release/commands.ts';
 import { debianVersion, requireNextVersion } from '../../../.ci/release/version.ts';
+import { version } from '../../../package.json';
 
 const changelog = `# Changelog
 
@@ -128,4 +130,15 @@ test('Debian has a candidate before its version', () => {
     const { status } = spawnSync('dpkg', ['--compare-versions', versions[index] ?? '', 'lt', version]);
     expect([version, status]).toEqual([version, 0]);
   }
+});
+
+test('a build names its commit in the version, but for the one that is tagged as the release', () => {
+  const { folder, run } = repository();
+  expect(buildConstants(folder)).toEqual({ COMMIT: JSON.stringify(run('rev-parse', '--short=7', 'HEAD').trim()) });
+  run('tag', 'v0.0.1');
+  expect(buildConstants(folder)).toHaveProperty('COMMIT');
+  run('tag', `v${version}`);
+  expect(buildConstants(folder)).toEqual({});
+  rmSync(join(folder, '.git'), { recursive: true });
+  expect(buildConstants(folder)).toEqual({});
 });
