@@ -1,6 +1,6 @@
 import type { Paint } from '../../output/paint.ts';
 import { drawsLive } from '../../output/terminal.ts';
-import { barred, messageLines, truncate } from '../../output/text-width.ts';
+import { barred, messageLines, truncate, visibleWidth } from '../../output/text-width.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
 import type { WaitReason } from '../../rate-limit/key-state.ts';
 import { singleLine, stripControls } from '../../shared/sanitize.ts';
@@ -100,10 +100,18 @@ export class Messages {
     return this.#progress === undefined && this.#held === undefined;
   }
 
-  /** Shows a text on the last line until something else is written. Where nothing can be drawn it would stay. */
+  /**
+   * Shows a text on the last line until something else is written. Where nothing can be drawn it would stay. Its last clause, which says
+   * what comes next, is not cut.
+   */
   #draw(line: string): void {
     const text = this.#redacted(singleLine(line));
-    this.#line?.show({ text: (width) => truncate(text, width), countsFor: () => undefined });
+    const [end = ''] = /[,;] [^,;]*$/.exec(text) ?? [];
+    const reason = text.slice(0, text.length - end.length);
+    this.#line?.show({
+      text: (width) => truncate(`${truncate(reason, width - visibleWidth(end))}${end}`, width),
+      countsFor: () => undefined,
+    });
   }
 
   /** Keeps all lines until a pager has given the terminal back, then shows them. Nothing is drawn meanwhile. */

@@ -123,6 +123,8 @@ test('at a terminal all attempts without a connection change one line, which is 
   const shop = await openShop();
   const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1', NO_COLOR: '1' };
   const { stderr } = await shop.run('inventory list', { env, terminal: 80 });
+  const narrow = await shop.run('inventory list', { env, terminal: 40 });
+  expect(narrow.stderr).toContain('No connection…, trying again (2 of 4)');
   for (const attempt of [1, 2, 3, 4]) expect(stderr).toContain(`trying again (${attempt} of 4)`);
   const [, drawn = '', ...rest] = stderr.split('\n');
   expect(drawn.match(/No connection to http:\/\/127\.0\.0\.1:1, trying again/g)?.length).toBeGreaterThanOrEqual(4);
