@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Server as PlainServer } from 'node:http';
 import type { Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -18,6 +18,8 @@ export class TlsError extends Error {
 /** The certificate and key as they are on disk now. @throws TlsError */
 export function readTls({ cert, key }: TlsFiles): { readonly cert: Buffer; readonly key: Buffer } {
   try {
+    // Reading a pipe would wait, and no signal would end that.
+    for (const file of [cert, key]) if (!statSync(file).isFile()) throw new Error(`${file} is not a file`);
     const pair = { cert: readFileSync(cert), key: readFileSync(key) };
     createSecureContext(pair);
     return pair;

@@ -1,6 +1,10 @@
-import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, copyFileSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { InterruptedError } from '../../../src/shared/errors.ts';
+import { canMakeFifos } from '../../support/capabilities.ts';
+import { changeFile } from '../../support/changes.ts';
 import { temporaryDatabase } from '../../support/postgres.ts';
 import { folderOf, get, type ServeLine, served } from '../../support/served-shop.ts';
 import { openShop } from '../../support/shop.ts';
@@ -412,3 +416,24 @@ test('a database that does not come within 30 s: exit 2, and the password is not
   );
   expect(stderr).not.toContain('secret');
 });
+
+test.runIf(canMakeFifos)(
+  'a pipe that nobody writes to is no key and no certificate, and Ctrl-C ends an import of it',
+  async () => {
+    const shop = await openShop();
+    const pipe = changeFile(shop, '', 'pipe');
+    rmSync(pipe);
+    execFileSync('mkfifo', [pipe]);
+    for (const options of [`--key-file ${pipe}`, `--tls-cert ${pipe} --tls-key ${pipe}`]) {
+      const { code, stderr } = await shop.run(`sandbox serve --port 0 ${options}`);
+      expect(code).toBe(2);
+      expect(stderr).toContain('is not a file');
+    }
+    const interruption = new AbortController();
+    const importing = shop.run(`sandbox import ${pipe}`, { interrupted: interruption.signal });
+    const writer = openSync(pipe, 'r+');
+    interruption.abort(new InterruptedError('Interrupted'));
+    expect(await importing).toMatchObject({ code: 130, stdout: '' });
+    closeSync(writer);
+  },
+);

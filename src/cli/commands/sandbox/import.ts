@@ -37,7 +37,7 @@ export function defineImport(command: Command, run: Run): void {
       run<ImportOptions>(async (invocation, { merge = false, ...choice }, file = '') => {
         const { messages, questions } = invocation;
         requireFileName(file, 'sandbox import');
-        const stock = await readStockFile(file, invocation.context.stdin.chunks);
+        const stock = await readStockFile(file, invocation.context);
         const chosen = chosenStore(invocation, choice);
         const name = nameOfStore(chosen);
         if ('database' in chosen && !merge) await questions.confirm(`Replace the whole stock in ${name}?`);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { RunningService, Stock } from '../../../service/index.ts';
 import { createFileAtomically } from '../../../shared/atomic-file.ts';
@@ -84,11 +84,11 @@ function tellerFor({ context: { clock, stderr }, globals, messages }: Invocation
 }
 
 async function serviceOptions({ context }: Invocation, values: Values, teller: Teller) {
-  const { clock, interrupted, stderr, stdin } = context;
+  const { clock, interrupted, stderr } = context;
   const parsed = serviceOptionsOf(values);
   if (parsed.file !== undefined) await requirePets(parsed.file, parsed.pets);
   const key = values.key ?? (await keyOfFile(values.keyFile));
-  const imported = values.import === undefined ? undefined : observed(await readStockFile(values.import, stdin.chunks));
+  const imported = values.import === undefined ? undefined : observed(await readStockFile(values.import, context));
   return {
     ...parsed,
     startPatience: {
@@ -121,7 +121,10 @@ async function keyOfFile(file: string | undefined): Promise<string | undefined> 
 
 function readKey(file: string): string | undefined {
   try {
-    return readSecret(readFileSync(file, 'utf8').trim(), `The key in ${file}`);
+    // Reading a pipe would wait, and so would a file of the system's own, which has no size: no signal would end that.
+    const stats = statSync(file);
+    if (!stats.isFile()) throw new UsageError(`The key in ${file} can't be read: it is not a file`);
+    return readSecret(stats.size === 0 ? '' : readFileSync(file, 'utf8').trim(), `The key in ${file}`);
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return undefined;
     if (cause instanceof UsageError) throw cause;

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { readPetId } from '../../../change-files/cell-values.ts';
 import { CsvRecords } from '../../../change-files/csv-records.ts';
 import { type Field, fieldOf } from '../../../change-files/field-names.ts';
@@ -6,6 +5,8 @@ import { decodeText } from '../../../change-files/text.ts';
 import type { PetStatus, Stock, StockItem } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { readErrorReason } from '../../../shared/file-error.ts';
+import { readInput } from '../../../shared/read-input.ts';
+import type { Context } from '../../context.ts';
 
 const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
 const mostFaults = 20;
@@ -22,11 +23,15 @@ const noStockJson =
  * @param file `-` for stdin
  * @throws UsageError with the faults of the file
  */
-export async function readStockFile(file: string, stdin: AsyncIterable<Uint8Array>): Promise<Stock> {
+export async function readStockFile(
+  file: string,
+  { stdin, interrupted }: Pick<Context, 'stdin' | 'interrupted'>,
+): Promise<Stock> {
   let text = '';
   try {
-    for await (const piece of decodeText(file === '-' ? stdin : createReadStream(file))) text += piece;
+    for await (const piece of decodeText(file === '-' ? stdin.chunks : readInput(file, interrupted))) text += piece;
   } catch (cause) {
+    interrupted.throwIfAborted();
     throw new UsageError(`${file} can't be read: ${readErrorReason(cause)}`, { cause });
   }
   const collector = new StockCollector();
