@@ -1,4 +1,5 @@
 import { type BarCodes, parseBarCodes } from '../inventory/bar-codes.ts';
+import { FailureError } from '../shared/errors.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
 import type { Row } from '../state/sqlite/engine.ts';
@@ -15,6 +16,7 @@ export interface SessionRow {
   readonly holder: ProcessIdentity | undefined;
   /** When it was last written to or kept alive: milliseconds since the Unix epoch. */
   readonly touched: number;
+  readonly scans: readonly ScanRecord[];
 }
 
 /*
@@ -42,28 +44,56 @@ const tables = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** A session that can't be read: nobody knows what of it can still be relied on. */
+export class DamagedSession extends FailureError {
+  constructor(session: string, file: string, cause: unknown) {
+    const reason = (cause as Error).message;
+    super(`Session ${session.slice(-4)} in ${file} is damaged (${reason}). It is left as it is`, {
+      hint: 'petstock inventory count --new',
+      cause,
+    });
+  }
+}
+
+/** Returns whether a stock-take was ever begun in this state. */
+export function hasTables(connection: Connection): boolean {
+  return connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'count_scans'") !== undefined;
+}
+
 export function makeTables(connection: Connection): void {
-  if (connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'count_scans'") !== undefined) return;
+  if (hasTables(connection)) return;
   connection.durable(() => connection.exec(tables));
 }
 
-export function sessionOf({ head, codes, ended, holder, touched }: Row): SessionRow {
-  return {
-    head: JSON.parse(String(head)) as SessionHead,
-    codes: parseBarCodes(String(codes)),
-    end: ended === null ? undefined : (JSON.parse(String(ended)) as SessionEnd),
-    holder: holder === null ? undefined : (JSON.parse(String(holder)) as ProcessIdentity),
-    touched: Number(touched),
-  };
+/**
+ * Returns a session with its scans.
+ * @param row of the table `counts`
+ * @throws DamagedSession
+ */
+export function sessionOf(connection: Connection, row: Row): SessionRow {
+  const { head, codes, ended, holder, touched } = row;
+  const session = String(row.session);
+  const sql = 'SELECT kind, units, code, pet FROM count_scans WHERE session = ? ORDER BY number';
+  const scans = connection.all(sql, session);
+  try {
+    return {
+      head: JSON.parse(String(head)) as SessionHead,
+      codes: parseBarCodes(String(codes)),
+      end: ended === null ? undefined : (JSON.parse(String(ended)) as SessionEnd),
+      holder: holder === null ? undefined : (JSON.parse(String(holder)) as ProcessIdentity),
+      touched: Number(touched),
+      scans: scans.map(scanOf),
+    };
+  } catch (error) {
+    throw new DamagedSession(session, connection.file, error);
+  }
 }
 
-export function scansOf(connection: Connection, session: string): ScanRecord[] {
-  const sql = 'SELECT kind, units, code, pet FROM count_scans WHERE session = ? ORDER BY number';
-  return connection.all(sql, session).map(({ kind, units, code, pet }) => {
-    if (kind === 'back') return { kind };
-    const petId = pet === null ? undefined : BigInt(String(pet));
-    return { kind: kind as 'add' | 'set' | 'base', units: Number(units), code: String(code), pet: petId };
-  });
+function scanOf({ kind, units, code, pet }: Row): ScanRecord {
+  if (kind === 'back') return { kind };
+  if (kind !== 'add' && kind !== 'set' && kind !== 'base')
+    throw new Error(`a scan of the kind ${JSON.stringify(kind)}`);
+  return { kind, units: Number(units), code: String(code), pet: pet === null ? undefined : BigInt(String(pet)) };
 }
 
 /** Ends a session for good, within a transaction or in one of its own. */

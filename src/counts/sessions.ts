@@ -6,19 +6,27 @@ import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
 import { OpenSession } from './open-session.ts';
 import { applyRecord, baseRecords, type ScanRecord, type SessionHead } from './records.ts';
-import { addScans, endSession, makeTables, type SessionRow, scansOf, sessionOf } from './session-tables.ts';
+import {
+  addScans,
+  DamagedSession,
+  endSession,
+  hasTables,
+  makeTables,
+  type SessionRow,
+  sessionOf,
+} from './session-tables.ts';
 
 export interface SessionSystem {
   readonly clock: Clock;
   readonly processes: Processes;
   /** Returns a number in [0, 1). */
   random(): number;
+  /** Takes a sentence about a session that is damaged. */
+  warn(line: string): void;
 }
 
 /** A session as it is stored. `holder` is the process that counts it. */
-export interface SessionFacts extends Omit<SessionRow, 'touched'> {
-  readonly scans: readonly ScanRecord[];
-}
+export type SessionFacts = Omit<SessionRow, 'touched'>;
 
 const hint = 'petstock inventory count --list';
 
@@ -39,27 +47,27 @@ export class Sessions {
     makeTables(connection);
   }
 
-  /** Returns the sessions, the newest first. @param all includes those that are finished */
+  /** Returns the sessions, the newest first; warns of those that are damaged. @param all includes those that are finished */
   list(all: boolean): readonly SessionFacts[] {
-    const which = all ? '' : 'WHERE ended IS NULL';
-    const rows = this.#connection.all(`SELECT * FROM counts ${which} ORDER BY at DESC, session DESC`);
-    return rows.map((row) => this.#facts(sessionOf(row)));
+    const { sound, damaged } = readAll(this.#connection, all ? '' : 'WHERE ended IS NULL');
+    for (const { message } of damaged) this.#system.warn(message);
+    return sound.map((row) => this.#facts(row));
   }
 
   /**
    * Returns the session of an id.
    * @param text a whole id, or its last four characters
-   * @throws UsageError if it is no id, NotFoundError if there is no such session
+   * @throws UsageError if it is no id, NotFoundError if there is no such session, DamagedSession
    */
   find(text: string): SessionFacts {
     if (!/^(?:\d{8}T\d{6}Z-)?[0-9a-z]{4}$/i.test(text)) {
       throw new UsageError(`${JSON.stringify(text.slice(0, 40))} is not the id of a session, such as k3x9`, { hint });
     }
     const sql = 'SELECT * FROM counts WHERE substr(session, -4) = ?';
-    const rows = this.#connection.all(sql, text.slice(-4).toLowerCase()).map(sessionOf);
-    const row = rows.find(({ head }) => text.length === 4 || head.session === text);
+    const rows = this.#connection.all(sql, text.slice(-4).toLowerCase());
+    const row = rows.find(({ session }) => text.length === 4 || session === text);
     if (row === undefined) throw new NotFoundError(`There is no session ${text}`, { hint });
-    return this.#facts(row);
+    return this.#facts(sessionOf(this.#connection, row));
   }
 
   /** Begins a session with `scans`, and takes it. On disk when it returns. */
@@ -135,7 +143,7 @@ export class Sessions {
 
   #requireFree(session: string): SessionFacts {
     const row = this.#connection.get('SELECT * FROM counts WHERE session = ?', session);
-    const facts = row && this.#facts(sessionOf(row));
+    const facts = row && this.#facts(sessionOf(this.#connection, row));
     const name = session.slice(-4);
     if (facts === undefined || facts.end !== undefined) {
       throw new ConflictError(`Session ${name} was finished by another process`, { hint });
@@ -147,7 +155,7 @@ export class Sessions {
 
   #facts({ touched, ...row }: SessionRow): SessionFacts {
     const holder = this.#isHeld(row.holder, touched) ? row.holder : undefined;
-    return { ...row, holder, scans: scansOf(this.#connection, row.head.session) };
+    return { ...row, holder };
   }
 
   /**
@@ -176,6 +184,25 @@ export class Sessions {
   #now(): number {
     return Math.round(this.#system.clock.now());
   }
+}
+
+/** Returns what is wrong with the sessions of a state, a sentence each. Makes nothing. */
+export function sessionProblems(connection: Connection): readonly string[] {
+  return hasTables(connection) ? readAll(connection, '').damaged.map(({ message }) => message) : [];
+}
+
+function readAll(connection: Connection, which: string) {
+  const sound: SessionRow[] = [];
+  const damaged: DamagedSession[] = [];
+  for (const row of connection.all(`SELECT * FROM counts ${which} ORDER BY at DESC, session DESC`)) {
+    try {
+      sound.push(sessionOf(connection, row));
+    } catch (error) {
+      if (!(error instanceof DamagedSession)) throw error;
+      damaged.push(error);
+    }
+  }
+  return { sound, damaged };
 }
 
 /** Returns a session that begins with what a merge of `sources` would, and keeps nothing. */

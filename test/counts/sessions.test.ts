@@ -24,8 +24,8 @@ async function machine() {
   const gone = new Set<number>();
   const sessionsOf = async (self: ProcessIdentity) => {
     const isGone = ({ host, pid }: ProcessIdentity) => host === self.host && gone.has(pid);
-    const system = { clock, processes: { self, isGone, isStopped: () => false }, random: () => 0.25 };
-    const options = { ...system, folder, need: 'history', command: 'inventory count', warn: () => {} } as const;
+    const system = { clock, processes: { self, isGone, isStopped: () => false }, random: () => 0.25, warn: () => {} };
+    const options = { ...system, folder, need: 'history', command: 'inventory count' } as const;
     return new Sessions(await openLocalConnection(options), system);
   };
   return { folder, clock, gone, sessionsOf };

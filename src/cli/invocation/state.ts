@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { runtimeFolder } from '../../settings/folders.ts';
 import { resolveSetting, settingOf } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
 import { userOf } from '../../shared/account.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
+import type { Connection } from '../../state/sqlite/connection.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import type { Messages } from './messages.ts';
@@ -48,6 +50,23 @@ export async function withExistingState<T>(
 export async function withOwnState<T>(use: StateUse, look: (state: State | undefined) => Promise<T>): Promise<T> {
   const { url: _shared, ...options } = stateOptions(use, 'history');
   return lookAt(use, look, options);
+}
+
+/** Looks at tables of the state of this machine that are no part of a state; without one there is nothing. */
+export async function withOwnTables<T>(
+  use: StateUse,
+  look: (connection: Connection) => readonly T[],
+): Promise<readonly T[]> {
+  const options = stateOptions(use, 'history');
+  const { stateFile } = await import('../../state/sqlite/state-file.ts');
+  if (!existsSync(stateFile(options.folder))) return [];
+  const { openLocalConnection } = await import('../../state/open-state.ts');
+  const connection = await openLocalConnection({ ...options, looks: true });
+  try {
+    return look(connection);
+  } finally {
+    connection.close();
+  }
 }
 
 async function lookAt<T>(

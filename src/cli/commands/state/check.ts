@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
+import { sessionProblems } from '../../../counts/sessions.ts';
 import type { View } from '../../../output/view.ts';
 import { FailureError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { sharedStateOf, withExistingState, withOwnState } from '../../invocation/state.ts';
+import { sharedStateOf, withExistingState, withOwnState, withOwnTables } from '../../invocation/state.ts';
 import { examples } from '../command.ts';
 
 export function defineStateCheck(command: Command, run: Run): void {
@@ -28,9 +29,10 @@ async function check(invocation: Invocation): Promise<void> {
 async function problemsOf(invocation: Invocation): Promise<readonly string[] | string> {
   try {
     const found = await withExistingState(invocation, async (state) => state?.check() ?? 'There is no state yet.');
-    if (sharedStateOf(invocation) === undefined) return found;
-    const own = await withOwnState(invocation, async (state) => state?.check() ?? []);
-    return own.length === 0 ? found : [...(typeof found === 'string' ? [] : found), ...own];
+    const isShared = sharedStateOf(invocation) !== undefined;
+    const own = isShared ? await withOwnState(invocation, async (state) => state?.check() ?? []) : [];
+    const problems = [...own, ...(await withOwnTables(invocation, sessionProblems))];
+    return problems.length === 0 ? found : [...(typeof found === 'string' ? [] : found), ...problems];
   } catch (error) {
     if (error instanceof FailureError && invocation.results.wantsJson)
       await invocation.results.print(checkView([error.message]));

@@ -22,10 +22,9 @@ export async function withSessions<T>(
   const { stateFile } = await import('../../../../state/sqlite/state-file.ts');
   if (looksOnly && !existsSync(stateFile(folders.state))) return undefined;
   const warn = (line: string) => void messages.warn(line);
-  const system = { clock, processes, random };
+  const system = { clock, processes, random, warn };
   const connection = await openLocalConnection({
-    ...system,
-    ...{ folder: folders.state, need: 'history', command: 'inventory count', warn },
+    ...{ ...system, folder: folders.state, need: 'history', command: 'inventory count', looks: looksOnly },
   });
   const sessions = new Sessions(connection, system);
   try {

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createKnowledge } from '../../../../../src/cli/completion/knowledge.ts';
 import { InterruptedError } from '../../../../../src/shared/errors.ts';
+import { loadEngine } from '../../../../../src/state/sqlite/engine.ts';
 import { openShop } from '../../../../support/shop.ts';
 import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
 
@@ -136,4 +138,34 @@ test('completion knows the sessions that are not finished', async () => {
   await shop.run(`inventory count --discard ${second} --yes`);
   const known = createKnowledge({ folders: shop.folders, env: {}, now: shop.clock.now() });
   expect(await known('sessions', '')).toEqual([[expect.stringMatching(new RegExp(`Z-${first}$`)), 'begun 0 s ago']]);
+});
+
+test.each([
+  "counts SET head = '{'",
+  "counts SET codes = 'x'",
+  "counts SET holder = 'x'",
+  "count_scans SET kind = 'other'",
+  "count_scans SET pet = 'x'",
+])('a session that is damaged (%s) is named, left as it is, and holds up no other', async (damage) => {
+  const shop = await openShop();
+  await count(shop, '4 x2\n', '--yes --max-changes 0');
+  const name = await sessionIn(shop);
+  const { DatabaseSync } = await loadEngine();
+  const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
+  database.exec(`UPDATE ${damage}`);
+  database.close();
+  const named = await count(shop, '4\n', `${name} --yes`);
+  expect(named).toMatchObject({ code: 1, requests: [] });
+  expect(named.stderr).toMatch(/^Error: Session \w{4} in \S+state\.db is damaged \(.+\)\. It is left as it is\.$/m);
+  expect(named.stderr).toContain('\nHint: petstock inventory count --new');
+  expect(await shop.run('inventory count --list')).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^Warning: Session/),
+  });
+  const other = await count(shop, '5 x7\n');
+  expect(writes(other)).toEqual(['5 {"quantity":7}']);
+  expect(other.stderr).toContain('is damaged');
+  const check = await shop.run('state check --json');
+  expect(check.code).toBe(1);
+  expect(JSON.parse(check.stdout).problems).toEqual([expect.stringMatching(/^Session \w{4} /)]);
 });
