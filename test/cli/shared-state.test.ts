@@ -58,7 +58,7 @@ test('the sandbox keeps its state on this machine', async () => {
 });
 
 test('a database of another version goes on, or is left alone', async () => {
-  const { run } = await openShop();
+  const { run, service } = await openShop({ faults: ['PATCH /inventory/6:status=401'] });
   const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
   expect(await run('state info --json', { env })).toMatchObject({
     code: 0,
@@ -75,6 +75,12 @@ test('a database of another version goes on, or is left alone', async () => {
   await changeTo(3, 'DROP INDEX petstock.rows_by_change', index, 'CREATE INDEX runs_by_time ON petstock.runs (at, id)');
   expect((await run('state info --json', { env })).stdout).toMatch(/"schema":4\b.*"runs":1,"rows":1/);
   expect(await run('undo --last --yes', { env })).toMatchObject({ code: 0 });
+  const broken = await run('inventory apply - --yes', { env, stdin: 'petId,delta\n4,1\n6,1\n5,1\n' });
+  expect(broken.code).toBe(8);
+  service.setFaults([]);
+  await changeTo(3, 'DROP INDEX petstock.rows_by_change', index, 'CREATE INDEX runs_by_time ON petstock.runs (at, id)');
+  const resumed = await run('inventory apply --resume latest --yes --json', { env });
+  expect({ ...resumed, ...JSON.parse(resumed.stdout) }).toMatchObject({ code: 0, counts: { applied: 3, unknown: 0 } });
   for (const [version, words, hint] of [
     [99, 'later version', 'npm install --global petstock@latest'],
     [2, 'never released', 'petstock config set state-url'],
@@ -85,7 +91,7 @@ test('a database of another version goes on, or is left alone', async () => {
       expect(refused).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining(words) });
       expect(refused.stderr).toContain(`Hint: ${hint}`);
     }
-    expect(await runSql(env.PETSTOCK_STATE_URL, 'SELECT count(*)::integer FROM petstock.runs')).toEqual([{ count: 2 }]);
+    expect(await runSql(env.PETSTOCK_STATE_URL, 'SELECT count(*)::integer FROM petstock.runs')).toEqual([{ count: 3 }]);
   }
 });
 
