@@ -70,9 +70,20 @@ export async function exportTo(
   { done, ...options }: ReplacingOptions & { done?(): string },
 ): Promise<void> {
   await confirmReplacing(invocation, file, options);
-  await writeFileAtomically(file, text);
+  const writing = writeFileAtomically(file, text);
+  await (statSync(file, { throwIfNoEntry: false })?.isFIFO() ? orInterrupted(writing, invocation) : writing);
   await rememberWritten(invocation, file);
   await invocation.messages.note(done?.() ?? `Written to ${file}.`);
+}
+
+/** Waits for `writing`, or for Ctrl-C: the system lets nobody open a pipe before it has a reader. */
+function orInterrupted(writing: Promise<void>, { context: { interrupted } }: Invocation): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(interrupted.reason);
+    interrupted.addEventListener('abort', stop, { once: true });
+    if (interrupted.aborted) stop();
+    writing.then(resolve, reject).finally(() => interrupted.removeEventListener('abort', stop));
+  });
 }
 
 /** @throws UsageError for no name, or for one that promises something else: `apply` would believe it */

@@ -1,6 +1,19 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { InterruptedError } from '../../../../src/shared/errors.ts';
+import { canMakeFifos } from '../../../support/capabilities.ts';
 import { sent } from '../../../support/requests.ts';
 import { scriptedService } from '../../../support/scripted-service.ts';
 import { openShop, type Shop } from '../../../support/shop.ts';
@@ -101,6 +114,17 @@ describe('to a file', () => {
     expect(result.stderr).toContain('no such folder');
     expect(existsSync(file)).toBe(false);
   });
+});
+
+test.runIf(canMakeFifos)('Ctrl-C ends an export into a pipe that nobody reads', async () => {
+  const shop = await openShop();
+  const pipe = fileIn(shop);
+  execFileSync('mkfifo', [pipe]);
+  const interruption = new AbortController();
+  const exporting = shop.run(['inventory', 'export', pipe], { interrupted: interruption.signal });
+  interruption.abort(new InterruptedError('Interrupted'));
+  expect(await exporting).toMatchObject({ code: 130, stdout: '', requests: [] });
+  closeSync(openSync(pipe, 'r+'));
 });
 
 test('for a spreadsheet ids are formulas of text, which apply reads', async () => {
