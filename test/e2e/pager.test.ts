@@ -47,11 +47,14 @@ test.each([
 test('Ctrl-C belongs to the pager: the command stays until that is left', async () => {
   const { env } = await serve();
   // Where a signal ends a read, it reads again.
-  const pager = `trap 'echo heard' INT; cat > /dev/null; echo ready; until read line < /dev/tty; do :; done; echo left`;
+  const trap = `trap 'times=$((times+1)); echo heard $times' INT`;
+  const pager = `${trap}; cat > /dev/null; echo ready; until read line < /dev/tty; do :; done; echo left`;
   const program = startProgram(list, { env: { ...env, PAGER: pager }, terminal: 80 });
   await program.until('stdout', 'ready');
-  for (let times = 0; times < 3; times += 1) program.type('\x03');
-  await program.until('stdout', 'heard');
+  for (const times of [1, 2, 3]) {
+    program.type('\x03');
+    await program.until('stdout', `heard ${times}`);
+  }
   program.type('\n');
   const { code, stdout } = await program.result;
   expect(code).toBe(0);

@@ -36,8 +36,8 @@ test('the stack that --debug shows has the names of the sources', async () => {
   const { env } = await serve(['--fault', '*:hang']);
   const { code, stderr } = await runProgram('api POST /inventory --timeout 0.05 --debug', { env });
   expect(code).toBe(5);
-  expect(stderr).toMatch(/^NetworkFault: no answer/m);
-  expect(stderr).toMatch(/^ {4}at Exchange\.|^ {4}at async attempt /m);
+  expect(stderr).toMatch(/^│ NetworkFault: no answer/m);
+  expect(stderr).toMatch(/^│ {5}at (?:Exchange\.|async attempt )/m);
 });
 
 // MemoryDenyWriteExecute of systemd has the same effect. Node does not know the variable.
