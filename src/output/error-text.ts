@@ -57,17 +57,47 @@ const longestQuote = 200;
 
 /** Returns the message without the words of the service, and these by themselves. */
 export function withoutWords({ message, service }: Pick<ErrorFacts, 'message' | 'service'>) {
-  const said = service?.message ?? '';
-  if (service === undefined || said.trim() === '') return { own: message, words: [] };
+  const text = singleLine(message).trim();
+  for (const said of service === undefined ? [] : beginningsOf(service.message)) {
+    for (const quote of spellingsOf(said)) {
+      const at = placeOf(quote, text);
+      if (at >= 0) return { own: aroundQuote(text, at, quote, service?.status), words: [said] };
+    }
+  }
+  return { own: message, words: [] };
+}
+
+/** Returns the text, and what is left of it without its last lines: behind the words may stand what was written. */
+function beginningsOf(text: string): string[] {
+  const lines = text.split('\n');
+  return lines
+    .map((_line, index) => lines.slice(0, lines.length - index).join('\n'))
+    .filter((each) => each.trim() !== '');
+}
+
+/** Returns how a message may spell words of the service: with a capital, or as JSON does. */
+function spellingsOf(said: string): string[] {
+  const plain = singleLine(said).trim();
   const escaped = JSON.stringify(said.slice(0, longestQuote)).slice(1, -1);
-  const quote = [said, escaped].find((text) => message.includes(text));
-  if (quote === undefined) return { own: message, words: [] };
-  const at = message.indexOf(quote);
-  const before = message.slice(0, at).replace(/[\s:("]+$/, '');
-  const after = message.slice(at + quote.length).replace(/^[\s.…)"!?;,]+/, '');
-  const first = before === '' ? `The service answered ${service.status}` : before;
-  const own = after.startsWith('(') ? `${first} ${after}` : [sentence(first), after].join(' ').trimEnd();
-  return { own: sentence(own), words: [said] };
+  return [plain, plain.charAt(0).toUpperCase() + plain.slice(1), escaped];
+}
+
+/** Returns where words were put into a sentence: at its beginning, or behind a colon or a bracket; -1 if they were not. */
+function placeOf(quote: string, text: string): number {
+  for (let at = text.indexOf(quote); at >= 0; at = text.indexOf(quote, at + 1)) {
+    const [before, after] = [text.slice(0, at), text.slice(at + quote.length)];
+    const ends = /^(?:$|[.…)"!?;,]| \()/.test(after) || (/[.!?…]$/.test(quote) && after.startsWith(' '));
+    if (ends && /(?:^|: |\("?|")$/.test(before)) return at;
+  }
+  return -1;
+}
+
+function aroundQuote(text: string, at: number, quote: string, status: number | undefined): string {
+  const before = text.slice(0, at).replace(/[\s:("]+$/, '');
+  const after = text.slice(at + quote.length).replace(/^[\s.…)"!?;,]+/, '');
+  if (before === '')
+    return [`The service answered ${status}.`, after.replace(`(${status})`, '').replace(/^\.$/, '')].join(' ').trim();
+  return sentence(after.startsWith('(') ? `${before} ${after}` : [sentence(before), after].join(' ').trimEnd());
 }
 
 /**

@@ -51,7 +51,8 @@ export function runErrorOf(end: RunEnd): PetstockError | undefined {
   if (applied > 0 || mayBeWritten(end)) {
     const retryAfterSeconds = cause instanceof PetstockError ? cause.retryAfterSeconds : undefined;
     const message = partialText(end, why);
-    return new PartialError(message, { hint, cause, retryAfterSeconds, ...answerOf(cause, message) });
+    const lines = foreignLines(end);
+    return new PartialError(message, { hint, cause, retryAfterSeconds, lines, ...answerOf(cause, message) });
   }
   const first = cause ?? progression?.firstFailure;
   if (end.isSingle && first instanceof PetstockError) return singleError(first);
@@ -158,9 +159,23 @@ function partialText(end: RunEnd, why: string): string {
     // What ended the run is either the answer itself, or why the stock could not be read after it.
     const isUnread = cause !== undefined && rowErrorOf(cause).message !== error.message;
     const unread = isUnread ? `. The stock could not be read back${why}` : '';
-    return `It is not known whether the stock of pet ${petId} was set to ${after}: ${error.message}${unread}`;
+    const said = foreignLines(end).length > 0 ? '' : `: ${error.message}`;
+    return `It is not known whether the stock of pet ${petId} was set to ${after}${said}${unread}`;
   }
   return `It is not known whether the stock of pet ${petId} was set to ${after}${reason}`;
+}
+
+/**
+ * Returns the error of the only row, if it may be words of the service that the run itself did not end with: in a sentence they
+ * could not be told from ours.
+ */
+function foreignLines({ report: { rows }, cause }: RunEnd): string[] {
+  const [only, ...others] = rows.filter((row) => !isIdle(row));
+  const { status, message } = only?.error ?? {};
+  if (only?.result !== 'unknown' || others.length > 0 || status === undefined || message === undefined) return [];
+  const isOurs =
+    message === `The service answered ${status}` || (cause !== undefined && rowErrorOf(cause).message === message);
+  return isOurs ? [] : [message];
 }
 
 /** `2 failed, 1 is a conflict, 3 were not attempted` */

@@ -70,6 +70,15 @@ test.each([200, 302, 400, 401, 404, 429, 503])(
   },
 );
 
+test('words that have a line end forge no line about a write of unknown outcome', async () => {
+  const message = `done.\n${forged}`;
+  const url = await answering(503, JSON.stringify({ code: 'x', message, status: 503 }), { 'retry-after': '30' });
+  const shop = await openShop();
+  await shop.run('config set read-first never');
+  for (const command of ['inventory set 4 5', 'inventory set 4=5', 'inventory adjust 4 1'])
+    await attack(shop, `${command} --max-wait 1 --yes`, { env: { PETSTOCK_URL_STAGING: url }, terminal: 60 });
+});
+
 const item = (fields: object) => JSON.stringify({ petId: 1, quantity: 5, status: 'sold', ...fields });
 
 test.each([
