@@ -32,7 +32,11 @@ test('a table that is longer than the terminal goes through less, as git starts 
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(pager.text()).toBe(plain);
   expect(pager.commands.map(({ command }) => command)).toEqual(['less']);
-  expect(pager.commands[0]?.env).toMatchObject({ LESS: 'FRXPsstaging  ?eq close:SPACE more, q close.$', LV: '-c' });
+  expect(pager.commands[0]?.env).toMatchObject({
+    LESS: 'FRXPsstaging  ?eq close:SPACE more, q close.$',
+    LV: '-c',
+    LESSSECURE: '1',
+  });
   expect(stderr).toMatch(/^▸ staging\nRate limit: /);
 });
 

@@ -160,7 +160,9 @@ export function openPagedOutput(context: Context, messages: Messages, place: str
   if (isOff || columns === undefined || rows === undefined) return undefined;
   // As git starts less: it ends by itself if all fits, keeps colours, and leaves the last rows on the screen.
   const less = env.LESS ?? `FRX${lessPrompt(place)}`;
-  const pager = { command, env: { ...withoutSecrets(env), LESS: less, LV: env.LV ?? '-c' } };
+  // What is typed ahead, such as the next command, is no order to save a file or to start a program.
+  const lessSecure = env.LESSSECURE ?? '1';
+  const pager = { command, env: { ...withoutSecrets(env), LESS: less, LESSSECURE: lessSecure, LV: env.LV ?? '-c' } };
   return new PagedOutput({ context, messages, pager, isChosen: chosen !== undefined, columns, rows });
 }
 
