@@ -71,14 +71,14 @@ const roomForPets = 76;
 const tableColumns: readonly Column[] = [
   { field: 'at', title: 'At', whole: true },
   { field: 'change', title: 'Change' },
-  { field: 'command', title: 'Command', foreign: 'name' },
+  { field: 'command', title: 'Command', foreign: 'name', yields: 1 },
   {
     field: 'result',
     title: 'Result',
     cell: (value, row, paint) => (row.whole === true ? `${value}` : paint.yellow(`${value}`)),
   },
   { field: 'run', title: 'Run', whole: true, cell: (value, _row, paint) => paint.cyan(`${value}`) },
-  { field: 'env', title: 'Env', foreign: 'name', yields: 1 },
+  { field: 'env', title: 'Env', foreign: 'name' },
 ];
 const byColumn: Column = { field: 'by', title: 'By', foreign: 'name', yields: 2 };
 const reasonColumn: Column = { field: 'reason', title: 'Reason', foreign: 'words', yields: 3 };
@@ -111,12 +111,12 @@ function byText({ user, host }: RunRecord): string {
   return user === undefined ? host : `${user}@${host}`;
 }
 
-/** `22: 2 → 3`; with a name `22 Rex: 2 → 3` */
+/** `22: 2 → 3`; with a name `22: 2 → 3 Rex`, since the end is cut first */
 function changeText({ petId, before, after, result, quantity }: RecordedRow, names: PetNames | undefined): string {
   const name = names?.get(petId);
   const written = result === 'differs' && quantity !== undefined ? quantity : after;
-  const pet = name === undefined ? `${petId}` : `${petId} ${plainName(name)}`;
-  return `${pet}: ${before === undefined ? '?' : grouped(before)} → ${grouped(written)}`;
+  const pet = name === undefined ? '' : ` ${plainName(name)}`;
+  return `${petId}: ${before === undefined ? '?' : grouped(before)} → ${grouped(written)}${pet}`;
 }
 
 /** `4, 5, 8 and 17 more: 120 units`; `20 pets: 120 units`. Units are of what was written, so of a whole run alone. */

@@ -68,17 +68,17 @@ describe('the list of runs', () => {
       runOf({ store: 'north', env: 'production' }),
     ];
     expect(await list('table', some, { width: 60 }, undefined, { isShared: true })).toMatchInlineSnapshot(`
-      "At           Change           Command Result            Run
-      15 Jan 07:00 1,203 pets       apply   1,195 taken back… k3x9
-      14 Jan 09:00 4 pets: 10 units adjust  4 applied         0001
-      14 Jan 09:00 22: 2 → 3        set     applied           0001
+      "At           Change        Result        Run  Env
+      15 Jan 07:00 1,203 pets    1,195 taken … k3x9 north/produc…
+      14 Jan 09:00 4 pets: 10 u… 4 applied     0001 staging
+      14 Jan 09:00 22: 2 → 3     applied       0001 north/produc…
       "
     `);
     expect(await list('table', some, { width: 80 }, undefined, { isShared: true })).toMatchInlineSnapshot(`
-      "At           Change                     Command Result                     Run
-      15 Jan 07:00 4, 9007199254740993, 9223… apply   1,195 taken back, 2 unkno… k3x9
-      14 Jan 09:00 1, 2, 3, 4: 10 units       adjust  4 applied                  0001
-      14 Jan 09:00 22: 2 → 3                  set     applied                    0001
+      "At           Change                 Result                 Run  Env
+      15 Jan 07:00 4, 9007199254740993, … 1,195 taken back, 2 u… k3x9 north/production
+      14 Jan 09:00 1, 2, 3, 4: 10 units   4 applied              0001 staging
+      14 Jan 09:00 22: 2 → 3              applied                0001 north/production
       "
     `);
     expect(await list('table', some, { width: 120 }, undefined, { isShared: true })).toMatchInlineSnapshot(`

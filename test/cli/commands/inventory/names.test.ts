@@ -86,5 +86,5 @@ test('a preview, its question, and the history show names', async () => {
   );
   await apply('petId,quantity\n4,5\n');
   expect(asked[1]).toBe('Pet 4 Rex in staging: 38 → 5 (-33). Write it?');
-  expect((await shop.run('history list', { terminal: 100 })).stdout).toMatch(/4 Rex: 38 → 5 /);
+  expect((await shop.run('history list', { terminal: 100 })).stdout).toMatch(/4: 38 → 5 Rex /);
 });
