@@ -181,7 +181,9 @@ function listColumns([petId = '', quantity = '', status = '', ...others]: readon
 function isOneColumn(names: readonly string[], { knows }: FieldNames): boolean {
   const [only, ...others] = names.filter((name) => name !== '');
   if (only === undefined || others.length > 0 || knows(only)) return false;
-  return only.split(/[\s,;|:]+/).filter(knows).length > 1;
+  if (only.split(/[\s,;|:]+/).filter(knows).length > 1) return true;
+  const parts = only.split(/[,;|\t]/).map((part) => part.trim());
+  return parts.length > 1 && parts.some(knows) && parts.every(looksLikeName);
 }
 
 /** Reports whether a name is a word or several, and no number or key. */

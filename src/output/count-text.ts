@@ -100,10 +100,17 @@ export function eventText(
     case 'help':
       return countHelp;
     case 'word':
-      return withCode(`'${event.word}'`, ' is no pet and no code: not counted. - takes back, help shows more', width);
+      return wordText(`'${event.word}'`, width);
     default:
       return `${sumText(sum, mode)}, ${counted(sum.scans, 'scan')}`;
   }
+}
+
+/** The word matters more than what else could be typed. */
+function wordText(word: string, width: number): string {
+  const why = ' is no pet and no code: not counted';
+  const all = `${word}${why}. - takes back, help shows more`;
+  return visibleWidth(all) <= width ? all : withCode(word, why, width);
 }
 
 /** Codes that stand for no pet, with their units, for the end of a count. */

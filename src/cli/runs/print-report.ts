@@ -49,10 +49,10 @@ export async function printReportBefore(
   });
 }
 
-/** Says how a run that has written something is undone. */
+/** Says how a run that has written something is undone; where nothing but that is not known, the error says what to do. */
 export async function noteUndo(invocation: Invocation, { run, rows }: BulkReport): Promise<void> {
-  const { applied, differs, unknown } = countRows(rows);
-  if (run !== null && applied + differs + unknown > 0) await noteUndoOf(invocation, run);
+  const { applied, differs } = countRows(rows);
+  if (run !== null && applied + differs > 0) await noteUndoOf(invocation, run);
 }
 
 export async function noteUndoOf({ messages, globals, environment }: Invocation, run: string): Promise<void> {

@@ -50,7 +50,8 @@ async function newOrUnfinished(invocation: Invocation, sessions: Sessions, optio
       hint: commandFor(` ${name}`, newest.head.mode === mode ? options.words : '', whereOptions(where)),
     });
   }
-  const isOther = newest.head.mode !== mode;
+  // Whoever has said what is counted now did not mean a session of another kind.
+  const isOther = options.mode !== undefined && newest.head.mode !== mode;
   const others = isOther ? open.length : open.length - 1;
   if (others > 0) {
     const which = others === 1 ? 'Another session is' : `${grouped(others)} other sessions are`;

@@ -131,5 +131,7 @@ test('a word at the prompt is no goods: it is not counted, and said to be none',
   const { stderr, code } = await count(shop, '4\nundo\nrex the dog\ndone\n', '', person);
   expect(code).toBe(0);
   expect(stderr).toContain("'undo' is no pet and no code: not counted. - takes back, help shows more\n");
+  const narrow = await count(shop, 'hamster\ndone\n', '', { ...person, terminal: 60 });
+  expect(narrow.stderr).toContain("'hamster' is no pet and no code: not counted\n");
   expect(stderr).toContain('23 pets not scanned keep their stock.\n');
 });

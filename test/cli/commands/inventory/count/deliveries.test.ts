@@ -44,8 +44,14 @@ test('a session goes on as what it is, and two of different kinds are not merged
   expect(refused).toMatchObject({ code: 2, requests: [] });
   expect(refused.stderr).toContain(`(a count of what came in (--add)) is not finished`);
   expect(await count(shop, '4\n', `${name} --take --yes`)).toMatchObject({ code: 2, requests: [] });
-  const other = await count(shop, '5 x2\ndone\n', '', { ...person, prompts: { confirm: async () => false } });
-  expect(other.stderr).toContain('Another session is not finished: petstock inventory count --list\n');
+  const asked: string[] = [];
+  const text = async (question: string) => (asked.push(question) > 0 ? 'n' : '');
+  const other = await count(shop, '5 x2\ndone\n', '', { ...person, prompts: { confirm: async () => false, text } });
+  expect(asked).toEqual([
+    expect.stringMatching(/\(a count of what came in \(--add\)\) is not finished \(.*Go on with it\?/),
+  ]);
+  const taken = await count(shop, '6\ndone\n', '--take', { ...person, prompts: { confirm: async () => false } });
+  expect(taken.stderr).toContain('2 other sessions are not finished: petstock inventory count --list\n');
   const stockTake = /Session (\w{4})\. Scan/.exec(other.stderr)?.[1];
   expect((await count(shop, '', `--merge ${name} ${stockTake} --yes`)).stderr).toContain("can't be merged");
   expect(writes(await count(shop, '4\n', `${name} --yes --json`))).toEqual(['4 {"quantity":42}']);
