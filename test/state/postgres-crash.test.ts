@@ -144,6 +144,21 @@ it('sees a write after a crash that has taken back numbers which were drawn befo
   expect(await ours.intend(intents(1), mark)).toMatchObject([{ kind: 'overtaken', run: theirs.run }]);
 });
 
+it('takes no gate for its own limits after a crash that has taken those back', async () => {
+  const url = await temporaryDatabase();
+  const [one, two] = [await machineAt(url, 1), await machineAt(url, 2)];
+  const start = { type: 'start', boot: 'b', env: 'staging', at: 1, wall: 1_000_000 } as const;
+  const refused = { type: 'answer', id: 'a', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
+  await one.state.limits.fold('key', [start]);
+  await one.state.limits.fold('key', [start]);
+  // Only the first of the two was on the disk; what the other machine writes then has the number of the second.
+  await runSql(url, 'TRUNCATE petstock.epoch', 'UPDATE petstock.limits SET version = 1');
+  for (const machine of [one, two]) machine.disconnect();
+  await two.state.limits.fold('key', [refused]);
+  await one.state.limits.fold('key', [start]);
+  expect((await two.state.limits.look?.('key'))?.gate.at).toBeGreaterThan(0);
+});
+
 it('notices that an older copy of the database is in its place, which lacks the numbers that it relies on', async () => {
   const url = await temporaryDatabase();
   const [one, other] = [await machineAt(url, 1), await machineAt(url, 2)];

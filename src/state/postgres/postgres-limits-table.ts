@@ -49,7 +49,8 @@ export function limitsTable(connection: PostgresConnection): LimitsTable {
     write: async (scope, version, state, wakes) => {
       const statements = [
         writing(scope, version, state),
-        statement(select, version + 1, scope),
+        // All of it: the version that another process has written meanwhile may have the number of ours.
+        statement(select, 0, scope),
         ...(wakes ? [wake] : []),
       ];
       const { answers } = await connection.once((ask) =>

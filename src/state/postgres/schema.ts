@@ -58,12 +58,16 @@ export async function requireMaking(ask: Ask, shown: string): Promise<void> {
   );
 }
 
-/** Numbers that were drawn before a crash may be drawn again after it, and a mark may hold one of them: begin above all of those. */
+/**
+ * Numbers that were drawn before a crash may be drawn again after it, and a mark may hold one of them: begin above all of those. So it is
+ * with the versions of limits, by which a process knows that what it has read is still there.
+ */
 async function beginEpoch(ask: Ask): Promise<void> {
   await ask([lock], { isDurable: true, begins: true });
   const [[known] = []] = await ask([selectEpoch], { goesOn: true });
   const begin = [
     statement('UPDATE petstock.sequence SET last = last + 1000000'),
+    statement('UPDATE petstock.limits SET version = version + 1000000'),
     statement(`INSERT INTO petstock.epoch VALUES (${now})`),
   ];
   await ask([...(known === undefined ? begin : []), commit], { goesOn: true });
