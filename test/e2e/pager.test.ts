@@ -48,7 +48,7 @@ test('Ctrl-C belongs to the pager: the command stays until that is left', async 
   const { env } = await serve();
   // Where a signal ends a read, it reads again.
   const trap = `trap 'times=$((times+1)); echo heard $times' INT`;
-  const pager = `${trap}; cat > /dev/null; echo ready; until read line < /dev/tty; do :; done; echo left`;
+  const pager = `${trap}; cat > /dev/null; echo ready; for try in 1 2 3 4 5 6 7 8 9; do read line < /dev/tty && break; done; echo left`;
   const program = startProgram(list, { env: { ...env, PAGER: pager }, terminal: 80 });
   await program.until('stdout', 'ready');
   for (const times of [1, 2, 3]) {
