@@ -3,10 +3,15 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram, serve, temporaryHome } from '../support/program.ts';
 
-/** Unlocks a keyring of this session's own, puts the key into it, and runs what follows. */
+/**
+ * Unlocks a keyring of this session's own, puts the key into it, and runs what follows. A keyring that is asked before it has its name on
+ * the bus is not this one: the bus would start another, which is locked.
+ */
 const session = `
 set -e
 printf 'password' | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
+owner='--dest=org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner string:org.freedesktop.secrets'
+until dbus-send --session --print-reply $owner | grep -q true; do :; done
 printf %s "$KEY" | secret-tool store --label=petstock service petstock env staging
 unset KEY
 "$@"
