@@ -5,7 +5,7 @@ import type { Connection } from '../state/sqlite/connection.ts';
 import type { ScanRecord, SessionEnd, SessionHead } from './records.ts';
 import { addScans, endSession } from './session-tables.ts';
 
-interface SessionContent {
+export interface SessionContent {
   readonly head: SessionHead;
   readonly codes: BarCodes;
   /** The scans that it had when it was taken. */

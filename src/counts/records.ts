@@ -17,7 +17,7 @@ export interface SessionHead {
   /** The service that is counted, by `serviceOf`, and its base URL when the session began. */
   readonly service: string;
   readonly baseUrl: string;
-  /** The whole ids of the sessions that were merged into it. */
+  /** The whole ids of the sessions that were merged into it; of one alone: it has what the run of that has not written. */
   readonly merged: readonly string[];
 }
 

@@ -106,6 +106,23 @@ export class Sessions {
     });
   }
 
+  /**
+   * Begins a session with what the run of another has left, and takes it. On disk when it returns.
+   * @param codes replace those of the other
+   * @throws UsageError if there is one already, which names it
+   */
+  follow({ head, codes }: Pick<SessionFacts, 'head' | 'codes'>, scans: readonly ScanRecord[]): OpenSession {
+    const merged = [head.session];
+    return this.#connection.durable(() => {
+      const sql = 'SELECT substr(session, -4) AS name FROM counts WHERE instr(head, ?) > 0';
+      const follower = this.#connection.get(sql, `"merged":${JSON.stringify(merged)}`);
+      if (follower === undefined) return this.#insert({ ...head, merged }, codes, scans);
+      throw new UsageError(`Session ${shortOf({ head })} goes on as session ${follower.name}`, {
+        hint: `petstock inventory count ${follower.name}`,
+      });
+    });
+  }
+
   /** Gives a session up. @throws ConflictError if another process counts it */
   discard({ head }: Pick<SessionFacts, 'head'>): void {
     this.#connection.durable(() => {

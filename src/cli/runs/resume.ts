@@ -7,20 +7,22 @@ import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
 import { requireRun, requireSamePlace, requireSameService } from './known-run.ts';
 import { type PlanOptions, performPlan } from './perform.ts';
-import { openSession, withWayOn } from './session.ts';
+import { openSession, type Session, withWayOn } from './session.ts';
 
 /**
  * Resumes a run.
  * @param text its id, its last four characters, or `latest`
  * @param onBegin is called once it is known which run it is, unless it is a dry run
+ * @param whenFailed returns what is thrown instead of the failure of the run
  */
 export async function resumeRun(
   invocation: Invocation,
   text: string,
   options: PlanOptions,
   onBegin: () => Promise<void>,
+  whenFailed: (session: Session, run: RunRecord, error: unknown) => Promise<unknown>,
 ): Promise<void> {
-  const { messages, questions, service, where } = invocation;
+  const { questions, service, where } = invocation;
   const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
   const command = `petstock inventory apply --resume ${shellWord(run.run)}`;
   requireSamePlace(run, where, command);
@@ -33,17 +35,26 @@ export async function resumeRun(
     const session = await openSession(invocation);
     requireSameService(run, session.connection, command);
     await service.announce();
-    const log = options.dryRun ? undefined : await session.connection.state.history.resume(run.run);
     try {
-      const plan = await planResume(session.site, run, log);
-      const written = writtenText(run);
-      await messages.note(`Run ${run.run} (${run.command}): ${written}.`);
-      await performPlan(session, { ...plan, look, intention: { verb: 'Write', facts: [written] } }, options);
-    } finally {
-      // What went wrong with it is in the error of the run.
-      await log?.end().catch(() => {});
+      await goOn(session, run, look, options);
+    } catch (error) {
+      throw options.dryRun ? error : await whenFailed(session, run, error);
     }
   });
+}
+
+async function goOn(session: Session, run: RunRecord, look: string, options: PlanOptions): Promise<void> {
+  const { invocation, connection, site } = session;
+  const log = options.dryRun ? undefined : await connection.state.history.resume(run.run);
+  try {
+    const plan = await planResume(site, run, log);
+    const written = writtenText(run);
+    await invocation.messages.note(`Run ${run.run} (${run.command}): ${written}.`);
+    await performPlan(session, { ...plan, look, intention: { verb: 'Write', facts: [written] } }, options);
+  } finally {
+    // What went wrong with it is in the error of the run.
+    await log?.end().catch(() => {});
+  }
 }
 
 /** `14 of 29 written` */

@@ -107,7 +107,12 @@ async function resume(
   ]);
   const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
   const given = { ...bulk, keepFailed: failedOut?.keep, stdinIsTaken: false };
-  await resumeRun(invocation, run, given, async () => failedOut?.empty());
+  const empty = async () => failedOut?.empty();
+  await resumeRun(invocation, run, given, empty, async (session, { command, contentHash }, error) => {
+    if (command !== 'inventory count') return error;
+    const { withRestOfRun } = await import('./count/rest.ts');
+    return withRestOfRun(session, contentHash, error);
+  });
 }
 
 /**

@@ -28,7 +28,8 @@ export async function chooseSession(
   if (merge !== undefined) return { kind: 'merge', sessions: toMerge(invocation, sessions, merge, options) };
   if (session !== undefined) {
     const found = sessions.find(session);
-    requireOpen(found, options);
+    // A run of it may have left something.
+    if (found.end?.how !== 'applied') requireOpen(found, options);
     requirePlace(found, invocation, options);
     requireMode(found, options);
     return { kind: 'continue', session: found };
@@ -99,7 +100,7 @@ function toMerge(
 }
 
 /** @throws UsageError if a session is finished, with what became of it */
-function requireOpen(session: SessionFacts, options: CountOptions): void {
+export function requireOpen(session: SessionFacts, options: CountOptions): void {
   const { end, head } = session;
   if (end === undefined) return;
   const was = `Session ${shortOf(session)} is finished: it was`;
@@ -134,6 +135,9 @@ function requireMode(session: SessionFacts, { mode, all }: CountOptions): void {
   const is = modeName(session.head.mode);
   if (mode !== undefined && mode !== session.head.mode) {
     throw new UsageError(`Session ${name} is ${is}: --${mode} can't make another of it. Leave --${mode} out`);
+  }
+  if (all && session.head.merged.length === 1) {
+    throw new UsageError(`Session ${name} has only what another has left unwritten: leave --all out`);
   }
   if (all && session.head.mode !== 'count') throw new UsageError(`Session ${name} is ${is}: leave --all out`);
 }

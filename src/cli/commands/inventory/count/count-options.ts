@@ -42,6 +42,8 @@ export interface CountOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFa
   readonly words: string;
   /** Those for a session that keeps its bar codes. */
   readonly keptWords: string;
+  /** Those for a session with what the run of one has not written. */
+  readonly restWords: string;
 }
 
 /** Throws UsageError for options that can't be used together. */
@@ -60,7 +62,8 @@ export function parseCountFlags(invocation: Invocation, flags: CountFlags, sessi
   if (codes === '-') throw new UsageError('--codes takes a file: what is scanned comes from stdin');
   const bulk = parseBulkFlags(invocation, flags);
   const { codes: _codes, ...kept } = flags;
-  const words = { words: wordsOf(flags), keptWords: wordsOf(kept) };
+  const { all: _all, ...ofRest } = kept;
+  const words = { words: wordsOf(flags), keptWords: wordsOf(kept), restWords: wordsOf(ofRest) };
   return { ...bulk, session, isNew, merge, mode, codes, all, to, force, reason, ref, ...words };
 }
 

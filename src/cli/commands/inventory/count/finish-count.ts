@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import { changeFileText, type ExportRow } from '../../../../change-files/change-file-text.ts';
-import type { OpenSession } from '../../../../counts/open-session.ts';
 import { shortOf } from '../../../../counts/sessions.ts';
 import type { BulkRow, Change } from '../../../../inventory/change.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
@@ -18,6 +16,7 @@ import type { Session } from '../../../runs/session.ts';
 import { openChangeFile } from '../failed-out.ts';
 import type { CountOptions } from './count-options.ts';
 import type { Counting } from './counting.ts';
+import { hashOf } from './rest.ts';
 import { createUnknownFaults } from './unknown-faults.ts';
 
 /** Writes a change file. `deltas`: of what has come in or gone out. */
@@ -142,27 +141,6 @@ async function writeStock(
     if (begun !== undefined) session.end({ how: 'applied', run: begun });
     throw error;
   }
-}
-
-/** Returns what a run remembers its session by, so that a crash after its beginning can't make two runs of it. */
-function hashOf({ head }: OpenSession): string {
-  return createHash('sha256').update(`inventory count ${head.session}`).digest('hex');
-}
-
-/** @throws UsageError if a run of the session has begun, before a crash: the session is finished with that */
-export async function requireUnapplied({ connection }: Session, session: OpenSession): Promise<void> {
-  const [run] = await connection.state.history.runsOfFile(connection.service, hashOf(session));
-  if (run === undefined) return;
-  const name = shortOf(session);
-  session.end({ how: 'applied', run: run.run });
-  if (run.state === 'incomplete') {
-    throw new UsageError(`Session ${name} was applied, and run ${run.run} of it is not finished; nothing was sent`, {
-      hint: `petstock inventory apply --resume ${run.run} ${whereOptions(run)}`,
-    });
-  }
-  throw new UsageError(`Session ${name} was applied, by run ${run.run}; nothing was sent`, {
-    hint: `petstock history show ${run.run}`,
-  });
 }
 
 /** @throws UsageError at once if there is no folder for the file, or a file that may not be replaced */

@@ -18,10 +18,11 @@ import { whereName, whereOptions } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { openSession, type Session } from '../../../runs/session.ts';
 import { openShopCodes, readCodesFile } from '../../../shop-codes.ts';
-import { type Choice, chooseSession } from './choose-session.ts';
+import { type Choice, chooseSession, requireOpen } from './choose-session.ts';
 import { type CountOptions, chosenWords, commandFor } from './count-options.ts';
 import { Counting, linesOf } from './counting.ts';
-import { changeFileWriter, finishCount, requireUnapplied } from './finish-count.ts';
+import { changeFileWriter, finishCount } from './finish-count.ts';
+import { requireLeft, restOf, withRest } from './rest.ts';
 import { createCountScreen } from './screen.ts';
 import { typedLines } from './typed-lines.ts';
 import { withSessions } from './with-sessions.ts';
@@ -55,6 +56,9 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
         const beganNow = choice.kind === 'new';
         await finishCount(run, counting, { ...options, petIds, writeFile, wayOn, beganNow });
       });
+    } catch (error) {
+      if (session.isOpen || !session.isKept) throw error;
+      throw await withRest(run, sessions, session, { error, words: options.restWords }).catch(() => error);
     } finally {
       session.close();
     }
@@ -93,8 +97,9 @@ async function openChosen(
   sessions: Sessions,
   choice: Choice,
   run: Session,
-  { dryRun, given }: CountOptions & { readonly given: BarCodes | undefined },
+  { given, ...options }: CountOptions & { readonly given: BarCodes | undefined },
 ): Promise<OpenSession> {
+  const { dryRun } = options;
   const { invocation, connection } = run;
   const ofShop = async () => given ?? (await openShopCodes(invocation)) ?? noBarCodes;
   if (choice.kind === 'new') {
@@ -110,10 +115,17 @@ async function openChosen(
   const codes = hasCodes ? given : await ofShop();
   if (choice.kind === 'merge') return dryRun ? trialOfMerge(sources, codes) : sessions.merge(sources, codes);
   const { session: found } = choice;
-  const session = dryRun ? new OpenSession({ ...found, codes: codes ?? found.codes }) : sessions.take(found, codes);
+  const isTaken = !dryRun && found.end === undefined;
+  const session = isTaken ? sessions.take(found, codes) : new OpenSession({ ...found, codes: codes ?? found.codes });
   try {
-    await requireUnapplied(run, session);
-    return session;
+    const rest = await restOf(run, session);
+    if (rest === undefined) {
+      requireOpen(found, options);
+      return session;
+    }
+    session.end({ how: 'applied', run: rest.run.run });
+    requireLeft(found, rest, options);
+    return dryRun ? new OpenSession({ ...session, scans: rest.scans }) : sessions.follow(session, rest.scans);
   } catch (error) {
     session.close();
     throw error;

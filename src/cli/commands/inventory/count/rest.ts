@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import type { SessionContent } from '../../../../counts/open-session.ts';
+import type { ScanRecord, SessionHead } from '../../../../counts/records.ts';
+import { type SessionFacts, type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
+import { grouped } from '../../../../inventory/grouped.ts';
+import { PetstockError, UsageError } from '../../../../shared/errors.ts';
+import { sentence } from '../../../../shared/parsed.ts';
+import { whereOptions } from '../../../../shared/where.ts';
+import type { RunRecord } from '../../../../state/history.ts';
+import type { Session } from '../../../runs/session.ts';
+import { petOfText } from '../../../shop-codes.ts';
+import { requireOpen } from './choose-session.ts';
+import { type CountOptions, commandFor } from './count-options.ts';
+import { withSessions } from './with-sessions.ts';
+
+/** The run of a session and what it has left. */
+interface Rest {
+  readonly run: RunRecord;
+  /** What was counted of the pets that a finished run has not written; none if it is not finished. */
+  readonly scans: readonly ScanRecord[];
+}
+
+/** Returns what a run remembers its session by, so that a crash after its beginning can't make two runs of it. */
+export function hashOf({ head }: { readonly head: Pick<SessionHead, 'session'> }): string {
+  return createHash('sha256').update(`inventory count ${head.session}`).digest('hex');
+}
+
+/** Returns what the run of a session has left: its conflicts, but no increment that may have been written. undefined if there is no run. */
+export async function restOf({ connection }: Session, session: SessionContent): Promise<Rest | undefined> {
+  const { history } = connection.state;
+  const [run] = await history.runsOfFile(connection.service, hashOf(session));
+  if (run === undefined) return undefined;
+  const scans: ScanRecord[] = [];
+  if (run.state !== 'done') return { run, scans };
+  const tally = tallyOf(session, (code) => petOfText(session.codes, code));
+  for await (const { petId, wasSent } of history.rows(run.run, ['conflict'])) {
+    if (wasSent && session.head.mode !== 'count') continue;
+    scans.push({ kind: 'base', units: tally.unitsOf(petId), code: `${petId}`, pet: petId });
+  }
+  return { run, scans };
+}
+
+/** @throws UsageError if there is nothing of a session to go on with */
+export function requireLeft(session: SessionFacts, { run, scans }: Rest, options: CountOptions): void {
+  const name = shortOf(session);
+  if (run.state === 'incomplete') {
+    throw new UsageError(`Session ${name} was applied, and run ${run.run} of it is not finished; nothing was sent`, {
+      hint: `petstock inventory apply --resume ${run.run} ${whereOptions(run)}`,
+    });
+  }
+  if (scans.length === 0) {
+    requireOpen(session, options);
+    throw new UsageError(`Session ${name} was applied, by run ${run.run}; nothing was sent`, {
+      hint: `petstock history show ${run.run}`,
+    });
+  }
+  if (options.all) throw new UsageError(`Session ${name} was applied but for ${petsText(scans)}: leave --all out`);
+}
+
+/**
+ * Begins a session with what the run of a session has left, if anything.
+ * @param words the options for its hint
+ * @returns the error of the run, which then names that session
+ */
+export async function withRest(
+  run: Session,
+  sessions: Sessions,
+  { head }: Pick<SessionFacts, 'head'>,
+  { error, words }: { readonly error: unknown; readonly words: string },
+): Promise<unknown> {
+  if (!(error instanceof PetstockError)) return error;
+  const session = sessions.find(head.session);
+  const rest = await restOf(run, session);
+  if (rest === undefined || rest.scans.length === 0) return error;
+  const open = sessions.follow(session, rest.scans);
+  open.close();
+  const name = shortOf(open);
+  const message = `${sentence(error.message)} Session ${name} has what was counted of ${petsText(rest.scans)}`;
+  return error.with({ message, hint: commandFor(` ${name}`, words, whereOptions(run.invocation.where)) });
+}
+
+/** As `withRest`, of the session on this machine whose run has this hash. */
+export function withRestOfRun(run: Session, contentHash: string | undefined, error: unknown): Promise<unknown> {
+  return withSessions(run.invocation, async (sessions) => {
+    const session = sessions.list(true).find((each) => hashOf(each) === contentHash);
+    return session === undefined ? error : withRest(run, sessions, session, { error, words: '' });
+  });
+}
+
+/** Pets that are named in a message. */
+const mostNamed = 5;
+
+function petsText(scans: readonly ScanRecord[]): string {
+  const names = scans.flatMap((scan) => ('code' in scan ? [scan.code] : []));
+  const rest = names.length - mostNamed;
+  const more = rest > 0 ? ` and ${grouped(rest)} more` : '';
+  return `${names.length === 1 ? 'pet' : 'pets'} ${names.slice(0, mostNamed).join(', ')}${more}`;
+}

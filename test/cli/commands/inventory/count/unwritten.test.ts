@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { stockOf } from '../../../../support/changes.ts';
+import { errorJson } from '../../../../support/error-json.ts';
+import { openShop, type Shop, type ShopRunOptions } from '../../../../support/shop.ts';
+import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
+
+/** A till that sets the stock of a pet right after the `nth` request of a method. */
+function till(shop: Shop, sale: string, method = 'GET', nth = 1): ShopRunOptions {
+  const sent: string[] = [];
+  return {
+    onSent: (request) => sent.push(request.method),
+    around: async (send) => {
+      try {
+        return await send();
+      } finally {
+        const isDue = sent.at(-1) === method && sent.filter((each) => each === method).length === nth;
+        if (isDue) expect((await shop.run(`inventory set ${sale}`)).code).toBe(0);
+      }
+    },
+  };
+}
+
+const restIn = (stderr: string) => /Session (\w{4}) has what was counted of/.exec(stderr)?.[1] ?? 'none';
+
+test('a count whose only change is a conflict is not lost: another session has it, and writes it once', async () => {
+  const shop = await openShop();
+  const stopped = await count(shop, '4 x2\n', '--yes --json', till(shop, '4 38'));
+  expect(stopped).toMatchObject({ code: 7, report: { counts: { conflict: 1 } } });
+  const { message, hint } = errorJson(stopped.stderr).error;
+  const rest = restIn(message);
+  expect(message).toMatch(/^Nothing was written: pet 4: .*\. Session \w{4} has what was counted of pet 4\.$/);
+  expect(hint).toBe(`petstock inventory count ${rest} --env staging`);
+  expect(await statesIn(shop)).toEqual(['applied', 'open']);
+  const looked = await count(shop, '4\n', `${rest} --json --dry-run`);
+  expect(looked.report.rows).toMatchObject([{ petId: 4, before: 38, after: 3 }]);
+  expect(writes(await count(shop, '', `${rest} --yes`))).toEqual(['4 {"quantity":2}']);
+  expect((await count(shop, '', `${rest} --yes`)).stderr).toContain('is finished: it was applied');
+});
+
+test('a crash before that session has begun: the first one makes it', async () => {
+  const shop = await openShop();
+  const stopped = await count(shop, '4 x2\n', '--yes', till(shop, '4 38'));
+  const rest = restIn(stopped.stderr);
+  const first = (await sessionsIn(shop)).find((name) => name !== rest);
+  for (const what of ['discarded', 'removed']) {
+    expect((await shop.run(`inventory count --discard ${rest} --yes`)).stderr).toContain(what);
+  }
+  expect((await count(shop, '', `${first} --yes --all`)).stderr).toContain('leave --all out');
+  expect(writes(await count(shop, '4\n', `${first} --yes`))).toEqual(['4 {"quantity":3}']);
+});
+
+test('beside a conflict the rows that were written are not written again, with --all and after an undo too', async () => {
+  const shop = await openShop();
+  const before = await stockOf(shop);
+  const mixed = await count(shop, '1 x2\n2 x70\n', '--yes --json --all --reason stock', till(shop, '8 68', 'GET', 2));
+  expect(mixed).toMatchObject({ code: 8, report: { counts: { conflict: 1, notAttempted: 0, failed: 0 } } });
+  expect(mixed.report.counts.applied).toBeGreaterThan(2);
+  const rest = restIn(errorJson(mixed.stderr).error.message);
+  expect(errorJson(mixed.stderr).error.hint).toBe(`petstock inventory count ${rest} --reason stock --env staging`);
+  expect((await count(shop, '', `${rest} --yes --all`)).stderr).toContain('leave --all out');
+  expect((await shop.run(`undo ${mixed.report.run} --yes`)).code).toBe(0);
+  const looked = await count(shop, '', `${rest} --json --dry-run`);
+  expect(looked.report.rows).toMatchObject([{ petId: 8, before: 68, after: 0, result: 'planned' }]);
+  expect(writes(await count(shop, '= 8 66\n', `${rest} --yes`))).toEqual(['8 {"quantity":66}']);
+  expect(await stockOf(shop)).toEqual(new Map([...before, ['8', 66]]));
+});
+
+test('a person whose question took longer than a sale goes on with the pet that it was', async () => {
+  const shop = await openShop();
+  const confirm = async () => {
+    expect((await shop.run('inventory set 5 8')).code).toBe(0);
+    await shop.clock.sleep(6000);
+    return true;
+  };
+  const stopped = await count(shop, '4 x2\n5 x3\ndone\n', '', { ...person, prompts: { confirm } });
+  expect(stopped.code).toBe(8);
+  const rest = restIn(stopped.stderr.replace(/\s+/g, ' '));
+  expect(stopped.stderr).toContain(`Hint: petstock inventory count ${rest} --env staging\n`);
+  const asked: string[] = [];
+  const text = async (question: string) => {
+    asked.push(question);
+    return '';
+  };
+  const on = await count(shop, '5\ndone\n', '', { ...person, prompts: { confirm: async () => true, text } });
+  expect(asked).toEqual([expect.stringContaining(`Session ${rest} of`)]);
+  expect(writes(on)).toEqual(['5 {"quantity":4}']);
+});
+
+test('a run of a count that is resumed into a conflict leaves a session too, once', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
+  const broken = await count(shop, '4\n5 x9\n8\n', '--yes --json --concurrency 1');
+  const { run } = broken.report;
+  const session = await sessionIn(shop);
+  expect((await shop.run('inventory set 5 7')).code).toBe(0);
+  const resumed = await shop.run(`inventory apply --resume ${run} --yes`);
+  expect(resumed.code).toBe(8);
+  const rest = restIn(resumed.stderr);
+  expect(resumed.stderr).toContain(`of pet 5.\nHint: petstock inventory count ${rest} --env staging\n`);
+  const again = await count(shop, '', `${session} --yes`);
+  expect(again).toMatchObject({ code: 2, requests: [] });
+  expect(again.stderr).toContain(`goes on as session ${rest}.\nHint: petstock inventory count ${rest}`);
+  expect(writes(await count(shop, '', `${rest} --yes`))).toEqual(['5 {"quantity":9}']);
+});
+
+test('a sale that would go below zero is kept, and one that may have been written is left to a person', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/4:first=1:commit-then-drop'] });
+  const refused = await count(shop, '5\n', '--take --yes --json', till(shop, '5 0'));
+  expect(refused).toMatchObject({ code: 7, report: { rows: [{ petId: 5, result: 'conflict' }] } });
+  const rest = restIn(errorJson(refused.stderr).error.message);
+  await shop.run('inventory set 5 3');
+  expect(writes(await count(shop, '', `${rest} --yes`))).toEqual(['5 {"quantity":2}']);
+  const unsure = await count(shop, '4\n', '--take --yes', till(shop, '4 30', 'PATCH'));
+  expect(unsure.stderr).toContain('whether it was written before that is not known');
+  expect(unsure.stderr).toContain('\nHint: petstock history show ');
+  expect(await statesIn(shop)).toEqual(['applied', 'applied', 'applied']);
+});
