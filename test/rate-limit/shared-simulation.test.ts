@@ -1,13 +1,14 @@
-import { expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Wanted } from '../../src/rate-limit/governor.ts';
-import type { Clock } from '../../src/shared/clock.ts';
 import fc from '../support/seeded-fast-check.ts';
 import type { Outcome, ProcessPlan, Scenario } from './scenario.ts';
-import { SharedTable } from './shared-table.ts';
+import { named } from './rig.ts';
+import { SimulatedDatabase } from './simulated-database.ts';
+import { names } from './simulated-stores.ts';
 import { simulate } from './simulation.ts';
 
 /** More of them with `PETSTOCK_RUNS=1000`. */
-const numRuns = Number(process.env.PETSTOCK_RUNS ?? 15);
+const numRuns = Number(process.env.PETSTOCK_RUNS ?? 5);
 const integer = (min: number, max: number) => fc.integer({ min, max });
 const noon = Date.UTC(2026, 0, 15, 12);
 vi.setConfig({ testTimeout: 3_600_000 });
@@ -41,44 +42,47 @@ const surroundings = {
   seed: integer(0, 2 ** 31 - 1),
 };
 /** There and back to the database, for each machine in turn; and how far its clock is ahead of true time. */
-const database = fc.record({
+const server = fc.record({
   trips: fc.array(fc.constantFrom(0, 1, 1, 8, 60), { minLength: 4, maxLength: 4 }),
   ahead: fc.constantFrom(0, 6000, -30_000),
 });
 
 /** All as far from it: the notice of a 429 reaches the others when the machine that had it has its answer. */
-const asFar = database.map(({ trips, ahead }) => ({ trips: trips.map(() => trips[0] ?? 0), ahead }));
+const asFar = server.map(({ trips, ahead }) => ({ trips: trips.map(() => trips[0] ?? 0), ahead }));
 
 interface Given {
   readonly scenario: Scenario;
-  readonly database: { readonly trips: readonly number[]; readonly ahead: number };
+  readonly server: { readonly trips: readonly number[]; readonly ahead: number };
 }
 
+let database: SimulatedDatabase;
+beforeAll(async () => {
+  database = await SimulatedDatabase.open();
+});
+afterAll(() => database.close());
+const newName = names();
+
 /** Each process is a machine of its own, and all of them have one database. */
-function simulateTeam({ scenario, database }: Given): Promise<Outcome> {
-  const clocks: { readonly clock: Clock; readonly monotonic: number }[] = [];
-  const passed = () => {
-    const [first] = clocks;
-    return first === undefined ? 0 : first.clock.monotonic() - first.monotonic;
-  };
-  const table = new SharedTable(() => noon + database.ahead + passed());
-  const plans = [...scenario.processes];
-  return simulate(scenario, (_machine, clock) => {
-    const monotonic = plans.find((plan) => clock.boot() === `boot ${plan.ahead?.monotonic} ${plan.ahead?.wall}`)?.ahead;
-    clocks.push({ clock, monotonic: monotonic?.monotonic ?? 0 });
-    return table.limits(clock, database.trips[(clocks.length - 1) % 4] ?? 0);
+async function simulateTeam({ scenario, server: { trips, ahead } }: Given): Promise<Outcome> {
+  let passed = () => 0;
+  let machines = 0;
+  await database.begin(() => noon + ahead + passed());
+  const name = newName();
+  return simulate(scenario, async (_machine, clock, timeline) => {
+    passed = () => timeline.passed;
+    const trip = trips[machines % 4] ?? 0;
+    machines += 1;
+    return named(await database.limits({ clock, timeline, trip }), name);
   });
 }
 
 const check = (
   scenario: fc.Arbitrary<Scenario>,
   judge: (outcome: Outcome, given: Given) => void,
-  server: typeof database = database,
+  of: typeof server = server,
 ) =>
   fc.assert(
-    fc.asyncProperty(fc.record({ scenario, database: server }), async (given) =>
-      judge(await simulateTeam(given), given),
-    ),
+    fc.asyncProperty(fc.record({ scenario, server: of }), async (given) => judge(await simulateTeam(given), given)),
     { numRuns, endOnFailure: true },
   );
 

@@ -1,14 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
-import type { Clock } from '../../src/shared/clock.ts';
 import { openState } from '../../src/state/open-state.ts';
 import type { State } from '../../src/state/state.ts';
 import { createTestClock } from '../support/clock.ts';
-import { processWith } from './rig.ts';
-import { SharedTable } from './shared-table.ts';
+import { named, processWith } from './rig.ts';
+import { SimulatedDatabase } from './simulated-database.ts';
 import type { OpenStore } from './simulation.ts';
 
 /** Where the processes of one simulation after the other keep what they know of limits. */
@@ -31,6 +29,12 @@ function perMachine<Store>(make: () => Store): (machine: number) => Store {
   };
 }
 
+/** Returns names of 32 digits, each another one. */
+export function names(): () => string {
+  let count = 0;
+  return () => `${++count}`.padStart(32, '0');
+}
+
 /** The processes of a machine share a store in memory. */
 export function inMemory(): SimulatedStores {
   return { next: async () => perMachine(() => new MemoryLimits()), close: async () => {} };
@@ -40,7 +44,7 @@ export function inMemory(): SimulatedStores {
 export function onFile(): SimulatedStores {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-simulation-'));
   const states: State[] = [];
-  let scopes = 0;
+  const newName = names();
   const open = () =>
     openState({
       ...{ folder, need: 'limits', clock: createTestClock(), command: 'inventory apply', random: Math.random },
@@ -53,7 +57,7 @@ export function onFile(): SimulatedStores {
     next: async () => {
       while (states.length < mostProcesses) states.push(await open());
       const unused = [...states];
-      const nameOf = perMachine(() => `${++scopes}`.padStart(32, '0'));
+      const nameOf = perMachine(newName);
       return (machine) => {
         const state = unused.pop();
         if (state === undefined) throw new Error('there are more processes than states');
@@ -67,27 +71,22 @@ export function onFile(): SimulatedStores {
   };
 }
 
-function named(limits: LimitsStore, name: string): LimitsStore {
-  return {
-    fold: (_scope, records) => limits.fold(name, records),
-    ...(limits.look && { look: async () => (await limits.look?.(name)) ?? limits.peek(name) }),
-    peek: () => limits.peek(name),
-    list: () => limits.list(),
-    clear: () => limits.clear(name),
-  };
-}
-
-/** Each process is a client of the database that the processes of its machine share. */
+/** Each process is a client of the one database; what the machines know has names of their own there. */
 export function inDatabase(): SimulatedStores {
+  let opened: Promise<SimulatedDatabase> | undefined;
+  const newName = names();
   return {
     next: async () => {
-      let clock: Clock | undefined;
-      const table = perMachine(() => new SharedTable(() => clock?.monotonic() ?? 0));
-      return (machine, own) => {
-        clock ??= own;
-        return table(machine).limits(own, 0);
+      opened ??= SimulatedDatabase.open();
+      const database = await opened;
+      let passed = () => 0;
+      await database.begin(() => passed());
+      const nameOf = perMachine(newName);
+      return async (machine, clock, timeline) => {
+        passed = () => timeline.passed;
+        return named(await database.limits({ clock, timeline, trip: 0 }), nameOf(machine));
       };
     },
-    close: async () => {},
+    close: async () => (await opened)?.close(),
   };
 }

@@ -29,7 +29,7 @@ export async function simulate(scenario: Scenario, openStore?: OpenStore): Promi
 }
 
 /** @param clock of the process that opens it */
-export type OpenStore = (machine: number, clock: Clock) => LimitsStore;
+export type OpenStore = (machine: number, clock: Clock, timeline: Timeline) => LimitsStore | Promise<LimitsStore>;
 
 function clockAhead(clock: VirtualClock, { monotonic, wall }: NonNullable<ProcessPlan['ahead']>): VirtualClock {
   return {
@@ -108,7 +108,7 @@ class Simulation {
       const refusals = new KnownRefusals(listOf(this.#stored, machine));
       const governor = createGovernor({
         clock,
-        store: this.#openStore(plan, clock, refusals),
+        store: await this.#openStore(plan, clock, refusals),
         scope,
         env: 'staging',
         maxWait: this.#scenario.maxWait ?? Number.POSITIVE_INFINITY,
@@ -138,8 +138,9 @@ class Simulation {
   }
 
   /** The store of a machine, as far from a process as the scenario says. */
-  #openStore({ machine = 0, stops = [] }: ProcessPlan, clock: VirtualClock, refusals: KnownRefusals): LimitsStore {
-    const store = this.#newStore(machine, clock);
+  async #openStore(plan: ProcessPlan, clock: VirtualClock, refusals: KnownRefusals): Promise<LimitsStore> {
+    const { machine = 0, stops = [] } = plan;
+    const store = await this.#newStore(machine, clock, this.#timeline);
     const delay = (this.#scenario.storeLatency ?? 0) / 2;
     return {
       fold: async (name, records) => {

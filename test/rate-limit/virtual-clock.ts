@@ -8,6 +8,8 @@ export interface Timeline {
   advance(ms: number): void;
   /** @returns takes it off again */
   schedule(at: number, run: () => void): () => void;
+  /** Time stands still until a work of the real world is done. */
+  standStill<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Rejects when nothing more can happen, or too much has. */
   readonly stalled: Promise<never>;
 }
@@ -23,12 +25,16 @@ export function createTimeline(mostEvents = 1_000_000): Timeline {
   let passed = 0;
   let runs = 0;
   let isRunning = false;
+  let works = 0;
+  let isStanding = false;
   let stall: (reason: Error) => void = () => {};
   const stalled = new Promise<never>((_, reject) => {
     stall = reject;
   });
   stalled.catch(() => {});
   const runNext = () => {
+    isStanding = works > 0;
+    if (isStanding) return;
     const next = events.pop();
     runs += 1;
     if (next === undefined || runs > mostEvents) {
@@ -58,6 +64,16 @@ export function createTimeline(mostEvents = 1_000_000): Timeline {
         const found = events.indexOf(event);
         if (found >= 0) events.splice(found, 1);
       };
+    },
+    standStill: async (work) => {
+      works += 1;
+      try {
+        return await work();
+      } finally {
+        works -= 1;
+        if (works === 0 && isStanding) setImmediate(runNext);
+        if (works === 0) isStanding = false;
+      }
     },
     stalled,
   };
