@@ -77,6 +77,7 @@ export async function openConnection(
     clientFor,
     siteFor: (signal, used) => ({
       ...{ governor, clock, baseUrl, service, scope, timeout, random, state: used },
+      retries: options.retries,
       client: clientFor(signal),
       where: { env: name },
       user: userOf({}),

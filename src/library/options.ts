@@ -21,7 +21,7 @@ export interface PetstoreClientOptions {
   readonly timeout?: number | undefined;
   /** The longest wait of one request for the rate limit, in milliseconds; default 90,000. */
   readonly maxWait?: number | undefined;
-  /** How often a read is sent again after a fault of the network; default 4. */
+  /** How often a read or an absolute write is sent again after a fault of the network; default 4. */
   readonly retries?: number | undefined;
   /** Ends waits and requests of all calls; each call takes one of its own, too. */
   readonly signal?: AbortSignal | undefined;

@@ -19,6 +19,8 @@ export interface RunSite {
   readonly user: string | undefined;
   /** Of one request, in milliseconds. */
   readonly timeout: number;
+  /** How often a request is sent again after a fault of the network; default 4. */
+  readonly retries?: number | undefined;
   readonly clock: Clock;
   random(): number;
   readonly interrupted: AbortSignal;

@@ -99,6 +99,8 @@ export interface WriteOptions {
   readonly stock: Pick<Stock, 'mark' | 'readAt'> | undefined;
   /** Of one request, in milliseconds. */
   readonly timeout: number;
+  /** How many rounds in a row may come to nothing before the run gives up, besides the first; default 4. */
+  readonly retries?: number | undefined;
   /** After a longer wait for the limit, in milliseconds, the stock is read again. */
   readonly staleAfter: number;
   /** Requests in flight at once. */

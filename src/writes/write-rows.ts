@@ -61,15 +61,16 @@ async function writeInRounds(rows: readonly RowWrite[], options: WriteOptions, o
 
 /** Waits after faults, longer each time. @throws the last fault, after as many tries as are worth it */
 async function pause(fruitless: number, options: WriteOptions, outcomes: Outcomes): Promise<void> {
+  const { retries = maxRetries } = options;
   const fault = outcomes.lastFault;
-  if (fruitless > maxRetries) {
+  if (fruitless > retries) {
     await settleOnce(options, outcomes);
     throw fault;
   }
   const wait = waitBeforeRetry(fruitless + 1, options.random());
   const count = outcomes.unknown.size;
   const others = outcomes.faults > 1 ? ` and ${outcomes.faults - 1} more` : '';
-  const again = `trying again (${Math.max(1, fruitless)} of ${maxRetries})`;
+  const again = `trying again (${Math.max(1, fruitless)} of ${retries})`;
   const what = count === 0 ? again : `reading the stock to see what became of ${count === 1 ? 'it' : 'them'}`;
   const isConnected = !(fault instanceof UnavailableError && fault.unsent && fault.status === undefined);
   const why = `Pet ${outcomes.lastFaultPet}${others}: ${failureText(fault)}; ${what}`;

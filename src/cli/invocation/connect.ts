@@ -53,6 +53,8 @@ export interface Connection {
   readonly service: string;
   /** For one request, in milliseconds. */
   readonly timeout: number;
+  /** How often a request is sent again after a fault of the network. */
+  readonly retries: number;
   /** The latest answer that said what time it is. */
   seenHead(): SeenHead | undefined;
   close(): Promise<void>;
@@ -85,7 +87,7 @@ export async function connect(options: ConnectOptions, place: Place, use: Connec
   const isSandbox = environment === 'sandbox';
   const target = isSandbox ? await sandboxTarget(options) : await remoteTarget(environment, options, place, use);
   try {
-    const { timeout } = options;
+    const { timeout, retries } = options;
     const { baseUrl, key, service } = target;
     const scope = scopeOf(target.origin, key);
     const state = await openStateFor({ ...options, ...place }, use.writes ? 'history' : 'limits');
@@ -95,13 +97,13 @@ export async function connect(options: ConnectOptions, place: Place, use: Connec
     const client = createClient({
       ...{ baseUrl, key, transport, governor, clock, interrupted, random, timeout },
       userAgent: `petstock/${version}`,
-      retries: options.retries,
+      retries,
       onRetry: ({ reason, attempt, of }) =>
         options.messages.delayed(`${reason}, trying again (${attempt} of ${of})`, attempt),
     });
     const close = () => closeAll([() => governor.flush(), () => state.close(), () => target.close()]);
     const store = place.store?.value;
-    const known = { environment, store, baseUrl, maskedKey: maskKey(key), scope, service, timeout };
+    const known = { environment, store, baseUrl, maskedKey: maskKey(key), scope, service, timeout, retries };
     return { ...known, client, governor, state, seenHead, close };
   } catch (error) {
     await target.close();

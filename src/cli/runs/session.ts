@@ -18,9 +18,9 @@ export async function openSession(
   const connection = await invocation.service.connect(use);
   const { context, where, messages } = invocation;
   const { clock, interrupted } = context;
-  const { client, governor, state, baseUrl, service, scope, timeout } = connection;
+  const { client, governor, state, baseUrl, service, scope, timeout, retries } = connection;
   const site: RunSite = {
-    ...{ client, governor, state, baseUrl, service, scope, timeout, clock, interrupted },
+    ...{ client, governor, state, baseUrl, service, scope, timeout, retries, clock, interrupted },
     where: { env: where.env, store: connection.store },
     user: userOf(context.env),
     random: () => context.random(),

@@ -47,6 +47,14 @@ test('--quiet drops banner and rate limit, never a warning', async () => {
   expect(stderr).toBe('Warning: PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used\n');
 });
 
+test.each([0, 2])('--retries %i counts for a write, too', async (retries) => {
+  const shop = await openShop({ faults: ['PATCH /inventory/*:status=503'] });
+  for (const write of ['set 4 12', 'adjust 5 +1', 'set 6=1 --yes']) {
+    const { requests } = await shop.run(`inventory ${write} --retries ${retries}`);
+    expect(requests.filter(({ method }) => method === 'PATCH')).toHaveLength(retries + 1);
+  }
+});
+
 test.each(['-1', '1.5', '100', 'many'])('--retries %s is exit 2', async (retries) => {
   const shop = await openShop();
   expect(await shop.run(`inventory list --retries=${retries}`)).toMatchObject({ code: 2, requests: [] });
