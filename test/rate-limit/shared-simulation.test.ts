@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import type { Wanted } from '../../src/rate-limit/governor.ts';
 import fc from '../support/seeded-fast-check.ts';
 import type { Outcome, ProcessPlan, Scenario } from './scenario.ts';
-import { named } from './rig.ts';
 import { SimulatedDatabase } from './simulated-database.ts';
-import { names } from './simulated-stores.ts';
 import { simulate } from './simulation.ts';
 
 /** More of them with `PETSTOCK_RUNS=1000`. */
@@ -27,6 +25,8 @@ const ahead = fc.record({
 });
 const machine = { requests: integer(1, 25), concurrency: integer(1, 8), startsAt: integer(0, 3000), want, ahead };
 const plain: fc.Arbitrary<ProcessPlan> = fc.record(machine);
+/** There before anything else happens. */
+const early: fc.Arbitrary<ProcessPlan> = fc.record({ ...machine, startsAt: integer(0, 500) });
 const rough: fc.Arbitrary<ProcessPlan> = fc.record(
   {
     ...machine,
@@ -47,39 +47,43 @@ const server = fc.record({
   ahead: fc.constantFrom(0, 6000, -30_000),
 });
 
+/** It crashes, and is back at once. */
+const crashing = fc.record({
+  ...{ trips: fc.constantFrom(0, 1, 8).map((trip) => [trip]), ahead: fc.constant(0) },
+  // One at a time: a command gives up at the second that meets one change.
+  crashes: fc.uniqueArray(integer(1, 20), { minLength: 1, maxLength: 3 }).map((all) => all.map((one) => one * 730)),
+});
 /** All as far from it: the notice of a 429 reaches the others when the machine that had it has its answer. */
 const asFar = server.map(({ trips, ahead }) => ({ trips: trips.map(() => trips[0] ?? 0), ahead }));
 
 interface Given {
   readonly scenario: Scenario;
-  readonly server: { readonly trips: readonly number[]; readonly ahead: number };
+  readonly server: { readonly trips: readonly number[]; readonly ahead: number; readonly crashes?: readonly number[] };
 }
 
-let database: SimulatedDatabase;
-beforeAll(async () => {
-  database = await SimulatedDatabase.open();
-});
-afterAll(() => database.close());
-const newName = names();
+let opened: Promise<SimulatedDatabase> | undefined;
+afterAll(async () => (await opened)?.close());
 
 /** Each process is a machine of its own, and all of them have one database. */
-async function simulateTeam({ scenario, server: { trips, ahead } }: Given): Promise<Outcome> {
+async function simulateTeam({ scenario, server: { trips, ahead, crashes = [] } }: Given): Promise<Outcome> {
   let passed = () => 0;
   let machines = 0;
+  opened ??= SimulatedDatabase.open();
+  const database = await opened;
   await database.begin(() => noon + ahead + passed());
-  const name = newName();
   return simulate(scenario, async (_machine, clock, timeline) => {
+    if (machines === 0) for (const at of crashes) timeline.schedule(at, () => void database.crash(timeline));
     passed = () => timeline.passed;
-    const trip = trips[machines % 4] ?? 0;
+    const trip = trips[machines % trips.length] ?? 0;
     machines += 1;
-    return named(await database.limits({ clock, timeline, trip }), name);
+    return database.limits({ clock, timeline, trip });
   });
 }
 
 const check = (
   scenario: fc.Arbitrary<Scenario>,
   judge: (outcome: Outcome, given: Given) => void,
-  of: typeof server = server,
+  of: fc.Arbitrary<Given['server']> = server,
 ) =>
   fc.assert(
     fc.asyncProperty(fc.record({ scenario, server: of }), async (given) => judge(await simulateTeam(given), given)),
@@ -117,4 +121,19 @@ test('after a 429 that others have brought about nothing leaves any machine that
       expect(inside).toBe(0);
     },
     asFar,
+  ));
+
+test('nor after a crash of the database, which may lose what no commit has waited for', () =>
+  check(
+    fc.record({
+      ...surroundings,
+      service: limited(4, 20),
+      foreign: integer(2, 12),
+      processes: fc.array(early, { minLength: 2, maxLength: 4 }),
+      maxWait: fc.constant(90_000),
+    }),
+    ({ inside }) => {
+      expect(inside).toBe(0);
+    },
+    crashing,
   ));

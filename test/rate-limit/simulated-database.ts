@@ -6,13 +6,16 @@ import { PostgresLimits } from '../../src/state/postgres/postgres-limits.ts';
 import { limitsTable } from '../../src/state/postgres/postgres-limits-table.ts';
 import { migrate } from '../../src/state/postgres/schema.ts';
 import { type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
-import type { Answers, Statement } from '../../src/state/store.ts';
+import { type Answers, type Statement, statement } from '../../src/state/store.ts';
 import { createTestClock } from '../support/clock.ts';
 import { newDatabase } from '../support/postgres.ts';
 import type { Timeline } from './virtual-clock.ts';
 
 /** A client that says nothing inside a transaction is ended after so long, in milliseconds: petstock sets it so. */
 const longestIdle = 2000;
+
+/** For what the tests themselves ask of it, in milliseconds. */
+const longest = 60_000;
 
 /** Limits, the time, and the settings that come before. */
 const onlyReads = /^SELECT (version,|\(extract|pg_catalog\.set_config)/;
@@ -41,25 +44,38 @@ export interface DatabaseClient {
 export class SimulatedDatabase {
   readonly #address: DatabaseAddress;
   readonly #lines: Line[] = [];
+  /** Of nobody's. */
+  readonly #own: Wire;
   #simulation: Simulation | undefined;
 
-  private constructor(address: DatabaseAddress) {
+  private constructor(address: DatabaseAddress, own: Wire) {
     this.#address = address;
+    this.#own = own;
   }
 
   static async open(): Promise<SimulatedDatabase> {
     const address = parseDatabaseUrl(await newDatabase());
     if (!address.ok) throw new Error(address.fault);
-    const database = new SimulatedDatabase(address.value);
+    const [server] = address.value.hosts;
+    if (server === undefined) throw new Error('the database has no host');
+    const own = await openWire({ ...address.value, ...server }, () => {});
+    const database = new SimulatedDatabase(address.value, own);
     // Makes the tables.
     await (await database.#connect(createTestClock(), openWire)).close();
+    await own.ask([statement('CREATE TABLE kept AS TABLE petstock.limits')], longest);
     return database;
   }
 
   /** Ends the simulation before. @param now by the clock of the database: milliseconds since the Unix epoch */
   async begin(now: () => number): Promise<void> {
     await this.#simulation?.end();
-    this.#simulation = new Simulation(this.#lines, now);
+    await this.#own.ask(['petstock.limits', 'kept'].map(empty), longest);
+    this.#simulation = new Simulation(this.#lines, this.#own, now);
+  }
+
+  /** The server is killed, and runs again: what no commit has waited for is gone. */
+  async crash(timeline: Timeline): Promise<void> {
+    await timeline.standStill(async () => this.#simulation?.crash());
   }
 
   /** Connects a process. */
@@ -78,6 +94,7 @@ export class SimulatedDatabase {
   async close(): Promise<void> {
     await this.#simulation?.end();
     for (const { wire } of this.#lines) await wire.close();
+    await this.#own.close();
   }
 
   #connect(clock: Clock, open: OpenWire): Promise<PostgresConnection> {
@@ -104,6 +121,7 @@ class Simulation {
   readonly now: () => number;
   /** All that are open. */
   readonly #lines: readonly Line[];
+  readonly #own: Wire;
   readonly #used = new Set<Line>();
   /** Called with a notice, which each process hears in its own time. */
   readonly #listeners: (() => void)[] = [];
@@ -112,8 +130,9 @@ class Simulation {
   #turn: Promise<void> = Promise.resolve();
   #isOver = false;
 
-  constructor(lines: readonly Line[], now: () => number) {
+  constructor(lines: readonly Line[], own: Wire, now: () => number) {
     this.#lines = lines;
+    this.#own = own;
     this.now = now;
   }
 
@@ -135,7 +154,7 @@ class Simulation {
       try {
         return await timeline.standStill(() => this.#inTurn(() => this.#run(line, statements, within)));
       } finally {
-        if (statements.at(-1)?.sql === 'COMMIT') this.#unlock(line);
+        if (/^(COMMIT|ROLLBACK)$/.test(statements.at(-1)?.sql ?? '')) this.#unlock(line);
         else if (this.#transaction?.line === line) {
           stillHere = timeline.schedule(timeline.passed + longestIdle, () => this.#hangUp(line));
         }
@@ -159,11 +178,18 @@ class Simulation {
     if (this.#transaction !== undefined) this.#hangUp(this.#transaction.line);
   }
 
-  /** Waits for the transaction of another process where something is to be written. */
+  crash(): Promise<unknown> {
+    return this.#inTurn(() => {
+      for (const line of this.#used) this.#hangUp(line);
+      const restored = statement('INSERT INTO petstock.limits TABLE kept');
+      return this.#own.ask([...['petstock.epoch', 'petstock.limits'].map(empty), restored], longest);
+    });
+  }
+
+  /** Waits for the transaction of another process. */
   async #lock(line: Line, statements: readonly Statement[]): Promise<void> {
-    const writes = statements.some(({ sql }) => /^(INSERT|UPDATE|DELETE)|FOR UPDATE$/.test(sql));
-    while (writes && this.#transaction !== undefined && this.#transaction.line !== line) await this.#transaction.over;
     if (!statements.some(({ sql }) => sql.startsWith('BEGIN'))) return;
+    while (this.#transaction !== undefined && this.#transaction.line !== line) await this.#transaction.over;
     this.#unlock(line);
     let end = () => {};
     const over = new Promise<void>((resolve) => {
@@ -190,7 +216,11 @@ class Simulation {
   }
 
   async #run(line: Line, statements: readonly Statement[], within: number): Promise<Answers> {
+    if (line.wire.isOver) throw new Error('Connection terminated');
     const answers = await this.#answers(line, statements, within);
+    if (statements.some(({ sql }) => sql.includes('pg_logical_emit_message'))) {
+      await this.#own.ask([empty('kept'), statement('INSERT INTO kept TABLE petstock.limits')], longest);
+    }
     return answers.map((rows, index) => (statements[index] === selectNow ? [{ now: String(this.now()) }] : rows));
   }
 
@@ -199,7 +229,7 @@ class Simulation {
       for (const { read } of this.#lines) read.clear();
       return this.#tellAll(statements, () => line.wire.ask(statements, within));
     }
-    const asked = JSON.stringify(statements);
+    const asked = String(statements.at(-1)?.values);
     const answers = line.read.get(asked) ?? (await line.wire.ask(statements, within));
     line.read.set(asked, answers);
     return answers;
@@ -214,6 +244,10 @@ class Simulation {
     for (const tell of this.#listeners) tell();
     return answers;
   }
+}
+
+function empty(table: string): Statement {
+  return statement(`TRUNCATE ${table}`);
 }
 
 function nextNotice(line: Line): Promise<void> {
