@@ -1,79 +1,89 @@
+import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { writeGoals } from './support/document.ts';
-import { load } from './support/machine.ts';
-import type { Report } from './support/report.ts';
-import { table } from './support/table.ts';
+import { parseArgs, promisify } from 'node:util';
+import { cleanUp } from './support/children.ts';
+import { goalTable, type Options, type Report, writeGoals } from './support/report.ts';
 
 /**
- * `npm run bench -- [<name>] [options]`. Each benchmark is a folder beside this file, whose `main.ts` exports `run`; without a
- * name they run one after the other. `all` is those that `docs/performance.md` has tables of, in less than 25 minutes.
- * `--write` puts the goals of a benchmark there.
+ * `npm run bench -- [<name>] [--quick] [--write] [--runs n] [--pets n] [--seed n] [--nodes 22,24] [--only name,name]`. Each
+ * benchmark is a file beside this one that exports `run`; without a name they run one after the other. `all` is those with the
+ * tables of `docs/performance.md`, in less than 25 minutes. `--write` puts the goals there. `--quick` takes fewer rounds.
  */
-const folder = fileURLToPath(new URL('.', import.meta.url));
-const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .flatMap((path) => /^([\w-]+)[\\/]main\.ts$/.exec(path)?.[1] ?? [])
+const names = readdirSync(fileURLToPath(new URL('.', import.meta.url)))
+  .flatMap((file) => /^(?!run\.)([\w-]+)\.ts$/.exec(file)?.[1] ?? [])
   .sort();
 
 /** What `all` does, with as many rounds as there is time for. */
-const plan: readonly (readonly string[])[] = [
-  ['start', '--runs', '21'],
-  ['history', '--runs', '9'],
-  ['patch', '--runs', '3'],
-  ['list', '--runs', '5'],
+const all: readonly (readonly [string, number])[] = [
+  ['start', 21],
+  ['history', 9],
+  ['patch', 3],
+  ['list', 5],
 ];
 
-const given = process.argv.slice(2);
-const options = given.filter((argument, index) => index > 0 || argument.startsWith('-'));
-const [name = ''] = given.length > options.length ? given : [];
-const isAll = name === 'all';
-const isUnderstood = name === '' || isAll ? options.every(isCommon) : names.includes(name);
-
-if (isUnderstood) {
-  const passed = options.filter((option) => option !== '--write');
-  if (isAll) await runEach(plan.map(([each = '', ...rounds]) => [each, ...(passed.length > 0 ? passed : rounds)]));
-  else await runEach((name === '' ? names : [name]).map((each) => [each, ...passed]));
+const flag = { type: 'boolean', default: false } as const;
+const text = { type: 'string' } as const;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: flag, write: flag, runs: text, pets: text, seed: text, nodes: text, only: text },
+});
+const [name = ''] = positionals;
+if (['', 'all', ...names].includes(name)) {
+  process.stderr.write(`Before: ${load()}\n`);
+  if ((loadavg()[0] ?? 0) > 0.5) process.stderr.write('Others use this machine: the figures will be noisy.\n');
+  const chosen = name === 'all' ? all : (name === '' ? names : [name]).map((each) => [each, undefined] as const);
+  for (const [each, rounds] of chosen) await runOne(each, rounds);
 } else {
   process.stderr.write(`Usage: npm run bench -- [all|<name>] [--quick] [--write]\nBenchmarks: ${names.join(', ')}\n`);
   process.exitCode = 2;
 }
 
-async function runEach(runs: readonly (readonly string[])[]): Promise<void> {
-  process.stderr.write(`Before: ${load()}\n`);
-  if (Number(load().replace(/\D+/, '')) > 0.5)
-    process.stderr.write('Others use this machine: the figures will be noisy.\n');
-  for (const [name = '', ...args] of runs) {
-    if (runs.length > 1) process.stdout.write(`\n# ${name}\n\n`);
-    const began = performance.now();
+async function runOne(name: string, rounds: number | undefined): Promise<void> {
+  const number = (value: string | undefined) => (value === undefined ? undefined : Number(value));
+  const options: Options = {
+    isQuick: values.quick,
+    rounds: number(values.runs) ?? (values.quick ? undefined : rounds),
+    pets: number(values.pets),
+    seed: number(values.seed),
+    nodes: values.nodes,
+    only: values.only?.split(','),
+  };
+  const began = performance.now();
+  try {
+    const { run } = (await import(`./${name}.ts`)) as { run(options: Options): Promise<Report> };
+    const { text, goals } = await run(options);
+    process.stdout.write(`${await heading(name)}\n${text}\n${goals.length > 0 ? `${goalTable(goals)}\n` : ''}`);
+    if (values.write) writeGoals(goals);
+  } catch (error) {
     // One that can't run, for want of a tool, is no reason to leave out the others.
-    await runOne(name, args).catch((error) => {
-      process.stderr.write(`${name}: ${(error as Error).message}\n`);
-      process.exitCode = 1;
-    });
-    process.stderr.write(`${name}: ${Math.round((performance.now() - began) / 1000)} s, ${load()}\n`);
+    process.stderr.write(`${name}: ${(error as Error).message}\n`);
+    process.exitCode = 1;
+  } finally {
+    cleanUp();
   }
+  process.stderr.write(`${name}: ${Math.round((performance.now() - began) / 1000)} s, ${load()}\n`);
 }
 
-/** An option that every benchmark takes. */
-function isCommon(option: string): boolean {
-  return option === '--quick' || option === '--write';
+/** How to make the tables again, when and where they were made, and with what. Markdown. */
+async function heading(name: string): Promise<string> {
+  const command = ['npm run bench --', name, ...process.argv.slice(2).filter((option) => option !== name)].join(' ');
+  const processors = cpus();
+  const gigabytes = Math.round(totalmem() / 2 ** 30);
+  const model = processors[0]?.model.trim() ?? 'unknown';
+  const machine = `${processors.length} x ${model}, ${gigabytes} GB, ${type()} ${release()}`;
+  const tools = [`Node ${process.versions.node}`, ...(await Promise.all(['curl', 'jq', 'python3'].map(versionOf)))];
+  const date = new Date().toISOString().slice(0, 10);
+  return `# ${name}\n\n\`${command}\` on ${date}; ${machine}, ${load()} at the end; ${tools.join(', ')}.\n`;
 }
 
-async function runOne(name: string, args: readonly string[]): Promise<void> {
-  const { run } = (await import(`./${name}/main.ts`)) as { run(args: readonly string[]): Promise<unknown> };
-  const report = await run(args);
-  if (!isReport(report)) return;
-  process.stdout.write(report.goals.length > 0 ? `${report.text}\n${goalTable(report)}` : report.text);
-  if (options.includes('--write')) writeGoals(report.goals);
+/** `load 0.4`: how many processes have run or waited for a processor at a time, over the last minute. */
+function load(): string {
+  return `load ${(loadavg()[0] ?? 0).toFixed(1)}`;
 }
 
-/** Those that write their table themselves return nothing. */
-function isReport(value: unknown): value is Report {
-  return typeof value === 'object' && value !== null && 'goals' in value;
-}
-
-function goalTable({ goals }: Report): string {
-  const word = (isReached: boolean | undefined) => (isReached === undefined ? '-' : isReached ? 'reached' : 'MISSED');
-  const rows = goals.map(({ what, goal, reached, isReached }) => [what, goal, reached, word(isReached)]);
-  return table([['what', 'goal', 'measured', ''], ...rows]);
+async function versionOf(program: string): Promise<string> {
+  const told = await promisify(execFile)(program, ['--version']).catch(() => undefined);
+  return `${program} ${/\d+(\.\d+)+/.exec(told?.stdout ?? '')?.[0] ?? 'missing'}`;
 }

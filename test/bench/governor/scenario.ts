@@ -1,10 +1,7 @@
-import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { nextMessage, startWorker, stop } from '../support/children.ts';
-import { type Served, serve } from './served.ts';
+import { nextMessage, startWorker, stop, temporaryFolder } from '../support/children.ts';
+import { load } from '../support/load.ts';
+import { type Served, serve } from '../support/served.ts';
 import { judge, optimum, type Verdict, type WireRequest } from './verdict.ts';
 
 /** Some processes of one client write to a service of their own, with one key. */
@@ -21,11 +18,11 @@ export interface Scenario {
 export interface Setting {
   readonly program: string;
   readonly library: string;
+  /** The folder of `client.js`, with the peers. */
+  readonly clients: string;
   readonly petIds: readonly string[];
   /** Milliseconds, as measured without a limit. */
   readonly roundTrip: number;
-  /** Told what was seen of each scenario. */
-  onTrace?(scenario: Scenario, wire: readonly WireRequest[], begun: number, stateFolder: string): void;
 }
 
 export interface Outcome extends Verdict {
@@ -36,45 +33,38 @@ export interface Outcome extends Verdict {
   readonly faults: readonly string[];
 }
 
-/** A peer that is not there. */
-export class Missing extends Error {}
-
 export const writes = 100;
 export const limit = 20;
 export const windowMs = 4000;
 /** For each process. */
 export const atOnce = 10;
-const longest = 90_000;
 
-const worker = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const monotonic = () => Number(process.hrtime.bigint()) / 1e6;
+
+/** Returns the ids of the stock, and the milliseconds of one write without a limit, so many at a time. */
+export async function measureRoundTrip(program: string) {
+  const served = await serve({ program, pets: writes });
+  const petIds = [...(await served.stock()).keys()];
+  const options = { seconds: 1, connections: atOnce };
+  const requests = await load([served], `PATCH /inventory/${petIds[0]}`, options);
+  await served.stop();
+  return { petIds, roundTrip: (options.seconds * 1000 * atOnce) / requests };
+}
 
 export async function runScenario(scenario: Scenario, setting: Setting): Promise<Outcome> {
   const { program, petIds } = setting;
-  const stateFolder = mkdtempSync(join(tmpdir(), 'petstock-bench-'));
-  const children: ChildProcess[] = [];
   const served = await serve({ program, limit, windowMs, pets: petIds.length });
-  try {
-    const { begun, reports } = await write(scenario, setting, served, stateFolder, children);
-    const wire = reports
-      .flatMap(({ wire }, process) => wire.map((request) => ({ ...request, process })))
-      .sort((a, b) => a.sent - b.sent);
-    setting.onTrace?.(scenario, wire, begun, stateFolder);
-    await Promise.all(children.map(stop));
-    const wall = Date.now() - monotonic();
-    const verdict = judge(wire, setting.roundTrip, (moment) => Math.floor((moment + wall) / windowMs));
-    const failures = reports.flatMap(({ failures }) => failures);
-    return {
-      ...verdict,
-      makespan: Math.max(...reports.map(({ done }) => done)) - begun,
-      optimum: optimumOf(scenario, setting),
-      faults: [...failures, ...(await faultsIn(served, petIds, verdict))],
-    };
-  } finally {
-    await Promise.all(children.map(stop));
-    await served.stop();
-    rmSync(stateFolder, { recursive: true, force: true, maxRetries: 3 });
-  }
+  const { begun, reports } = await write(scenario, setting, served);
+  const wire = reports
+    .flatMap(({ wire }, process) => wire.map((request) => ({ ...request, process })))
+    .sort((a, b) => a.sent - b.sent);
+  const wall = Date.now() - monotonic();
+  const verdict = judge(wire, setting.roundTrip, (moment) => Math.floor((moment + wall) / windowMs));
+  const failures = reports.flatMap(({ failures }) => failures);
+  const faults = [...failures, ...(await faultsIn(served, petIds, verdict))];
+  await served.stop();
+  const makespan = Math.max(...reports.map(({ done }) => done)) - begun;
+  return { ...verdict, makespan, optimum: optimumOf(scenario, setting), faults };
 }
 
 interface Report {
@@ -85,35 +75,28 @@ interface Report {
 
 async function write(
   { client, processes, phase, foreign }: Scenario,
-  { library, petIds }: Setting,
+  { library, clients: folder, petIds }: Setting,
   { url, key }: Served,
-  stateFolder: string,
-  children: ChildProcess[],
 ): Promise<{ begun: number; reports: readonly Report[] }> {
-  const service = { url, key, library, stateFolder, limit, windowMs, atOnce };
-  if (foreign > 0) {
-    const other = startWorker(worker('foreign.js'));
-    children.push(other);
-    other.send({ service, every: 1000 / foreign });
-    await nextMessage(other, 20_000);
-  }
-  const clients = Array.from({ length: processes }, () => startWorker(worker('client.js')));
-  children.push(...clients);
-  const ready = await Promise.all(
-    clients.map((process, index) => {
+  const service = { url, key, library, stateFolder: temporaryFolder(), limit, windowMs, atOnce };
+  const workers = Array.from({ length: processes + (foreign > 0 ? 1 : 0) }, () =>
+    startWorker(join(folder, 'client.js')),
+  );
+  await Promise.all(
+    workers.map((worker, index) => {
       const own = wanted(petIds).filter((_, write) => write % processes === index);
-      process.send({ client, service, writes: own, atOnce });
-      return nextMessage<{ ready: boolean; missing: boolean; reason: string }>(process, 20_000);
+      const isForeign = index === processes;
+      worker.send(isForeign ? { service, every: 1000 / foreign } : { client, service, writes: own, atOnce });
+      return nextMessage(worker, 20_000);
     }),
   );
-  for (const { ready: isReady, missing, reason } of ready) {
-    if (!isReady) throw missing ? new Missing(reason) : new Error(`${client} does not start: ${reason}`);
-  }
   // Of the windows, which begin at multiples of their length by the wall clock, the next one that can be waited for.
   const now = Date.now() + 200;
   const begun = Math.ceil((now - phase) / windowMs) * windowMs + phase - Date.now() + monotonic();
-  for (const process of clients) process.send({ startAt: begun });
-  const reports = await Promise.all(clients.map((process) => nextMessage<Report>(process, longest)));
+  const writers = workers.slice(0, processes);
+  for (const worker of writers) worker.send({ startAt: begun });
+  const reports = await Promise.all(writers.map((worker) => nextMessage<Report>(worker, 90_000)));
+  await Promise.all(workers.map(stop));
   return { begun, reports };
 }
 

@@ -3,24 +3,24 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { bodyOf, compact, shapesOf } from './shapes.ts';
+import { bodyOf, compact, shapesOf, variants } from './shapes.ts';
 
 /** What the server is given: JSON, its only argument. */
 export interface ServerOptions {
   readonly pets: number;
   /** As fast as the client reads without it. */
   readonly megabytesPerSecond?: number | undefined;
-  /** At `/0/v1`, and at `/1/v1` when there is one: see `shapesOf`. */
+  /** Names of lists, at `/0/v1`, `/1/v1` and so on: see `shapesOf` and `variants`. */
   readonly shapes: readonly string[];
   readonly seed: number;
 }
 
 /**
- * A server in a process of its own that answers every request with a list of pets, and with the headers of the service.
+ * A server in a process of its own (`serve.ts`) that answers every request with a list of pets, and with the headers of the service.
  * Prints `{"urls","bytes"}`, by list; bytes without what compresses them.
  */
 const { pets, megabytesPerSecond, shapes, seed } = JSON.parse(process.argv[2] ?? '{}') as ServerOptions;
-const known = [compact, ...shapesOf(seed)];
+const known = [compact, ...shapesOf(seed), ...variants];
 const lists = shapes.map((wanted) => {
   const shape = known.find(({ name }) => name === wanted) ?? compact;
   const body = bodyOf(pets, shape);

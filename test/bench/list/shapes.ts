@@ -1,5 +1,5 @@
 import { randomItem } from './random-item.ts';
-import { type Pet, stock } from './stock.ts';
+import { changedStock, foreignStock, jsonOf, type Pet, shuffledStock, stock } from './stock.ts';
 
 /** A way to spell a list that means the same. */
 export interface Shape {
@@ -7,18 +7,16 @@ export interface Shape {
   item(pet: Pet, index: number): string;
   /** Between two items; a comma without it. */
   readonly between?: string;
-  /** The statuses are not ASCII. */
-  readonly isForeign?: boolean;
+  /** The pets; those of `stock` without it. */
+  readonly stock?: (pets: number) => Iterable<Pet>;
   readonly isGzip?: boolean;
   /** The body comes in HTTP chunks of so many bytes. */
   readonly chunk?: number;
 }
 
-const compactItem = ({ petId, quantity, status }: Pet) =>
-  `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`;
 const withMore = (more: (index: number) => string) => (pet: Pet, index: number) =>
-  `${compactItem(pet).slice(0, -1)},${more(index)}}`;
-const withQuantity = (ending: string) => (pet: Pet) => compactItem(pet).replace(',"status', `${ending},"status`);
+  `${jsonOf(pet).slice(0, -1)},${more(index)}}`;
+const withQuantity = (ending: string) => (pet: Pet) => jsonOf(pet).replace(',"status', `${ending},"status`);
 
 const tags = (count: number) => Array.from({ length: count }, (_, index) => `"tag ${index}"`).join(',');
 const details = (index: number) =>
@@ -27,13 +25,20 @@ const details = (index: number) =>
 
 /** The first letter of the status is an escape. */
 const escaped = (pet: Pet) =>
-  compactItem({ ...pet, status: `\\u00${pet.status.charCodeAt(0).toString(16)}${pet.status.slice(1)}` });
+  jsonOf({ ...pet, status: `\\u00${pet.status.charCodeAt(0).toString(16)}${pet.status.slice(1)}` });
 
 const pretty = ({ petId, quantity, status }: Pet) =>
   `\n  {\n    "petId": ${petId},\n    "quantity": ${quantity},\n    "status": "${status}"\n  }`;
 
-export const compact: Shape = { name: 'compact', item: compactItem };
+export const compact: Shape = { name: 'compact', item: jsonOf };
 export const nested: Shape = { name: 'nested object, tags, date', item: withMore(details) };
+
+/** The lists that are compared: the right one differs in the quantity of every tenth pet, or of each, in this order or in none. */
+export const variants: readonly Shape[] = [
+  { name: 'tenth', item: jsonOf, stock: (pets) => changedStock(pets, 10) },
+  { name: 'every', item: jsonOf, stock: (pets) => changedStock(pets, 1) },
+  { name: 'shuffled', item: jsonOf, stock: shuffledStock },
+];
 
 /** @param seed of the last, which is another one each time */
 export function shapesOf(seed: number): readonly Shape[] {
@@ -42,7 +47,7 @@ export function shapesOf(seed: number): readonly Shape[] {
     { name: String.raw`"x":{"a":[1,"\""]}`, item: withMore(() => String.raw`"x":{"a":[1,"\""]}`) },
     nested,
     { name: 'an escape in the status', item: escaped },
-    { name: 'status not ASCII', item: compactItem, isForeign: true },
+    { name: 'status not ASCII', item: jsonOf, stock: foreignStock },
     { name: '"quantity":5.0', item: withQuantity('.0') },
     { name: '"quantity":5e0', item: withQuantity('e0') },
     { name: 'pretty', item: pretty },
@@ -51,18 +56,18 @@ export function shapesOf(seed: number): readonly Shape[] {
       name: 'other order',
       item: ({ petId, quantity, status }) => `{"status":"${status}","quantity":${quantity},"petId":${petId}}`,
     },
-    { name: 'gzip', item: compactItem, isGzip: true },
-    { name: 'chunks of 64 bytes', item: compactItem, chunk: 64 },
+    { name: 'gzip', item: jsonOf, isGzip: true },
+    { name: 'chunks of 64 bytes', item: jsonOf, chunk: 64 },
     { name: `drawn at random, seed ${seed}`, item: randomItem(seed) },
   ];
 }
 
 /** The body that a service would answer GET /inventory with. */
-export function bodyOf(pets: number, { item, between = ',', isForeign = false }: Shape): Buffer {
+export function bodyOf(pets: number, { item, between = ',', stock: petsOf = stock }: Shape): Buffer {
   const pieces: Buffer[] = [];
   let piece = '[';
   let index = 0;
-  for (const pet of stock(pets, isForeign)) {
+  for (const pet of petsOf(pets)) {
     piece += `${index === 0 ? '' : between}${item(pet, index)}`;
     index += 1;
     if (piece.length < 2 ** 20) continue;

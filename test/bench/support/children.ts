@@ -1,36 +1,62 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 
 const running = new Set<ChildProcess>();
+const folders = new Set<string>();
 
-/** Nothing that a benchmark has started outlives it. */
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
+/** Ends what a benchmark has started, and removes its folders: the runner after each, and the process when it exits. */
+export function cleanUp(): void {
+  // Not SIGKILL: the measuring process ends what it runs.
+  for (const child of running) child.kill('SIGTERM');
+  for (const path of folders) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  folders.clear();
+}
+process.on('exit', cleanUp);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
 
-/** A process that talks to its parent by messages. Its stderr is shown. */
+/** Returns the path of a new folder, which `cleanUp` removes. @param parent has to exist */
+export function temporaryFolder(parent = tmpdir()): string {
+  const path = mkdtempSync(join(parent, 'petstock-bench-'));
+  folders.add(path);
+  return path;
+}
+
+/** Forks a process that talks to its parent by messages. Its stderr is shown. */
 export function startWorker(path: string): ChildProcess {
   return kept(fork(path, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env: bare() }));
 }
 
-/** A Node process whose stdout and stderr are read. */
-export function startNode(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
-  return kept(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...bare(), ...env } }));
+/** Starts a program whose stdin, stdout and stderr are pipes. */
+export function start(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(program, args, { stdio: 'pipe', env: { ...bare(), ...env } });
+  kept(child);
+  return child;
 }
 
-/** The next message of a worker. @throws when it ends without one, or takes longer */
+/** Returns the first line that a program prints. @throws Error with its stderr if it ends without one or takes longer */
+export async function firstLine(child: ChildProcess, seconds: number): Promise<string> {
+  const signal = AbortSignal.timeout(seconds * 1000);
+  const complaints: string[] = [];
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => complaints.push(text));
+  const lines = createInterface(child.stdout ?? Readable.from([]));
+  const [line] = await Promise.race([once(lines, 'line', { signal }), once(child, 'close', { signal })]);
+  if (typeof line !== 'string') throw new Error(`${child.spawnfile} ended: ${complaints.join('').trim()}`);
+  return line;
+}
+
+/** Returns the next message of a worker. @throws Error if it ends without one or takes longer */
 export async function nextMessage<T>(worker: ChildProcess, ms: number): Promise<T> {
   const signal = AbortSignal.timeout(ms);
   const ended = once(worker, 'exit', { signal }).then(([code, by]) => {
     throw new Error(`a worker ended with ${code ?? by}`);
   });
-  try {
-    const [message] = await Promise.race([once(worker, 'message', { signal }), ended]);
-    return message as T;
-  } catch (error) {
-    throw signal.aborted ? new Error(`a worker is not done within ${ms / 1000} s`) : error;
-  }
+  const [message] = await Promise.race([once(worker, 'message', { signal }), ended]);
+  return message as T;
 }
 
 export async function stop(child: ChildProcess): Promise<void> {
@@ -47,8 +73,8 @@ function kept(child: ChildProcess): ChildProcess {
 }
 
 /**
- * Without what npm puts there and what the user of this machine has set for the program; and without more certificates,
- * which Node reads at its start: that takes longer than all else, so that every ratio would be near 1.
+ * Returns the environment without what npm puts there and what the user of this machine has set for the program; and without
+ * more certificates, which Node reads at its start: that takes longer than all else, so that every ratio would be near 1.
  */
 export function bare(): NodeJS.ProcessEnv {
   return Object.fromEntries(

@@ -1,13 +1,12 @@
 """Runs commands one after the other, and tells what the operating system says about each.
 
 Python, since Node can't ask for the resources of one child, and since a process that is forked from a large one is counted as large as that:
-this one has 10 MB, which is the least that can be told. First it tells where it is itself. Then for each line of JSON,
-{"argv","env","stdout","stderr","seconds"}, it answers with {"ms","cpuMs","peakMb","code"} or {"error"}. A pipeline in a shell
+this one has 10 MB, which is the least that can be told. For each line of JSON,
+{"argv","env","stdout","stderr","seconds"}, it prints {"ms","cpuMs","peakMb","code"} or {"error"}. A pipeline in a shell
 counts as its longest, its sum and its largest process.
 """
 import json
 import os
-import platform
 import signal
 import sys
 import time
@@ -67,7 +66,6 @@ def tell(answer):
 signal.signal(signal.SIGALRM, time_out)
 signal.signal(signal.SIGTERM, end)
 signal.signal(signal.SIGINT, end)
-tell({"python": sys.executable, "version": platform.python_version()})
 for line in sys.stdin:
     try:
         tell(run(json.loads(line)))

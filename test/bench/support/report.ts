@@ -1,4 +1,19 @@
-import type { Result } from './rounds.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Result, Results } from './rounds.ts';
+import { markdownCells, table } from './table.ts';
+
+/** How a benchmark is to run. Undefined numbers are its own choice. */
+export interface Options {
+  readonly isQuick: boolean;
+  readonly rounds: number | undefined;
+  readonly pets: number | undefined;
+  readonly seed: number | undefined;
+  /** Release lines of Node, such as `22,24`. */
+  readonly nodes: string | undefined;
+  /** Names of contestants. */
+  readonly only: readonly string[] | undefined;
+}
 
 /** What a benchmark has found, for people and for `docs/performance.md`. */
 export interface Report {
@@ -12,36 +27,27 @@ export interface Goal {
   readonly what: string;
   readonly goal: string;
   readonly reached: string;
-  /** Undefined where nothing was measured. */
+  /** Undefined if nothing was measured. */
   readonly isReached: boolean | undefined;
 }
 
-/** Judges one of the numbers of a goal. What was not measured is not a number. */
+/** One of the numbers of a goal. What was not measured is NaN. */
 export interface Judged {
   readonly text: string;
   readonly isReached: boolean | undefined;
 }
 
+export function judged(value: number, text: string, isReached: boolean): Judged {
+  return { text, isReached: Number.isNaN(value) ? undefined : isReached };
+}
+
 /** At most so many times as long. */
-export function atMost(value: number, limit: number): Judged {
-  return { text: times(value), isReached: Number.isNaN(value) ? undefined : value <= limit };
-}
-
+export const atMost = (value: number, limit: number) => judged(value, times(value), value <= limit);
 /** At least so many times as fast. */
-export function atLeast(value: number, limit: number): Judged {
-  return { text: times(value), isReached: Number.isNaN(value) ? undefined : value >= limit };
-}
+export const atLeast = (value: number, limit: number) => judged(value, times(value), value >= limit);
+export const megabytes = (value: number, limit: number) => judged(value, `${whole(value)} MB`, value <= limit);
 
-/** A number of MB. */
-export function megabytes(value: number, limit: number): Judged {
-  return { text: `${whole(value)} MB`, isReached: Number.isNaN(value) ? undefined : value <= limit };
-}
-
-/**
- * A goal is reached when all its numbers are.
- *
- * @param parts each number with what it is
- */
+/** Returns a goal that is reached when all its numbers are. @param parts each number with what it is */
 export function goalOf(what: string, goal: string, parts: readonly (readonly [Judged, string])[]): Goal {
   const verdicts = parts.map(([{ isReached }]) => isReached);
   const isReached = verdicts.includes(false) ? false : verdicts.includes(undefined) ? undefined : true;
@@ -64,17 +70,47 @@ export function times(value: number): string {
   return Number.isNaN(value) ? '-' : `${value.toFixed(value < 10 ? 2 : 1)} x`;
 }
 
-export function seconds(ms: number): string {
-  return Number.isNaN(ms) ? '-' : (ms / 1000).toFixed(2);
-}
-
 export function whole(value: number): string {
   return Number.isNaN(value) ? '-' : value.toFixed(0);
 }
 
-/** `yes` for what was measured and found right. */
-export function verdict({ fault }: Result): string {
-  return fault === undefined ? 'yes' : `no: ${oneLine(fault)}`;
+/** Returns the table of what was measured, each beside the `bases`, by their names. @param unit of the times */
+export function resultTable(title: string, results: Results, bases: readonly string[], unit: 's' | 'ms' = 's'): string {
+  const [first = ''] = bases;
+  const time = (ms: number) => (Number.isNaN(ms) ? '-' : unit === 's' ? (ms / 1000).toFixed(2) : ms.toFixed(1));
+  const rows = [...results.values()].map((result) => [
+    result.name,
+    time(result.median('ms')),
+    ...bases.map((base) => times(result.ratioTo(results.get(base)))),
+    time(result.median('cpuMs')),
+    times(result.ratioTo(results.get(first), 'cpuMs')),
+    whole(result.median('peakMb')),
+    result.fault === undefined ? 'yes' : `no: ${oneLine(result.fault)}`,
+  ]);
+  const head = ['', unit, ...bases.map((base) => `of ${base}`), `CPU ${unit}`, 'CPU', 'peak MB', 'right'];
+  const rounds = Math.max(...Array.from(results.values(), ({ samples }) => samples.length));
+  return `${title}, medians of ${rounds} interleaved rounds; CPU of ${first}:\n\n${table([head, ...rows])}\n`;
+}
+
+export function goalTable(goals: readonly Goal[]): string {
+  return table([['what', 'goal', 'measured', 'reached'], ...goals.map(goalCells)]);
+}
+
+/** Writes each goal into the row of `docs/performance.md` that begins with the same words. @throws Error without such a row */
+export function writeGoals(goals: readonly Goal[]): void {
+  const file = fileURLToPath(new URL('../../../docs/performance.md', import.meta.url));
+  let document = readFileSync(file, 'utf8');
+  for (const goal of goals) {
+    const row = new RegExp(`^\\| ${goal.what.replaceAll(/[^\w ,]/g, '\\$&')} \\|.*$`, 'm');
+    if (!row.test(document)) throw new Error(`docs/performance.md has no place for ${goal.what}`);
+    document = document.replace(row, () => markdownCells(goalCells(goal)));
+  }
+  writeFileSync(file, document);
+}
+
+function goalCells({ what, goal, reached, isReached }: Goal): string[] {
+  if (isReached === undefined) return [what, goal, reached, 'not measured'];
+  return [what, goal, isReached ? reached : `**${reached}**`, isReached ? 'yes' : '**no**'];
 }
 
 const oneLine = (fault: string) => fault.replaceAll(/\s+/g, ' ').slice(0, 120);

@@ -1,30 +1,18 @@
-/** A table as text. The first row is the head; columns whose cells all look like numbers are set to the right. */
+/** Returns a table in Markdown. The first row is the head; columns whose cells all look like numbers are set to the right. */
 export function table(rows: readonly (readonly string[])[]): string {
   const [head = [], ...body] = rows;
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const right = head.map((_, column) => body.every((row) => /^[\d.<>-]*$/.test(row[column] ?? '')));
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, column) => (right[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
-      .join('  ')
-      .trimEnd();
-  const rule = widths.map((width) => '-'.repeat(width)).join('  ');
-  return [line(head), rule, ...body.map(line)].map((text) => `${text}\n`).join('');
+  const widths = head.map((_, column) => Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)));
+  const right = head.map((_, column) => body.every((row) => /^-?[\d.,]*( x)?$/.test(row[column] ?? '')));
+  const padded = (row: readonly string[]) =>
+    row.map((cell, at) => (right[at] ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)));
+  const rule = widths.map((width, at) => (right[at] ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width)));
+  return [padded(head), rule, ...body.map(padded)].map((row) => `${markdownCells(row)}\n`).join('');
 }
 
-/** A table in Markdown. The first row is the head; columns whose cells all look like numbers are set to the right. */
-export function markdownTable(rows: readonly (readonly string[])[]): string {
-  const [head = [], ...body] = rows;
-  const rule = head.map((_, column) => (body.every((row) => isNumber(row[column] ?? '')) ? '--:' : '---'));
-  return [head, rule, ...body].map((row) => `${markdownCells(row)}\n`).join('');
-}
-
-/** One row of a table in Markdown. */
+/** Returns one row of a table in Markdown. */
 export function markdownCells(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
-
-const isNumber = (cell: string) => /^-?[\d.]*( x)?$/.test(cell);
 
 /** NaN without values. */
 export function median(values: readonly number[]): number {

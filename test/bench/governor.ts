@@ -1,0 +1,155 @@
+import { cpSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import {
+  limit,
+  measureRoundTrip,
+  type Outcome,
+  runScenario,
+  type Setting,
+  windowMs,
+  writes,
+} from './governor/scenario.ts';
+import { buildProject, installPackages } from './support/builds.ts';
+import { goalOf, judged, type Options, type Report } from './support/report.ts';
+import { progress } from './support/rounds.ts';
+import { median, table } from './support/table.ts';
+
+/** Our own client among those of `governor/clients.js`, and the packages of the others. */
+const ours = 'petstock';
+const peers: Readonly<Record<string, string>> = {
+  undici: 'undici@7.30.2',
+  bottleneck: 'bottleneck@2.19.5',
+  discord: '@discordjs/rest@2.6.3',
+};
+
+/**
+ * When a run begins within a window, in milliseconds. Not on a full second, which `Date` would tell exactly, and not in the
+ * last second, where how fast a cold process sends its first requests decides whether that window is of any use.
+ */
+const phaseOf = (run: number) => (1370 + run * 1350) % (windowMs - 1000);
+
+/** Writes under a rate limit, by one process and by four, beside other libraries (`--only petstock,undici`). */
+export async function run({ isQuick, rounds = isQuick ? 1 : 3, only }: Options): Promise<Report> {
+  const chosen = only ?? [...Object.keys(peers), ours];
+  const clients = await installPackages(chosen.flatMap((client) => peers[client] ?? []));
+  cpSync(fileURLToPath(new URL('governor', import.meta.url)), clients, { recursive: true });
+  const build = await buildProject();
+  const setting: Setting = { ...build, clients, ...(await measureRoundTrip(build.program)) };
+  const cases = casesOf(chosen);
+  for (let round = 0; round < rounds; round += 1) {
+    for (let index = 0; index < cases.length; index += 2) {
+      const pair = cases.slice(index, index + 2);
+      progress(`run ${round + 1} of ${rounds}: ${pair[0]?.client}`);
+      await Promise.all(pair.map((one) => runCase(one, phaseOf(round), setting)));
+    }
+  }
+  progress('');
+  const head = ['client', 'processes', 'makespan s', 'optimum s', 'ratio', '429s', 'inside', 'as wanted'];
+  const about = `${writes} writes, limit ${limit} in ${windowMs / 1000} s, all with one key. Medians of ${rounds} runs; inside: requests sent inside a Retry-After.`;
+  return {
+    text: `${about}\n\n${table([head, ...cases.map(lineOf)])}`,
+    goals: chosen.includes(ours) ? goalsOf(cases) : [],
+  };
+}
+
+/** One line of the table. */
+interface Case {
+  readonly client: string;
+  readonly processes: number;
+  readonly foreign: number;
+  readonly outcomes: Outcome[];
+  /** Why there are no outcomes. */
+  absence?: string;
+}
+
+/** Those that run at the same time are next to each other. */
+function casesOf(clients: readonly string[]): Case[] {
+  const foreign = clients.includes(ours) ? [{ client: ours, foreign: 2 }] : [];
+  return [...clients.map((client) => ({ client, foreign: 0 })), ...foreign].flatMap((found) =>
+    [1, 4].map((processes) => ({ ...found, processes, outcomes: [] })),
+  );
+}
+
+async function runCase(found: Case, phase: number, setting: Setting): Promise<void> {
+  if (found.absence !== undefined) return;
+  const { client, processes, foreign } = found;
+  try {
+    found.outcomes.push(await runScenario({ client, processes, phase, foreign }, setting));
+  } catch (error) {
+    found.absence = (error as Error).message;
+  }
+}
+
+function lineOf({ client, processes, foreign, outcomes, absence }: Case): string[] {
+  const start = [(peers[client] ?? client) + (foreign > 0 ? `, ${foreign}/s of others` : ''), String(processes)];
+  if (outcomes.length === 0) return [...start, '-', '-', '-', '-', '-', absence ?? 'no run'];
+  const middle = (of: (outcome: Outcome) => number) => median(outcomes.map(of));
+  const faults = new Set([
+    ...outcomes.flatMap((outcome) => outcome.faults),
+    ...(absence === undefined ? [] : [absence]),
+  ]);
+  return [
+    ...start,
+    (middle(({ makespan }) => makespan) / 1000).toFixed(2),
+    (middle((outcome) => outcome.optimum) / 1000).toFixed(2),
+    middle((outcome) => outcome.makespan / outcome.optimum).toFixed(2),
+    String(middle(({ refusals }) => refusals)),
+    String(middle(({ inside }) => inside)),
+    faults.size === 0 ? 'yes' : [...faults].join('; ').slice(0, 100),
+  ];
+}
+
+/** What ours reached, at its worst. */
+function goalsOf(cases: readonly Case[]): Report['goals'] {
+  const own = cases.filter(({ client }) => client === ours);
+  const [alone, foreign] = [own.filter((one) => one.foreign === 0), own.filter((one) => one.foreign > 0)];
+  const worst = (of: readonly Case[], what: (outcome: Outcome) => number) =>
+    Math.max(...of.flatMap(({ outcomes }) => (outcomes.length > 0 ? outcomes.map(what) : [Number.NaN])));
+  const count = (value: number, most: number) => judged(value, String(value), value <= most);
+  const excess = alone.map((one): readonly [ReturnType<typeof judged>, string] => {
+    const seconds = worst([one], (outcome) => outcome.makespan - outcome.optimum) / 1000;
+    return [judged(seconds, `optimum + ${seconds.toFixed(2)} s`, seconds <= 1), `with ${one.processes} processes`];
+  });
+  return [
+    goalOf('rate limited, alone on the key', 'no 429 at all; optimum + 1 s', [
+      [
+        count(
+          worst(alone, ({ refusals }) => refusals),
+          0,
+        ),
+        '429s',
+      ],
+      ...excess,
+      [
+        count(
+          worst(alone, ({ faults }) => faults.length),
+          0,
+        ),
+        'faults',
+      ],
+    ]),
+    goalOf('rate limited, with 2 requests a second of others', 'one 429 a window; none sent inside a Retry-After', [
+      [
+        count(
+          worst(foreign, ({ episodes }) => episodes),
+          1,
+        ),
+        'a window',
+      ],
+      [
+        count(
+          worst(foreign, ({ insideAtAll }) => insideAtAll),
+          0,
+        ),
+        'inside',
+      ],
+      [
+        count(
+          worst(foreign, ({ faults }) => faults.length),
+          0,
+        ),
+        'faults',
+      ],
+    ]),
+  ];
+}

@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { buildProject } from './support/builds.ts';
+import { temporaryFolder } from './support/children.ts';
+import { type Measure, startMeasurer } from './support/measure.ts';
+import { atMost, faultsOf, goalOf, type Options, type Report, resultTable } from './support/report.ts';
+import { type Contestant, progress, runRounds } from './support/rounds.ts';
+import { type Served, serve, settingsFor } from './support/served.ts';
+import { clock, headOf, openBenchState } from './support/state.ts';
+
+const commands = ['history list --limit 10', 'history show', 'undo --dry-run'] as const;
+
+/** What a look at the history, and an undo, cost in a long history beside a short one. `--quick` leaves out the longest. */
+export async function run({ isQuick, rounds = isQuick ? 5 : 15 }: Options): Promise<Report> {
+  const lengths = isQuick ? [10, 1000] : [10, 1000, 10_000];
+  const { program } = await buildProject();
+  const served = await serve({ program, pets: 24 });
+  const scene = { measure: await startMeasurer(), program, served };
+  const contestants: Contestant[] = [];
+  for (const runs of lengths) contestants.push(...(await contestantsOf(scene, runs)));
+  const results = await runRounds(contestants, rounds);
+  const [least = 10] = lengths;
+  const goal = goalOf(
+    '`history list`, `history show`, `undo` with 10,000 runs',
+    'at most 1.1 x those with 10, CPU',
+    commands.flatMap((command) => {
+      const [few, many] = [least, 10_000].map((runs) => results.get(nameOf(command, runs)));
+      return [
+        [atMost(many?.ratioTo(few, 'cpuMs') ?? Number.NaN, 1.1), `\`${command}\``] as const,
+        ...faultsOf([few, many]),
+      ];
+    }),
+  );
+  const tables = commands.map((command) => {
+    const own = [...results].filter(([name]) => name.startsWith(command));
+    return resultTable(`\`${command}\``, new Map(own), [nameOf(command, least)], 'ms');
+  });
+  return { text: tables.join('\n'), goals: isQuick ? [] : [goal] };
+}
+
+const nameOf = (command: (typeof commands)[number], runs: number) => `${command}, ${runs} runs`;
+
+interface Scene {
+  readonly measure: Measure;
+  readonly program: string;
+  readonly served: Served;
+}
+
+async function contestantsOf({ measure, program, served }: Scene, runs: number): Promise<readonly Contestant[]> {
+  progress(`a history of ${runs} runs`);
+  const folder = temporaryFolder();
+  const env = settingsFor(served, folder);
+  const newest = await generateHistory(env.PETSTOCK_STATE_DIR, runs, served);
+  const argvOf = {
+    'history list --limit 10': ['history', 'list', '--limit', '10'],
+    'history show': ['history', 'show', newest],
+    'undo --dry-run': ['undo', newest, '--dry-run'],
+  };
+  const to = { stdout: join(folder, 'stdout'), seconds: 60 };
+  return commands.map((command) => {
+    const argv = [process.execPath, program, ...argvOf[command], '--json'];
+    return { name: nameOf(command, runs), attempt: () => measure({ argv, env }, to) };
+  });
+}
+
+/** Makes a history as so many `inventory adjust` would leave it, over the pets in turn. Returns the newest run. */
+async function generateHistory(folder: string, runs: number, served: Served): Promise<string> {
+  const state = await openBenchState(folder);
+  const pets = [...(await served.stock())];
+  let newest = '';
+  for (let index = 0; index < runs; index += 1) {
+    const [petId = '1', after = 0] = pets[index % pets.length] ?? [];
+    const row = { row: 1, petId: BigInt(petId) };
+    const change = { ...row, line: 1, before: after - 1, after, reason: undefined, ref: undefined };
+    const log = await state.history.begin(headOf(served.url), [change]);
+    await log.intend([{ ...row, expires: clock.monotonic() + 30_000 }], undefined);
+    await log.settle([{ ...row, result: 'applied', quantity: after }]);
+    await log.end();
+    newest = log.run;
+  }
+  await state.close();
+  return newest;
+}

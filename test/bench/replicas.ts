@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { startPostgres } from '../support/postgres-server.ts';
+import { buildProject } from './support/builds.ts';
+import { temporaryFolder } from './support/children.ts';
+import { load, startSlowReader } from './support/load.ts';
+import type { Options, Report } from './support/report.ts';
+import { peakMb, type Served, serve } from './support/served.ts';
+import { median, table } from './support/table.ts';
+
+/**
+ * Changes of stock per second over SQLite, and over PostgreSQL with one service and with four on it; then a list of many pets
+ * (`--pets`) from four services at once. Linux. Everything is on one machine, and shares its processors.
+ */
+export async function run({ isQuick, pets = 1_000_000, rounds = isQuick ? 1 : 3 }: Options): Promise<Report> {
+  const { program } = await buildProject();
+  const postgres = await startPostgres({ settings: ['fsync = on'] });
+  try {
+    const own = postgres.url.replace('/postgres?', '/template1?');
+    return {
+      text: `${await throughput(program, postgres.url, rounds)}\n${await stream(program, own, pets)}`,
+      goals: [],
+    };
+  } finally {
+    await postgres.stop();
+  }
+}
+
+const database = (url: string) => ['--database', url, '--key', 'a-key-of-the-benchmark'];
+
+/** All with one key, which is the worst that can be: every change waits for the row of the key. */
+async function throughput(program: string, url: string, rounds: number): Promise<string> {
+  const sqlite = await serve({ program, pets: 24, store: ['--file', join(temporaryFolder(), 'one.db')] });
+  const replicas: Served[] = [];
+  for (let count = 0; count < 4; count++) replicas.push(await serve({ program, pets: 24, store: database(url) }));
+  const targets = new Map<string, readonly Served[]>([
+    ['SQLite, one service', [sqlite]],
+    ['PostgreSQL, one service', replicas.slice(0, 1)],
+    ['PostgreSQL, four services', replicas],
+  ]);
+  const seconds = 3;
+  const rates = new Map<string, number[]>();
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, servers] of targets) {
+      const sent = await load(servers, 'PATCH /inventory/1', { seconds, connections: 64 / servers.length });
+      rates.set(name, [...(rates.get(name) ?? []), sent / seconds]);
+    }
+  }
+  await Promise.all([sqlite, ...replicas].map((server) => server.stop()));
+  const rows = Array.from(rates, ([name, own]) => [name, median(own).toFixed(0)]);
+  return table([['PATCH /inventory/1, 64 connections', 'per second'], ...rows]);
+}
+
+/** Lists of many pets from four services at once, over a database of its own. */
+async function stream(program: string, url: string, pets: number): Promise<string> {
+  const seeding = performance.now();
+  const servers = [await serve({ program, pets, store: database(url) })];
+  const startSeconds = (performance.now() - seeding) / 1000;
+  while (servers.length < 4) servers.push(await serve({ program, pets, store: database(url) }));
+  const slow = await startSlowReader(servers[0] as Served);
+  const listing = performance.now();
+  const sizes = await Promise.all(servers.map(async (server) => (await startSlowReader(server)).finish()));
+  const listSeconds = (performance.now() - listing) / 1000;
+  sizes.push(await slow.finish());
+  if (new Set(sizes).size !== 1) throw new Error('the lists differ in length');
+  const peak = Math.max(...servers.map(({ pid }) => peakMb(pid)));
+  await Promise.all(servers.map((server) => server.stop()));
+  const head = ['pets', 'first start s', 'four lists at once s', 'list MB', 'peak MB of a service'];
+  const size = ((sizes[0] ?? 0) / 1e6).toFixed(1);
+  return table([head, [String(pets), startSeconds.toFixed(1), listSeconds.toFixed(1), size, peak.toFixed(0)]]);
+}

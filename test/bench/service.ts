@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { buildProject } from './support/builds.ts';
+import { firstLine, start, temporaryFolder } from './support/children.ts';
+import { load, startSlowReader, type Target } from './support/load.ts';
+import { goalOf, judged, type Options, type Report } from './support/report.ts';
+import { cpuSeconds, peakMb, serve } from './support/served.ts';
+import { median, table } from './support/table.ts';
+
+/**
+ * The service's CPU for a request beside a bare node:http server that answers a constant, in turns; and its time and memory with
+ * 1,000 pets and with a million (`--pets`). Linux, loopback.
+ */
+export async function run({ isQuick, pets = 1_000_000, rounds = isQuick ? 1 : 3 }: Options): Promise<Report> {
+  const { program } = await buildProject();
+  const text = await throughput(program, rounds, isQuick ? 1 : 2);
+  const [few, many] = [await scale(program, 1000), await scale(program, pets)];
+  const head = ['pets', 'start s', 'two lists s', 'list MB', 'longest PATCH ms', 'peak MB'];
+  const more = many.peak - few.peak;
+  const goal = goalOf(
+    '`inventory list` against the embedded service with 1,000,000 pets',
+    'service memory within 40 MB of that with 1,000',
+    [[judged(more, `${more.toFixed(0)} MB`, more <= 40), 'more']],
+  );
+  return { text: `${text}\n${table([head, few.row, many.row])}`, goals: pets === 1_000_000 ? [goal] : [] };
+}
+
+const bareScript = `const body = '[{"petId":1,"quantity":12,"status":"available"}]';
+const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length };
+const server = require('node:http').createServer((request, response) => {
+  request.resume();
+  response.writeHead(200, headers).end(body);
+});
+server.listen(0, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port));`;
+
+async function throughput(program: string, rounds: number, seconds: number): Promise<string> {
+  const child = start(process.execPath, ['-e', bareScript]);
+  const bare = { url: await firstLine(child, 20), key: '', pid: child.pid ?? 0 };
+  const service = await serve({ program, pets: 1, store: ['--file', join(temporaryFolder(), 'throughput.db')] });
+  const paths = ['bare', '/inventory', '/pets/1', 'PATCH /inventory/1'];
+  const samples = paths.map(() => ({ rates: [] as number[], costs: [] as number[] }));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [index, path] of paths.entries()) {
+      const target: Target & { readonly pid: number } = path === 'bare' ? bare : service;
+      const before = cpuSeconds(target.pid);
+      const requests = await load([target], path === 'bare' ? '/' : path, { seconds, connections: 64 });
+      // The first round is the warm-up.
+      if (round === 0) continue;
+      samples[index]?.rates.push(requests / seconds);
+      samples[index]?.costs.push(((cpuSeconds(target.pid) - before) * 1e6) / requests);
+    }
+  }
+  await service.stop();
+  const base = median(samples[0]?.costs ?? []);
+  const rows = paths.map((path, index) => {
+    const { rates = [], costs = [] } = samples[index] ?? {};
+    return [path, median(rates).toFixed(0), median(costs).toFixed(1), (median(costs) / base).toFixed(2)];
+  });
+  return table([['64 connections', 'requests/s', 'CPU us/request', 'of bare'], ...rows]);
+}
+
+/** Returns the time to seed and the peak memory, while a slow reader holds one list, others read all of it, and updates go on. */
+async function scale(program: string, pets: number): Promise<{ readonly row: string[]; readonly peak: number }> {
+  const seeding = performance.now();
+  const served = await serve({ program, pets, store: ['--file', join(temporaryFolder(), 'pets.db')] });
+  const startSeconds = (performance.now() - seeding) / 1000;
+  const slow = await startSlowReader(served);
+
+  const listing = performance.now();
+  const lists = await Promise.all([1, 2].map(async () => (await startSlowReader(served)).finish()));
+  const listSeconds = (performance.now() - listing) / 1000;
+
+  const waits: number[] = [];
+  const busy = startSlowReader(served).then((reader) => reader.finish());
+  for (let update = 0; update < 500; update++) waits.push(await patch(served, 1 + (update % 24)));
+  lists.push(await busy, await slow.finish());
+  if (new Set(lists.map((size) => Math.round(size / 1e4))).size !== 1) throw new Error('the lists differ in length');
+  const peak = peakMb(served.pid);
+  await served.stop();
+  const size = Math.max(...lists) / 1e6;
+  const figures = [startSeconds.toFixed(2), listSeconds.toFixed(2), size.toFixed(1), Math.max(...waits).toFixed(0)];
+  return { peak, row: [String(pets), ...figures, peak.toFixed(1)] };
+}
+
+/** Returns milliseconds. */
+async function patch({ url, key }: Target, petId: number): Promise<number> {
+  const began = performance.now();
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  const response = await fetch(`${url}/inventory/${petId}`, { method: 'PATCH', headers, body: '{"quantity":5}' });
+  if (!response.ok) throw new Error(`PATCH was answered with ${response.status}`);
+  await response.arrayBuffer();
+  return performance.now() - began;
+}

@@ -1,0 +1,154 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildExecutable, buildProject, installNodes } from './support/builds.ts';
+import { temporaryFolder } from './support/children.ts';
+import { type Command, type Measure, startMeasurer } from './support/measure.ts';
+import {
+  atMost,
+  faultsOf,
+  goalOf,
+  type Judged,
+  megabytes,
+  type Options,
+  type Report,
+  resultTable,
+} from './support/report.ts';
+import { type Contestant, type Results, runRounds, WrongResult } from './support/rounds.ts';
+import { type Served, serve, settingsFor } from './support/served.ts';
+
+const names = {
+  node: 'node -e 0',
+  version: 'petstock --version',
+  help: 'petstock --help',
+  verbHelp: 'petstock inventory list --help',
+  configList: 'petstock config list',
+  list: 'petstock inventory list',
+  set: 'petstock inventory set',
+  executableList: 'executable, inventory list',
+} as const;
+
+/** What each may take of `node -e 0`, in CPU. */
+const most = {
+  [names.version]: 1.1,
+  [names.help]: 1.6,
+  [names.verbHelp]: 1.6,
+  [names.configList]: 1.8,
+  [names.list]: 3,
+  [names.set]: 3.2,
+  [names.executableList]: 1.6,
+} as const;
+
+/** What was measured with one version of Node. */
+interface Found {
+  readonly version: string;
+  readonly results: Results;
+}
+
+/**
+ * How long the program takes to start, beside Node itself and one GET, on this Node and others (`--nodes 20,22,24`), and as an
+ * executable in the rounds of this Node. Other Nodes and the executable come from the registry; `--quick` does without.
+ */
+export async function run({ isQuick, rounds = isQuick ? 8 : 25, nodes }: Options): Promise<Report> {
+  const own = { version: process.versions.node, node: process.execPath };
+  const lines = (nodes ?? (isQuick ? '' : '20,22,24')).split(',');
+  const others = await installNodes(lines.filter((line) => line !== '' && line !== own.version.split('.')[0]));
+  const { program } = await buildProject();
+  const executable = isQuick ? undefined : await buildExecutable();
+  const measure = await startMeasurer();
+  const served = await serve({ program, pets: 24 });
+  const found: Found[] = [];
+  for (const { version, node } of [own, ...others]) {
+    const scene = { measure, node, program, served, executable: node === own.node ? executable : undefined };
+    found.push({ version, results: await runRounds(await contestantsOf(scene), rounds) });
+  }
+  const tables = found.map(({ version, results }) => resultTable(`Node ${version}`, results, [names.node], 'ms'));
+  return { text: tables.join('\n'), goals: goalsOf(found) };
+}
+
+interface Scene {
+  readonly measure: Measure;
+  readonly node: string;
+  readonly program: string;
+  readonly served: Served;
+  readonly executable: string | undefined;
+}
+
+/** In the order of the table. */
+async function contestantsOf({ measure, node, program, served, executable }: Scene): Promise<readonly Contestant[]> {
+  const folder = temporaryFolder();
+  const env = settingsFor(served, folder);
+  const stock = await served.stock();
+  const [petId, quantity] = [...stock].find(([, each]) => each > 0) ?? ['4', 0];
+  const one = (name: string, command: Command, isRight: (output: string) => boolean): Contestant => ({
+    name,
+    async attempt(isWarmUp) {
+      const stdout = isWarmUp ? join(folder, 'output') : '/dev/null';
+      const sample = await measure(command, { stdout, seconds: 20 });
+      if (isWarmUp && !isRight(readFileSync(stdout, 'utf8'))) throw new WrongResult('another output than it should be');
+      return sample;
+    },
+  });
+  const ours = (name: string, args: string, isRight: (output: string) => boolean) =>
+    one(name, { argv: [node, program, ...args.split(' ')], env }, isRight);
+  const has = (text: string) => (output: string) => output.includes(text);
+  const isWhole = (output: string) => {
+    const items = [...output.matchAll(/\{"petId":(\d+),"quantity":(\d+),/g)];
+    return items.length === stock.size && items.every(([, id = '', quantity]) => stock.get(id) === Number(quantity));
+  };
+  const script = (name: string, text: string) =>
+    one(name, { argv: [node, '--input-type=module', '-e', text], env: { URL: served.url, KEY: served.key } }, isWhole);
+  const list = 'inventory list -o json';
+  const alone =
+    executable === undefined
+      ? []
+      : [one(names.executableList, { argv: [executable, ...list.split(' ')], env }, isWhole)];
+  return [
+    one(names.node, { argv: [node, '-e', '0'] }, (output) => output === ''),
+    ours(names.version, '--version', (output) => /^\d+\.\d+\.\d+\S*\n$/.test(output)),
+    ours(names.help, '--help', has('Usage: petstock')),
+    ours(names.verbHelp, 'inventory list --help', has('Usage: petstock inventory list')),
+    ours(names.configList, 'config list', has('url.staging')),
+    ours(names.list, list, isWhole),
+    // As it is: what the others find stays.
+    ours(names.set, `inventory set ${petId} ${quantity} --json`, has(`"quantity":${quantity}`)),
+    ...alone,
+    script('node:http, one GET', httpScript),
+    script('fetch, one GET', fetchScript),
+  ];
+}
+
+/** The least that one request takes in Node. */
+const httpScript = `import { get } from 'node:http';
+const headers = { authorization: 'Bearer ' + process.env.KEY };
+get(process.env.URL + '/inventory', { headers }, (response) => response.pipe(process.stdout));`;
+
+/** What most scripts do. */
+const fetchScript = `const headers = { authorization: 'Bearer ' + process.env.KEY };
+const response = await fetch(process.env.URL + '/inventory', { headers });
+process.stdout.write(await response.text());`;
+
+/** By processor time, which a busy machine changes less. The worst of all Nodes counts. */
+function goalsOf(found: readonly Found[]): Report['goals'] {
+  const goal = (what: string, ...of: readonly (keyof typeof most)[]) => {
+    const ratios = of.flatMap((name) =>
+      found.flatMap(({ version, results }): (readonly [Judged, string])[] => {
+        const result = results.get(name);
+        if (result === undefined) return [];
+        const on = `${name.replace('petstock ', '')} on ${version.replace(/\..*/, '')}`;
+        return [[atMost(result.ratioTo(results.get(names.node), 'cpuMs'), most[name]), on]];
+      }),
+    );
+    const faults = faultsOf(found.flatMap(({ results }) => of.map((name) => results.get(name))));
+    return goalOf(what, `at most ${most[of[0] ?? names.list]} x \`node -e 0\`, CPU`, [...ratios, ...faults]);
+  };
+  const peak = Math.max(...found.map(({ results }) => results.get(names.list)?.median('peakMb') ?? Number.NaN));
+  return [
+    goal('`--version`', names.version),
+    goal('`--help` of any command', names.help, names.verbHelp),
+    goal('`config list`', names.configList),
+    goal('one-request command (`inventory list`, 24 pets)', names.list),
+    goalOf('memory of that', 'at most 60 MB', [[megabytes(peak, 60), '']]),
+    goal('`inventory set`', names.set),
+    goal('the same by the executable', names.executableList),
+  ].filter(({ reached }) => reached !== '-');
+}

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { build } from 'tsup';
+import { hostName } from '../../../.ci/release/runtime.ts';
+import { bare, temporaryFolder } from './children.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const run = promisify(execFile);
+
+/** Builds the project as it is published from the current sources. Returns what `node` is given to run, and the library's entry. */
+export async function buildProject(): Promise<{ readonly program: string; readonly library: string }> {
+  // Below node_modules, so that the dependency that is not bundled is found.
+  const cache = join(root, 'node_modules', '.cache');
+  mkdirSync(cache, { recursive: true });
+  const outDir = temporaryFolder(cache);
+  await build({ outDir, dts: false, silent: true });
+  return { program: join(outDir, 'petstock.cjs'), library: join(outDir, 'index.js') };
+}
+
+/** Builds the executable for this machine. Returns its path. @throws Error if the registry lacks what it is made with */
+export async function buildExecutable(): Promise<string> {
+  const folder = temporaryFolder();
+  const name = hostName();
+  const script = ['--import', 'tsx', '.ci/release/build-binaries.ts', name, '--out', folder];
+  await run(process.execPath, script, { cwd: root, env: bare(), timeout: 300_000 });
+  return join(folder, `petstock-${name}${name.startsWith('windows') ? '.exe' : ''}`);
+}
+
+/** Installs packages from the registry, all at once, since npm would remove what an earlier call has. Returns their folder. */
+export async function installPackages(specs: readonly string[]): Promise<string> {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+  const args = ['install', '--no-audit', '--no-fund', '--no-save', ...specs];
+  if (specs.length > 0) await run('npm', args, { cwd: folder, env: bare(), timeout: 120_000 });
+  return folder;
+}
+
+/** Installs release lines of Node, such as `24`. @throws Error if there is none for this machine */
+export async function installNodes(lines: readonly string[]): Promise<readonly { version: string; node: string }[]> {
+  const name = `node-${process.platform}-${process.arch}`;
+  const folder = await installPackages(lines.map((line) => `node${line}@npm:${name}@${line}`));
+  return Promise.all(
+    lines.map(async (line) => {
+      const node = join(folder, 'node_modules', `node${line}`, 'bin', 'node');
+      return { version: (await run(node, ['--version'])).stdout.trim().replace(/^v/, ''), node };
+    }),
+  );
+}

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { firstLine, start, stop, temporaryFolder } from './children.ts';
+
+/** `petstock sandbox serve` in a process of its own, on free ports; it never bans. */
+export interface Served {
+  readonly url: string;
+  readonly key: string;
+  readonly pid: number;
+  /** The requests that it has seen, oldest first. */
+  journal(): Promise<readonly { readonly method: string; readonly status: number | null }[]>;
+  /** The whole stock, once the limit lets it be read. */
+  stock(): Promise<ReadonlyMap<string, number>>;
+  stop(): Promise<void>;
+}
+
+export interface ServeOptions {
+  readonly program: string;
+  readonly pets: number;
+  /** Requests a window; out of the way without it. */
+  readonly limit?: number;
+  readonly windowMs?: number;
+  /** Where the stock is, as options; in memory without it. */
+  readonly store?: readonly string[];
+}
+
+export async function serve(options: ServeOptions): Promise<Served> {
+  const { program, pets, limit = 100_000_000, windowMs = 60_000, store = ['--file', ':memory:'] } = options;
+  const home = temporaryFolder();
+  const numbers = { 'limit-minute': limit, 'limit-day': 1_000_000_000, 'window-seconds': windowMs / 1000, pets };
+  const more = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const standard = 'sandbox serve --port 0 --admin-port 0 --test-controls --no-ban --json'.split(' ');
+  const child = start(process.execPath, [program, ...standard, ...store, ...more], {
+    PETSTOCK_CONFIG_DIR: join(home, 'config'),
+    PETSTOCK_STATE_DIR: join(home, 'state'),
+  });
+  const parts = JSON.parse(await firstLine(child, 120)) as Record<'url' | 'key' | 'admin' | 'adminToken', string>;
+  const { url, key, admin, adminToken } = parts;
+  const headers = { Authorization: `Bearer ${adminToken}` };
+  return {
+    url,
+    key,
+    pid: child.pid ?? 0,
+    journal: async () => (await fetch(`${admin}/journal`, { headers })).json() as ReturnType<Served['journal']>,
+    stock: () => readStock(url, key),
+    stop: () => stop(child),
+  };
+}
+
+/** Returns the variables with which the program uses a service, and a folder of its own for its state. */
+export function settingsFor({ url, key }: { readonly url: string; readonly key: string }, folder: string) {
+  return {
+    PETSTOCK_URL_STAGING: url,
+    PETSTOCK_API_KEY_STAGING: key,
+    PETSTOCK_CONFIG_DIR: join(folder, 'config'),
+    PETSTOCK_STATE_DIR: join(folder, 'state'),
+  };
+}
+
+/** The most memory that a process has had so far, in MB. Linux. */
+export function peakMb(pid: number): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+/** Processor time that a process has used so far, in seconds; Linux counts it in hundredths. */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Ids as text, since half of them are no exact numbers of JavaScript. */
+async function readStock(url: string, key: string): Promise<ReadonlyMap<string, number>> {
+  for (let tries = 0; tries < 5; tries += 1) {
+    const response = await fetch(`${url}/inventory`, { headers: { authorization: `Bearer ${key}` } });
+    const text = await response.text();
+    if (response.ok) {
+      const items = text.matchAll(/"petId":(\d+)[^}]*"quantity":(-?\d+)/g);
+      return new Map(Array.from(items, ([, petId = '', quantity]) => [petId, Number(quantity)]));
+    }
+    await delay(Number(response.headers.get('retry-after') ?? 1) * 1000);
+  }
+  throw new Error('the stock could not be read');
+}

@@ -1,0 +1,21 @@
+import { createSystemClock } from '../../../src/shared/system-clock.ts';
+import { createSystemProcesses } from '../../../src/shared/system-processes.ts';
+import type { RunHead } from '../../../src/state/history.ts';
+import { openState } from '../../../src/state/open-state.ts';
+import { serviceOf } from '../../../src/state/service-of.ts';
+import type { State } from '../../../src/state/state.ts';
+
+export const clock = createSystemClock(process.hrtime.bigint);
+const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot(), kill: process.kill.bind(process) });
+
+/** Opens the state of a folder as a command does. */
+export function openBenchState(folder: string): Promise<State> {
+  const warn = (line: string) => process.stderr.write(`${line}\n`);
+  return openState({ folder, need: 'history', clock, processes, random: Math.random, command: 'bench', warn });
+}
+
+export function headOf(baseUrl: string): RunHead {
+  const service = serviceOf(baseUrl);
+  const command = 'inventory apply';
+  return { command, env: 'staging', store: undefined, baseUrl, service, scope: 'bench', user: 'bench', unchanged: 0 };
+}
