@@ -188,9 +188,9 @@ export function exportIdentity(run: RunRecord) {
   return { ...facts, runAt };
 }
 
-/** A row in JSON; an error only where there is one. */
+/** A row in JSON, with every field: null where there is nothing. */
 export function rowJson(facts: RecordedRow) {
   const { row, line, petId, before = null, after, result, quantity = null, error, reason = null, ref = null } = facts;
   const at = facts.at === undefined ? null : isoTime(facts.at);
-  return { row, line, petId, before, after, result, quantity, error: errorJsonOf(error), reason, ref, at };
+  return { row, line, petId, before, after, result, quantity, error: errorJsonOf(error) ?? null, reason, ref, at };
 }

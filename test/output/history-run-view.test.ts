@@ -35,7 +35,7 @@ describe('one run', () => {
     expect(lines[0]).toMatch(/^\{"run":"20260115T120020Z-k3x9",.*"state":"done","rows":\[$/);
     expect(lines.slice(1)).toEqual([
       '{"row":2,"line":3,"petId":9007199254740993,"before":null,"after":12,"result":"failed","quantity":null,"error":{"code":"NOT_FOUND","message":"no such pet","status":404},"reason":null,"ref":null,"at":"2026-01-15T12:00:21.000Z"},',
-      '{"row":3,"line":5,"petId":42,"before":7,"after":12,"result":"conflict","quantity":0,"reason":null,"ref":"D-17","at":"2026-01-15T12:00:21.000Z"},',
+      '{"row":3,"line":5,"petId":42,"before":7,"after":12,"result":"conflict","quantity":0,"error":null,"reason":null,"ref":"D-17","at":"2026-01-15T12:00:21.000Z"},',
       '{"row":4,"line":6,"petId":42,"before":7,"after":12,"result":"unknown","quantity":null,"error":{"code":"timeout","message":"no answer within 30 s"},"reason":null,"ref":null,"at":"2026-01-15T12:00:21.000Z"}',
       ']}',
       '',
@@ -115,7 +115,7 @@ function exported(run: RunRecord, row: RecordedRow): Promise<string> {
 describe('the export', () => {
   it('has the facts of the run on every line', async () => {
     expect(await exported(largeRun, rowOf(1, { line: 2, reason: 'count', undoneBy: 'r2' }))).toBe(
-      '{"run":"20260115T120020Z-k3x9","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","undoes":null,"runAt":"2026-01-15T12:00:20.123Z","row":1,"line":2,"petId":42,"before":7,"after":12,"result":"applied","quantity":12,"reason":"count","ref":null,"at":"2026-01-15T12:00:21.000Z","seq":1}\n',
+      '{"run":"20260115T120020Z-k3x9","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","undoes":null,"runAt":"2026-01-15T12:00:20.123Z","row":1,"line":2,"petId":42,"before":7,"after":12,"result":"applied","quantity":12,"error":null,"reason":"count","ref":null,"at":"2026-01-15T12:00:21.000Z","seq":1}\n',
     );
   });
 

@@ -150,6 +150,8 @@ describe('history show', () => {
       { row: 3, line: 4, petId: 7, result: 'unknown', error: { code: 'timeout', message: 'no answer' } },
       { row: 4, line: 5, petId: 8, result: 'pending', quantity: null, at: null },
     ]);
+    const fields = ['row', 'line', 'petId', 'before', 'after', 'result', 'quantity', 'error', 'reason', 'ref', 'at'];
+    for (const row of shown) expect(Object.keys(row)).toEqual(fields);
     expect(stdout).toContain('"petId":9223372036854775807,');
     expect(stderr).toContain(`petstock inventory apply --resume ${run} --env staging`);
     expect(stderr).toContain(`petstock undo ${run} --env staging`);
