@@ -1,3 +1,4 @@
+import { mayBeBarCode } from '../../inventory/bar-codes.ts';
 import type { BulkRow } from '../../inventory/change.ts';
 import type { InventoryItem } from '../../inventory/items.ts';
 import { inventoryItemView } from '../../output/inventory-view.ts';
@@ -39,9 +40,9 @@ export async function writeSingle(invocation: Invocation, write: PetWrite, optio
       if (item.petId === write.petId) seen = item;
     },
   }).catch((error) => {
-    throw worded(invocation, write.petId, error);
+    throw worded(invocation, write, error);
   });
-  const error = end.error && worded(invocation, write.petId, end.error);
+  const error = end.error && worded(invocation, write, end.error);
   if (options.printsRun) await printReport(invocation, end.report, { changedOnly: false });
   else await printItem(invocation, end, seen, options, error);
   const [row] = end.report.rows;
@@ -113,11 +114,13 @@ async function printItem(
 }
 
 /** Without an Error body the address itself may be wrong, so nothing is said about the pet. */
-function worded({ where }: Invocation, petId: bigint, error: unknown): PetstockError {
+function worded({ where }: Invocation, write: PetWrite, error: unknown): PetstockError {
   if (!(error instanceof NotFoundError)) return error as PetstockError;
   if (error.status !== undefined && error.service === undefined) return error;
+  const { command, petId, quantity, delta } = write;
+  const way = mayBeBarCode(petId) ? `${command} --code ${petId} ${quantity ?? delta}` : 'inventory list';
   return error.with({
     message: `There is no pet ${petId} in ${whereName(where)}`,
-    hint: `petstock inventory list ${whereOptions(where)}`,
+    hint: `petstock ${way} ${whereOptions(where)}`,
   });
 }

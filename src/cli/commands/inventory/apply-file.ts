@@ -2,6 +2,7 @@ import type { PlaceUnit, Remedy } from '../../../change-files/fault.ts';
 import type { RowField } from '../../../change-files/field-names.ts';
 import { readChanges } from '../../../change-files/read-changes.ts';
 import { type ChangeFormat, changeFormats } from '../../../change-files/read-rows.ts';
+import { mayBeBarCode } from '../../../inventory/bar-codes.ts';
 import type { Change } from '../../../inventory/change.ts';
 import type { Quantities } from '../../../inventory/pet-id-set.ts';
 import { PetIdSet } from '../../../inventory/pet-id-set.ts';
@@ -82,6 +83,7 @@ async function planFile(
   options: FileOptions,
 ): Promise<PlanJob> {
   const { invocation, site } = session;
+  const { where } = invocation;
   const { changes, unit } = content;
   const petIds = new PetIdSet(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
@@ -95,11 +97,14 @@ async function planFile(
     reason === undefined && ref === undefined
       ? changes
       : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
-  const { rows, faults } = planChanges(noted, quantities, { skipUnknown, env: whereName(invocation.where) });
+  const { rows, faults } = planChanges(noted, quantities, { skipUnknown, env: whereName(where) });
   if (faults.length > 0) {
-    const isUnknown = !skipUnknown && changes.some(({ petId }) => isAbsent(quantities, petId));
-    const hint = isUnknown ? `${command} --skip-unknown` : undefined;
-    throw faultyFile(file, { faults, total: faults.length, unit }, { nothing: 'nothing was written', hint });
+    const absent = skipUnknown ? [] : changes.flatMap(({ petId }) => (isAbsent(quantities, petId) ? petId : []));
+    const code = absent.find(mayBeBarCode);
+    const count = `petstock inventory count${hasDeltas ? ' --add' : ''} --codes '<codes.csv>' ${whereOptions(where)}`;
+    const hint = code !== undefined ? count : absent.length > 0 ? `${command} --skip-unknown` : undefined;
+    const why = code === undefined ? '' : `. ${code} looks like a bar code, and apply takes pet ids`;
+    throw faultyFile(file, { faults, total: faults.length, unit }, { nothing: `nothing was written${why}`, hint });
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
   return {

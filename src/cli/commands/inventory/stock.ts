@@ -1,4 +1,5 @@
 import type { Client } from '../../../api/client.ts';
+import { mayBeBarCode } from '../../../inventory/bar-codes.ts';
 import { createFilter, eachPicked, filtered } from '../../../inventory/filter.ts';
 import type { ColumnBatches, ItemColumns, ItemWriter } from '../../../inventory/item-columns.ts';
 import { type InventoryItem, isPetStatus } from '../../../inventory/items.ts';
@@ -81,24 +82,15 @@ export async function findItems(
   return found;
 }
 
-function noSuchPet({ where }: Invocation, petId: bigint, cause?: NotFoundError): NotFoundError {
-  return new NotFoundError(`There is no pet ${petId} in ${whereName(where)}`, {
-    status: cause?.status,
-    service: cause?.service,
-    cause,
-    hint: `petstock inventory list ${whereOptions(where)}`,
-  });
-}
-
-/** As `noSuchPet`, of one or several. */
-export function noSuchPets(invocation: Invocation, petIds: readonly bigint[]): NotFoundError {
-  const [first, ...others] = petIds;
-  if (first !== undefined && others.length === 0) return noSuchPet(invocation, first);
+/** Returns the error about one pet or several that the service does not have. */
+export function noSuchPets({ where }: Invocation, petIds: readonly bigint[]): NotFoundError {
   const shown = petIds.slice(0, mostNamed);
   const last = petIds.length > mostNamed ? `${petIds.length - mostNamed} more` : shown.pop();
-  const { where } = invocation;
-  return new NotFoundError(`There are no pets ${shown.join(', ')} and ${last} in ${whereName(where)}`, {
-    hint: `petstock inventory list ${whereOptions(where)}`,
+  const are = shown.length === 0 ? `is no pet ${last}` : `are no pets ${shown.join(', ')} and ${last}`;
+  const code = petIds.find(mayBeBarCode);
+  const look = code === undefined ? 'list' : `get --code ${code}`;
+  return new NotFoundError(`There ${are} in ${whereName(where)}`, {
+    hint: `petstock inventory ${look} ${whereOptions(where)}`,
   });
 }
 

@@ -28,6 +28,37 @@ test('get --code finds a pet by its bar code; an unknown one is exit 9, and noth
   expect(await shop.run('inventory get')).toMatchObject({ code: 2, requests: [] });
 });
 
+test('an unknown id that looks like a bar code hints at the command that takes one', async () => {
+  const shop = await openShop();
+  const code = '4006381333931';
+  const hints = {
+    [`get 4 ${code}`]: `get --code ${code}`,
+    [`set ${code} 5`]: `set --code ${code} 5`,
+    [`adjust ${code} -2`]: `adjust --code ${code} -2`,
+    [`adjust ${code} 5 --dry-run`]: `get --code ${code}`,
+    'get 123456789': 'list',
+    'get 9007199254740995': 'list',
+  };
+  for (const [words, hint] of Object.entries(hints)) {
+    const result = await shop.run(`inventory ${words}`);
+    expect(result.code).toBe(9);
+    expect(result.stderr).toContain(`\nHint: petstock inventory ${hint} --env staging\n`);
+  }
+});
+
+test('a file with bar codes as ids hints at a count, never at leaving them out', async () => {
+  const shop = await openShop();
+  const file = (header: string) => changeFile(shop, `petId,${header}\n4006381333931,3\n5,4\n`);
+  const stock = await shop.run(['inventory', 'apply', file('quantity'), '--yes']);
+  expect(stock.code).toBe(2);
+  expect(stock.stderr).toContain(
+    'nothing was written. 4006381333931 looks like a bar code, and apply takes pet ids.\n',
+  );
+  expect(stock.stderr).toContain("\nHint: petstock inventory count --codes '<codes.csv>' --env staging\n");
+  const delivery = await shop.run(['inventory', 'apply', file('delta'), '--yes']);
+  expect(delivery.stderr).toContain("\nHint: petstock inventory count --add --codes '<codes.csv>' --env staging\n");
+});
+
 test('without the setting codes, --name and --code say what they need', async () => {
   const shop = await openShop();
   for (const words of ['list --name Rex', 'get --code 55']) {
