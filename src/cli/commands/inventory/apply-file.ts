@@ -42,8 +42,12 @@ export async function runFile(invocation: Invocation, file: string, options: Fil
   const stdinIsTaken = file === '-';
   const look = `${command} --dry-run`;
   await withWayOn(command, async () => {
-    const { session, job } = await readAndPlan(invocation, { file, command, look }, options, failedOut);
-    await performPlan(session, job, { ...options, keepFailed: failedOut?.keep, stdinIsTaken });
+    const { session, job, guard } = await readAndPlan(invocation, { file, command, look }, options, failedOut);
+    try {
+      await performPlan(session, job, { ...options, keepFailed: failedOut?.keep, stdinIsTaken });
+    } catch (error) {
+      throw guard.named(error);
+    }
   });
 }
 
@@ -53,13 +57,18 @@ async function readAndPlan(
   applied: Omit<AppliedFile, 'content'>,
   options: FileOptions,
   failedOut: FailedOut | undefined,
-): Promise<{ readonly session: Session; readonly job: PlanJob }> {
+): Promise<PlannedFile & { readonly session: Session }> {
   const { file, look } = applied;
   // It may be the file that is read. Once that is read, whatever comes of it, last night's rows are gone.
   const content = await read(invocation, file, options).finally(() => options.dryRun || failedOut?.empty());
   if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken: file === '-', look });
   const session = await openSession(invocation);
-  return { session, job: await planFile(session, { ...applied, content }, options) };
+  return { session, ...(await planFile(session, { ...applied, content }, options)) };
+}
+
+interface PlannedFile {
+  readonly job: PlanJob;
+  readonly guard: RepetitionGuard;
 }
 
 /** The content of a change file. */
@@ -81,7 +90,7 @@ async function planFile(
   session: Session,
   { file, command, look, content }: AppliedFile,
   options: FileOptions,
-): Promise<PlanJob> {
+): Promise<PlannedFile> {
   const { invocation, site } = session;
   const { where } = invocation;
   const { changes, unit } = content;
@@ -107,14 +116,8 @@ async function planFile(
     throw faultyFile(file, { faults, total: faults.length, unit }, { nothing: `nothing was written${why}`, hint });
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
-  return {
-    subject,
-    rows,
-    stock: { mark, readAt },
-    look,
-    intention: { verb: 'Write', earlier },
-    mayBegin: checking(guard),
-  };
+  const intention = { verb: 'Write' as const, earlier };
+  return { job: { subject, rows, stock: { mark, readAt }, look, intention, mayBegin: checking(guard) }, guard };
 }
 
 /** Another process may have begun since, and may even have ended: the stock was read after its writes then. */

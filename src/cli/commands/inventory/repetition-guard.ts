@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Change } from '../../../inventory/change.ts';
 import { localTime } from '../../../output/time.ts';
 import { ConflictError, UsageError } from '../../../shared/errors.ts';
+import { sentence } from '../../../shared/parsed.ts';
 import { whereOptions } from '../../../shared/where.ts';
 import type { RunRecord } from '../../../state/history.ts';
 import type { Session } from '../../runs/session.ts';
@@ -32,6 +33,7 @@ export class RepetitionGuard {
   readonly #session: Session;
   readonly #repeated: RepeatedFile;
   #known: ReadonlySet<string> | undefined;
+  #earlier: RunRecord | undefined;
 
   constructor(session: Session, repeated: RepeatedFile) {
     this.#session = session;
@@ -52,10 +54,11 @@ export class RepetitionGuard {
     refuseUnfinished(name, runs);
     const known = this.#known;
     this.#known = new Set(runs.map(({ run }) => run));
-    const written = hasDeltas ? runs.find((run) => !known?.has(run.run) && hasWritten(run)) : undefined;
-    if (written === undefined) return undefined;
+    const written = runs.find((run) => !known?.has(run.run) && hasWritten(run));
+    this.#earlier ??= written;
+    if (written === undefined || !hasDeltas) return undefined;
     const asks = invocation.questions.willAsk(file === '-');
-    const what = `${name} was applied at ${localTime(written.at, invocation.context.clock.now())} by run ${written.run.slice(-4)}`;
+    const what = this.#appliedText(written);
     if (!again && (known !== undefined || !asks)) {
       throw new UsageError(
         `${what}, and its deltas would be added once more. Nothing was sent. To apply it again anyway, add --again`,
@@ -64,6 +67,20 @@ export class RepetitionGuard {
     }
     if (!asks) await invocation.messages.warn(`${what}, and its deltas are added once more`);
     return what;
+  }
+
+  /** Returns the conflict that a plan ends with, with the run that has written the file before. */
+  named(error: unknown): unknown {
+    const run = this.#earlier;
+    if (run === undefined || !(error instanceof ConflictError) || error.run !== undefined) return error;
+    const message = `${sentence(error.message)} ${this.#appliedText(run)}`;
+    return error.with({ message, hint: `petstock history show ${run.run}` });
+  }
+
+  #appliedText({ at, run }: RunRecord): string {
+    const { file } = this.#repeated;
+    const name = file === '-' ? 'This input' : file;
+    return `${name} was applied at ${localTime(at, this.#session.invocation.context.clock.now())} by run ${run.slice(-4)}`;
   }
 }
 

@@ -57,3 +57,22 @@ test('with --again it counts twice, as asked for', async () => {
   expect(await shop.run(`${apply} --again`)).toMatchObject({ code: 0 });
   expect(await added()).toEqual([2, 2, 2]);
 });
+
+test('an edited export that is applied once more is a conflict that names the run which has written it', async () => {
+  const file = changeFile(shop, 'petId,expected,quantity\n1,12,30\n2,1,7\n', 'stock.csv');
+  for (const [petId, quantity] of [
+    [1, 12],
+    [2, 1],
+  ])
+    await shop.run(`inventory set ${petId} ${quantity}`);
+  const first = await shop.run(['inventory', 'apply', file, '--yes', '--json']);
+  const { run } = JSON.parse(first.stdout);
+  const again = await shop.run(['inventory', 'apply', file, '--yes']);
+  expect(again.code).toBe(7);
+  expect(again.stderr).toMatch(
+    /since the stock is not what was expected\. \S+stock\.csv was applied at .* by run \w{4}\.\n/,
+  );
+  expect(again.stderr).toContain(`\nHint: petstock history show ${run}\n`);
+  expect((await shop.run(`undo ${run} --yes`)).code).toBe(0);
+  expect((await shop.run(['inventory', 'apply', file, '--yes'])).code).toBe(0);
+});
