@@ -105,17 +105,20 @@ export interface UndoFacts {
 
 /**
  * Returns what undoes a row: only if the stock is still what the row wrote, and no other run has changed it since. The
- * `line` is the number of the row in the run.
+ * `line` is the number of the row in the run. A conflict that an increment would settle has it as its `delta`.
  */
 export function undoRow(run: string, recorded: RecordedRow, facts: UndoFacts): BulkRow {
   const { row: line, petId, before, ref } = recorded;
-  const { target } = facts;
+  const { target, laterWrites } = facts;
   const stock = facts.stock.get(petId);
   const message = conflictOf(recorded, facts);
   const result = message !== undefined ? 'conflict' : stock === target ? 'unchanged' : 'planned';
   const error = message === undefined ? undefined : { code: 'conflict', message };
   const reason = before === undefined ? `undo of ${run}, to the last stock in the history` : `undo of ${run}`;
-  return { line, petId, before: stock, after: target, result, error, reason, ref };
+  const isSettled = result === 'conflict' && recorded.result === 'applied' && stock !== undefined;
+  const isOwed = isSettled && recorded.delta !== undefined && laterWrites.every((write) => write.delta !== undefined);
+  const delta = isOwed ? -(recorded.delta ?? 0) : undefined;
+  return { line, petId, before: stock, after: target, delta, result, error, reason, ref };
 }
 
 function conflictOf(recorded: RecordedRow, { stock, laterWrites, target }: UndoFacts): string | undefined {

@@ -95,6 +95,8 @@ export interface PetWrite {
   readonly quantity: number | undefined;
   /** The stock that it had read before; undefined if it had read none. */
   readonly before: number | undefined;
+  /** The increment, if it was one. */
+  readonly delta?: number | undefined;
 }
 
 /** A write whose outcome came lately. */

@@ -8,7 +8,7 @@ const ofPet = 'pet_id = ? AND service = (SELECT id FROM petstock.services WHERE 
 /** The row itself, and what other runs have written of its pet. Both are looked up by the pet (`+run`): a run may have very many rows. */
 const ownSql = `SELECT result FROM petstock.rows WHERE ${ofPet} AND sequence = ? AND +run = (SELECT id FROM petstock.runs WHERE run = ?)`;
 const laterSql = `SELECT written.run AS id, runs.run, runs.command, runs.undoes, written.row, written.line, written.result, written.quantity,
-    written.before, written.after, written.sequence
+    written.before, written.after, written.delta, written.sequence
   FROM (SELECT * FROM petstock.rows WHERE ${ofPet} AND touched > ? AND result IN (${possible})) AS written
   JOIN petstock.runs ON runs.id = written.run WHERE runs.run <> ? ORDER BY written.sequence`;
 const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
@@ -43,6 +43,7 @@ const prunedWrite: PetWrite = {
   result: 'pruned',
   quantity: undefined,
   before: undefined,
+  delta: undefined,
 };
 
 /** A row that has written its pet, or may have, with what there is of its run. */
@@ -55,6 +56,7 @@ interface WrittenRow {
   readonly result: 'applied' | 'differs' | 'unknown';
   readonly quantity: number;
   readonly before: number | undefined;
+  readonly delta: number | undefined;
 }
 
 function writtenRowIn(row: Row): WrittenRow {
@@ -68,6 +70,7 @@ function writtenRowIn(row: Row): WrittenRow {
     result,
     quantity: (result === 'unknown' ? undefined : number(row.quantity)) ?? Number(row.after),
     before: number(row.before),
+    delta: number(row.delta),
   };
 }
 
@@ -84,7 +87,9 @@ function withoutUndone(rows: readonly WrittenRow[]): PetWrite[] {
     left.delete(undo);
     left.delete(undone);
   }
-  return [...left].map(({ run, command, result, quantity, before }) => ({ run, command, result, quantity, before }));
+  return [...left].map(({ run, command, result, quantity, before, delta }) => {
+    return { run, command, result, quantity, before, delta };
+  });
 }
 
 const settledLaterSql = `SELECT 1 AS found FROM petstock.rows WHERE ${ofPet} AND touched >= ? AND sequence < ? AND result IN (${possible}) LIMIT 1`;

@@ -1,9 +1,10 @@
+import type { BulkRow } from '../../inventory/change.ts';
 import { localMinute } from '../../output/time.ts';
 import { notUndoable, planUndo, requireUndoable, undoable } from '../../runs/plan-undo.ts';
 import { userOf } from '../../shared/account.ts';
-import { ConflictError, UsageError } from '../../shared/errors.ts';
+import { ConflictError, PetstockError, UsageError } from '../../shared/errors.ts';
 import { plainName } from '../../shared/sanitize.ts';
-import { shellWord, whereName, whereOptions } from '../../shared/where.ts';
+import { shellWord, type Where, whereName, whereOptions } from '../../shared/where.ts';
 import type { RunRecord } from '../../state/history.ts';
 import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -18,7 +19,7 @@ export interface UndoOptions extends PlanOptions {
   readonly ref: string | undefined;
 }
 
-/** So many runs that were passed over are named. */
+/** So many runs that were passed over are named, and so many pets in a hint. */
 const mostNamed = 5;
 
 /**
@@ -97,5 +98,20 @@ async function undo(session: Session, run: RunRecord, options: UndoOptions): Pro
   const rows = plan.rows.map((row) => ({ ...row, reason: reason ?? row.reason, ref: row.ref ?? ref }));
   const why = run.reason === undefined ? '' : ` (${plainName(run.reason)})`;
   const facts = [`as before ${run.command}${why}, run ${run.run.slice(-4)}`];
-  await performPlan(session, { ...plan, rows, look, intention: { verb: 'Take back', facts } }, options);
+  try {
+    await performPlan(session, { ...plan, rows, look, intention: { verb: 'Take back', facts } }, options);
+  } catch (error) {
+    throw withAdjust(error, rows, run);
+  }
+}
+
+/** Increments to which others were added since are still to be taken off by hand: the hint is how, if there is nothing to resume. */
+function withAdjust(error: unknown, rows: readonly BulkRow[], where: Where): unknown {
+  const left = rows.flatMap(({ petId, result, delta = 0 }) => {
+    return result === 'conflict' && delta !== 0 ? [[`${petId}`, delta < 0 ? `${delta}` : `+${delta}`] as const] : [];
+  });
+  const isOpen = rows.some(({ result }) => result === 'notAttempted' || result === 'unknown' || result === 'failed');
+  if (!(error instanceof PetstockError) || isOpen || left.length === 0 || left.length > mostNamed) return error;
+  const words = left.map((pair) => pair.join(left.length === 1 ? ' ' : '=')).join(' ');
+  return error.with({ hint: `petstock inventory adjust ${words} ${whereOptions(where)}` });
 }

@@ -13,6 +13,7 @@ import {
   normally,
 } from '../../support/scripted-actions.ts';
 import { type Action, tenEach } from '../../support/scripted-service.ts';
+import { openShop, type Shop } from '../../support/shop.ts';
 import { openTill, type Till } from '../../support/till.ts';
 
 /** A stranger adds to a pet the moment that the till waits for the rate limit. */
@@ -216,5 +217,29 @@ describe('a file is its rows', () => {
     expect(dry.code).toBe(7);
     expect((await till.run('inventory apply --resume latest --yes')).code).toBe(0);
     expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual([15, 13]);
+  });
+});
+
+describe('what undo hints at where a sale came after an increment', () => {
+  const hintOf = async (shop: Shop, write: string, later: string) => {
+    const { run } = JSON.parse((await shop.run(`${write} --json`)).stdout);
+    if (later !== '') await shop.run(later);
+    return (await shop.run(`undo ${run} --yes`)).stderr.split('\nHint: ').at(-1)?.trim();
+  };
+
+  test('adjust, if nothing but increments came after it', async () => {
+    const shop = await openShop();
+    const adjust = 'petstock inventory adjust 4 -10 --env staging';
+    expect(await hintOf(shop, 'inventory adjust 4 +10', 'inventory adjust 4 -2')).toBe(adjust);
+    const elsewhere = 'api PATCH /inventory/4 --data {"quantity":7}';
+    expect(await hintOf(shop, 'inventory adjust 4 +10', elsewhere)).toBe(adjust);
+    const several = await hintOf(shop, 'inventory adjust 5=+3 8=-4 7=+1 --yes', 'inventory adjust 5=-1 8=-1 --yes');
+    expect(several).toContain('petstock inventory adjust 5=-3 8=+4 --env staging');
+  });
+
+  test('the history, if somebody has set the stock since, or it was set in the first place', async () => {
+    const shop = await openShop();
+    expect(await hintOf(shop, 'inventory adjust 4 +10', 'inventory set 4 12')).not.toContain('adjust');
+    expect(await hintOf(shop, 'inventory set 4 3 --read-first', 'inventory adjust 4 +1')).not.toContain('adjust');
   });
 });
