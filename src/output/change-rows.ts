@@ -100,6 +100,9 @@ export function countColumn(field: string, title: string): Column {
   return { field, title, align: 'right', cell: numberText };
 }
 
+/** The shop's names of pets: they are cut first. */
+export const nameColumn: Column = { field: 'name', title: 'Name', foreign: 'name', yields: 1 };
+
 export function numberText(value: Scalar): string {
   return typeof value === 'number' || typeof value === 'bigint' ? grouped(value) : `${value ?? ''}`;
 }

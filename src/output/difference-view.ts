@@ -2,7 +2,7 @@ import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Difference } from '../inventory/stock-list.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { type Batches, mapBatches } from './batches.ts';
-import { numberColumn as number } from './change-rows.ts';
+import { nameColumn, numberColumn as number } from './change-rows.ts';
 import type { Paint } from './paint.ts';
 import { type Column, plainColumns, type Row, type Scalar, type View } from './view.ts';
 
@@ -21,7 +21,7 @@ export interface DifferencesOptions {
  * @param source can be read once
  */
 export function differencesView(source: Batches<Difference>, { left, right, names }: DifferencesOptions): View {
-  const more: readonly Column[] = names === undefined ? [] : [{ field: 'name', title: 'Name', foreign: 'name' }];
+  const more: readonly Column[] = names === undefined ? [] : [nameColumn];
   const named = <T extends object>(convert: (difference: Difference) => T) => {
     return mapBatches(source, (difference) => {
       const name = names?.get(difference.petId);

@@ -4,7 +4,7 @@ import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
 import { whereName, whereOptions } from '../shared/where.ts';
 import { batchesOf } from './batches.ts';
-import { countColumn, counted, faultText, numberColumn as number, resultCell } from './change-rows.ts';
+import { countColumn, counted, faultText, nameColumn, numberColumn as number, resultCell } from './change-rows.ts';
 import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './history-list-view.ts';
 import { localMinute } from './time.ts';
 import { type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
@@ -100,7 +100,7 @@ const tableColumns: readonly Column[] = [
   number('row', 'Row'),
   number('line', 'Line'),
   number('petId', 'Pet ID'),
-  { field: 'name', title: 'Name', foreign: 'name' },
+  nameColumn,
   countColumn('before', 'Before'),
   countColumn('after', 'After'),
   countColumn('wanted', 'Wanted'),

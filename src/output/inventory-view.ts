@@ -3,7 +3,7 @@ import { grouped } from '../inventory/grouped.ts';
 import { type ColumnBatches, itemsOf } from '../inventory/item-columns.ts';
 import { type InventoryItem, type ItemBatches, isLow, isPetStatus, type PetStatus } from '../inventory/items.ts';
 import type { Summary, Tally } from '../inventory/summary.ts';
-import { countColumn, numberText } from './change-rows.ts';
+import { countColumn, nameColumn, numberText } from './change-rows.ts';
 import type { Paint } from './paint.ts';
 import { shareColumns } from './share-column.ts';
 import { localMinute } from './time.ts';
@@ -144,7 +144,7 @@ function inventoryColumns(lowStock: number): Readonly<Record<ShownField, Column>
       foreign: 'name',
       cell: (value, _row, paint) => statusCell(`${value ?? ''}`, paint),
     },
-    name: { field: 'name', title: 'Name', foreign: 'name' },
+    name: nameColumn,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, countReport, isIdle, isWrong } from '../inventory/change.ts';
 import { batchesOf } from './batches.ts';
 import {
@@ -6,6 +7,7 @@ import {
   countsText,
   errorJsonOf,
   faultText,
+  nameColumn,
   numberColumn as number,
   resultCell,
 } from './change-rows.ts';
@@ -18,11 +20,11 @@ import { type Column, type Grid, plainColumns, type Row, type View } from './vie
  * answer, `status` only if it went wrong. NDJSON has `run` in each row. CSV and TSV have the same fields as columns, of the error its
  * message. A table leaves out what needs nothing.
  *
- * @param options `changedOnly`: the others leave that out, too
+ * @param options `changedOnly`: the others leave that out, too; `names`: the shop's names of pets, for a table
  */
 export function bulkReportView(
   report: BulkReport,
-  { changedOnly = false }: { readonly changedOnly?: boolean } = {},
+  { changedOnly = false, names }: { readonly changedOnly?: boolean; readonly names?: PetNames | undefined } = {},
 ): View {
   const { run, env, dryRun } = report;
   const rows = changedOnly ? report.rows.filter((row) => !isIdle(row)) : report.rows;
@@ -39,7 +41,7 @@ export function bulkReportView(
         (row) => ({ run, ...rowJson(row) }),
       ),
     },
-    table: async () => tableOf(rows),
+    table: async () => tableOf(rows, names),
   };
 }
 
@@ -75,20 +77,21 @@ const shownColumns: readonly Column[] = [
 const fields = ['line', 'petId', 'before', 'after', 'result', 'error', 'quantity'];
 
 /** The stock after a row is the one that was written. What a row wanted that was not written stands apart. */
-function tableOf(rows: readonly BulkRow[]): Grid {
+function tableOf(rows: readonly BulkRow[], names: PetNames | undefined): Grid {
   const shown = rows.filter((row) => !isIdle(row));
   const [line, petId, before, after, result] = shownColumns as [Column, Column, Column, Column, Column];
   const wanted = shown.some(isWrong) ? [countColumn('wanted', 'Wanted')] : [];
   const isWritten = shown.some((row) => !isWrong(row)) || wanted.length === 0;
   const faults = shown.some((row) => faultText(row) !== undefined) ? [error] : [];
+  const named = shown.some(({ petId }) => names?.get(petId) !== undefined) ? [nameColumn] : [];
   const toTableRow = (row: BulkRow): Row => {
     const { after: target = null, quantity = null } = row;
     const wrong = isWrong(row);
     const stock = { after: wrong ? quantity : target, wanted: wrong ? target : null };
-    return { ...toRow(row), ...stock, error: faultText(row) ?? null };
+    return { ...toRow(row), ...stock, name: names?.get(row.petId) ?? null, error: faultText(row) ?? null };
   };
   return {
-    columns: [line, petId, before, ...(isWritten ? [after] : []), ...wanted, result, ...faults],
+    columns: [line, petId, before, ...(isWritten ? [after] : []), ...wanted, result, ...named, ...faults],
     rows: batchesOf(() => shown, toTableRow),
   };
 }

@@ -1,3 +1,4 @@
+import type { PetNames } from '../../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, isIdle, isWrong } from '../../inventory/change.ts';
 import { countsSentence } from '../../output/change-rows.ts';
 import { previewedRows, previewLines } from '../../output/preview.ts';
@@ -18,6 +19,8 @@ export interface PlanJob extends RunPlan {
   readonly intention: Intention;
   /** A command that shows the plan alone. */
   readonly look: string;
+  /** The names of pets; undefined: those of the setting `codes`. */
+  readonly names?: PetNames | undefined;
   /** Is called once the run is recorded. */
   onBegun?(run: string): void;
 }
@@ -39,10 +42,11 @@ export interface PlanOptions extends RunOptions {
  */
 export async function performPlan(session: Session, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
   const { invocation, site } = session;
-  const audience = createAudience(session, job, options);
+  const names = job.names ?? (await petNamesOf(invocation));
+  const audience = createAudience(session, { ...job, names }, options);
   const { report, progression, error } = await execute(site, job, options, audience);
   if (options.dryRun) {
-    if (!isSeen(invocation, report)) await printReport(invocation, report, options);
+    if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
     await refusedLater(job, report);
     if (error !== undefined) throw error;
     if (options.exitCode && report.rows.some(({ result }) => result === 'planned')) {
@@ -55,7 +59,7 @@ export async function performPlan(session: Session, job: PlanJob, options: PlanO
   const isSaid = report.rows.length === 1 && (progression ?? error) !== undefined && isTableForPerson(invocation);
   if (!isSaid) await invocation.messages.note(summary);
   const fault = await errorAfterKeeping(error, report.rows.filter(isWrong), options.keepFailed);
-  await printReportBefore(fault, invocation, report, options);
+  await printReportBefore(fault, invocation, report, { ...options, names });
   await noteUndo(invocation, report);
   if (fault) throw fault;
   return report.run ?? undefined;
@@ -94,10 +98,10 @@ function createAudience(session: Session, job: PlanJob, options: PlanOptions): R
     // Of a run that goes on, what is open: the rest is done.
     show: (rows) => {
       const open = job.resumed === undefined ? rows : rows.filter(({ result }) => openResults.has(result));
-      return showPreview(invocation, open, estimator, { asks, dryRun });
+      return showPreview(invocation, open, estimator, { asks, dryRun, names: job.names });
     },
     agree: async (rows) => {
-      const question = planQuestion(rows, where, job.intention, await petNamesOf(invocation));
+      const question = planQuestion(rows, where, job.intention, job.names);
       const typed = where.env === 'production' ? whereName(where) : undefined;
       await questions.confirm({ question, typed, stdinIsTaken, look: job.look });
     },
@@ -134,7 +138,7 @@ async function showPreview(
   invocation: Invocation,
   rows: readonly BulkRow[],
   estimator: Estimator,
-  { asks, dryRun }: { readonly asks: boolean; readonly dryRun: boolean },
+  { asks, dryRun, names }: { readonly asks: boolean; readonly dryRun: boolean } & Pick<PlanJob, 'names'>,
 ): Promise<void> {
   const { messages, context, globals } = invocation;
   const changes = rows.filter(({ result }) => result === 'planned').length;
@@ -145,7 +149,6 @@ async function showPreview(
     return;
   }
   const taken = estimator(changes);
-  const names = await petNamesOf(invocation);
   const text = changes === 0 ? undefined : estimateText(changes, taken, context.clock.now());
   const options = { estimate: text, isAsked: asks && changes > 0, names };
   await messages.show((paint, width) => previewLines(rows, { paint, width, ...options }), { always: asks });

@@ -1,3 +1,4 @@
+import type { PetNames } from '../../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, countRows, isIdle, isWrong } from '../../inventory/change.ts';
 import { grouped } from '../../inventory/grouped.ts';
 import { unreadableStock } from '../../inventory/plan.ts';
@@ -17,21 +18,19 @@ const mostNamed = 20;
 
 interface ReportOptions {
   readonly changedOnly: boolean;
+  /** The shop's names of pets, for a table. */
+  readonly names: PetNames | undefined;
 }
 
 /**
  * Prints what became of each row. On a terminal the rows that went wrong come last, and of a long run they are all that is
  * shown, at most a screen of them, with a line that says where the rest is.
  */
-export async function printReport(
-  invocation: Invocation,
-  report: BulkReport,
-  { changedOnly }: ReportOptions,
-): Promise<void> {
+export async function printReport(invocation: Invocation, report: BulkReport, viewed: ReportOptions): Promise<void> {
   const shown = isTableForPerson(invocation) ? screenOf(invocation, report) : report;
   // What was written is shown whatever comes between, and at once; a dry run is read at leisure.
   const options = { inSpiteOfInterruption: !report.dryRun, sayWhenEmpty: false };
-  if (shown !== undefined) await invocation.results.print(bulkReportView(shown, { changedOnly }), options);
+  if (shown !== undefined) await invocation.results.print(bulkReportView(shown, viewed), options);
   await noteRest(invocation, report, shown ?? { ...report, rows: [] });
 }
 

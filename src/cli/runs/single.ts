@@ -43,8 +43,9 @@ export async function writeSingle(invocation: Invocation, write: PetWrite, optio
     throw worded(invocation, write, error);
   });
   const error = end.error && worded(invocation, write, end.error);
-  if (options.printsRun) await printReport(invocation, end.report, { changedOnly: false });
-  else await printItem(invocation, end, seen, options, error);
+  if (options.printsRun) {
+    await printReport(invocation, end.report, { changedOnly: false, names: await petNamesOf(invocation) });
+  } else await printItem(invocation, end, seen, options, error);
   const [row] = end.report.rows;
   const isWritten = row !== undefined && ['applied', 'differs', 'unknown'].includes(row.result);
   if (isWritten && !isUndoable) {

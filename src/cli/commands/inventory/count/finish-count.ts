@@ -126,10 +126,12 @@ async function writeStock(
   options: FinishOptions,
 ): Promise<void> {
   let begun: string | undefined;
+  const { names } = session.codes;
   const job = {
     ...{ rows, stock, look: `${options.wayOn} --dry-run` },
     subject: { command: 'inventory count', contentHash: hashOf(session) },
     intention: { verb: 'Write' as const },
+    names: names.size > 0 ? names : undefined,
     onBegun: (id: string) => {
       begun = id;
     },

@@ -17,6 +17,23 @@ test('codes are text: leading zeros count, and several may stand for one pet', a
   ]);
 });
 
+test('names of --codes are in the plan, in its question, and in the report, without the setting too', async () => {
+  const shop = await openShop();
+  const codes = changeFile(shop, 'code,petId,name\n004,4,Rex\n005,5,Lady\n', 'codes.csv');
+  const asked: string[] = [];
+  const confirm = async (question: string) => asked.push(question) > 0;
+  const several = await count(shop, '004 x3\n005 x4\ndone\n', `--codes ${codes}`, { ...person, prompts: { confirm } });
+  expect(several.stderr).toContain('4   39 → 3  (-36)  Rex\n');
+  const shown = await shop.run(`inventory count --codes ${codes}`, {
+    ...person,
+    prompts: { confirm },
+    stdin: '004\n008\n005\ndone\n',
+  });
+  expect(shown.stdout).toMatch(/Result +Name\n +1 +4 +3 +1 +applied +Rex\n +2 +5 +4 +1 +applied +Lady\n/);
+  await shop.run(`inventory count --codes ${codes}`, { ...person, prompts: { confirm }, stdin: '004 x2\ndone\n' });
+  expect(asked.at(-1)).toContain('Pet 4 Rex in staging: 1 → 2');
+});
+
 test('a file of codes with faults is refused, with all of them', async () => {
   const shop = await openShop();
   const codes = changeFile(shop, 'code,petId\n007,4\n007,5\n,6\n-,7\n8,x\n', 'codes.csv');
