@@ -46,12 +46,15 @@ const tables = `
 
 /** A session that can't be read: nobody knows what of it can still be relied on. */
 export class DamagedSession extends FailureError {
+  readonly session: string;
+
   constructor(session: string, file: string, cause: unknown) {
     const reason = (cause as Error).message;
     super(`Session ${session.slice(-4)} in ${file} is damaged (${reason}). It is left as it is`, {
       hint: 'petstock inventory count --new',
       cause,
     });
+    this.session = session;
   }
 }
 

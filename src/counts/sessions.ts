@@ -131,11 +131,11 @@ export class Sessions {
     });
   }
 
-  /** Removes a session that is finished. */
-  remove({ head }: Pick<SessionFacts, 'head'>): void {
+  /** Removes a session that is finished or damaged. @param session its whole id */
+  remove(session: string): void {
     this.#connection.durable(() => {
-      this.#connection.run('DELETE FROM count_scans WHERE session = ?', head.session);
-      this.#connection.run('DELETE FROM counts WHERE session = ?', head.session);
+      this.#connection.run('DELETE FROM count_scans WHERE session = ?', session);
+      this.#connection.run('DELETE FROM counts WHERE session = ?', session);
     });
   }
 
@@ -203,9 +203,9 @@ export class Sessions {
   }
 }
 
-/** Returns what is wrong with the sessions of a state, a sentence each. Makes nothing. */
-export function sessionProblems(connection: Connection): readonly string[] {
-  return hasTables(connection) ? readAll(connection, '').damaged.map(({ message }) => message) : [];
+/** Returns the sessions of a state that can't be read. Makes nothing. */
+export function damagedSessions(connection: Connection): readonly DamagedSession[] {
+  return hasTables(connection) ? readAll(connection, '').damaged : [];
 }
 
 function readAll(connection: Connection, which: string) {

@@ -100,11 +100,12 @@ export const settingDefinitions = {
   'keep-history': {
     ...wholeNumber(
       undefined,
-      'days that history prune keeps if no option says otherwise',
+      'days to keep the history of all stores: each write removes up to 20 older runs, and asks nothing',
       'a number of days, such as 365 or 365d',
       /^(\d{1,16})d?$/,
     ),
     values: '<days>',
+    isForAllStores: true,
     show: (value: number) => `${value}d`,
   },
   output: oneOf(['table', 'json', 'ndjson', 'csv', 'tsv'], undefined, 'the format if -o names none'),

@@ -84,7 +84,7 @@ export class History extends HistoryReader {
   }
 
   /**
-   * Removes some runs that began before a moment, from the oldest on, if a run of this process has ended: so that nobody has to, and nobody waits.
+   * Removes up to 20 runs that began before a moment, from the oldest on, if a run of this process has ended.
    * @param before milliseconds since the Unix epoch
    */
   async removeOld(before: number): Promise<void> {

@@ -71,7 +71,8 @@ export class StoredState implements State {
     const { clock, keepFor } = this.#options;
     try {
       await this.history.flush();
-      if (keepFor !== undefined) await this.history.removeOld(clock.now() - keepFor);
+      // Ignored: this must not replace the command's own result, and a role that only writes may not remove anything.
+      if (keepFor !== undefined) await this.history.removeOld(clock.now() - keepFor).catch(() => {});
     } finally {
       await this.presence.end();
       await this.#engine.close();

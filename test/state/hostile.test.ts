@@ -21,9 +21,10 @@ async function roleOf(url: string, name: string): Promise<string> {
   return role;
 }
 
-async function stateAt(url: string, pid = 1): Promise<State> {
+async function stateAt(url: string, pid = 1, keepFor?: number): Promise<State> {
   const processes = new FakeProcesses().view(pid);
-  const state = await openPostgres({ url, clock: createStateClock(), processes, command: 'test', random: Math.random });
+  const options = { url, clock: createStateClock(), processes, command: 'test', random: Math.random };
+  const state = await openPostgres({ ...options, ...(keepFor !== undefined && { keepFor }) });
   onTestFinished(() => state.close());
   return state;
 }
@@ -135,6 +136,10 @@ test('a till has what it needs, and can’t drop, make, remove, or change who ha
       .filter((line) => line !== ''),
   );
   await work(await stateAt(till));
+  // It may not remove what is older than keep-history says, and ends well all the same.
+  const keeping = await stateAt(till, 3, -60_000);
+  await (await keeping.history.begin(headOf(), rowsFor(3n))).end();
+  await keeping.close();
   const state = await stateAt(till, 2);
   expect(await state.presence.list()).toHaveLength(1);
   for (const statement of [

@@ -39,7 +39,7 @@ export function defineCount(command: Command, run: Run): void {
     .option('--ref <text>', 'a number or name of your own, for the history')
     .option('--list', 'list the sessions of this machine; sends nothing')
     .option(...fieldsOption)
-    .option('--discard <session>', 'give a session up, after a question; remove one that is finished');
+    .option('--discard <session>', 'give a session up, after a question; remove one that is finished or damaged');
   bulkFlags(command)
     .addHelpText(
       'after',

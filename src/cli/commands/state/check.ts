@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { sessionProblems } from '../../../counts/sessions.ts';
+import { damagedSessions } from '../../../counts/sessions.ts';
 import type { View } from '../../../output/view.ts';
 import { FailureError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
@@ -17,22 +17,29 @@ export function defineStateCheck(command: Command, run: Run): void {
 
 async function check(invocation: Invocation): Promise<void> {
   const { results, messages } = invocation;
-  const problems = await problemsOf(invocation);
-  const found = typeof problems === 'string' ? [] : problems;
-  if (found.length > 0 || results.wantsJson) await results.print(checkView(found));
-  if (found.length > 0)
-    throw new FailureError('The state is damaged', { hint: 'petstock history export history.ndjson' });
-  await messages.note(typeof problems === 'string' ? problems : 'The state is sound.');
+  const { problems, sentence, hint } = await findingsOf(invocation);
+  if (problems.length > 0 || results.wantsJson) await results.print(checkView(problems));
+  if (problems.length > 0) throw new FailureError('The state is damaged', { hint });
+  await messages.note(sentence);
 }
 
-/** Returns what is wrong with the state, or a sentence if there is none. @throws the error of a state that can't be opened */
-async function problemsOf(invocation: Invocation): Promise<readonly string[] | string> {
+/** @throws the error of a state that can't be opened */
+async function findingsOf(invocation: Invocation) {
   try {
     const found = await withExistingState(invocation, async (state) => state?.check() ?? 'There is no state yet.');
     const isShared = sharedStateOf(invocation) !== undefined;
     const own = isShared ? await withOwnState(invocation, async (state) => state?.check() ?? []) : [];
-    const problems = [...own, ...(await withOwnTables(invocation, sessionProblems))];
-    return problems.length === 0 ? found : [...(typeof found === 'string' ? [] : found), ...problems];
+    const sessions = await withOwnTables(invocation, damagedSessions);
+    const problems = [...(typeof found === 'string' ? [] : found), ...own];
+    const [first] = problems.length === 0 ? sessions : [];
+    return {
+      problems: [...problems, ...sessions.map(({ message }) => message)],
+      sentence: typeof found === 'string' ? found : 'The state is sound.',
+      hint:
+        first === undefined
+          ? 'petstock history export history.ndjson'
+          : `petstock inventory count --discard ${first.session.slice(-4)}`,
+    };
   } catch (error) {
     if (error instanceof FailureError && invocation.results.wantsJson)
       await invocation.results.print(checkView([error.message]));

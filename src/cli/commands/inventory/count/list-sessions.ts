@@ -1,5 +1,6 @@
 import type { SessionEnd } from '../../../../counts/records.ts';
-import { type SessionFacts, type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
+import { DamagedSession } from '../../../../counts/session-tables.ts';
+import { type SessionFacts, type Sessions, tallyOf } from '../../../../counts/sessions.ts';
 import { type CountFacts, countListView } from '../../../../output/count-list-view.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
@@ -23,14 +24,25 @@ export function discardSession(invocation: Invocation, text: string): Promise<vo
 }
 
 async function discard({ questions, messages }: Invocation, sessions: Sessions, text: string): Promise<void> {
-  const found = sessions.find(text);
-  const name = shortOf(found);
-  const removes = found.end !== undefined;
-  const what = `session ${name} (${stateOf(found)}: ${sumText(tallyOf(found))})`;
-  await questions.confirm(`${removes ? 'Remove' : 'Discard'} ${what}?`);
-  if (removes) sessions.remove(found);
+  const found = findAny(sessions, text);
+  const isDamaged = found instanceof DamagedSession;
+  const { session } = isDamaged ? found : found.head;
+  const name = session.slice(-4);
+  const removes = isDamaged || found.end !== undefined;
+  const what = isDamaged ? 'damaged' : `${stateOf(found)}: ${sumText(tallyOf(found))}`;
+  await questions.confirm(`${removes ? 'Remove' : 'Discard'} session ${name} (${what})?`);
+  if (removes) sessions.remove(session);
   else sessions.discard(found);
   await messages.note(`Session ${name} is ${removes ? 'removed' : 'discarded'}.`);
+}
+
+function findAny(sessions: Sessions, text: string): SessionFacts | DamagedSession {
+  try {
+    return sessions.find(text);
+  } catch (error) {
+    if (error instanceof DamagedSession) return error;
+    throw error;
+  }
 }
 
 function factsOf(session: SessionFacts): CountFacts {

@@ -146,7 +146,7 @@ test.each([
   "counts SET holder = 'x'",
   "count_scans SET kind = 'other'",
   "count_scans SET pet = 'x'",
-])('a session that is damaged (%s) is named, left as it is, and holds up no other', async (damage) => {
+])('a session that is damaged (%s) is named, left as it is, holds up no other, and can be removed', async (damage) => {
   const shop = await openShop();
   await count(shop, '4 x2\n', '--yes --max-changes 0');
   const name = await sessionIn(shop);
@@ -168,4 +168,10 @@ test.each([
   const check = await shop.run('state check --json');
   expect(check.code).toBe(1);
   expect(JSON.parse(check.stdout).problems).toEqual([expect.stringMatching(/^Session \w{4} /)]);
+  expect((await shop.run('state check')).stderr).toContain(`\nHint: petstock inventory count --discard ${name}`);
+  expect(await shop.run(`inventory count --discard ${name} --yes`)).toMatchObject({
+    code: 0,
+    stderr: `Session ${name} is removed.\n`,
+  });
+  expect((await shop.run('state check')).code).toBe(0);
 });
