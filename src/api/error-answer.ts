@@ -12,7 +12,7 @@ import { isJsonObject, parseJson, toInteger } from '../shared/json.ts';
 import type { Answer } from './exchange.ts';
 
 /** Who answers these was not the service, or did not wait for the request: it may still be carried out. */
-const notFinal: ReadonlySet<number> = new Set([408, 502, 504]);
+const notFinal: ReadonlySet<number> = new Set([202, 408, 502, 504]);
 
 /** In characters: a message is a line for a person. */
 const longestMessage = 1000;

@@ -14,7 +14,10 @@ export class NetworkFault extends Error {
 
   /** There was not even a connection, or none that can be trusted, so nothing was sent. */
   get unconnected(): boolean {
-    return unconnectedCodes.has(this.#code) || this.untrusted;
+    const { syscall = 'connect' } = (this.cause ?? {}) as NodeJS.ErrnoException;
+    // An open connection may fail with the same codes, behind what was sent.
+    const isOpen = syscall === 'read' || syscall === 'write';
+    return (unconnectedCodes.has(this.#code) && !isOpen) || this.untrusted;
   }
 
   /** The certificate of the service was refused. */

@@ -143,7 +143,7 @@ export function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
 function resultOf(facts: RunRecord): { readonly result: string; readonly whole: boolean } {
   const { counts, changes, undone, state } = facts;
   const { applied, unknown, pending, failed, conflict, differs } = counts;
-  if (state !== 'running' && changes > 0 && pending === changes) return { result: 'nothing sent', whole: false };
+  if (state !== 'running' && changes > 0 && pending === changes) return { result: 'nothing applied', whole: false };
   if (undone > 0 && undone >= applied + differs + unknown) return { result: 'taken back', whole: false };
   const some = (count: number, words: string) =>
     count === 0 ? [] : [changes === 1 ? words : `${grouped(count)} ${words}`];

@@ -96,7 +96,7 @@ export async function execute(
   const { dryRun } = options;
   if (dryRun || !rows.some(({ result }) => result === 'planned')) {
     const report = reportOf(site, plan, resumed?.run ?? null, dryRun);
-    const end = { report, progression: undefined, cause: undefined, where };
+    const end = { report, progression: undefined, cause: undefined, where, isResumed: resumed !== undefined };
     return { report, progression: undefined, error: dryRun ? dryRunErrorOf(end) : runErrorOf(end) };
   }
   await audience.agree?.(rows);
@@ -159,7 +159,8 @@ async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience
   const cause = progression.stoppedBy ?? unclosed?.error;
   const report = reportOf(site, plan, log.run, false);
   const isSingle = single !== undefined;
-  const error = runErrorOf({ report, progression, cause, where: site.where, isSingle });
+  const isResumed = resumed !== undefined;
+  const error = runErrorOf({ report, progression, cause, where: site.where, isSingle, isResumed });
   return { report, progression, error: error && (await withoutLostRun(site, error.with({ run: log.run }), log.run)) };
 }
 
@@ -215,7 +216,7 @@ function engineOptions(
   };
 }
 
-/** A single write is not resumed: what was certainly not sent has failed. */
+/** A single write is not resumed unless its outcome is unknown: else it has failed. */
 async function failUnwritten(rows: BulkRow[], log: RunLog, { stoppedBy }: Progression): Promise<void> {
   const [row] = rows;
   if (row === undefined || (row.result !== 'notAttempted' && row.result !== 'failed')) return;

@@ -23,7 +23,7 @@ const busyWait = { longest: 90_000, first: 10, most: 250 };
  * limit lies between them, and commands that share the state take the pet one after the other, first come, first served.
  *
  * @param planOf is called with the pet held; undefined: nothing is written for now
- * @throws ConflictError if another command does not come to its end
+ * @throws ConflictError if another command does not finish
  */
 export async function executeInTurn(
   site: RunSite,
@@ -91,7 +91,12 @@ async function enterInTurn({ clock, interrupted, onDelay }: RunSite, petId: bigi
     }
     if (at - began > 1000 && !isSaid) {
       isSaid = true;
-      await onDelay(`Waiting for ${by}, which is writing pet ${petId}`);
+      const seconds = Math.ceil(((busy.until ?? at) - at) / 1000);
+      await onDelay(
+        seconds > 0
+          ? `A request of ${by} may still arrive; continuing in ${seconds} s`
+          : `Waiting for ${by}, which is writing pet ${petId}`,
+      );
     }
     const wait = busy.until === undefined ? pause : Math.max(pause, Math.min(busyWait.most, busy.until - at));
     await clock.sleep(wait, interrupted);

@@ -2,6 +2,7 @@ import type { BulkRow } from '../inventory/change.ts';
 import type { Quantities } from '../inventory/pet-id-set.ts';
 import type { Outcome, PetWrite, RecordedRow, RunRecord } from '../state/history.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
+import { conflictError } from '../writes/classify-failure.ts';
 import { rebase } from '../writes/rebase.ts';
 import type { Stock } from '../writes/row-write.ts';
 import { verdictOn } from '../writes/verdict.ts';
@@ -90,7 +91,7 @@ export function resumeRow(recorded: RecordedRow, { stock, laterWrites }: ResumeF
   const verdict = verdictOn({ write: recorded, wasSent, isResumed: true, stock, laterWrites });
   const found = stock.get(petId);
   if (verdict.kind === 'open') return openRow(recorded, found);
-  const error = verdict.kind === 'conflict' ? { code: 'conflict', message: verdict.message } : undefined;
+  const error = verdict.kind === 'conflict' ? conflictError(verdict.message, wasSent) : undefined;
   // Somebody may have changed the stock since: what an increment has written is its sum.
   const quantity = verdict.kind === 'applied' && delta !== undefined ? after : found;
   return {
@@ -111,7 +112,7 @@ function openRow(recorded: RecordedRow, found: number | undefined): ResumedRow {
     const { before, after } = rebased;
     return { row: bulkRow({ ...recorded, before, after, error: undefined }, 'planned'), outcome: undefined };
   }
-  const error = { code: 'conflict', message: rebased };
+  const error = conflictError(rebased, recorded.result === 'unknown');
   return {
     row: bulkRow({ ...recorded, error }, 'conflict'),
     outcome: { row, petId, result: 'conflict', quantity: found, error },

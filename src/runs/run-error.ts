@@ -13,7 +13,7 @@ import {
 } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
 import { type Where, whereOptions } from '../shared/where.ts';
-import { rowErrorOf } from '../writes/classify-failure.ts';
+import { rowErrorOf, unclear } from '../writes/classify-failure.ts';
 import type { Progression } from '../writes/row-write.ts';
 
 /** The report of a run and what is needed to word its failure. */
@@ -25,8 +25,10 @@ export interface RunEnd {
   readonly cause: unknown;
   /** For hints. */
   readonly where: Where;
-  /** A write of one pet, which is worded as such and is not resumed. */
+  /** A write of one pet, which is worded as such, and resumed only if its outcome is unknown. */
   readonly isSingle?: boolean;
+  /** A run that goes on: what its processes before have sent is not known here. */
+  readonly isResumed?: boolean;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface RunEnd {
  * - interrupted: 130, whatever was written by then
  * - some rows written and some not, or it is not known, or the service wrote something else: 8; and if all were written, but
  *   the history may not know it
- * - certainly nothing written: what stopped the run, or the first row that failed, or 7 if there were conflicts alone
+ * - nothing written, as far as the stock shows: what stopped the run, or the first row that failed, or 7 if there were conflicts alone
  */
 export function runErrorOf(end: RunEnd): PetstockError | undefined {
   const { report, progression, cause } = end;
@@ -48,26 +50,33 @@ export function runErrorOf(end: RunEnd): PetstockError | undefined {
   }
   const why = cause === undefined ? '' : `: ${rowErrorOf(cause).message}`;
   if (missing === 0) return allWrittenError(end, why);
-  if (applied > 0 || mayBeWritten(end)) {
+  if (applied > 0 || mayBeWritten(report.rows)) {
     const retryAfterSeconds = cause instanceof PetstockError ? cause.retryAfterSeconds : undefined;
     const message = partialText(end, why);
     const lines = foreignLines(end);
     return new PartialError(message, { hint, cause, retryAfterSeconds, lines, ...answerOf(cause, message) });
   }
   const first = cause ?? progression?.firstFailure;
-  if (end.isSingle && first instanceof PetstockError) return singleError(first);
+  if (end.isSingle && first instanceof PetstockError) return singleError(end, first);
   if (first !== undefined) {
-    const message = `Nothing was written${why || `: ${rowErrorOf(first).message}`}`;
+    const message = `${nothingText(end)}${why || `: ${rowErrorOf(first).message}`}`;
     if (first instanceof PetstockError) return first.with({ message, hint });
     return new FailureError(message, { hint, cause: first });
   }
-  return unsentError(report.rows, lackingText(report).join(), hint);
+  return unsentError(end, hint);
+}
+
+/** Returns what is certain if no row counts as written: a request without an answer may still be carried out, whatever the stock was. */
+function nothingText({ progression, isResumed }: RunEnd): string {
+  if ((progression?.unanswered.size ?? 0) > 0) return 'No change has reached the stock so far';
+  return isResumed ? 'Nothing more was written' : 'Nothing was written';
 }
 
 /** Answers of the service that say by themselves that a row was refused. */
-function singleError(first: PetstockError): PetstockError {
-  if (!(first instanceof UnavailableError || first instanceof RateLimitedError)) return first;
-  return first.with({ message: `${sentence(first.message)} Nothing was written` });
+function singleError(end: RunEnd, first: PetstockError): PetstockError {
+  const isClear = !(first instanceof UnavailableError || first instanceof RateLimitedError);
+  if (isClear && end.progression?.unanswered.size === 0) return first;
+  return first.with({ message: `${sentence(first.message)} ${nothingText(end)}` });
 }
 
 /** The failure that the run of this plan would end with, as far as that is known now. */
@@ -91,29 +100,32 @@ function allWrittenError({ report, cause, where }: RunEnd, why: string): Petstoc
 }
 
 /** If it is certain that nothing was sent, the rows alone say why. */
-function unsentError(rows: readonly BulkRow[], lacking: string, hint: string | undefined): PetstockError {
+function unsentError(end: RunEnd, hint: string | undefined): PetstockError {
+  const { rows } = end.report;
+  const nothing = nothingText(end);
   const failure = rows.find(({ result }) => result === 'failed')?.error;
-  if (failure !== undefined) return recordedError(failure, `Nothing was written: ${failure.message}`, hint);
+  if (failure !== undefined) return recordedError(failure, `${nothing}: ${failure.message}`, hint);
   const conflicts = rows.filter(({ result }) => result === 'conflict');
   const [only] = conflicts;
   const detail =
     conflicts.length === 1 && only?.error !== undefined ? `pet ${only.petId}: ${only.error.message}` : undefined;
-  return new ConflictError(`Nothing was written: ${detail ?? `${lacking}, since the stock is not what was expected`}`, {
-    hint,
-  });
+  const lacking = `${lackingText(end.report).join()}, since the stock is not what was expected`;
+  return new ConflictError(`${nothing}: ${detail ?? lacking}`, { hint });
 }
 
 /** Whether some row was written, or may have been, though it does not count as applied. */
-function mayBeWritten({ report, progression }: RunEnd): boolean {
-  const { unknown, differs } = countRows(report.rows);
-  return unknown > 0 || differs > 0 || (progression?.exposed.size ?? 0) > 0;
+function mayBeWritten(rows: readonly BulkRow[]): boolean {
+  const { unknown, differs } = countRows(rows);
+  return unknown + differs + countUnclear(rows) > 0;
 }
 
 /** `3 of 4 changes were written; it is not known whether 1 was written` */
-function writtenText({ report, progression }: RunEnd): string {
-  const { applied, unchanged, unknown, differs, skipped, notEdited } = countRows(report.rows);
-  const total = report.rows.length - unchanged - skipped - notEdited;
-  const unsure = unknown + exposedConflicts(report.rows, progression);
+function writtenText(end: RunEnd): string {
+  const { rows } = end.report;
+  const { applied, unchanged, unknown, differs, skipped, notEdited } = countRows(rows);
+  const total = rows.length - unchanged - skipped - notEdited;
+  const unsure = unknown + countUnclear(rows);
+  if (applied + unsure + differs === 0 && (end.progression?.unanswered.size ?? 0) > 0) return soFar(end);
   const parts: string[] = [];
   if (applied > 0 || unsure === 0) {
     const changes = `${grouped(applied)} of ${grouped(total)} ${total === 1 ? 'change' : 'changes'}`;
@@ -128,21 +140,24 @@ function writtenText({ report, progression }: RunEnd): string {
 }
 
 /** Rows that end as a conflict after a request without an answer. */
-function exposedConflicts(rows: readonly BulkRow[], progression: Progression | undefined): number {
-  if (progression === undefined) return 0;
-  const conflicts = countRows(rows).conflict;
-  const settled = [...progression.exposed].filter((row) => progression.settled.get(row)?.result === 'conflict');
-  return Math.min(conflicts, settled.length);
+function countUnclear(rows: readonly BulkRow[]): number {
+  return rows.filter(({ result, error }) => result === 'conflict' && error?.code === unclear).length;
+}
+
+/** `no change has reached the stock so far` */
+function soFar(end: RunEnd): string {
+  const text = nothingText(end);
+  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /** `the stock of pet 4 was not set` */
-function singleText({ report }: RunEnd): string {
-  const [only] = report.rows;
-  if (only === undefined) return 'nothing was written';
+function singleText(end: RunEnd): string {
+  const [only] = end.report.rows;
+  if (only === undefined) return soFar(end);
   const { petId, after, result } = only;
   if (result === 'applied') return `the stock of pet ${petId} was set to ${after}`;
   if (result === 'unknown') return `it is not known whether the stock of pet ${petId} was set`;
-  return `the stock of pet ${petId} was not set`;
+  return (end.progression?.unanswered.size ?? 0) > 0 ? soFar(end) : `the stock of pet ${petId} was not set`;
 }
 
 function partialText(end: RunEnd, why: string): string {
@@ -194,8 +209,8 @@ function hintOf({ report: { run, rows }, progression, where, isSingle }: RunEnd)
   const { failed, notAttempted, unknown, conflict, differs } = countRows(rows);
   const goesOn = notAttempted > 0 || unknown > 0 || (!isSingle && (progression?.unwritten.size ?? 0) > 0);
   if (isSingle && !goesOn && conflict + differs === 0) {
-    const isExposed = failed > 0 && (progression?.exposed.size ?? 0) > 0;
-    return isExposed ? `petstock inventory get ${rows[0]?.petId} ${options}` : undefined;
+    const isUnanswered = failed > 0 && (progression?.unanswered.size ?? 0) > 0;
+    return isUnanswered ? `petstock inventory get ${rows[0]?.petId} ${options}` : undefined;
   }
   if (goesOn) return `petstock inventory apply --resume ${run} ${options}`;
   return progression === undefined && rows.every(({ before }) => before === undefined)

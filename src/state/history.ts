@@ -33,6 +33,8 @@ export interface Outcome {
   /** The stock that the service answered, or that was found when somebody looked. */
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
+  /** A request of it may still be on its way: the pet stays busy until it can't be. So it is with every `unknown`. */
+  readonly mayStillArrive?: boolean | undefined;
 }
 
 export interface RunFilter {

@@ -69,6 +69,8 @@ export function outcomeLoads({ id }: BegunRun, outcomes: readonly Outcome[]): St
 /** Rows of one run that have become the same. */
 interface Alike {
   readonly became: RecordedResult;
+  /** The pet stays busy until its request can't arrive any more. */
+  readonly isArriving: boolean;
   /** `quantity = ?, error = ?` */
   readonly sets: string;
   readonly values: readonly Value[];
@@ -76,7 +78,7 @@ interface Alike {
 }
 
 /**
- * Decides and writes what becomes of rows, and gives their leases back; one of unknown outcome keeps its pet busy until its request can't arrive any more.
+ * Decides and writes what becomes of rows, and gives their leases back, unless a request may still arrive.
  * @param outcomes one for each row
  * @param loaded answers of `outcomeLoads`
  */
@@ -95,8 +97,9 @@ export function* settling(at: Moment, run: BegunRun, { outcomes, loaded, isTaken
     results.set(outcome.row, became);
     counts.move(before, became);
     const details = detailsOf(outcome, number(row.after));
-    const key = JSON.stringify([became, details]);
-    const group = alike.get(key) ?? { became, ...details, outcomes: [] };
+    const isArriving = became === 'unknown' || outcome.mayStillArrive === true;
+    const key = JSON.stringify([became, isArriving, details]);
+    const group = alike.get(key) ?? { became, isArriving, ...details, outcomes: [] };
     group.outcomes.push(outcome);
     alike.set(key, group);
     if (became === 'applied' && before !== 'applied') undone.push(Number(row.line));
@@ -132,8 +135,8 @@ function outcomeWrites({ wall }: Moment, { id }: BegunRun, { became, sets, value
   );
 }
 
-function leaseWrites({ run, service }: BegunRun, { became, outcomes }: Alike): Statement[] {
-  const sql = became === 'unknown' ? 'UPDATE petstock.leases SET holder = NULL' : 'DELETE FROM petstock.leases';
+function leaseWrites({ run, service }: BegunRun, { isArriving, outcomes }: Alike): Statement[] {
+  const sql = isArriving ? 'UPDATE petstock.leases SET holder = NULL' : 'DELETE FROM petstock.leases';
   return piecesOf(outcomes).map((piece) =>
     statement(
       `${sql} WHERE service = ? AND owner = ? AND pet_id IN ${listOf(piece)}`,

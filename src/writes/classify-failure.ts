@@ -62,6 +62,14 @@ function failure(
   return { kind, stop, isReadable, mayStillArrive };
 }
 
+/** The code of a conflict whose row was sent before: nobody knows whether it was written. */
+export const unclear = 'unclear';
+
+/** @param wasSent a request of the row had left, and got no answer that says what became of it */
+export function conflictError(message: string, wasSent: boolean): RowError {
+  return { code: wasSent ? unclear : 'conflict', message };
+}
+
 /** The service's own words go before ours. */
 export function rowErrorOf(error: unknown): RowError {
   if (!(error instanceof PetstockError)) return { code: 'failure', message: String((error as Error).message ?? error) };

@@ -3,7 +3,7 @@ import { inWordsOf } from '../api/error-answer.ts';
 import type { RowError } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { FailureError, InterruptedError, PetstockError, RateLimitedError } from '../shared/errors.ts';
-import { classifyFailure, rowErrorOf } from './classify-failure.ts';
+import { classifyFailure, conflictError, rowErrorOf } from './classify-failure.ts';
 import { rebase, type ZeroAllowance } from './rebase.ts';
 import type { Progression, QueuedRow, RowWrite, Settlement, Stock, UnknownRow, WriteOptions } from './row-write.ts';
 import { stockMovedMessage } from './verdict.ts';
@@ -15,7 +15,8 @@ export class Outcomes implements Progression {
   readonly settled = new Map<number, Settlement>();
   readonly unknown = new Map<number, UnknownRow>();
   readonly unwritten = new Map<number, RowError>();
-  readonly exposed = new Set<number>();
+  readonly exposed = new Map<number, UnknownRow>();
+  readonly unanswered = new Set<number>();
   firstFailure: PetstockError | undefined;
   stoppedBy: unknown;
   /** The last failure that says nothing about its row, and the pet of that row. */
@@ -102,10 +103,9 @@ export class Outcomes implements Progression {
     this.faults += 1;
     this.faultsInARow += 1;
     if (kind === 'unknown' || isDoubtful) {
-      this.exposed.add(write.row);
+      this.unanswered.add(write.row);
       this.unwritten.delete(write.row);
-      this.unknown.set(write.row, { write, arrivesUntil: mayStillArrive ? expires : 0, error });
-      this.#record({ row: write.row, petId: write.petId, result: 'unknown', error });
+      this.#unknown({ write, arrivesUntil: mayStillArrive ? expires : 0, error });
     } else {
       if (this.unwritten.has(write.row)) this.unwritten.set(write.row, error);
       this.notSent(write, error);
@@ -117,7 +117,14 @@ export class Outcomes implements Progression {
     }
   }
 
-  /** The stock shows that a row of unknown outcome was not written: it is pending again, with what its request has failed with. */
+  #unknown(unknown: UnknownRow): void {
+    const { write, error } = unknown;
+    this.exposed.set(write.row, unknown);
+    this.unknown.set(write.row, unknown);
+    this.#record({ row: write.row, petId: write.petId, result: 'unknown', error });
+  }
+
+  /** The stock does not show the write of a row of unknown outcome: it is pending again, with what its request has failed with. */
   refuted({ write, error }: UnknownRow): void {
     this.exposed.delete(write.row);
     this.unwritten.set(write.row, error);
@@ -129,9 +136,9 @@ export class Outcomes implements Progression {
     this.#record({ row, petId, result: 'void', error });
   }
 
-  settle({ row, petId }: RowWrite, settlement: Settlement, quantity?: number): void {
+  settle({ row, petId }: RowWrite, settlement: Settlement, quantity?: number, mayStillArrive?: boolean): void {
     const { result, error } = settlement;
-    this.#record({ row, petId, result, quantity, error });
+    this.#record({ row, petId, result, quantity, error, mayStillArrive });
     this.unknown.delete(row);
     this.unwritten.delete(row);
     this.settled.set(row, settlement);
@@ -139,14 +146,17 @@ export class Outcomes implements Progression {
     if (this.#options.failFast && result !== 'applied' && result !== 'unchanged') this.#end();
   }
 
-  applied(write: RowWrite, quantity: number | undefined): void {
+  /** @param mayStillArrive the stock is as wanted, but a request of the row may be on its way */
+  applied(write: RowWrite, quantity: number | undefined, mayStillArrive?: boolean): void {
     // Most rows share one object: a hundred thousand of them are held.
-    this.settle(write, write.delta === undefined ? applied : { ...applied, rebased: write }, quantity);
+    const settlement = write.delta === undefined ? applied : { ...applied, rebased: write };
+    this.settle(write, settlement, quantity, mayStillArrive);
   }
 
-  /** Another run or command has written the pet: the row is not sent. */
+  /** Another run or command has written the pet: the row is not sent, or not again. */
   conflict(write: RowWrite, message: string, found?: number): void {
-    this.settle(write, { result: 'conflict', error: { code: 'conflict', message } }, found);
+    const error = conflictError(message, this.unanswered.has(write.row));
+    this.settle(write, { result: 'conflict', error }, found);
   }
 
   /**
@@ -168,7 +178,11 @@ export class Outcomes implements Progression {
     });
   }
 
+  /** Of a row that was to be sent again, and was not, it is not known what became of it before. */
   close(): void {
+    for (const [row, unknown] of this.exposed) {
+      if (!this.settled.has(row) && !this.unknown.has(row)) this.#unknown(unknown);
+    }
     this.#options.interrupted.removeEventListener('abort', this.#onInterrupt);
   }
 

@@ -79,8 +79,8 @@ export interface Progression {
   readonly unknown: ReadonlyMap<number, UnknownRow>;
   /** Rows that were sent and definitely not written, by what their last request has failed with: they are pending as before. */
   readonly unwritten: ReadonlyMap<number, RowError>;
-  /** Rows that may have been written by a request before the one that decided: "nothing was written" is not certain. */
-  readonly exposed: ReadonlySet<number>;
+  /** Rows of which a request has left and got no answer that says what became of it: what the stock did not show may still come. */
+  readonly unanswered: ReadonlySet<number>;
   /** The first failure of a row, for the exit code. */
   readonly firstFailure: PetstockError | undefined;
   /** Why it ended before all rows were settled, if a failure ended it. */

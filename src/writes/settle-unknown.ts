@@ -36,8 +36,12 @@ export function settleUnknown(
       laterWrites: laterWrites[index] ?? [],
     });
     const found = stock.quantities.get(write.petId);
-    if (verdict.kind === 'applied') outcomes.applied(write, write.delta === undefined ? found : write.after);
-    else if (now < unknown.arrivesUntil) arrivesUntil = Math.max(arrivesUntil ?? 0, unknown.arrivesUntil);
+    const mayStillArrive = now < unknown.arrivesUntil;
+    if (verdict.kind === 'applied') {
+      // A stock that was there before does not show that the request has come.
+      const isShown = write.before !== undefined && write.before !== write.after;
+      outcomes.applied(write, write.delta === undefined ? found : write.after, mayStillArrive && !isShown);
+    } else if (mayStillArrive) arrivesUntil = Math.max(arrivesUntil ?? 0, unknown.arrivesUntil);
     else if (verdict.kind === 'conflict') outcomes.conflict(write, verdict.message, found);
     else if (write.before !== undefined) again.push(...refuted(outcomes, unknown, stock, isLast));
     else if (!isLast) again.push(sendAgain(outcomes, unknown, stock));
@@ -51,7 +55,7 @@ function sendAgain(outcomes: Outcomes, { write }: UnknownRow, { readAt }: Stock)
   return { write, mark: undefined, readAt };
 }
 
-/** The stock is as it was before: it is certain that nothing was written. */
+/** The stock is as it was before: the row was not carried out by now. */
 function refuted(outcomes: Outcomes, unknown: UnknownRow, stock: Stock, isLast: boolean): readonly QueuedRow[] {
   const { write } = unknown;
   const { mark, readAt } = stock;

@@ -149,7 +149,7 @@ async function waitForOthers(
   }
   if (waited === 0 && known - at > 1000) {
     const seconds = Math.ceil((known - at) / 1000);
-    void onDelay(`A request of ${by}, which was stopped, may still arrive; continuing in ${seconds} s`);
+    void onDelay(`A request of ${by} may still arrive; continuing in ${seconds} s`);
   }
   await clock.sleep(Math.max(busyWait.poll, known - at), interrupted);
   // A request that could have arrived meanwhile has no outcome that a mark would tell: the stock tells.

@@ -25,7 +25,7 @@ const outcomes: readonly (readonly [string, Answerer, Facts])[] = [
   ['400', answer(400), answered(400)],
   ['401', answer(401), answered(401)],
   ['404', answer(404), answered(404)],
-  ['202', answer(202, item), answered(202)],
+  ['202', answer(202, item), { ...onItsWay, status: 202 }],
   ['204', answer(204), answered(204)],
   ['206', answer(206, item), answered(206)],
   ['a reset in the body', resetInBody, answered()],

@@ -104,7 +104,7 @@ describe('the list of runs', () => {
       '␛[33m1 of 2,004 applied, incomplete, 3 unknown, 2,000 pending␛[39m',
     ],
     [{ counts: { pending: 1 }, state: 'running' }, '␛[33mrunning, pending␛[39m'],
-    [{ counts: { pending: 1 }, state: 'incomplete' }, '␛[33mnothing sent␛[39m'],
+    [{ counts: { pending: 1 }, state: 'incomplete' }, '␛[33mnothing applied␛[39m'],
     [{ undoneBy: ['x'], undone: 1 }, '␛[33mtaken back␛[39m'],
     [{ undoneBy: ['x'], undone: 1, changes: 3, counts: { applied: 3 } }, '␛[33m1 taken back, 3 of 3 applied␛[39m'],
     [{ counts: { unchanged: 1 } }, 'unchanged'],

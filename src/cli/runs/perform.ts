@@ -6,7 +6,7 @@ import { estimateText } from '../../output/rate-limit-text.ts';
 import { reportSummary } from '../../output/report-view.ts';
 import { type Estimate, estimate, knownLimits } from '../../rate-limit/known-limits.ts';
 import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../runs/execute.ts';
-import { ChangesFound, type PetstockError } from '../../shared/errors.ts';
+import { ChangesFound, PartialError, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { petNamesOf } from '../pet-names.ts';
@@ -54,7 +54,8 @@ export async function performPlan(session: Session, job: PlanJob, options: PlanO
     }
     return undefined;
   }
-  const summary = progression === undefined ? 'Nothing to write.' : reportSummary(report);
+  const hasNothing = progression === undefined && !(error instanceof PartialError);
+  const summary = hasNothing ? 'Nothing to write.' : reportSummary(report);
   // A table says the same of one row.
   const isSaid = report.rows.length === 1 && (progression ?? error) !== undefined && isTableForPerson(invocation);
   if (!isSaid) await invocation.messages.note(summary);

@@ -31,16 +31,20 @@ export async function resumeRun(
     questions.requireAnswer({ look });
     await onBegin();
   }
-  await withWayOn(`${command} ${whereOptions(run)}`, async () => {
-    const session = await openSession(invocation);
-    requireSameService(run, session.connection, command);
-    await service.announce();
-    try {
-      await goOn(session, run, look, options);
-    } catch (error) {
-      throw options.dryRun ? error : await whenFailed(session, run, error);
-    }
-  });
+  await withWayOn(
+    `${command} ${whereOptions(run)}`,
+    async () => {
+      const session = await openSession(invocation);
+      requireSameService(run, session.connection, command);
+      await service.announce();
+      try {
+        await goOn(session, run, look, options);
+      } catch (error) {
+        throw options.dryRun ? error : await whenFailed(session, run, error);
+      }
+    },
+    'nothing more was sent',
+  );
 }
 
 async function goOn(session: Session, run: RunRecord, look: string, options: PlanOptions): Promise<void> {

@@ -34,12 +34,17 @@ export async function openSession(
  * error says how it is resumed.
  *
  * @param command that does what this one was to do
+ * @param nothing what is certain then
  */
-export async function withWayOn<T>(command: string, run: () => Promise<T>): Promise<T> {
+export async function withWayOn<T>(
+  command: string,
+  run: () => Promise<T>,
+  nothing = 'nothing was written',
+): Promise<T> {
   try {
     return await run();
   } catch (error) {
     if (!(error instanceof InterruptedError) || error.hint !== undefined) throw error;
-    throw error.with({ message: 'Interrupted; nothing was written', hint: command });
+    throw error.with({ message: `Interrupted; ${nothing}`, hint: command });
   }
 }

@@ -39,7 +39,8 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
     },
     'stdout then stays empty, except for the report of a bulk run and for the beginning of a long list that breaks off: ' +
       'it has no closing bracket.',
-    '"Nothing was written" is said only where that is certain. After exit 8, `petstock history show <run>` shows the ' +
+    '"Nothing was written" is said only where that is certain; "no change has reached the stock so far" if a request ' +
+      'without an answer may still be carried out. After exit 8, `petstock history show <run>` shows the ' +
       'result of each row, and `petstock inventory apply --resume <run>` checks again those that are unknown.',
   ],
   environment: [

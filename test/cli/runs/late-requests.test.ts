@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { InterruptedError } from '../../../src/shared/errors.ts';
+import { answers, commitThenAnswer, commitThenDrop, commitThenHang } from '../../support/scripted-actions.ts';
+import type { Action, Exchange } from '../../support/scripted-service.ts';
+import { killAt, openTill, type Till } from '../../support/till.ts';
+
+const apply = (till: Till) => `inventory apply ${till.file('a.csv', 'petId,quantity\n1,50\n')} --yes`;
+const hours = { 'Retry-After': '7200' };
+/** The words that are true only if no request can have been carried out, now or later. */
+const certain = /nothing was written|was not set|not attempted|nothing sent/i;
+
+describe('a resume speaks for the process before it, too', () => {
+  test('written, killed before the answer, and sold since: it is not known, exit 8, however often it is resumed', async () => {
+    const till = await openTill();
+    const run = await killAt(till, commitThenHang, apply(till));
+    till.service.sell(1, 3);
+    for (const again of [`inventory apply --resume ${run} --yes`, `inventory apply --resume ${run} --yes --json`]) {
+      const { code, stderr } = await till.run(again);
+      expect({ again, code }).toEqual({ again, code: 8 });
+      expect(stderr).not.toMatch(certain);
+      expect(stderr).toMatch(/not known whether/);
+    }
+    expect(till.service.stockOf(1)).toBe(47);
+  });
+
+  test('Ctrl-C while a request of it may still arrive: it has sent nothing more', async () => {
+    const till = await openTill();
+    await killAt(till, commitThenHang, `${apply(till)} --timeout 90`);
+    till.service.sell(1, 3);
+    const interrupt = new AbortController();
+    const { code, stderr } = await till.run('inventory apply --resume latest --yes', {
+      interrupted: interrupt.signal,
+      onStderr: (text) => {
+        if (text.includes('may still arrive')) interrupt.abort(new InterruptedError('Interrupted'));
+      },
+    });
+    expect(code).toBe(130);
+    expect(stderr).not.toMatch(certain);
+    expect(stderr).toContain('Interrupted; nothing more was sent');
+  });
+});
+
+test('set: committed behind a 503, set by another, then a 429 and Ctrl-C: it is not known, in the history too', async () => {
+  const till = await openTill();
+  const interrupt = new AbortController();
+  till.service.next('PATCH', async (exchange) => {
+    exchange.commit();
+    till.service.sell(1, 43);
+    await answers(503)(exchange);
+  });
+  till.service.always('PATCH', answers(429, { 'Retry-After': '60' }));
+  const { code, stderr } = await till.run('inventory set 1 50', {
+    interrupted: interrupt.signal,
+    onSent: () => {
+      if (till.service.seen('PATCH').length === 2) interrupt.abort(new InterruptedError('Interrupted'));
+    },
+  });
+  expect({ code, stock: till.service.stockOf(1) }).toEqual({ code: 130, stock: 7 });
+  expect(stderr).not.toMatch(certain);
+  expect(stderr).toContain('it is not known whether the stock of pet 1 was set');
+  expect(await till.rows()).toMatchObject([{ result: 'unknown' }]);
+});
+
+describe('what the stock does not show may still come: nothing is said of the future', () => {
+  /** The service carries out the first write long after it was given up. */
+  const cases: readonly (readonly [string, Action, Action, number])[] = [
+    ['a 503, and a 401 to the next', answers(503), answers(401), 4],
+    [
+      'a 202, and a 401 to the next',
+      answers(202, {}, '{"petId":1,"quantity":50,"status":"available"}'),
+      answers(401),
+      4,
+    ],
+    ['a 503 each time', answers(503), answers(503), 5],
+    ['a 503, and a 429 of hours', answers(503), answers(429, hours), 6],
+  ];
+
+  test.each(cases)('%s', async (_what, first, others, exit) => {
+    for (const command of ['apply', 'inventory set 1 50 --expect 10'] as const) {
+      const till = await openTill();
+      let late: Exchange | undefined;
+      till.service.next('PATCH', async (exchange) => {
+        late = exchange;
+        await first(exchange);
+      });
+      till.service.always('PATCH', others);
+      const { code, stderr } = await till.run(command === 'apply' ? apply(till) : command);
+      expect({ command, code }).toEqual({ command, code: exit });
+      expect(stderr).not.toMatch(certain);
+      expect(stderr).toMatch(/no change has reached the stock so far/i);
+      late?.commit();
+      expect((await till.run('history list -o table')).stdout).not.toMatch(certain);
+    }
+  });
+});
+
+test('a set of the stock that there is, whose request may still arrive, keeps its pet until it can not', async () => {
+  const till = await openTill();
+  let late: Exchange | undefined;
+  till.service.next('PATCH', async (exchange) => {
+    late = exchange;
+    await answers(504)(exchange);
+  });
+  expect(await till.run('inventory set 1 10')).toMatchObject({ code: 0 });
+  const sleep: typeof till.clock.sleep = (ms, signal) => {
+    late?.commit();
+    late = undefined;
+    return till.clock.sleep(ms, signal);
+  };
+  const { code, stderr } = await till.run('inventory set 1 12 --read-first', { clock: { ...till.clock, sleep } });
+  expect({ code, stock: till.service.stockOf(1), late }).toEqual({ code: 0, stock: 12, late: undefined });
+  expect(stderr).toContain('may still arrive');
+});
+
+test('a stock that shows the write frees its pet at once', async () => {
+  for (const action of [commitThenDrop, commitThenAnswer(504)]) {
+    const till = await openTill();
+    till.service.next('PATCH', action);
+    await till.run('inventory set 1 50 --expect 10');
+    const { code, stderr } = await till.run('inventory set 1 12 --expect 50');
+    expect({ code, stderr: stderr.includes('may still arrive') }).toEqual({ code: 0, stderr: false });
+  }
+});
+
+test.each(['EHOSTUNREACH', 'ECONNREFUSED'])(
+  '%s on an open connection does not say that nothing was sent',
+  async (code) => {
+    const till = await openTill();
+    let sent = 0;
+    const result = await till.run('inventory set 1 50 --expect 10', {
+      around: async (send) => {
+        sent += 1;
+        const answer = await send();
+        if (sent === 2) throw Object.assign(new Error(`read ${code}`), { code, syscall: 'read' });
+        return answer;
+      },
+    });
+    const requests = till.service.requests.map(({ method }) => method);
+    expect({ exit: result.code, requests }).toEqual({ exit: 0, requests: ['GET', 'PATCH', 'GET'] });
+    expect(await till.rows()).toMatchObject([{ result: 'applied' }]);
+  },
+);
