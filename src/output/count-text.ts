@@ -43,8 +43,20 @@ export function modeName(mode: CountKind): string {
   ];
 }
 
-/** One line, for a person who asks what can be typed. */
-export const countHelp = '- takes back the last, = 42 7 sets, 42 x3 counts 3, done ends, Ctrl-C keeps it';
+/** One line, for a person who begins. */
+export const countHelp = '- takes back, 42 x3 counts 3, done ends, help shows more';
+
+/** For a person who asks what can be typed. */
+const countWords = [
+  ['42', 'counts one of pet 42, or of a bar code'],
+  ['42 x3', 'counts three, and 42*3 too'],
+  ['-', 'takes the last line back'],
+  ['= 42 7', 'seven of pet 42 in all'],
+  ['= <code> 0', 'drops a code that is not known'],
+  ['Enter', 'shows the sum'],
+  ['done', 'ends the count, as Ctrl-D does'],
+  ['Ctrl-C', 'leaves it, to go on later'],
+] as const;
 
 /** Room for what is typed after the prompt: an id of 19 digits would break it onto the next line, and nothing is lost by that. */
 const typingRoom = 14;
@@ -67,9 +79,21 @@ export function countPrompt(sum: CountSum, width: number, mode: CountKind): stri
   return `${fitting ?? shortest} > `;
 }
 
-/** Returns `42 Rex: 5 (+3)`, after the bar code if it was one; at most `width` columns, and no digit of a number is cut. */
-export function eventText(
+/** Returns the effect of a line: one line, but for help. */
+export function eventLines(
   event: CountEvent,
+  sum: CountSum,
+  show: CountShow,
+  paint: Paint,
+  width: number,
+): readonly string[] {
+  if (event.kind !== 'help') return [eventText(event, sum, show, paint, width)];
+  return countWords.flatMap(([word, what]) => wrap(`${padEnd(word, 12)}${what}`, width));
+}
+
+/** Returns `42 Rex: 5 (+3)`, after the bar code if it was one; at most `width` columns, and no digit of a number is cut. */
+function eventText(
+  event: Exclude<CountEvent, { kind: 'help' }>,
   sum: CountSum,
   { mode, names }: CountShow,
   paint: Paint,
@@ -97,8 +121,6 @@ export function eventText(
       return withCode(petText(event.step.what, names), `: ${grouped(event.step.before)} (taken back)`, width);
     case 'nothingToTakeBack':
       return 'There is nothing to take back';
-    case 'help':
-      return countHelp;
     case 'word':
       return wordText(`'${event.word}'`, width);
     default:

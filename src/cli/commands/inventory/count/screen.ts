@@ -3,9 +3,10 @@ import {
   type CountShow,
   type CountSum,
   countPrompt,
-  eventText,
+  eventLines,
   sumText,
 } from '../../../../output/count-text.ts';
+import type { Paint } from '../../../../output/paint.ts';
 import { bell, drawsLive, wipeLine } from '../../../../output/terminal.ts';
 import { singleLine } from '../../../../shared/sanitize.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
@@ -118,8 +119,9 @@ async function showEvents(
   const isUnknown = (event: CountEvent) => event.kind === 'unknown' && event.units > 0;
   if (events.some(isUnknown) && stderr.isTerminal) await stderr.write(bell);
   for (const event of events) {
-    await messages.show((paint, width) => [eventText(event, sum, show, paint, width) + tail(event)], {
-      always: isUnknown(event),
-    });
+    const linesOf = (paint: Paint, width: number) => {
+      return eventLines(event, sum, show, paint, width).map((line) => line + tail(event));
+    };
+    await messages.show(linesOf, { always: isUnknown(event) });
   }
 }
