@@ -152,7 +152,9 @@ async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience
   const writes = rowWrites(rows, numbers);
   await audience.begun?.(log.run, writes.length);
   const progression = await writeRows(writes, { ...engineOptions(site, plan, options, audience), log });
-  for (const [index, row] of rows.entries()) rows[index] = rowAfter(row, numbers[index], progression);
+  const { stoppedBy } = progression;
+  const stopped = stoppedBy === undefined ? undefined : rowErrorOf(stoppedBy);
+  for (const [index, row] of rows.entries()) rows[index] = rowAfter(row, numbers[index], progression, stopped);
   if (single !== undefined) await failUnwritten(rows, log, progression);
   await audience.ended?.();
   const unclosed = await log.end().catch((error: unknown) => ({ error }));

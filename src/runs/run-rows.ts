@@ -1,4 +1,4 @@
-import { type BulkRow, owedDelta } from '../inventory/change.ts';
+import { type BulkRow, owedDelta, type RowError } from '../inventory/change.ts';
 import type { PlannedRow } from '../state/history.ts';
 import type { Progression, RowWrite } from '../writes/row-write.ts';
 
@@ -37,11 +37,12 @@ export function rowWrites(rows: readonly BulkRow[], numbers: readonly (number | 
   });
 }
 
-/** Returns the row as the run leaves it. */
+/** Returns the row as the run leaves it. @param stopped what ended the run, if a failure did: the error of rows that were not attempted */
 export function rowAfter(
   row: BulkRow,
   number: number | undefined,
   { settled, unknown, unwritten }: Progression,
+  stopped: RowError | undefined,
 ): BulkRow {
   if (row.result !== 'planned' || number === undefined) return row;
   const settlement = settled.get(number);
@@ -52,7 +53,7 @@ export function rowAfter(
   const open = unknown.get(number);
   if (open === undefined) {
     const error = unwritten.get(number);
-    return { ...row, result: error === undefined ? 'notAttempted' : 'failed', error };
+    return { ...row, result: error === undefined ? 'notAttempted' : 'failed', error: error ?? stopped };
   }
   const { before, after } = open.write;
   return { ...row, before, after, result: 'unknown', error: open.error };

@@ -71,7 +71,7 @@ async function pause(fruitless: number, options: WriteOptions, outcomes: Outcome
   const count = outcomes.unknown.size;
   const others = outcomes.faults > 1 ? ` and ${outcomes.faults - 1} more` : '';
   const again = `trying again (${Math.max(1, fruitless)} of ${retries})`;
-  const what = count === 0 ? again : `reading the stock to see what became of ${count === 1 ? 'it' : 'them'}`;
+  const what = count === 0 ? again : `reading ${count === 1 ? 'its' : 'their'} stock`;
   const isConnected = !(fault instanceof UnavailableError && fault.unsent && fault.status === undefined);
   const why = `Pet ${outcomes.lastFaultPet}${others}: ${failureText(fault)}; ${what}`;
   void options.onDelay(isConnected ? why : `No connection to the service, ${what}`, Math.max(1, fruitless));
@@ -103,10 +103,8 @@ async function readBack(hasOthers: boolean, options: WriteOptions, outcomes: Out
 async function settleStopped(count: number, options: WriteOptions, outcomes: Outcomes): Promise<void> {
   if (!outcomes.isReadable) return;
   const { lastFaultPet, stoppedBy, unknown } = outcomes;
-  const what = unknown.size === 1 ? 'it' : 'them';
-  void options.onDelay(
-    `Pet ${lastFaultPet}: ${failureText(stoppedBy)}; reading the stock to see what became of ${what}`,
-  );
+  const whose = unknown.size === 1 ? 'its' : 'their';
+  void options.onDelay(`Pet ${lastFaultPet}: ${failureText(stoppedBy)}; reading ${whose} stock`);
   await settleOnce(options, outcomes);
   if (outcomes.settled.size === count) outcomes.stoppedBy = undefined;
 }

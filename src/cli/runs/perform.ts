@@ -99,6 +99,11 @@ function createAudience(session: Session, job: PlanJob, options: PlanOptions): R
     // Of a run that goes on, what is open: the rest is done.
     show: (rows) => {
       const open = job.resumed === undefined ? rows : rows.filter(({ result }) => openResults.has(result));
+      if (job.resumed !== undefined && open.length === 0) {
+        const isWritten = rows.every(({ result }) => result === 'applied');
+        const answered = isWritten ? 'had been written already.' : `have their answer: ${countsSentence(rows)}`;
+        return messages.note(`All rows of the run ${answered}`);
+      }
       return showPreview(invocation, open, estimator, { asks, dryRun, names: job.names });
     },
     agree: async (rows) => {

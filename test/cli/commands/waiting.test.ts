@@ -24,3 +24,9 @@ test('a retry of a write names the pet', async () => {
   expect(code).toBe(0);
   expect(stderr).toMatch(/^Pet 4: the service answered 503 \(".+"\); .+\.$/m);
 });
+
+test('at 60 columns the line about a retry of a write keeps its cause', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/*:first=1:status=503'] });
+  const { stderr } = await shop.run('inventory set 4 12', { terminal: 60 });
+  expect(stderr).toMatch(/Pet 4: the service answered 503 \("\S.*…; reading its stock/);
+});

@@ -159,7 +159,7 @@ test('Ctrl-C in the pause before another try ends it at once', async () => {
   till.service.always('PATCH', answers(503));
   const interrupt = new AbortController();
   const onStderr = (text: string) => {
-    if (text.includes('looking') || text.includes('reading the stock') || text.includes('trying again'))
+    if (text.includes('looking') || text.includes('reading its stock') || text.includes('trying again'))
       interrupt.abort(new InterruptedError('Interrupted'));
   };
   /** Nothing but a signal ends a pause. */

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { historyListView } from '../../../output/history-list-view.ts';
 import { localMinute } from '../../../output/time.ts';
 import { userOf } from '../../../shared/account.ts';
+import { whereOptions } from '../../../shared/where.ts';
 import type { RecordedRow, RunFilter, RunRecord } from '../../../state/history.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
@@ -76,6 +77,10 @@ async function list(invocation: Invocation, options: ListOptions): Promise<void>
       page: { title: `History${chosenPlaceText(invocation)}`, facts: [`Printed ${localMinute(now)}`] },
     });
     await results.print(view);
+    const open = shown.firstIncomplete();
+    if (open !== undefined && context.stdout.isTerminal && context.stderr.isTerminal) {
+      await messages.note(`To resume: petstock inventory apply --resume ${open.run} ${whereOptions(open)}`);
+    }
     if (chosen === undefined && shown.hasMore()) {
       await messages.note(
         `These are the latest ${shownOnTerminal} runs. To see more: petstock history list --limit 100`,
@@ -107,10 +112,11 @@ function callerOf({ env, processes }: Invocation['context']): RunFilter['by'] {
   return user === undefined ? { host: processes.self.host } : { user };
 }
 
-/** At most `limit` runs, and, once they are read, whether there are more, and whether one has more pets than its record. */
+/** At most `limit` runs, and, once they are read, whether there are more, whether one has more pets than its record, and which can be resumed. */
 function upTo(history: History | undefined, filter: RunFilter, limit: number | undefined) {
   let more = false;
   let morePets = false;
+  let incomplete: RunRecord | undefined;
   async function* runs(): AsyncGenerator<RunRecord> {
     if (history === undefined || limit === 0) return;
     let count = 0;
@@ -118,11 +124,12 @@ function upTo(history: History | undefined, filter: RunFilter, limit: number | u
       count += 1;
       more = limit !== undefined && count > limit;
       if (more) return;
+      if (record.state === 'incomplete') incomplete ??= record;
       morePets ||= record.changes > record.pets.length;
       yield record;
     }
   }
-  return { runs, hasMore: () => more, hasMorePets: () => morePets };
+  return { runs, hasMore: () => more, hasMorePets: () => morePets, firstIncomplete: () => incomplete };
 }
 
 async function firstRow(history: History | undefined, run: string): Promise<RecordedRow | undefined> {

@@ -217,12 +217,25 @@ test('--resume of a run whose only row was refused ends as that did', async () =
   });
 });
 
+test('a row that was not attempted has why, as the row whose answer ended the run', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
+  const { report } = await apply(shop, 'petId,quantity\n4,1\n5,7\n6,8\n8,9\n', ['--concurrency', '1']);
+  expect(report.rows.map(({ result }) => result)).toEqual(['applied', 'notAttempted', 'notAttempted', 'notAttempted']);
+  const [, refused, ...others] = report.rows;
+  expect(refused?.error).toMatchObject({ status: 401 });
+  expect(others.map(({ error }) => error)).toEqual([refused?.error, refused?.error]);
+});
+
 test('history show of a run that broke off says how to go on', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
   const { report } = await apply(shop, 'petId,quantity\n5,7\n');
   const resume = `petstock inventory apply --resume ${report.run} --env staging`;
   expect((await shop.run(['history', 'show', report.run])).stderr).toContain(`To resume: ${resume}\n`);
+  const list = ['history', 'list', '--state', 'incomplete'];
+  expect((await shop.run(list, { terminal: 60 })).stderr).toBe(`To resume:\n  ${resume}\n`);
+  expect((await shop.run(list)).stderr).toBe('');
   await shop.run([...resume.split(' ').slice(1), '--yes']);
+  expect((await shop.run('history list', { terminal: 60 })).stderr).not.toContain('To resume');
   expect((await shop.run(['history', 'show', report.run])).stderr).not.toContain('To resume');
 });
 
@@ -231,7 +244,8 @@ test('--resume of a run that is done says so, sends no PATCH, and tells its id',
   const { report } = await apply(shop, 'petId,quantity\n5,7\n');
   const again = withReport(await shop.run(['inventory', 'apply', '--resume', report.run, '--yes', '--json']));
   expect(again).toMatchObject({ code: 0, report: { run: report.run, counts: { applied: 1 } } });
-  expect(again.stderr).toContain('Nothing to write.');
+  expect(again.stderr).toContain('All rows of the run had been written already.\n');
+  expect(again.stderr).not.toContain('No rows');
   expect(again.requests).toEqual([]);
 });
 
