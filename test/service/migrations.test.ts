@@ -1,10 +1,13 @@
 import { rmSync } from 'node:fs';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { generateKey, inspectDatabase, StorageError } from '../../src/service/index.ts';
 import { digestOf } from '../../src/service/keys/key.ts';
+import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { NOON, outcome, rate, start, temporaryFile } from './support.ts';
+
+/** The engine of the service: two copies of SQLite in one process would take away each other's locks. */
+const { DatabaseSync } = sqlite();
 
 /** The schema as 0.1.0 made it. */
 const VERSION_2 = `
