@@ -1,5 +1,5 @@
 /**
- * Who may import whom, after the 'May import' of the style guide: `npx depcruise bin src`.
+ * Who may import whom: `npx depcruise bin src`.
  *
  * Imports of types alone are marked `type-only`: they are gone when the program runs.
  */

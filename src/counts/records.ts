@@ -4,7 +4,7 @@ import type { Counted, CountStep, Tally } from '../inventory/count/tally.ts';
 /** The scans are the stock (`count`), have come in (`add`), or have gone out (`take`). */
 export type CountMode = 'count' | 'add' | 'take';
 
-/** The kind of a count session. */
+/** What is to be known of a session: its id, mode and place. */
 export interface SessionHead {
   /** `20260115T120020Z-k3x9` */
   readonly session: string;

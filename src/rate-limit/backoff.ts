@@ -12,7 +12,7 @@ export function waitAfterRefusal(asked: number, episode: number, random: number)
 }
 
 /**
- * A wait in milliseconds that not all who were asked for it end at the same moment: up to a tenth longer, at most 5 s.
+ * Returns a wait in milliseconds with jitter, so that clients do not all try again at once: up to a tenth longer, at most 5 s.
  * @param random a number in [0, 1)
  */
 export function withJitter(wait: number, random: number): number {

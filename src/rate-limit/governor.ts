@@ -49,7 +49,7 @@ export interface Permit {
    */
   leave(): void;
   /**
-   * The head of an answer came. After a 429, or a 503 with Retry-After, the next `admit` waits. Nothing leaves this process
+   * The head of an answer came. After a 429, or a 502, 503 or 504 with Retry-After, the next `admit` waits. Nothing leaves this process
    * from this call on, and no other process once the store has it: after the transaction under way, if any, and its own.
    */
   answered(answer: ObservedAnswer): Promise<void>;

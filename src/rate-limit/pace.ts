@@ -4,7 +4,7 @@ export interface PaceLimits {
   readonly day: number | undefined;
 }
 
-/** Of a limit, what a command that looks again and again takes at most. */
+/** The largest share of a limit that looking again and again may take. */
 const share = 0.1;
 const minute = 60_000;
 const day = 86_400_000;

@@ -37,7 +37,7 @@ export interface OpenStateOptions extends OpenFileOptions {
  * The state of this machine: `state.db` in the state folder; or the one that it shares with others.
  *
  * @throws FailureError where it can't be used, and a hint that names `PETSTOCK_STATE_DIR`; UnavailableError where another
- *   process holds it for longer than 10 s
+ *   process holds it for longer than 30 s
  */
 export async function openState(options: OpenStateOptions, system: StateSystem = realSystem): Promise<State> {
   if (options.url !== undefined) return openShared(options, options.url, system);

@@ -108,7 +108,7 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
         ['applied', 'it was written'],
         ['unchanged', 'the stock already had this quantity'],
         ['failed', 'the service refused it, or failed each time and did not write it (then pending in the history)'],
-        ['conflict', 'the stock was not what was expected; not written'],
+        ['conflict', 'the stock was not what was expected; not written, unless its error says that this is not known'],
         ['notAttempted', 'it was not sent (pending in the history)'],
         ['unknown', 'it is not known whether it was written'],
         ['differs', 'the service wrote another quantity, which the row shows'],

@@ -59,7 +59,7 @@ async function readAndPlan(
   failedOut: FailedOut | undefined,
 ): Promise<PlannedFile & { readonly session: Session }> {
   const { file, look } = applied;
-  // It may be the file that is read. Once that is read, whatever comes of it, last night's rows are gone.
+  // --failed-out may name the input: it is emptied only after that was read, even if that failed.
   const content = await read(invocation, file, options).finally(() => options.dryRun || failedOut?.empty());
   if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken: file === '-', look });
   const session = await openSession(invocation);

@@ -86,7 +86,7 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide, unreadable) : undefined;
   const firstRead = await readSide(invocation, leftSide, unreadable);
   const lastRead = early ?? (await readSide(invocation, rightSide, unreadable));
-  // What one side gives no readable stock of is compared with nothing: that it is missing would not be true.
+  // Pets whose stock is unreadable on one side are left out of both; else they would look removed.
   const [left, right] = [firstRead.without(unreadable), lastRead.without(unreadable)];
   const counts = { added: 0, removed: 0, changed: 0, quantity: 0 };
   const found = counted(StockList.differences(left, right, options.only), counts);

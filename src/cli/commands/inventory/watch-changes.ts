@@ -39,7 +39,7 @@ export interface WatchOptions {
   onTooShort(wait: number): Promise<void>;
 }
 
-/** In milliseconds: what takes longer has waited for something. */
+/** In milliseconds: one that takes longer was delayed by the limit or a retry. */
 const longestLook = 1000;
 /** In milliseconds: the longest sleep at once, so that a machine that was suspended is noticed. */
 const longestSleep = 5000;
