@@ -76,7 +76,7 @@ export interface RunEnd {
 /** A plan that is older than this when it is agreed to, in milliseconds, is looked at once more. */
 const maxAge = 5000;
 /** A wait between reading one pet and writing it that is longer, in milliseconds, makes its stock too old. */
-const maxGap = 1000;
+export const maxGap = 1000;
 
 /**
  * Carries out a plan: shows it, checks the guards, asks, records the run, writes, and says what became of each row. The one way
@@ -91,7 +91,7 @@ export async function execute(
 ): Promise<RunEnd> {
   const { rows, resumed } = plan;
   await audience.show?.(rows);
-  requireWithinGuards(rows, options.guards);
+  requireWithinGuards(rows, options.guards, resumed !== undefined);
   const { where } = site;
   const { dryRun } = options;
   if (dryRun || !rows.some(({ result }) => result === 'planned')) {
@@ -106,10 +106,10 @@ export async function execute(
 }
 
 /** @throws UsageError if a plan is larger than `--max-changes` or `--max-zero` allow */
-export function requireWithinGuards(rows: readonly BulkRow[], guards: Guards): void {
+export function requireWithinGuards(rows: readonly BulkRow[], guards: Guards, isResumed = false): void {
   const faults = guardFaults({ rows }, guards);
   if (faults.length === 0) return;
-  throw new UsageError(`The plan is refused, and nothing was written: ${faults.join('; ')}`);
+  throw new UsageError(`The plan is refused, and nothing ${isResumed ? 'more ' : ''}was written: ${faults.join('; ')}`);
 }
 
 function reportOf({ where }: RunSite, { rows, resumed }: RunPlan, run: string | null, dryRun: boolean): BulkReport {

@@ -2,8 +2,8 @@ import type { Permit } from '../rate-limit/governor.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { plainName } from '../shared/sanitize.ts';
 import type { Place } from '../state/stored-pets.ts';
-import type { Stock } from '../writes/row-write.ts';
-import { execute, type RunAudience, type RunEnd, type RunOptions, type RunPlan } from './execute.ts';
+import { longestBusy, type Stock } from '../writes/row-write.ts';
+import { execute, maxGap, type RunAudience, type RunEnd, type RunOptions, type RunPlan } from './execute.ts';
 import type { RunSite } from './site.ts';
 import { failBeforeWriting, StockReader } from './stock-reader.ts';
 
@@ -13,10 +13,8 @@ interface HeldStock {
   readonly reserved: { readonly permit: Permit; readonly place: Place };
 }
 
-/** In milliseconds. A wait between reading and writing that is longer makes the stock too old. */
-const maxGap = 1000;
-/** How long another command may be writing the pet, and how often to look; in milliseconds. */
-const busyWait = { longest: 90_000, first: 10, most: 250 };
+/** How often to look whether the pet is free, in milliseconds. */
+const busyWait = { first: 10, most: 250 };
 
 /**
  * Reads one pet and writes what depends on it: both requests are admitted before the first leaves, so that no wait for the rate
@@ -84,10 +82,8 @@ async function enterInTurn({ clock, interrupted, onDelay }: RunSite, petId: bigi
     if (busy === undefined) return;
     const at = clock.monotonic();
     const by = busy.run === undefined ? 'another command' : `run ${plainName(busy.run)}`;
-    if (at - began > busyWait.longest && (busy.until ?? 0) < at) {
-      throw new ConflictError(
-        `Nothing was written: ${by} has been writing pet ${petId} for ${busyWait.longest / 1000} s`,
-      );
+    if (at - began > longestBusy && (busy.until ?? 0) < at) {
+      throw new ConflictError(`Nothing was written: ${by} has been writing pet ${petId} for ${longestBusy / 1000} s`);
     }
     if (at - began > 1000 && !isSaid) {
       isSaid = true;

@@ -30,6 +30,9 @@ export interface QueuedRow {
   readonly readAt: number;
 }
 
+/** How long a write waits for another command that is at its pet, in milliseconds. */
+export const longestBusy = 90_000;
+
 /** `readAt` of a row whose stock has to be read again. */
 export const mustLook = Number.NEGATIVE_INFINITY;
 

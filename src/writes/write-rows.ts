@@ -5,6 +5,7 @@ import { type BusyRow, Dispatch } from './dispatch.ts';
 import { Outcomes } from './outcomes.ts';
 import {
   isRelying,
+  longestBusy,
   outdated,
   type Progression,
   type QueuedRow,
@@ -13,8 +14,8 @@ import {
 } from './row-write.ts';
 import { settleUnknown } from './settle-unknown.ts';
 
-/** How long a row waits for another command that is at its pet, and how often it looks; in milliseconds. */
-const busyWait = { longest: 90_000, poll: 100 };
+/** How often a row looks whether its pet is free, in milliseconds. */
+const busyPoll = 100;
 
 /**
  * Writes rows in rounds. A round sends each row at most once, some at a time: admitted, leased, its intent on disk, then the
@@ -140,7 +141,7 @@ async function waitForOthers(
   const by = first.run === undefined ? 'another command' : `run ${plainName(first.run)}`;
   const known = Math.max(...busy.map(({ until }) => until ?? 0));
   // A pet whose command is gone is free at a known time; one that is alive may take longer than is worth waiting for.
-  const isHopeless = waited > busyWait.longest && known < at;
+  const isHopeless = waited > longestBusy && known < at;
   if (isHopeless) {
     for (const { queued } of busy) outcomes.conflict(queued.write, `${by} is still writing it`);
     return [];
@@ -149,7 +150,7 @@ async function waitForOthers(
     const seconds = Math.ceil((known - at) / 1000);
     void onDelay(`A request of ${by} may still arrive; continuing in ${seconds} s`);
   }
-  await clock.sleep(Math.max(busyWait.poll, known - at), interrupted);
+  await clock.sleep(Math.max(busyPoll, known - at), interrupted);
   // A request that could have arrived meanwhile has no outcome that a mark would tell: the stock tells.
   return busy.map(({ queued, until }) => (until === undefined ? queued : outdated(queued)));
 }

@@ -109,7 +109,8 @@ function createAudience(session: Session, job: PlanJob, options: PlanOptions): R
     agree: async (rows) => {
       const question = planQuestion(rows, where, job.intention, job.names);
       const typed = where.env === 'production' ? whereName(where) : undefined;
-      await questions.confirm({ question, typed, stdinIsTaken, look: job.look });
+      const undone = job.resumed && { undone: 'Nothing more was written' };
+      await questions.confirm({ question, typed, stdinIsTaken, look: job.look, ...undone });
     },
     begun: async (run, count) => {
       job.onBegun?.(run);

@@ -38,6 +38,20 @@ describe('a resume speaks for the process before it, too', () => {
     expect(stderr).not.toMatch(certain);
     expect(stderr).toContain('Interrupted; nothing more was sent');
   });
+
+  test('a guard, or a no, that keeps it from going on: nothing more was written', async () => {
+    const till = await openTill();
+    const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
+    const run = await killAt(till, commitThenHang, `inventory apply ${file} --yes --concurrency 1`);
+    for (const refused of ['--yes --max-changes 0', '']) {
+      const { code, stderr } = await till.run(`inventory apply --resume ${run} ${refused}`.trim(), {
+        terminal: 200,
+        prompts: { confirm: async () => false },
+      });
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('nothing more was written') });
+      expect(stderr).not.toMatch(certain);
+    }
+  });
 });
 
 test('set: committed behind a 503, set by another, then a 429 and Ctrl-C: it is not known, in the history too', async () => {
