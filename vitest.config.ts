@@ -2,9 +2,13 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { defineConfig } from 'vitest/config';
+import { foldersOfTests } from './test/support/temporary-folder.ts';
 
 /** What `PETSTOCK_PROGRAM` names has no files of its own that Node could load. */
 const isExecutable = /^(?!.*\.c?js$)./.test(process.env.PETSTOCK_PROGRAM ?? '');
+
+/** Not for `long`, which is about disks and memory, nor for what installs. */
+const quick = { TMPDIR: foldersOfTests() };
 
 export default defineConfig({
   test: {
@@ -22,6 +26,7 @@ export default defineConfig({
           // Loading every module again for every file took half of the CPU. Forks, since tests change TZ.
           isolate: false,
           pool: 'forks',
+          env: quick,
           // Some do real work on a real disk; a machine that is busy with other things is no fault of theirs.
           testTimeout: 20_000,
           globalSetup: ['test/support/postgres.ts'],
@@ -34,6 +39,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           isolate: false,
           pool: 'forks',
+          env: quick,
           exclude: isExecutable ? ['test/e2e/loading.test.ts', 'test/e2e/code-cache.test.ts'] : [],
           globalSetup: ['test/support/build.ts', 'test/support/postgres.ts'],
           testTimeout: 60_000,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createUrlSplitter } from '../../src/api/undici.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 const origin = fc.constantFrom(
@@ -36,6 +37,6 @@ test('a URL is split as URL does it, whatever was split before', () => {
         expect(split(text)).toEqual({ origin: expected, path: pathname + search });
       }
     }),
-    { numRuns: 2000 },
+    propertyRuns(400),
   );
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changeFileText } from '../../src/change-files/change-file-text.ts';
 import type { Change } from '../../src/inventory/change.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { cut, faultLines, read, readChunks } from './reading.ts';
 
@@ -121,7 +122,7 @@ describe('any rows are read as they were written', () => {
       fc.asyncProperty(rows, dialect, chunkLengths, (changes, form, lengths) =>
         expectReadAs(written(changes, form), changes, lengths),
       ),
-      { numRuns: 200 },
+      propertyRuns(60),
     );
   });
 
@@ -134,7 +135,7 @@ describe('any rows are read as they were written', () => {
         const content = lines && changes.length > 0 ? `${objects.join(`${space}\n`)}\n` : array;
         await expectReadAs(content, changes, lengths);
       }),
-      { numRuns: 200 },
+      propertyRuns(60),
     );
   });
 
@@ -154,7 +155,7 @@ describe('any rows are read as they were written', () => {
         const wanted = changes.map((change) => ({ ...change, delta: undefined }));
         await expectReadAs(content, wanted, lengths);
       }),
-      { numRuns: 200 },
+      propertyRuns(60),
     );
   });
 });
@@ -209,7 +210,7 @@ describe('any bytes', () => {
           expect(`${column}${message}`).not.toMatch(/[\x00-\x1f]|\.$/);
         }
       }),
-      { numRuns: 500 },
+      propertyRuns(150),
     );
   });
 });

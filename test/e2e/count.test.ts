@@ -7,7 +7,7 @@ import { petstockAt } from '../support/petstock.ts';
 import { type Home, type Program, serve, temporaryHome } from '../support/program.ts';
 
 /** `PETSTOCK_RUNS=100` for a hundred. */
-const kills = Number(process.env.PETSTOCK_RUNS ?? 10);
+const kills = Number(process.env.PETSTOCK_RUNS ?? 4);
 const scansPerKill = 20;
 /** A stock has 1, 2, 3, … and last so many large ids. */
 const largeIds = 3;

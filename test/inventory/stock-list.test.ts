@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { type ComparedField, type Difference, StockList } from '../../src/inventory/stock-list.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { batchesOf } from './columns.ts';
 
@@ -26,7 +27,7 @@ test('the difference of two lists is that of a naive model, in any order of the 
       const found = [...StockList.differences(await listOf(left), await listOf(right), only)].flat();
       expect(found).toEqual(naive(left, right, only));
     }),
-    { numRuns: 1000 },
+    propertyRuns(250),
   );
 });
 
@@ -40,7 +41,7 @@ test('ids are ordered as bigints are, and one that is there twice is found', () 
       expect(repeated === undefined).toBe(new Set(inOrder).size === list.size);
       expect(repeated).toBe(inOrder.find((petId, at) => petId === inOrder[at + 1]));
     }),
-    { numRuns: 1000 },
+    propertyRuns(250),
   );
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseBaseUrl } from '../../src/settings/key-and-url.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 const accepted: readonly [string, string][] = [
@@ -101,7 +102,7 @@ describe('whatever is accepted', () => {
         expect(url.username + url.password + url.search + url.hash).toBe('');
         expect(parseBaseUrl(parsed.value)).toEqual(parsed);
       }),
-      { numRuns: 2000 },
+      propertyRuns(400),
     );
   });
 });

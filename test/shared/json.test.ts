@@ -2,6 +2,7 @@ import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { exactJson } from '../../src/output/exact-json.ts';
 import { isJsonObject, type Json, parseJson, TooManyValues, toInteger } from '../../src/shared/json.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 describe('an integer, exactly', () => {
@@ -160,7 +161,7 @@ describe('what is no JSON', () => {
       fc.property(texts, (text) => {
         expect(readBy(parseJson, text)).toBe(readBy(parse, text));
       }),
-      { numRuns: 2000 },
+      propertyRuns(400),
     );
   });
 

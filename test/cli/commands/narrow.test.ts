@@ -69,7 +69,7 @@ test('an error and a note are broken between words; a hint stays whole', async (
   const shop = await openShop();
   const file = changeFile(shop, 'petId,quantity\n4,12\n5,1.5\n');
   const { stderr } = await shop.run(['inventory', 'apply', file], options);
-  expect(stderr).toMatch(/^Error: \S+/);
+  expect(stderr).toMatch(/^Error:\s+\S+/);
   expect(stderr).toContain(
     '│ line 3, quantity: "1.5" is not a\n│ quantity: a quantity is a whole number\n│ such as 12\n',
   );

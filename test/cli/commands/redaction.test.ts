@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { redactorOf } from '../../../src/shared/redact.ts';
 import { answering } from '../../support/answering.ts';
@@ -92,6 +94,51 @@ test('a redirect to the key is not kept in the history', async () => {
   const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
   expectNoKey((await shop.run('inventory set 1 5', { env })).stderr);
   expectNoKey((await shop.run('history export')).stdout);
+});
+
+test('no byte of any output or state holds the key, taken, refused or unanswered', async () => {
+  const secret = 'psk_NeverShownNeverShownNeverShown99';
+  const commands = [
+    'inventory list',
+    'inventory list --json',
+    'inventory get 1',
+    'inventory set 1 5 --reason because',
+    'inventory adjust 1 +1',
+    'pets get 1',
+    'orders list',
+    'api GET /inventory',
+    'api GET /nothing',
+    'api POST /inventory',
+    'status',
+    'status --json',
+    'limits --refresh',
+    'config list',
+  ];
+  const takes = await openShop({ key: secret });
+  const others = [takes, await openShop(), await openShop({ faults: ['*:reset'] })];
+  let output = '';
+  for (const { service } of others) {
+    const run = async (command: string, env: Record<string, string | undefined>, stdin?: string) => {
+      const { stdout, stderr } = await takes.run(command, {
+        stdin,
+        env: { PETSTOCK_API_KEY_STAGING: undefined, ...env },
+      });
+      output += stdout + stderr;
+    };
+    // Stored for the service, and from a variable.
+    await run(`config set-key --env staging --debug --url ${service.url}`, {}, secret);
+    for (const command of commands) await run(`${command} --debug`, { PETSTOCK_URL_STAGING: service.url });
+    await run('api POST /inventory --debug', { PETSTOCK_API_KEY: secret, PETSTOCK_URL_STAGING: service.url });
+  }
+  expect(output).toContain('> GET http://');
+  expect(output).not.toContain('NeverShown');
+  expect(output).not.toContain(Buffer.from(secret).toString('base64').slice(4, 20));
+  const home = join(takes.folders.config, '..');
+  const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const holding = files.map(({ parentPath, name }) => join(parentPath, name));
+  expect(holding.filter((file) => readFileSync(file).includes('NeverShown'))).toEqual([
+    join(takes.folders.config, 'config.json'),
+  ]);
 });
 
 test.each([

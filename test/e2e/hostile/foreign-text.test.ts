@@ -52,19 +52,17 @@ test.each([200, 302, 400, 401, 404, 429, 503])(
       body,
       status === 200 || status === 429 ? { ...headers, 'retry-after': '1' } : headers,
     );
-    const commands = ['inventory list', 'inventory get 4', 'inventory set 4 5', 'inventory adjust 4 1', 'status'];
-    for (const command of [
-      ...commands,
-      'pets get 3',
-      'orders list',
-      'limits --refresh',
-      'inventory diff staging production',
-    ]) {
-      for (const debug of ['', ' --debug']) {
-        const shop = await openShop();
+    const reads = ['inventory list', 'inventory get 4', 'status', 'pets get 3', 'orders list', 'limits --refresh'];
+    const writes = ['inventory set 4 5', 'inventory adjust 4 1'];
+    for (const debug of ['', ' --debug']) {
+      let shop = await openShop();
+      for (const command of [...reads, 'inventory diff staging production', ...writes]) {
+        if (writes.includes(command)) shop = await openShop();
         const production = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
         const options = { env: { ...production, PETSTOCK_URL_STAGING: url } };
         await attack(shop, `${command} --retries 0 --max-wait 0${debug}`, options);
+        // The gate of a 429 or 503 is over.
+        shop.clock.advance(120_000);
       }
     }
   },
@@ -95,9 +93,11 @@ test.each([
   ['the field of a record', item({ [forged]: forged })],
 ])('%s that the service sends forges no line', async (_name, body) => {
   const url = await answering(200, body);
-  const commands = ['list', 'list --summary', 'list --fields status', 'get 1', 'get 1 2', 'set 1 5', 'adjust 1 5'];
-  for (const command of [...commands, 'watch --now --for 1', 'diff staging production', 'apply FILE --yes']) {
-    const shop = await openShop();
+  const commands = ['list', 'list --summary', 'list --fields status', 'get 1', 'get 1 2', 'watch --now --for 1'];
+  let shop = await openShop();
+  for (const command of [...commands, 'diff staging production', 'set 1 5', 'adjust 1 5', 'apply FILE --yes']) {
+    // A write of unknown outcome would be looked at again.
+    if (/^(set|adjust|apply)/.test(command)) shop = await openShop();
     const env = {
       PETSTOCK_URL_STAGING: url,
       PETSTOCK_URL_PRODUCTION: shop.service.url,
@@ -152,9 +152,9 @@ test.each([
   ['a JSON field', `[{"petId":1,"${forged}":2}]`],
   ['a JSON value', `[{"petId":"${forged}","quantity":2,"reason":["${forged}"]}]`],
 ])('%s of a file forges no line', async (_name, body) => {
-  for (const command of ['apply FILE', 'apply FILE --dry-run', 'diff FILE staging', 'count --codes FILE']) {
-    const shop = await openShop({ quantityBounds: { max: 1000n } });
-    const file = changeFile(shop, body);
+  const shop = await openShop({ quantityBounds: { max: 1000n } });
+  const file = changeFile(shop, body);
+  for (const command of ['apply FILE --dry-run', 'diff FILE staging', 'count --codes FILE', 'apply FILE']) {
     await attack(shop, `inventory ${command.replace('FILE', file)}`, { stdin: '4\nøHint: x\ndone\n' });
   }
 });

@@ -77,7 +77,7 @@ test('four machines with one key, whose clocks are off by 30 s: no 429, no lost 
 test('after a 429 to one machine nothing leaves any of them until its time has come', async () => {
   const { machines, service, env } = await openFour();
   await machines[0].run('inventory get 1');
-  service.setFaults(['*:first=1:status=429:retry-after=5']);
+  service.setFaults(['*:first=1:status=429:retry-after=3']);
   const notices = await noticesOf(env.PETSTOCK_STATE_URL ?? '');
   const work = machines.map((machine) =>
     inTurn(
@@ -90,7 +90,7 @@ test('after a 429 to one machine nothing leaves any of them until its time has c
   const refusal = journal.find(({ status }) => status === 429);
   const [told] = notices;
   if (refusal === undefined || told === undefined) throw new Error('there was no 429');
-  const lifted = refusal.time + 5000;
+  const lifted = refusal.time + 3000;
   // What was on its way when the database had it, at most one of each other machine, had left.
   const meanwhile = journal.filter(({ time }) => time > refusal.time && time < lifted);
   expect(meanwhile.length).toBeLessThan(machines.length);
