@@ -17,12 +17,12 @@ type Modules = Readonly<Record<string, Module>>;
  * @param requireElse loads whatever is not in a script
  */
 export function createLoader(folder: string, requireElse: Require, cache: CodeCache | undefined): Require {
-  const modules = new Map<string, Module>();
+  const scripts: Modules[] = [];
   const evaluated = new Map<string, { exports: object }>();
   const namespaces = new Map<string, object>();
   const moduleOf = (name: string): Module => {
-    if (!modules.has(name)) addScript(join(folder, name));
-    return modules.get(name) as Module;
+    const script = scripts.find((each) => name in each) ?? addScript(join(folder, name));
+    return script[name] as Module;
   };
   const evaluate = (name: string): object => {
     const known = evaluated.get(name);
@@ -38,12 +38,13 @@ export function createLoader(folder: string, requireElse: Require, cache: CodeCa
     namespaces.set(name, namespace);
     return namespace;
   };
-  const addScript = (filename: string) => {
+  const addScript = (filename: string): Modules => {
     // The build escapes what is not ASCII; to read it so is quicker.
     const source = readFileSync(filename, 'latin1');
     const script = cache?.compile(filename, source) ?? new Script(source, { filename });
-    for (const [name, module] of Object.entries<Module>(script.runInThisContext()(filename) as Modules))
-      modules.set(name, module);
+    const modules: Modules = script.runInThisContext()(filename);
+    scripts.push(modules);
+    return modules;
   };
   return evaluate;
 }

@@ -7,7 +7,7 @@ import { runProgram, serve, temporaryHome } from '../support/program.ts';
 /** Modules of Node that are not there from the beginning. */
 type Builtins = readonly string[];
 
-const cache: Builtins = ['crypto', 'vm', 'os', 'stream', 'stream/promises', 'string_decoder'];
+const cache: Builtins = ['vm', 'os', 'stream', 'stream/promises', 'string_decoder'];
 const settings: Builtins = [
   ...cache,
   'diagnostics_channel',
@@ -18,11 +18,11 @@ const settings: Builtins = [
   'timers/promises',
 ];
 /** The state, whose engine is Node's own if it has one. */
-const state: Builtins = [...settings, 'module', 'sqlite', 'url', 'zlib'];
+const state: Builtins = [...settings, 'crypto', 'module', 'sqlite', 'url', 'zlib'];
 const completion: Builtins = ['os', 'path/posix', 'process', 'stream', 'string_decoder'];
 const completionOfState: Builtins = [...completion, 'fs/promises', 'module', 'sqlite', 'url'];
 /** Node 20 takes the flag for undici's parser from `v8`. */
-const request: Builtins = [...state, 'assert', 'v8'];
+const request: Builtins = [...state, 'v8'];
 
 test.each([
   ['--version', []],

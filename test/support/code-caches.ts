@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Home, type ProgramOptions, runProgram, temporaryHome } from './program.ts';
@@ -49,9 +48,9 @@ export const damages: Readonly<Record<string, Damage>> = {
     return bytes;
   }),
   longer: changed((bytes) => Buffer.concat([bytes, Buffer.from('more')])),
-  /** Sound in itself, but of another program, command or Node. */
-  'hashed without its key': changed((bytes) => {
-    const code = bytes.subarray(32);
-    return Buffer.concat([createHash('sha256').update(code).digest(), code]);
+  /** Sound in itself, but of another program, command or Node, whose name is the same. */
+  'with another key': changed((bytes) => {
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+    return bytes;
   }),
 };
