@@ -16,10 +16,19 @@ export const unused: EsbuildPlugin = {
     const leaveOut = (filter: RegExp, by: RegExp) =>
       onResolve({ filter }, ({ path, importer }) => (by.test(importer) ? { path, namespace: 'unused' } : undefined));
     leaveOut(/^node:child_process$/, /[\\/]node_modules[\\/]commander[\\/]/);
-    leaveOut(/\/client-h2\.js$|^node:http$|\/web\/fetch\/body\.js$/, /[\\/]node_modules[\\/]undici[\\/]/);
+    leaveOut(/\/client-h2\.js$|^node:http$|\/web\/fetch\/body\.js$/, undici);
+    onResolve({ filter: /^node:assert$/ }, ({ path, importer }) =>
+      undici.test(importer) ? { path, namespace: 'assert' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'assert' }, () => ({ contents: assertion }));
     onLoad({ filter: /./, namespace: 'unused' }, () => ({ contents: 'module.exports = {};' }));
   },
 };
+
+const undici = /[\\/]node_modules[\\/]undici[\\/]/;
+/** All that undici uses of `node:assert`, which takes 5 M instructions to load. */
+const assertion =
+  "module.exports = (holds, message) => { if (!holds) throw new Error(message ?? 'undici: an assertion failed'); };";
 
 /** Larger pieces stay scripts of their own: without a cache, V8 reads through all of a script. In bytes. */
 const maxPiece = 80_000;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Clock } from '../shared/clock.ts';
 import { plainName } from '../shared/sanitize.ts';
 
@@ -157,9 +158,9 @@ export function statementsOf(writes: Moment['writes']): Statement[] {
   return [...draw, ...numbered];
 }
 
-/** Returns a name that nothing else has. The global `crypto`: numbers of a test may come again. */
+/** Returns a name that nothing else has. Not by the context: numbers of a test may come again. */
 export function uniqueName(): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString('base64url');
+  return randomBytes(9).toString('base64url');
 }
 
 export function text(value: Row[string] | undefined): string | undefined {
