@@ -50,10 +50,9 @@ export async function run(): Promise<number> {
     licences: async () => (await import('./licences.ts')).readLicences(),
   };
   const code = await main(context);
-  if (interrupted.aborted) {
-    endWithTerminal();
-    setTimeout(endBlocked, 500).unref();
-  }
+  // A question ends with its terminal, before the signal has come or without one.
+  if (interrupted.aborted || code === exitCodes.interrupted) endWithTerminal();
+  if (interrupted.aborted) setTimeout(endBlocked, 500).unref();
   return code;
 }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { canMakeFifos } from '../support/capabilities.ts';
 import { type Home, runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
 
@@ -173,9 +173,8 @@ function fifo(home: Home): string {
 
 const byHangup = { code: null, signal: 'SIGHUP' };
 
-test.runIf(canMakeFifos)(
-  'a terminal that is closed ends a command by its signal, and leaves no core dump',
-  async () => {
+describe.runIf(canMakeFifos)('a terminal that is closed ends a command by its signal, and leaves no core dump', () => {
+  test('while it waits for an answer', async () => {
     const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
     const ended = fifo(temporaryHome());
     const through = onTerminalThatCloses(ended, true);
@@ -183,8 +182,22 @@ test.runIf(canMakeFifos)(
     await untilSeen(1);
     program.kill('SIGKILL');
     expect(JSON.parse(await readFile(ended, 'utf8'))).toEqual(byHangup);
-  },
-);
+  });
+
+  test.each([true, false])('at a question, which nothing answers: a signal comes: %s', async (passesOn) => {
+    const { env, journal } = await serve();
+    const home = temporaryHome();
+    const ended = fifo(home);
+    const through = onTerminalThatCloses(ended, passesOn);
+    const file = join(home.folder, 'changes.csv');
+    writeFileSync(file, 'petId,delta\n4,1\n5,2\n');
+    const program = startProgram(['inventory', 'apply', file], { env, home, terminal: 80, through });
+    await program.until('stdout', '(y/N)');
+    program.kill('SIGKILL');
+    expect(JSON.parse(await readFile(ended, 'utf8'))).toEqual(byHangup);
+    expect((await journal()).filter(({ method }) => method === 'PATCH')).toEqual([]);
+  });
+});
 
 test.runIf(canMakeFifos)('a terminal that is closed is no Ctrl-D to a count, though no signal comes', async () => {
   const { env } = await serve();
