@@ -51,3 +51,12 @@ test('the licences of what goes with the program are inside it', async () => {
   for (const name of ['commander', 'undici', 'lossless-json']) expect(stdout).toMatch(new RegExp(`^${name} \\d`, 'm'));
   expect(/^bun \d/m.test(stdout)).toBe(!/\.c?js$/.test(inject('program')));
 });
+
+test('a relative state folder, which would be another one in each folder, is refused, and nothing is sent', async () => {
+  const { through } = folderOfStranger();
+  const { env, journal } = await serve();
+  const result = await runProgram('inventory adjust 4 +1', { through, env: { ...env, PETSTOCK_STATE_DIR: 'state' } });
+  expect(result).toMatchObject({ code: 2, stdout: '' });
+  expect(result.stderr).toContain('PETSTOCK_STATE_DIR must be an absolute path');
+  expect(await journal()).toEqual([]);
+});

@@ -41,7 +41,7 @@ export type Action = (exchange: Exchange) => void | Promise<void>;
 export type Matcher = string;
 
 export interface ScriptedService {
-  /** `http://127.0.0.1:…/v1` */
+  /** `http://127.0.0.1:…/v1`; it answers below any other path that ends so, too. */
   readonly url: string;
   readonly port: number;
   readonly key: string;
@@ -167,7 +167,7 @@ async function readRequest(incoming: IncomingMessage): Promise<SeenRequest> {
   const { method = '', url = '', headers } = incoming;
   const body = Buffer.concat(chunks).toString('utf8');
   const bearer = headers.authorization?.replace('Bearer ', '') ?? '';
-  return { at, method, path: url.replace('/v1', ''), body, key: bearer, status: undefined };
+  return { at, method, path: url.replace(/^.*\/v1/, ''), body, key: bearer, status: undefined };
 }
 
 interface ExchangeParts {

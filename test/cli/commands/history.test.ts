@@ -398,9 +398,11 @@ describe('history prune', () => {
     await shop.run('inventory adjust 4 +5');
     await shop.run('inventory adjust 4 -3 -e production', { env });
     await shop.run('inventory adjust 4 +3 -e production', { env });
+    const removed = (await list(shop)).slice(0, 2);
     await shop.run('history prune --keep 0 --yes -e production', { env });
     const undo = await shop.run('undo --last --yes --json');
     expect(JSON.parse(undo.stdout).rows).toMatchObject([{ petId: 4, result: 'conflict' }]);
+    for (const { run } of removed) expect(undo.stdout + undo.stderr).not.toContain(run);
     const after = (await shop.run('inventory get 4 -o csv --no-header')).stdout.split(',')[1];
     expect(Number(after)).toBe(Number(before) + 5);
   });

@@ -17,6 +17,10 @@ const ways = {
     {},
     { PETSTOCK_URL_STAGING: url.replace('127.0.0.1', 'localhost') },
   ],
+  'a path spelled in two ways': ({ service: { url } }: Till<Clock>) => [
+    { PETSTOCK_URL_STAGING: url.replace('/v1', '/a/v1') },
+    { PETSTOCK_URL_STAGING: url.replace('/v1', '/%61/v1') },
+  ],
   'staging and production with one URL': ({ service: { url, key } }: Till<Clock>) => [
     {},
     { PETSTOCK_ENV: 'production', PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: key },
