@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import {
   chmod,
@@ -21,8 +22,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFileAtomically, type DiskSync, syncFolder, writeFileAtomically } from '../../src/shared/atomic-file.ts';
 import { FailureError } from '../../src/shared/errors.ts';
-import { hasFullDevice } from '../support/capabilities.ts';
+import { canMakeFifos, hasFullDevice } from '../support/capabilities.ts';
 
+const isLinux = process.platform === 'linux';
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'petstock-files-'));
@@ -100,6 +102,24 @@ describe('writeFileAtomically', () => {
     const failure = await writeFileAtomically('/dev/full', ['text']).catch((error) => error);
     expect(failure).toBeInstanceOf(FailureError);
     expect(failure.message).toBe("/dev/full can't be written: the disk is full");
+  });
+
+  it.runIf(isLinux && canMakeFifos)('writes to a pipe that only its descriptor names', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const descriptor = fs.openSync(pipe, 'r+');
+    try {
+      await rm(pipe);
+      // As /dev/stdout is, where stdout is a pipe.
+      const path = join(folder, 'stdout');
+      await symlink(`/proc/self/fd/${descriptor}`, path);
+      await writeFileAtomically(path, ['text']);
+      expect(fs.lstatSync(path).isSymbolicLink()).toBe(true);
+      const read = Buffer.alloc(8);
+      expect(read.toString('utf8', 0, fs.readSync(descriptor, read))).toBe('text');
+    } finally {
+      fs.closeSync(descriptor);
+    }
   });
 });
 
