@@ -110,7 +110,8 @@ async function planFile(
   if (faults.length > 0) {
     const absent = skipUnknown ? [] : changes.flatMap(({ petId }) => (isAbsent(quantities, petId) ? petId : []));
     const code = absent.find(mayBeBarCode);
-    const count = `petstock inventory count${hasDeltas ? ' --add' : ''} --codes '<codes.csv>' ${whereOptions(where)}`;
+    const codes = invocation.config.settings.codes === undefined ? " --codes '<codes.csv>'" : '';
+    const count = `petstock inventory count${hasDeltas ? ' --add' : ''}${codes} ${whereOptions(where)}`;
     const hint = code !== undefined ? count : absent.length > 0 ? `${command} --skip-unknown` : undefined;
     const why = code === undefined ? '' : `. ${code} looks like a bar code, and apply takes pet ids`;
     throw faultyFile(file, { faults, total: faults.length, unit }, { nothing: `nothing was written${why}`, hint });

@@ -57,6 +57,9 @@ test('a file with bar codes as ids hints at a count, never at leaving them out',
   expect(stock.stderr).toContain("\nHint: petstock inventory count --codes '<codes.csv>' --env staging\n");
   const delivery = await shop.run(['inventory', 'apply', file('delta'), '--yes']);
   expect(delivery.stderr).toContain("\nHint: petstock inventory count --add --codes '<codes.csv>' --env staging\n");
+  await shop.run(['config', 'set', 'codes', changeFile(shop, 'code,petId\n55,5\n', 'codes.csv')]);
+  const known = await shop.run(['inventory', 'apply', file('quantity'), '--yes']);
+  expect(known.stderr).toContain('\nHint: petstock inventory count --env staging\n');
 });
 
 test('without the setting codes, --name and --code say what they need', async () => {
