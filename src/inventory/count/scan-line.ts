@@ -1,4 +1,5 @@
 import { fault, type Parsed, parsed, quoted } from '../../shared/parsed.ts';
+import { grouped } from '../grouped.ts';
 import { parsePetId } from '../values.ts';
 
 /** The meaning of one line of a count. `code` is a text as it was scanned or typed: a bar code or a pet id. */
@@ -98,7 +99,7 @@ export function petIdOfCode(code: string): bigint | undefined {
 function parseSetting(text: string): ScanLine {
   const [, code, number] = /^=\s*(\S.*?)\s+(\S+)$/s.exec(text) ?? [];
   if (code === undefined || number === undefined) {
-    return { kind: 'fault', code: text, fault: `${quoted(text)} sets nothing: write = 42 7 to set pet 42 to 7` };
+    return { kind: 'fault', code: text, fault: 'write = 42 7 to set pet 42 to 7' };
   }
   const units = parseUnits(number, 0, mostSet);
   return units.ok ? { kind: 'set', code, units: units.value } : { kind: 'fault', code: text, fault: units.fault };
@@ -107,5 +108,5 @@ function parseSetting(text: string): ScanLine {
 function parseUnits(text: string, least: number, most: number): Parsed<number> {
   const units = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (units >= least && units <= most) return parsed(units);
-  return fault(`${quoted(text)} is not a number of units: write a whole number from ${least} to ${most}`);
+  return fault(`write ${grouped(least)} to ${grouped(most)} units`);
 }

@@ -31,6 +31,13 @@ test('at 40 columns no line of it is longer, whatever the code', async () => {
   expect(drawn.filter((line) => line.length > 40 && !/^(Error|Hint|Rate limit|Warning): /.test(line))).toEqual([]);
 });
 
+test('at 60 columns a line that is mistyped says what is wrong with it', async () => {
+  const shop = await openShop();
+  const { stderr } = await count(shop, '= 4\n4 x0\n4*9999999999\ndone\n', '--dry-run', { ...person, terminal: 60 });
+  expect(stderr).toContain('= 4: 1 kept apart, write = 42 7 to set pet 42 to 7\n');
+  expect(stderr).toContain('4 x0: 1 kept apart, write 1 to 99,999 units\n');
+});
+
 test('TERM=dumb: plain lines with the sum, and nothing is drawn', async () => {
   const shop = await openShop();
   const { stderr } = await count(shop, '4\n777777\ndone\n', '--yes', { ...person, env: { TERM: 'dumb' } });
