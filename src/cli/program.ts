@@ -52,7 +52,10 @@ export function createProgram({ writeOut, width, run, argv }: ProgramOptions): C
     .option('--retries <n>', 'of a read or an absolute write after a network fault (default: 4)')
     .option('--color <when>', 'auto, always or never')
     .option('--timeout <seconds>', 'for one request (default: 30)')
-    .option('--max-wait <seconds>', 'longest total wait for a rate limit (default: 90)')
+    .option(
+      '--max-wait <seconds>',
+      'longest total wait for a rate limit (default: 90; a bulk run: any number of minutes)',
+    )
     .addHelpText('after', firstSteps);
   // Not Commander's own, which answers before it knows what is an option's value: `--reason -V` would write nothing.
   const showVersion = () => {
