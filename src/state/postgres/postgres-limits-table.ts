@@ -13,7 +13,7 @@ export interface StoredLimits {
 /** The table of limits, and how it is reached. */
 export interface LimitsTable {
   readonly connection: Pick<PostgresConnection, 'time' | 'generation' | 'heardAt' | 'align' | 'inWords'>;
-  /** @param known the version that is known already */
+  /** Reads the clock, too. @param known the version that is known already */
   read(scope: string, known: number): Promise<StoredLimits>;
   /**
    * Writes the limits of a key if they are still those of a version.
@@ -43,8 +43,8 @@ export function limitsTable(connection: PostgresConnection): LimitsTable {
   return {
     connection,
     read: async (scope, known) => {
-      const [rows = []] = await connection.ask([statement(select, known, scope)]);
-      return storedIn(rows[0]);
+      const { answers } = await connection.again((ask) => connection.timed(ask, [], [statement(select, known, scope)]));
+      return storedIn(answers[0]?.[0]);
     },
     write: async (scope, version, state, wakes) => {
       const statements = [

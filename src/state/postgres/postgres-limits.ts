@@ -51,7 +51,9 @@ export class PostgresLimits implements LimitsStore {
   }
 
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
-    await this.#table.connection.align();
+    // A key that others may have used is read first: a write onto nothing would only find that out.
+    if (this.#known.has(scope)) await this.#table.connection.align();
+    else await this.#latest(scope);
     const shared = records.map((record) => inSharedTime(record, this.#table.connection.time));
     const wakes = shared.some((record) => record.type === 'answer' && asksToWait(record));
     const state = await this.#change(scope, wakes, (known, isRepeated) => {
@@ -70,7 +72,6 @@ export class PostgresLimits implements LimitsStore {
   }
 
   async look(scope: string): Promise<KeyState> {
-    await this.#table.connection.align();
     return this.#local(await this.#latest(scope));
   }
 
