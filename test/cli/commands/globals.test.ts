@@ -106,29 +106,3 @@ describe('without an address or a key', () => {
     expect(result.stderr).not.toContain('psk_');
   });
 });
-
-describe('colour', () => {
-  const csi = '\x1b[';
-  test.each([
-    [{}, '', 80, true],
-    [{}, '', undefined, false],
-    [{ NO_COLOR: '1' }, '', 80, false],
-    [{ FORCE_COLOR: '1' }, '', undefined, true],
-    [{ FORCE_COLOR: '1', NO_COLOR: '1' }, '', undefined, true],
-    [{ FORCE_COLOR: '0' }, '', 80, false],
-    [{ TERM: 'dumb' }, '', 80, false],
-    [{ NO_COLOR: '1' }, ' --color always', undefined, true],
-    [{ FORCE_COLOR: '1' }, ' --color never', 80, false],
-  ])('%o%s at width %s: %s', async (env, flag, terminal, colored) => {
-    const shop = await openShop();
-    const { stdout } = await shop.run(`inventory list -o table${flag}`, { env, terminal });
-    expect(stdout.includes(csi)).toBe(colored);
-  });
-
-  test('is judged for each stream', async () => {
-    const shop = await openShop();
-    const { stdout, stderr } = await shop.run('inventory set 4 3 -o table', { terminal: 80, terminals: ['stderr'] });
-    expect(stdout).not.toContain(csi);
-    expect(stderr).toContain(csi);
-  });
-});

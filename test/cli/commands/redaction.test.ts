@@ -43,13 +43,15 @@ function expectNoKey(text: string): void {
 test.each(forms)('a key that the service repeats %s is shown nowhere', async (_name, json) => {
   const shop = await openShop();
   const body = `{"code":"bad ${json}","message":"${'x'.repeat(960)} The key ${json} is bad","status":401}`;
-  for (const [status, command] of [
+  const all = [
     [401, 'inventory list --debug'],
+    [500, 'inventory set 2 5 --json'],
     [401, 'inventory list --json'],
     [400, 'inventory set 1 5'],
-    [500, 'inventory set 2 5 --json'],
     [400, 'api GET /x --debug'],
-  ] as const) {
+  ] as const;
+  // All pass the same guard, which test/cli/untrusted.property.test.ts asks about any mixture of forms.
+  for (const [status, command] of json === key ? all : all.slice(0, 2)) {
     const url = await answering(status, body, { location: `/v1/${json}`, 'x-request-id': encodeURI(json) });
     const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
     for (const terminals of [['stdin', 'stdout', 'stderr'], ['stdin']] as const) {
@@ -78,7 +80,7 @@ test.each([
   const shop = await openShop();
   const url = await answering(200, body.replaceAll('KEY', key));
   const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
-  for (const terminal of [10, 15, 20, 24, 30, 36, 40, 50, 80]) {
+  for (const terminal of [10, 20, 30, 40, 80]) {
     const { stdout, stderr } = await shop.run(`${command} --no-pager`, { env, terminal });
     for (const length of [8, 12, key.length]) {
       for (let at = 0; at + length <= key.length; at += 1) {

@@ -36,8 +36,9 @@ test.each([
   'inventory set 1 5',
 ])('%s does no harm to a terminal', async (command) => {
   for (const body of [list, list.replaceAll('\\u001b', '\x1b'), `[{"${hostile}":1}]`]) {
-    expectHarmless(await run(command, body));
-    expectHarmless(await run(`${command} --debug`, body));
+    const shop = await openShop();
+    const options = { env: { PETSTOCK_URL_STAGING: await answering(200, body) }, terminal: 80 };
+    for (const debug of ['', ' --debug']) expectHarmless(await shop.run(`${command}${debug}`, options));
   }
 });
 

