@@ -104,7 +104,7 @@ test('TERM=dumb: questions are plain lines, and nothing is drawn', async () => {
   expect(stdout).not.toContain('\x1b');
   for (const part of fragments(key)) expect(stdout).not.toContain(part);
   const counted = startProgram('inventory count', { home, env, terminal: 80 });
-  await counted.until('stdout', 'Ctrl-C keeps it');
+  await counted.until('stdout', 'help shows more');
   counted.type('4 x3\n');
   await counted.until('stdout', '4: 3');
   counted.type('\x04');
