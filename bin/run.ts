@@ -1,4 +1,5 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync, statSync, writeSync } from 'node:fs';
+import { devNull } from 'node:os';
 import type { Readable } from 'node:stream';
 import type { Transport, TransportOptions } from '../src/api/transport.ts';
 import type { Context, Input, Output } from '../src/cli/context.ts';
@@ -23,14 +24,14 @@ export async function run(): Promise<number> {
   let onHangup: (() => void) | undefined;
   const interruption = listenForInterruption({ lastWords: () => lastWords, onHangup: () => onHangup });
   const interrupted = interruption.signal;
-  const stderr = output(() => process.stderr);
+  const stderr = output(2, () => process.stderr);
   const folders = foldersOf(env);
   const clock = await systemClock(folders);
   const context: Context = {
     argv: process.argv.slice(2),
     env,
     stdin: input(() => process.stdin, interruption),
-    stdout: output(() => process.stdout),
+    stdout: output(1, () => process.stdout),
     stderr: bestEffort(stderr),
     sharesOutput,
     clock,
@@ -290,7 +291,10 @@ function bestEffort(stream: Output): Output {
   };
 }
 
-function output(open: Late<NodeJS.WriteStream>): Output {
+function output(descriptor: number, open: Late<NodeJS.WriteStream>): Output {
+  if (isFile(descriptor)) {
+    return { isTerminal: false, columns: undefined, write: async (chunk) => writeAll(descriptor, chunk) };
+  }
   let opened: NodeJS.WriteStream | undefined;
   const stream = () => {
     // Each write reports what goes wrong; without a listener the event would end the process.
@@ -316,6 +320,25 @@ function output(open: Late<NodeJS.WriteStream>): Output {
         });
       }),
   };
+}
+
+/**
+ * Reports whether a file or nobody takes what is written. Node's stream does then no more than `writeSync`, and takes 9 M instructions
+ * to load, a ninth of what Node itself takes.
+ */
+function isFile(descriptor: number): boolean {
+  try {
+    const stats = fstatSync(descriptor);
+    // Windows has no numbers for devices.
+    return stats.isFile() || (stats.rdev !== 0 && stats.rdev === statSync(devNull).rdev);
+  } catch {
+    return false;
+  }
+}
+
+function writeAll(descriptor: number, chunk: string | Uint8Array): void {
+  const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
 }
 
 /** Reports whether the reader of a stream is gone. A terminal that was closed takes nothing any more: EIO. */

@@ -53,6 +53,14 @@ test.each(['inventory list', 'inventory get 4', 'inventory set 4 3', 'inventory 
   },
 );
 
+test.each(['--help', 'config list'])('petstock %s, written to a file, loads no streams', async (command) => {
+  const { code, loaded } = await start(command, {}, ['bash', '-c', 'exec "$@" >"$LOADED.out" 2>&1', 'bash']);
+  expect({ code, streams: loaded.filter((name) => ['stream', 'net', 'tty'].includes(name)) }).toEqual({
+    code: 0,
+    streams: [],
+  });
+});
+
 /** Runs in place of the program, with its arguments, and notes in the end what it has loaded. */
 const recorder = `
   const { writeFileSync } = require('node:fs');
@@ -63,10 +71,14 @@ const recorder = `
   });
   require(process.argv[1]);`;
 
-async function start(command: string, env = {}): Promise<{ code: number | null; loaded: Builtins }> {
+async function start(
+  command: string,
+  env = {},
+  shell: readonly string[] = [],
+): Promise<{ code: number | null; loaded: Builtins }> {
   const home = temporaryHome();
   const LOADED = join(home.folder, 'loaded.json');
-  const through = [process.execPath, '-e', recorder];
+  const through = [...shell, process.execPath, '-e', recorder];
   const { code } = await runProgram(command, { home, through, env: { ...env, LOADED } });
   const natives: Builtins = JSON.parse(readFileSync(LOADED, 'utf8'));
   const names = natives.map((native) => native.replace('NativeModule ', ''));
