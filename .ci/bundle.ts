@@ -13,15 +13,14 @@ export type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 export const unused: EsbuildPlugin = {
   name: 'unused',
   setup({ onResolve, onLoad }) {
-    const leaveOut = (filter: RegExp, by: RegExp) =>
-      onResolve({ filter }, ({ path, importer }) => (by.test(importer) ? { path, namespace: 'unused' } : undefined));
+    const leaveOut = (filter: RegExp, by: RegExp, pluginData = 'module.exports = {};') =>
+      onResolve({ filter }, ({ path, importer }) =>
+        by.test(importer) ? { path, namespace: 'unused', pluginData } : undefined,
+      );
     leaveOut(/^node:child_process$/, /[\\/]node_modules[\\/]commander[\\/]/);
     leaveOut(/\/client-h2\.js$|^node:http$|\/web\/fetch\/body\.js$/, undici);
-    onResolve({ filter: /^node:assert$/ }, ({ path, importer }) =>
-      undici.test(importer) ? { path, namespace: 'assert' } : undefined,
-    );
-    onLoad({ filter: /./, namespace: 'assert' }, () => ({ contents: assertion }));
-    onLoad({ filter: /./, namespace: 'unused' }, () => ({ contents: 'module.exports = {};' }));
+    leaveOut(/^node:assert$/, undici, assertion);
+    onLoad({ filter: /./, namespace: 'unused' }, ({ pluginData }) => ({ contents: pluginData }));
   },
 };
 
