@@ -6,7 +6,7 @@ import { SimulatedDatabase } from './simulated-database.ts';
 import { simulate } from './simulation.ts';
 
 /** More of them with `PETSTOCK_RUNS=1000`. */
-const numRuns = Number(process.env.PETSTOCK_RUNS ?? 5);
+const numRuns = Number(process.env.PETSTOCK_RUNS ?? 3);
 const integer = (min: number, max: number) => fc.integer({ min, max });
 const noon = Date.UTC(2026, 0, 15, 12);
 vi.setConfig({ testTimeout: 3_600_000 });
