@@ -105,14 +105,16 @@ export function overtakenBy(
 
 /**
  * Returns what a row becomes by an outcome; undefined if it stays as it is.
- * @param isTakenOver another process has the run: what that has settled since stays
+ * @param isTakenOver another process has the run: what that has settled since stays, and so does what it may be sending, unless an answer says
+ *   that it was written
  */
 export function settledAs(
   known: RecordedResult,
   outcome: Outcome['result'],
   isTakenOver: boolean,
 ): RecordedResult | undefined {
-  if (isTakenOver && known !== 'unknown') return undefined;
+  const isAnswer = outcome === 'applied' || outcome === 'differs';
+  if (isTakenOver && (known !== 'unknown' || !isAnswer)) return undefined;
   const became = outcome === 'void' ? 'pending' : outcome;
   // Written again: the process does not know that it was kept.
   return became === known && became !== 'unknown' ? undefined : became;

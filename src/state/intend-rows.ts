@@ -98,7 +98,7 @@ export function* intending(presence: Presence, at: Moment, given: Intending): Wo
   const last = number(meta?.last) ?? 0;
   const isKept = confirmed === undefined || text(kept?.token) === confirmed.token;
   if (!isRepeated && (!isKept || hasForgotten(last, given.highestSeen, since))) return { kind: 'lost' };
-  const settled = yield* settling(at, run, { outcomes: isRepeated ? [] : outcomes, loaded, isTakenOver: false });
+  const settled = yield* settling(at, run, { outcomes: isRepeated ? [] : outcomes, loaded, takenFrom: undefined });
   const grants = yield* granting(presence, at, given, looks);
   const granted = looks.filter(({ row }, index) => grants[index]?.kind === 'granted' && text(row?.token) !== token);
   writeGranted(at, presence.id, given, granted, settled);

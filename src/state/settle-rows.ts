@@ -82,7 +82,7 @@ interface Alike {
  * @param outcomes one for each row
  * @param loaded answers of `outcomeLoads`
  */
-export function* settling(at: Moment, run: BegunRun, { outcomes, loaded, isTakenOver }: SettleFacts): Work<Settled> {
+export function* settling(at: Moment, run: BegunRun, { outcomes, loaded, takenFrom }: SettleFacts): Work<Settled> {
   const results = new Map<number, RecordedResult>();
   const counts = new CountChanges();
   const alike = new Map<string, Alike>();
@@ -92,7 +92,7 @@ export function* settling(at: Moment, run: BegunRun, { outcomes, loaded, isTaken
     const row = known.get(outcome.row);
     if (row === undefined) continue;
     const before = String(row.result) as RecordedResult;
-    const became = settledAs(before, outcome.result, isTakenOver);
+    const became = settledAs(before, outcome.result, takenFrom !== undefined);
     if (became === undefined) continue;
     results.set(outcome.row, became);
     counts.move(before, became);
@@ -104,7 +104,9 @@ export function* settling(at: Moment, run: BegunRun, { outcomes, loaded, isTaken
     alike.set(key, group);
     if (became === 'applied' && before !== 'applied') undone.push(Number(row.line));
   }
-  for (const group of alike.values()) at.writes.push(...outcomeWrites(at, run, group), ...leaseWrites(run, group));
+  for (const group of alike.values()) {
+    at.writes.push(...outcomeWrites(at, run, group), ...leaseWrites(run, group, takenFrom));
+  }
   if (run.undoes !== undefined && undone.length > 0) yield* markingUndone(at, run.run, run.undoes, undone);
   return { results, counts };
 }
@@ -112,7 +114,8 @@ export function* settling(at: Moment, run: BegunRun, { outcomes, loaded, isTaken
 interface SettleFacts {
   readonly outcomes: readonly Outcome[];
   readonly loaded: Answers;
-  readonly isTakenOver: boolean;
+  /** This process, if another one has the run now. */
+  readonly takenFrom: string | undefined;
 }
 
 /** @param after what the row was to become */
@@ -135,12 +138,13 @@ function outcomeWrites({ wall }: Moment, { id }: BegunRun, { became, sets, value
   );
 }
 
-function leaseWrites({ run, service }: BegunRun, { isArriving, outcomes }: Alike): Statement[] {
+/** @param holder only its leases; undefined: those of the run, whoever has them */
+function leaseWrites({ run, service }: BegunRun, { isArriving, outcomes }: Alike, holder?: string): Statement[] {
   const sql = isArriving ? 'UPDATE petstock.leases SET holder = NULL' : 'DELETE FROM petstock.leases';
   return piecesOf(outcomes).map((piece) =>
     statement(
-      `${sql} WHERE service = ? AND owner = ? AND pet_id IN ${listOf(piece)}`,
-      ...[service, run, ...piece.map(({ petId }) => petId)],
+      `${sql} WHERE service = ? AND owner = ?${holder === undefined ? '' : ' AND holder = ?'} AND pet_id IN ${listOf(piece)}`,
+      ...[service, run, ...(holder === undefined ? [] : [holder]), ...piece.map(({ petId }) => petId)],
     ),
   );
 }

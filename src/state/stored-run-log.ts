@@ -228,7 +228,7 @@ export class RunLog {
     const isOurs = text(head.holder) === presence.id;
     const isKept = this.#confirmed === undefined || text(kept?.token) === this.#confirmed.token;
     const isLost = isOurs && (!isKept || hasForgotten(number(meta?.last) ?? 0, this.#highestSeen, undefined));
-    const settled = yield* settling(at, run, { outcomes, loaded, isTakenOver: !isOurs });
+    const settled = yield* settling(at, run, { outcomes, loaded, takenFrom: isOurs ? undefined : presence.id });
     if (drawnBy(at.writes) > 0) at.writes.push(settled.counts.update(run.id));
     if (ends) at.writes.push(this.#leaving());
     return isLost ? 'lost' : 'settled';

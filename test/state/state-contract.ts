@@ -437,6 +437,30 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await theirs.history.run(log.run)).counts).toMatchObject({ conflict: 1, applied: 0 });
       });
 
+      it.each([
+        ['void', 'unknown'],
+        ['unknown', 'unknown'],
+        ['failed', 'unknown'],
+        ['applied', 'applied'],
+      ] as const)('is still writing a pet that the process before calls %s', async (result, known) => {
+        const log = await ours.history.begin(headOf(), rowsFor(7n));
+        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        processes.kill(1);
+        const resumed = await theirs.history.resume(log.run);
+        await pass(timeout);
+        expect(await resumed.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([{ kind: 'granted' }]);
+        await log.settle([{ row: 1, petId: 7n, result }]);
+        await log.flush();
+        expect((await theirs.history.run(log.run)).counts).toMatchObject({ pending: 0, [known]: 1 });
+        const other = await theirs.history.begin(headOf(), rowsFor(7n));
+        expect(await other.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([
+          { kind: 'busy', run: log.run, until: undefined },
+        ]);
+        await resumed.settle([{ row: 1, petId: 7n, result: 'applied' }]);
+        await resumed.end();
+        expect((await theirs.history.run(log.run)).counts).toMatchObject({ applied: 1, unknown: 0 });
+      });
+
       it('makes who resumes wait for the request of the process before', async () => {
         const log = await ours.history.begin(headOf(), rowsFor(7n));
         await log.intend([intent({ row: 1, petId: 7n })], undefined);
