@@ -4,6 +4,7 @@ import { createUndiciTransport } from '../api/undici.ts';
 import { createGovernor } from '../rate-limit/admission.ts';
 import { scopeOf } from '../rate-limit/key-state.ts';
 import { currentLimits } from '../rate-limit/known-limits.ts';
+import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { MemoryLimits } from '../rate-limit/memory-limits.ts';
 import type { RunSite } from '../runs/site.ts';
 import { runtimeFolder } from '../settings/folders.ts';
@@ -55,7 +56,7 @@ export async function openConnection(
     kill: (pid, signal) => process.kill(pid, signal),
   });
   const state = await openLibraryState(options, clock, processes);
-  const limits = state?.limits ?? new MemoryLimits();
+  const limits = state?.limits ?? (await memoryLimits(options, clock));
   const { random } = Math;
   const governor = createGovernor({
     ...{ clock, scope, random, store: limits, env: name, lease: timeout + 1000, maxWaitFor: 'each' },
@@ -121,6 +122,15 @@ async function openLibraryState(
     onFallback(error as Error);
     return undefined;
   }
+}
+
+/** Limits of this client alone. Where a state was meant to be, gates that were written beside it still hold. */
+async function memoryLimits(options: PetstoreClientOptions, clock: Clock): Promise<LimitsStore> {
+  const { stateFolder: folder, stateUrl: url, onWarning } = options;
+  if (folder === undefined && url === undefined) return new MemoryLimits();
+  const { limitsWithCopies } = await import('../state/gate-copies.ts');
+  const warn = (line: string) => onWarning?.(line);
+  return limitsWithCopies(new MemoryLimits(), { folder, url, runtimeFolder: runtimeFolder(process.env), clock, warn });
 }
 
 interface KnownWindow {

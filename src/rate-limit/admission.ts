@@ -108,7 +108,12 @@ class QueuedGovernor implements Governor {
         this.#checkLeave(id);
         request.leftAt = clock.monotonic();
       },
-      answered: (answer) => this.#end(this.#observe(answer, request)),
+      answered: (answer) => {
+        const record = this.#observe(answer, request);
+        const ended = this.#end(record);
+        this.#tell(answer, record);
+        return ended;
+      },
       lost: () => this.#end({ type: 'lost', id, at: clock.monotonic() }),
       unsent: () => this.#end({ type: 'unsent', id }),
     };
@@ -127,17 +132,24 @@ class QueuedGovernor implements Governor {
     const { clock, store, scope, random } = this.#options;
     const [at, wall] = [clock.monotonic(), clock.now()];
     const known = () => {
-      const state = store.peek(scope);
-      return state.offset?.guessed === false ? serviceTime(state, at) : undefined;
+      try {
+        const state = store.peek(scope);
+        return state.offset?.guessed === false ? serviceTime(state, at) : undefined;
+      } catch {
+        return undefined;
+      }
     };
     const receipt = { at, wall, leftAt, serviceTime: known };
-    const record = recordOf(id, answer, receipt, random);
+    return recordOf(id, answer, receipt, random);
+  }
+
+  /** Calls whoever wants to know, once the record is kept: what they throw loses no gate. */
+  #tell(answer: ObservedAnswer, record: AnswerRecord): void {
     if (asksToWait(record)) this.#checkBelievable(record);
-    if (record.limit === undefined) return record;
-    this.#lastLimits = { answer, wall };
+    if (record.limit === undefined) return;
+    this.#lastLimits = { answer, wall: record.wall };
     const seen = this.#options.onLimit && this.lastSeen;
     if (seen !== undefined) this.#options.onLimit?.(seen);
-    return record;
   }
 
   #checkBelievable({ wall, retryAfter = 0 }: AnswerRecord): void {

@@ -46,14 +46,18 @@ const leastUnreadable = 60_000;
  */
 export function parseRetryAfter(headers: Headers, nows: readonly number[]): number | undefined {
   const now = Math.min(...nows);
-  // A proxy may have joined two headers; a date has a comma of its own.
   const values = [headers['retry-after'] ?? []]
     .flat()
-    .flatMap((value) => (/^[\d\s,]+$/.test(value) ? value.split(',') : [value]))
+    .flatMap((value) => [...value.split(betweenValues), ...(thousands.test(value) ? [value.replaceAll(',', '')] : [])])
     .map((value) => value.trim())
     .filter((value) => value !== '');
   return values.length === 0 ? undefined : Math.max(...values.map((value) => parseOne(value, now)));
 }
+
+/** A proxy may have joined two headers; a date has a comma of its own, behind its day. */
+const betweenValues = /(?<!(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?),/i;
+/** One number with its digits in groups: nobody begins a number of seconds with 0. */
+const thousands = /^\s*\d{1,3}(?:,\d{3})*,0\d\d(?:,\d{3})*\s*$/;
 
 function parseOne(value: string, now: number): number {
   if (/^\d+$/.test(value)) return secondsOf(value);
@@ -61,12 +65,19 @@ function parseOne(value: string, now: number): number {
   return date === undefined ? longestReading(value, now) : Math.max(0, date - now);
 }
 
-/** Returns the longest wait that `120.0`, `+120`, `"120"`, `1e2`, `120 s` or a date of another form can mean. */
+/** Seconds of a unit, by its first letter. */
+const unitSeconds: Readonly<Record<string, number>> = { d: 86_400, h: 3600, m: 60 };
+
+/** Returns the longest wait that `120.0`, `+120`, `"120"`, `1e2`, `120 s`, `2 min`, `PT2H` or a date of another form can mean. */
 function longestReading(value: string, now: number): number {
   const dates = value.includes(':') ? [Date.parse(value), Date.parse(`${value} UTC`)].filter(Number.isFinite) : [];
   // Digits of a date are no seconds.
   const numbers = dates.length > 0 ? [] : (value.match(/\d+(?:\.\d+)?(?:[eE]\+?\d+)?/g) ?? []);
-  return Math.max(leastUnreadable, ...dates.map((date) => date - now), ...numbers.map(secondsOf));
+  const units = dates.length > 0 ? [] : [...value.matchAll(/(\d+(?:\.\d+)?)\s*([dhm])(?!s)/gi)];
+  const waits = units.map(([, count, unit = '']) =>
+    secondsOf(`${Number(count) * (unitSeconds[unit.toLowerCase()] ?? 1)}`),
+  );
+  return Math.max(leastUnreadable, ...dates.map((date) => date - now), ...numbers.map(secondsOf), ...waits);
 }
 
 /** Any number is a number of seconds, but the end of the wait has to stay a time that a Date holds. */

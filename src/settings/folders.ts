@@ -107,8 +107,8 @@ function ownerOf(folder: string): number | undefined {
 }
 
 /**
- * Returns the folder for gates, and for limits while the state folder can't be used. cron and sudo have the folder of a login,
- * and not its variable.
+ * Returns the folder for gates, and for limits while the state folder can't be used. While somebody is logged in cron and sudo have
+ * the folder of that login, and not its variable.
  */
 export function runtimeFolder(
   { XDG_RUNTIME_DIR: runtime }: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fold } from '../rate-limit/fold.ts';
 import { believable, emptyState, type Gate, isSameBoot, type KeyState } from '../rate-limit/key-state.ts';
@@ -29,12 +29,17 @@ export interface GateCopiesOptions {
 export function withGateCopies(state: State, options: GateCopiesOptions): State {
   const { pets, history, presence, isStandIn = false } = state;
   return {
-    limits: new LimitsWithCopies(state.limits, options),
+    limits: limitsWithCopies(state.limits, options),
     ...{ pets, history, presence, isStandIn },
     describe: () => state.describe(),
     check: () => state.check(),
     close: () => state.close(),
   };
+}
+
+/** The same for limits alone. */
+export function limitsWithCopies(store: LimitsStore, options: GateCopiesOptions): LimitsStore {
+  return new LimitsWithCopies(store, options);
 }
 
 /** A gate by the clocks of the machine that wrote it, and the environment of its key. */
@@ -58,17 +63,20 @@ class LimitsWithCopies implements LimitsStore {
     this.#options = options;
     const { runtimeFolder, folder, url } = options;
     this.#folders = [runtimeFolder, url === undefined ? undefined : folder].filter((one) => one !== undefined);
-    if (store.look) this.look = (scope) => store.look?.(scope) ?? Promise.resolve(store.peek(scope));
+    const { look } = store;
+    if (look) this.look = async (scope) => this.#keepOfOthers(scope, await look.call(store, scope));
   }
 
-  /** Reads the copies only for an admission, and writes them only with a gate. */
+  /** Writes the copies before the store, which may have to wait for others: nothing is lost if the process ends meanwhile. */
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
     const missing = records.some(({ type }) => type === 'intent') ? this.#missingGate(scope) : [];
     const gates = records.filter((record): record is AnswerRecord => record.type === 'answer' && asksToWait(record));
+    if (gates.length > 0) await this.#write(scope, this.#after(scope, gates));
     try {
-      const state = await this.#store.fold(scope, [...missing, ...records]);
+      const [start, rest] = records[0]?.type === 'start' ? [records.slice(0, 1), records.slice(1)] : [[], records];
+      const state = await this.#store.fold(scope, [...start, ...missing, ...rest]);
       if (gates.length > 0) await this.#write(scope, state);
-      return state;
+      return await this.#keepOfOthers(scope, state);
     } catch (error) {
       if (gates.length > 0) await this.#keepAlone(scope, gates, error);
       throw error;
@@ -76,7 +84,25 @@ class LimitsWithCopies implements LimitsStore {
   }
 
   peek(scope: string): KeyState {
-    return this.#store.peek(scope);
+    const state = this.#store.peek(scope);
+    const copy = this.#latest(scope);
+    return copy !== undefined && copy.at > state.gate.at ? { ...state, gate: copy } : state;
+  }
+
+  /** A gate that another machine has told of outlasts the state that they share. */
+  async #keepOfOthers(scope: string, state: KeyState): Promise<KeyState> {
+    const { url, clock } = this.#options;
+    const isHeld = url !== undefined && state.gate.at > clock.monotonic();
+    if (isHeld && state.gate.at - 1 > (this.#latest(scope)?.at ?? 0)) await this.#write(scope, state);
+    return state;
+  }
+
+  /** Returns what is known with these gates, for copies. A state that can't be read is none, and one of another boot has no gate. */
+  #after(scope: string, gates: readonly AnswerRecord[]): KeyState {
+    const state = structuredClone(tryTo(() => this.#store.peek(scope)) ?? emptyState());
+    if (!isSameBoot(state.boot, this.#options.clock.boot())) state.gate = emptyState().gate;
+    for (const record of gates) fold(state, record);
+    return state;
   }
 
   async list(): Promise<readonly KnownKey[]> {
@@ -99,7 +125,8 @@ class LimitsWithCopies implements LimitsStore {
     const copy = this.#latest(scope);
     if (copy === undefined) return [];
     // Clocks of a shared state are known to within some milliseconds.
-    if (this.#store.peek(scope).gate.at >= copy.at - 1) return [];
+    const known = this.#store.peek(scope);
+    if (isSameBoot(known.boot, this.#options.clock.boot()) && known.gate.at >= copy.at - 1) return [];
     const { clock } = this.#options;
     const at = clock.monotonic();
     const status = copy.reason === 'refused' ? 429 : 503;
@@ -120,6 +147,8 @@ class LimitsWithCopies implements LimitsStore {
   }
 
   #read(file: string): Copy | undefined {
+    // It is asked before each request: an error would cost more.
+    if (!existsSync(file)) return undefined;
     const text = tryTo(() => readPrivateFile(file)?.text);
     if (text === undefined) return undefined;
     const copy = tryTo(() => parse(text));
@@ -135,7 +164,7 @@ class LimitsWithCopies implements LimitsStore {
   async #write(scope: string, { gate, env }: Pick<KeyState, 'gate' | 'env'>): Promise<unknown> {
     const copy: Copy = { ...gate, boot: this.#options.clock.boot(), env };
     const known = this.#latest(scope);
-    if (known !== undefined && known.at > gate.at) return undefined;
+    if (known !== undefined && known.at >= gate.at) return undefined;
     let failure: unknown;
     let isWritten = false;
     // Late: hardly any command needs it.
@@ -155,8 +184,7 @@ class LimitsWithCopies implements LimitsStore {
   /** The state could not be written. If no copy can be either, nobody else will know of the gate: it is waited for here. */
   async #keepAlone(scope: string, records: readonly AnswerRecord[], cause: unknown): Promise<void> {
     const { clock, interrupted, warn } = this.#options;
-    const state = structuredClone(this.#store.peek(scope));
-    for (const record of records) fold(state, record);
+    const state = this.#after(scope, records);
     if ((await this.#write(scope, state)) === undefined) return;
     const wait = state.gate.at - clock.monotonic();
     if (wait <= 0) return;

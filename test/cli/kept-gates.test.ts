@@ -2,7 +2,7 @@ import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
-import { emptyState } from '../../src/rate-limit/key-state.ts';
+import { emptyState, type KeyState } from '../../src/rate-limit/key-state.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { withGateCopies } from '../../src/state/gate-copies.ts';
 import type { State } from '../../src/state/state.ts';
@@ -125,9 +125,31 @@ test('a program that has a state folder of its own goes by the same gate', async
   }
 });
 
+test('a program whose listener throws on a 429, and one without its state, go by the gate', async () => {
+  const shop = await shopWithState();
+  const { service, clock } = shop;
+  const runtime = join((await temporaryFolders()).state, '..', 'runtime');
+  vi.stubEnv('XDG_RUNTIME_DIR', runtime);
+  try {
+    const options = { baseUrl: service.url, key: service.key, clock, maxWait: 0 };
+    const onLimit = () => {
+      throw new Error('a mistake of the program');
+    };
+    const throwing = createPetstoreClient({ ...options, stateFolder: (await temporaryFolders()).state, onLimit });
+    const without = createPetstoreClient({ ...options, stateUrl: away, onFallback: () => {} });
+    const sent = service.journal().length;
+    for (const client of [throwing, throwing, without]) await expect(client.probe()).rejects.toThrow();
+    expect(service.journal()).toHaveLength(sent + 1);
+    for (const client of [throwing, without]) await client.close();
+  } finally {
+    vi.unstubAllEnvs();
+  }
+});
+
 describe('the copies of a state that fails', () => {
   const scope = '1'.repeat(32);
   const gate = { type: 'answer', id: 'a', status: 429, retryAfter: 60_000, at: 1000, wall: 0 } as const;
+  const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1000, wall: 1000 } as const;
   const intent = { type: 'intent', ids: ['b'], least: 1, by: '', at: 1000, expires: 2000, bulk: false } as const;
 
   async function rig(runtimeFolder?: string) {
@@ -135,19 +157,39 @@ describe('the copies of a state that fails', () => {
     const lines: string[] = [];
     const store = new MemoryLimits();
     let failure: Error | undefined;
+    let isHung = false;
+    let isDamaged = false;
+    let known = emptyState();
     const limits = {
-      fold: (...call: Parameters<MemoryLimits['fold']>) =>
-        failure === undefined ? store.fold(...call) : Promise.reject(failure),
-      peek: () => emptyState(),
+      fold: (...call: Parameters<MemoryLimits['fold']>) => {
+        if (isHung) return new Promise<never>(() => {});
+        return failure === undefined ? store.fold(...call) : Promise.reject(failure);
+      },
+      peek: () => {
+        if (isDamaged) throw new Error('damaged');
+        return known;
+      },
+      look: async () => known,
       list: async () => [],
       clear: async () => {},
     };
     const folder = runtimeFolder ?? (await temporaryFolders()).state;
-    const open = () =>
-      withGateCopies({ limits } as unknown as State, { runtimeFolder: folder, clock, warn: (line) => lines.push(line) })
-        .limits;
+    const open = (url?: string) =>
+      withGateCopies({ limits } as unknown as State, {
+        ...{ runtimeFolder: folder, clock, url },
+        warn: (line) => lines.push(line),
+      }).limits;
     return {
       ...{ clock, lines, folder, open },
+      hang: () => {
+        isHung = true;
+      },
+      damage: (is: boolean) => {
+        isDamaged = is;
+      },
+      know: (state: KeyState) => {
+        known = state;
+      },
       fail: (error: Error | undefined) => {
         failure = error;
       },
@@ -162,6 +204,40 @@ describe('the copies of a state that fails', () => {
     fail(undefined);
     expect(await open().fold(scope, [intent])).toMatchObject({ gate: { at: 61_000 }, inFlight: new Map() });
     expect([lines, clock.sleeps]).toEqual([[], []]);
+  });
+
+  test('are written before the state, which may have to wait for others: nothing is lost if the process ends meanwhile', async () => {
+    const { open, hang } = await rig();
+    const other = open();
+    hang();
+    void open().fold(scope, [gate]);
+    await vi.waitFor(() => expect(other.peek(scope).gate.at).toBe(61_000));
+  });
+
+  test('are written if the state can not even be read any more', async () => {
+    const { open, fail, damage } = await rig();
+    fail(full());
+    damage(true);
+    await expect(open().fold(scope, [gate])).rejects.toThrow('full');
+    damage(false);
+    expect(open().peek(scope).gate.at).toBe(61_000);
+  });
+
+  test('count beside a gate of before a restart, which may look later', async () => {
+    const { open, fail, know } = await rig();
+    fail(full());
+    await expect(open().fold(scope, [gate])).rejects.toThrow('full');
+    fail(undefined);
+    know({ ...emptyState(), boot: 'before', gate: { at: 1e9, wall: 0, length: 1, reason: 'refused' } });
+    expect((await open().fold(scope, [start, intent])).inFlight.size).toBe(0);
+  });
+
+  test('have what another machine has told of, if the state is shared', async () => {
+    const { open, know } = await rig();
+    know({ ...emptyState(), boot: 'boot-1', gate: { at: 61_000, wall: 60_000, length: 60_000, reason: 'refused' } });
+    await open('postgresql://db').look?.(scope);
+    know(emptyState());
+    expect(open().peek(scope).gate.at).toBe(61_000);
   });
 
   test('if they fail too, the command says so and waits itself', async () => {
