@@ -84,7 +84,7 @@ function screenOf({ context }: Invocation, report: BulkReport): BulkReport | und
 const notOfTheRow: ReadonlySet<number> = new Set([401, 429]);
 
 /** In the history a row that was not written, and that the service has not refused, is pending: a resume sends it again. */
-function isPending({ result, error }: BulkRow): boolean {
+export function isPending({ result, error }: BulkRow): boolean {
   const isJudged = isRefusal(error?.status) && !notOfTheRow.has(error?.status ?? 0);
   return result === 'notAttempted' || (result === 'failed' && !isJudged && error?.code !== unreadableStock);
 }

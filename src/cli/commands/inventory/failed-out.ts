@@ -1,11 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
-import type { BulkRow } from '../../../inventory/change.ts';
+import { type BulkRow, owedDelta } from '../../../inventory/change.ts';
 import { type Batches, batchesOf } from '../../../output/batches.ts';
+import { counted } from '../../../output/change-rows.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { unclear } from '../../../writes/classify-failure.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
+import { isPending } from '../../runs/print-report.ts';
 import { confirmReplacing, type ReplacingOptions, rememberWritten, requireCsvName } from '../replace-file.ts';
 
 /** Writes rows to a change file; without rows it is empty but for its header. */
@@ -42,7 +45,8 @@ export interface FailedOut {
 
 /**
  * Returns what writes rows that were not written, in the form that `apply` takes. Each expects the stock that it relied on, so that
- * it is a conflict again if that has changed; an increment relies on none.
+ * it is a conflict again if that has changed. An increment relies on none: one that may have been written, or that a resume
+ * writes, is left out.
  * @throws UsageError as `openChangeFile` does
  */
 export async function openFailedOut(
@@ -55,12 +59,23 @@ export async function openFailedOut(
   const isFile = () => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   return {
     empty: async () => (isFile() ? write([]) : undefined),
-    keep: (rows) =>
-      write(
-        batchesOf(() => rows, exportRow),
-        { deltas: rows.some(({ delta }) => delta !== undefined) },
-      ),
+    keep: async (rows) => {
+      const kept = rows.filter((row) => owedDelta(row) === undefined || isSurelyUnwritten(row));
+      await write(
+        batchesOf(() => kept, exportRow),
+        { deltas: kept.some(({ delta }) => delta !== undefined) },
+      );
+      const left = rows.length - kept.length;
+      if (left === 0) return;
+      const why = left === 1 ? 'a resume sends it, or it may' : 'a resume sends them, or they may';
+      await invocation.messages.note(`${counted(left, 'delta')} left out of ${file}, since ${why} have been written.`);
+    },
   };
+}
+
+/** Reports whether a row was not written, and its run will not send it any more. */
+function isSurelyUnwritten(row: BulkRow): boolean {
+  return row.result === 'conflict' ? row.error?.code !== unclear : row.result === 'failed' && !isPending(row);
 }
 
 function exportRow({ petId, before, expected, after, delta, reason, ref }: BulkRow): ExportRow {

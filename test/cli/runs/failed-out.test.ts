@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { answers, drop, storeInstead } from '../../support/scripted-actions.ts';
+import type { Action } from '../../support/scripted-service.ts';
+import { openTill } from '../../support/till.ts';
+
+const flags = '--yes --retries 0 --concurrency 1';
+/** Rows of deltas in a change file that petstock has written. */
+const deltasIn = (file: string) => readFileSync(file, 'utf8').trim().split('\n').slice(1);
+
+test.each<[what: string, action: Action, kept: string[], sums: number[]]>([
+  ['a row that was refused', answers(400), ['1,,,,5,,'], [15, 15]],
+  ['not one that a resume sends, nor those after it', answers(401), [], [15, 15]],
+  ['not one that was written otherwise', storeInstead(12), [], [12, 15]],
+])('--failed-out has deltas that nothing else writes: %s', async (_what, action, kept, sums) => {
+  const till = await openTill();
+  const file = till.file('delivery.csv', 'petId,delta\n1,5\n2,5\n');
+  const failed = till.file('failed.csv', '');
+  till.service.next('PATCH /inventory/1', action);
+  const { stderr } = await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`);
+  expect(deltasIn(failed)).toEqual(kept);
+  const left = kept.length === 0;
+  expect(stderr.replace(/\s+/g, ' ').includes(`left out of ${failed}, since a resume`)).toBe(left);
+  await till.run(`inventory apply ${failed} --yes`);
+  await till.run('inventory apply --resume latest --yes');
+  expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual(sums);
+});
+
+test('--failed-out has no delta that may have been written, after a resume neither', async () => {
+  const till = await openTill();
+  const file = till.file('delivery.csv', 'petId,delta\n1,5\n');
+  const failed = till.file('failed.csv', '');
+  let isBack = () => {};
+  till.service.next('PATCH', (exchange) => {
+    exchange.commit();
+    isBack = till.service.always('GET /inventory', drop);
+    exchange.drop();
+  });
+  expect((await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`)).code).toBe(8);
+  expect(deltasIn(failed)).toEqual([]);
+  isBack();
+  till.service.sell(1, 1);
+  till.clock.advance(60_000);
+  const resumed = await till.run(`inventory apply --resume latest ${flags} --json --failed-out ${failed}`);
+  expect(await till.rows(resumed)).toMatchObject([{ result: 'conflict', error: { code: 'unclear' } }]);
+  expect(deltasIn(failed)).toEqual([]);
+});
