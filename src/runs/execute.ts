@@ -3,6 +3,7 @@ import type { InventoryItem } from '../inventory/items.ts';
 import { type Guards, guardFaults, planTotals } from '../inventory/plan.ts';
 import type { RunHead } from '../inventory/run-records.ts';
 import { NotFoundError, type PetstockError, UsageError } from '../shared/errors.ts';
+import type { Outcome } from '../state/history.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 import { rowErrorOf } from '../writes/classify-failure.ts';
 import { rebase } from '../writes/rebase.ts';
@@ -38,6 +39,8 @@ export interface ResumedRun {
   readonly log: RunLog | undefined;
   /** The number of each row in the run. */
   readonly numbers: readonly number[];
+  /** Of rows that are not written: they are final, so that they wait until the plan is agreed to. */
+  readonly outcomes: readonly Outcome[];
   readonly uncounted: BulkReport['uncounted'];
 }
 
@@ -95,6 +98,7 @@ export async function execute(
   const { where } = site;
   const { dryRun } = options;
   if (dryRun || !rows.some(({ result }) => result === 'planned')) {
+    await settleUnwritten(resumed);
     const report = reportOf(site, plan, resumed?.run ?? null, dryRun);
     const end = { report, progression: undefined, cause: undefined, where, isResumed: resumed !== undefined };
     return { report, progression: undefined, error: dryRun ? dryRunErrorOf(end) : runErrorOf(end) };
@@ -102,7 +106,12 @@ export async function execute(
   await audience.agree?.(rows);
   const stock = await freshStock(site, plan, options);
   await plan.mayBegin?.();
+  await settleUnwritten(resumed);
   return write(site, { ...plan, stock }, options, audience);
+}
+
+async function settleUnwritten(resumed: ResumedRun | undefined): Promise<void> {
+  for (const outcome of resumed?.outcomes ?? []) await resumed?.log?.settle([outcome]);
 }
 
 /** @throws UsageError if a plan is larger than `--max-changes` or `--max-zero` allow */

@@ -20,13 +20,16 @@ export async function planResume(site: RunSite, run: RunRecord, log: RunLog | un
   const { history } = site.state;
   const rows: BulkRow[] = [];
   const numbers: number[] = [];
+  const outcomes: Outcome[] = [];
   for await (const recorded of inPages(history.rows(run.run))) {
     const open = recorded.filter(isUnanswered);
     const answers = await history.writesAfter(run, open);
     const later = new Map(open.map((row, index) => [row, answers[index]]));
     for (const row of recorded) {
       const resumed = resumeRow(row, { stock: stock.quantities, laterWrites: later.get(row) ?? [] });
-      if (resumed.outcome !== undefined) await log?.settle([resumed.outcome]);
+      // That it was written is so whatever becomes of the plan.
+      if (resumed.outcome?.result === 'applied') await log?.settle([resumed.outcome]);
+      else if (resumed.outcome !== undefined) outcomes.push(resumed.outcome);
       rows.push(resumed.row);
       numbers.push(row.row);
     }
@@ -36,6 +39,7 @@ export async function planResume(site: RunSite, run: RunRecord, log: RunLog | un
     run: run.run,
     log,
     numbers,
+    outcomes,
     uncounted: { unchanged, skipped: skipped ?? 0, notEdited: notEdited ?? 0 },
   };
   const { mark, readAt } = stock;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { answers } from '../../support/scripted-actions.ts';
 import { openTill } from '../../support/till.ts';
 
 test('a sale while the confirmation stands open is not overwritten', async () => {
@@ -32,6 +33,24 @@ test('a sale while it is asked for a stock below zero: it asks again, about the 
   expect(await till.run('inventory adjust 1 -15', { terminal: 100, prompts: { confirm } })).toMatchObject({ code: 0 });
   expect(asked).toMatchObject([expect.stringContaining('10 → -5'), expect.stringContaining('7 → -8')]);
   expect(till.service.stockOf(1)).toBe(-8);
+});
+
+test.each([
+  ['--max-zero 0', '--yes --max-zero 0'],
+  ['a no', ''],
+])('a resume that is refused by %s leaves each row as it was', async (_by, options) => {
+  const till = await openTill();
+  const file = till.file('sales.csv', 'petId,delta\n1,-10\n2,-7\n3,-1\n');
+  till.service.next('PATCH', answers(401));
+  expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
+  till.service.sell(2, 8);
+  const resume = 'inventory apply --resume latest';
+  const prompts = { confirm: () => Promise.resolve(false) };
+  const refused = await till.run(`${resume} ${options}`.trim(), { terminal: 100, prompts });
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('othing more was written') });
+  till.service.sell(2, -8);
+  expect((await till.run(`${resume} --yes`)).code).toBe(0);
+  expect([1, 2, 3].map(till.service.stockOf)).toEqual([0, 3, 9]);
 });
 
 test.each([
