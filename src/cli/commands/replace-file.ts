@@ -34,7 +34,7 @@ export async function confirmReplacing(
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found?.isFile() || found.size === 0) return;
   const { context, questions } = invocation;
-  const isInput = inputs.some((input) => isSameFile(input === '-' ? (context.stdin.descriptor ?? '') : input, file));
+  const isInput = isOneOf(invocation, inputs, file);
   if (force && !isInput) return;
   if (await new WrittenFiles(context.folders.state).isUnchanged(file)) return;
   if (isInput) {
@@ -51,6 +51,11 @@ export async function confirmReplacing(
   }
   if (!questions.willAsk() || (await context.prompts.confirm(`${file} is there already. Replace it?`))) return;
   throw new UsageError(`Not confirmed; ${file} is as it was`);
+}
+
+/** Reports whether a command reads the file. @param inputs `-` is stdin */
+export function isOneOf({ context }: Invocation, inputs: readonly string[], file: string): boolean {
+  return inputs.some((input) => isSameFile(input === '-' ? (context.stdin.descriptor ?? '') : input, file));
 }
 
 /** To be called once it is written: it may be replaced as long as it stays as it is. */

@@ -21,8 +21,8 @@ export interface PlanJob extends RunPlan {
   readonly look: string;
   /** The names of pets; undefined: those of the setting `codes`. */
   readonly names?: PetNames | undefined;
-  /** Is called once the run is recorded. */
-  onBegun?(run: string): void;
+  /** Is called once the run is recorded, before its first request. */
+  readonly onBegun?: ((run: string) => Promise<void>) | undefined;
 }
 
 export interface PlanOptions extends RunOptions {
@@ -113,7 +113,7 @@ function createAudience(session: Session, job: PlanJob, options: PlanOptions): R
       await questions.confirm({ question, typed, stdinIsTaken, look: job.look, ...undone });
     },
     begun: async (run, count) => {
-      job.onBegun?.(run);
+      await job.onBegun?.(run);
       progress = await messages.startProgress(count, (requests) => estimator(requests).seconds);
       onInterrupt = () => {
         // At once, since a second Ctrl-C ends the process without another word.

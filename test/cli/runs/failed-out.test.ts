@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { answers, drop, storeInstead } from '../../support/scripted-actions.ts';
+import { answers, drop, hang, storeInstead } from '../../support/scripted-actions.ts';
 import type { Action } from '../../support/scripted-service.ts';
-import { openTill } from '../../support/till.ts';
+import { killAt, openTill } from '../../support/till.ts';
 
 const flags = '--yes --retries 0 --concurrency 1';
 /** Rows of deltas in a change file that petstock has written. */
@@ -43,5 +43,23 @@ test('--failed-out has no delta that may have been written, after a resume neith
   till.clock.advance(60_000);
   const resumed = await till.run(`inventory apply --resume latest ${flags} --json --failed-out ${failed}`);
   expect(await till.rows(resumed)).toMatchObject([{ result: 'conflict', error: { code: 'unclear' } }]);
+  expect(deltasIn(failed)).toEqual([]);
+});
+
+test.each([
+  ['a service that is away', ''],
+  ['a guard', ' --max-zero 0'],
+])('a file that is applied and written anew keeps its rows if no run begins: %s', async (_what, guard) => {
+  const till = await openTill();
+  const file = till.file('counts.csv', 'petId,quantity\n1,0\n2,5\n');
+  const failed = till.file('failed.csv', '');
+  till.service.next('PATCH', answers(400), answers(400));
+  await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`);
+  const text = readFileSync(failed, 'utf8');
+  if (guard === '') till.service.next('GET', drop);
+  const again = `inventory apply ${failed} ${flags} --failed-out ${failed}`;
+  expect([2, 5]).toContain((await till.run(again + guard)).code);
+  expect(readFileSync(failed, 'utf8')).toBe(text);
+  await killAt(till, hang, again);
   expect(deltasIn(failed)).toEqual([]);
 });

@@ -44,7 +44,8 @@ export async function runFile(invocation: Invocation, file: string, options: Fil
   await withWayOn(command, async () => {
     const { session, job, guard } = await readAndPlan(invocation, { file, command, look }, options, failedOut);
     try {
-      await performPlan(session, job, { ...options, keepFailed: failedOut?.keep, stdinIsTaken });
+      const { keep, empty: onBegun } = failedOut ?? {};
+      await performPlan(session, { ...job, onBegun }, { ...options, keepFailed: keep, stdinIsTaken });
     } catch (error) {
       throw guard.named(error);
     }
@@ -59,8 +60,8 @@ async function readAndPlan(
   failedOut: FailedOut | undefined,
 ): Promise<PlannedFile & { readonly session: Session }> {
   const { file, look } = applied;
-  // --failed-out may name the input: it is emptied only after that was read, even if that failed.
-  const content = await read(invocation, file, options).finally(() => options.dryRun || failedOut?.empty());
+  const isKept = options.dryRun || failedOut?.isInput;
+  const content = await read(invocation, file, options).finally(() => isKept || failedOut?.empty());
   if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken: file === '-', look });
   const session = await openSession(invocation);
   return { session, ...(await planFile(session, { ...applied, content }, options)) };

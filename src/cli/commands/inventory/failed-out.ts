@@ -9,7 +9,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { unclear } from '../../../writes/classify-failure.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { isPending } from '../../runs/print-report.ts';
-import { confirmReplacing, type ReplacingOptions, rememberWritten, requireCsvName } from '../replace-file.ts';
+import { confirmReplacing, isOneOf, type ReplacingOptions, rememberWritten, requireCsvName } from '../replace-file.ts';
 
 /** Writes rows to a change file; without rows it is empty but for its header. */
 type WriteRows = (rows: Batches<ExportRow>, options?: { readonly deltas: boolean }) => Promise<void>;
@@ -38,6 +38,8 @@ export async function openChangeFile(
 
 /** The file of `--failed-out`. */
 export interface FailedOut {
+  /** It is what the command reads: its rows stay until their run begins. */
+  readonly isInput: boolean;
   /** Takes last night's rows out of it. */
   empty(): Promise<void>;
   keep(rows: readonly BulkRow[]): Promise<void>;
@@ -58,6 +60,7 @@ export async function openFailedOut(
   const write = await openChangeFile(invocation, '--failed-out', file, replacing);
   const isFile = () => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   return {
+    isInput: isOneOf(invocation, replacing.inputs ?? [], file),
     empty: async () => (isFile() ? write([]) : undefined),
     keep: async (rows) => {
       const kept = rows.filter((row) => owedDelta(row) === undefined || isSurelyUnwritten(row));

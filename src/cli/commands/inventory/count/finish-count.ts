@@ -132,7 +132,7 @@ async function writeStock(
     subject: { command: 'inventory count', contentHash: hashOf(session) },
     intention: { verb: 'Write' as const },
     names: names.size > 0 ? names : undefined,
-    onBegun: (id: string) => {
+    onBegun: async (id: string) => {
       begun = id;
     },
   };
