@@ -13,14 +13,14 @@ import { openSession, type Session, withWayOn } from './session.ts';
  * Resumes a run.
  * @param text its id, its last four characters, or `latest`
  * @param onBegin is called once it is known which run it is, unless it is a dry run
- * @param whenFailed returns what is thrown instead of the failure of the run
+ * @param whenEnded is given the failure of the run, if any, and returns what is thrown instead
  */
 export async function resumeRun(
   invocation: Invocation,
   text: string,
   options: PlanOptions,
   onBegin: () => Promise<void>,
-  whenFailed: (session: Session, run: RunRecord, error: unknown) => Promise<unknown>,
+  whenEnded: (session: Session, run: RunRecord, error: unknown) => Promise<unknown>,
 ): Promise<void> {
   const { questions, service, where } = invocation;
   const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
@@ -37,11 +37,9 @@ export async function resumeRun(
       const session = await openSession(invocation);
       requireSameService(run, session.connection, command);
       await service.announce();
-      try {
-        await goOn(session, run, look, options);
-      } catch (error) {
-        throw options.dryRun ? error : await whenFailed(session, run, error);
-      }
+      const error: unknown = await goOn(session, run, look, options).catch((reason: unknown) => reason);
+      const ended = options.dryRun ? error : await whenEnded(session, run, error);
+      if (ended !== undefined) throw ended;
     },
     'nothing more was sent',
   );

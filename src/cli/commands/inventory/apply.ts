@@ -108,10 +108,10 @@ async function resume(
   const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
   const given = { ...bulk, keepFailed: failedOut?.keep, stdinIsTaken: false };
   const empty = async () => failedOut?.empty();
-  await resumeRun(invocation, run, given, empty, async (session, { command, contentHash }, error) => {
-    if (command !== 'inventory count') return error;
+  await resumeRun(invocation, run, given, empty, async (session, record, error) => {
+    if (record.command !== 'inventory count') return error;
     const { withRestOfRun } = await import('./count/rest.ts');
-    return withRestOfRun(session, contentHash, error);
+    return withRestOfRun(session, record, error);
   });
 }
 

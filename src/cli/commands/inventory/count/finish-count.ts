@@ -125,24 +125,17 @@ async function writeStock(
   { rows, stock }: CountPlan,
   options: FinishOptions,
 ): Promise<void> {
-  let begun: string | undefined;
   const { names } = session.codes;
   const job = {
     ...{ rows, stock, look: `${options.wayOn} --dry-run` },
     subject: { command: 'inventory count', contentHash: hashOf(session) },
     intention: { verb: 'Write' as const },
     names: names.size > 0 ? names : undefined,
-    onBegun: async (id: string) => {
-      begun = id;
-    },
+    // Whatever becomes of the run, nothing of the session is in another one.
+    onBegun: async (id: string) => session.end({ how: 'applied', run: id }),
   };
-  try {
-    await performPlan(run, job, { ...options, stdinIsTaken: false });
-    if (!options.dryRun) session.end({ how: 'applied', run: begun ?? null });
-  } catch (error) {
-    if (begun !== undefined) session.end({ how: 'applied', run: begun });
-    throw error;
-  }
+  await performPlan(run, job, { ...options, stdinIsTaken: false });
+  if (!options.dryRun && session.isOpen) session.end({ how: 'applied', run: null });
 }
 
 /** @throws UsageError at once if there is no folder for the file, or a file that may not be replaced */

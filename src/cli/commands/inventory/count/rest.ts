@@ -49,7 +49,7 @@ export function requireLeft(session: SessionFacts, { run, scans }: Rest, options
     });
   }
   if (scans.length === 0) {
-    requireOpen(session, options);
+    if (run.state === 'done') requireOpen(session, options);
     throw new UsageError(`Session ${name} was applied, by run ${run.run}; nothing was sent`, {
       hint: `petstock history show ${run.run}`,
     });
@@ -79,11 +79,13 @@ export async function withRest(
   return error.with({ message, hint: commandFor(` ${name}`, words, whereOptions(run.invocation.where)) });
 }
 
-/** As `withRest`, of the session on this machine whose run has this hash. */
-export function withRestOfRun(run: Session, contentHash: string | undefined, error: unknown): Promise<unknown> {
-  return withSessions(run.invocation, async (sessions) => {
-    const session = sessions.list(true).find((each) => hashOf(each) === contentHash);
-    return session === undefined ? error : withRest(run, sessions, session, { error, words: '' });
+/** As `withRest`, of the session on this machine that a run is of, which is finished with that. @param error undefined: none */
+export function withRestOfRun(session: Session, { run, contentHash }: RunRecord, error: unknown): Promise<unknown> {
+  return withSessions(session.invocation, async (sessions) => {
+    const counted = sessions.list(true).find((each) => hashOf(each) === contentHash);
+    if (counted === undefined) return error;
+    if (counted.end === undefined) sessions.take(counted).end({ how: 'applied', run });
+    return withRest(session, sessions, counted, { error, words: '' });
   });
 }
 

@@ -111,6 +111,10 @@ async function openChosen(
     return new OpenSession({ head: { ...about, session: '', at: 0 }, codes, scans: [] });
   }
   const sources = choice.kind === 'merge' ? choice.sessions : [choice.session];
+  for (const source of choice.kind === 'merge' ? sources : []) {
+    const rest = await restOf(run, source);
+    if (rest !== undefined) requireLeft(source, { ...rest, scans: [] }, options);
+  }
   const hasCodes = sources.some(({ codes }) => codes.pets.size + codes.names.size > 0);
   const codes = hasCodes ? given : await ofShop();
   if (choice.kind === 'merge') return dryRun ? trialOfMerge(sources, codes) : sessions.merge(sources, codes);

@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { InterruptedError } from '../../../../../src/shared/errors.ts';
+import { loadEngine } from '../../../../../src/state/sqlite/engine.ts';
 import { stockOf } from '../../../../support/changes.ts';
-import { openShop } from '../../../../support/shop.ts';
-import { count, person, sessionIn, statesIn, writes } from './count-rig.ts';
+import { openShop, type Shop } from '../../../../support/shop.ts';
+import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
 
 test('Ctrl-C keeps the session, and says how to go on', async () => {
   const shop = await openShop();
@@ -54,12 +56,12 @@ test('a run of it that breaks off is resumed, and the session makes no other one
   expect(['4', '5', '8'].map((petId) => stock.get(petId))).toEqual([1, 9, 1]);
 });
 
-test('a crash once its run has begun: the session finds the run, and makes no other one', async () => {
-  const shop = await openShop();
+/** A count whose process dies with the first PATCH of its run. @returns its session */
+async function killedCount(shop: Shop, lines: string, args: string): Promise<string> {
   const lost: Promise<never> = new Promise(() => {});
   await new Promise<void>((resolve) => {
     let isKilled = false;
-    void count(shop, '4 x2\n', '--yes', {
+    void count(shop, lines, args, {
       onSent: ({ method }) => {
         isKilled = method === 'PATCH';
         if (isKilled) resolve();
@@ -70,9 +72,38 @@ test('a crash once its run has begun: the session finds the run, and makes no ot
       },
     });
   });
-  const on = await count(shop, '4\n', `${await sessionIn(shop)} --yes`);
+  return sessionIn(shop);
+}
+
+test('a crash once its run has begun: the session finds the run, and makes no other one', async () => {
+  const shop = await openShop();
+  const session = await killedCount(shop, '4 x2\n', '--yes');
+  const on = await count(shop, '4\n', `${session} --yes`);
   expect(on).toMatchObject({ code: 2, requests: [] });
   expect(on.stderr).toMatch(/Error: Session \w{4} was applied, (by run|and run) \S+/);
+});
+
+test.each([
+  ['at once after its run began', true],
+  ['before its session knew of the run', false],
+])('a delivery whose process died is not added again, by a merge or after a prune: %s', async (_when, knows) => {
+  const shop = await openShop();
+  const stock = (await stockOf(shop)).get('4') ?? 0;
+  const session = await killedCount(shop, '4 x5\n', '--new --add --yes');
+  shop.clock.advance(60_000);
+  const { DatabaseSync } = await loadEngine();
+  const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
+  if (!knows) database.exec('UPDATE counts SET ended = NULL');
+  database.close();
+  expect((await count(shop, '8\n', '--new --add --yes --max-changes 0')).code).toBe(2);
+  const [other] = (await sessionsIn(shop)).filter((name) => name !== session);
+  const merged = await count(shop, '', `--merge ${session} ${other} --yes`);
+  expect(merged).toMatchObject({ code: 2, requests: [] });
+  expect((await shop.run('inventory apply --resume latest --yes')).code).toBe(0);
+  expect(await statesIn(shop)).toEqual(['applied', 'open']);
+  expect((await shop.run('history prune --keep 0 --yes')).code).toBe(0);
+  expect((await count(shop, '', `${session} --yes`)).code).toBe(2);
+  expect((await stockOf(shop)).get('4')).toBe(stock + 5);
 });
 
 test('without the service the count goes on, and the pets are looked at in the end', async () => {
