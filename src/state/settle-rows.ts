@@ -149,31 +149,44 @@ function leaseWrites({ run, service }: BegunRun, { isArriving, outcomes }: Alike
   );
 }
 
-/** Rows of a run were taken back: each counts once, whoever takes it back first. */
-function* markingUndone(at: Moment, by: string, undoes: string, rows: readonly number[]): Work<void> {
-  const [[target] = []] = yield [statement('SELECT id, undone_by FROM petstock.runs WHERE run = ?', undoes)];
+/**
+ * Rows of a run were taken back: each counts once, whoever takes it back first. What such a row had taken back itself is there again.
+ * @param isBack the other way round: they were taken back by that run, and no longer are
+ */
+function* markingUndone(at: Moment, by: string, undoes: string, rows: readonly number[], isBack = false): Work<void> {
+  const [[target] = []] = yield [statement('SELECT id, undoes, undone_by FROM petstock.runs WHERE run = ?', undoes)];
   if (target === undefined) return;
   const id = Number(target.id);
+  const [condition, taker] = isBack ? ['= ?', [by]] : ['IS NULL', []];
   const known = yield piecesOf(rows).map((piece) =>
     statement(
-      `SELECT row FROM petstock.rows WHERE run = ? AND undone_by IS NULL AND row IN ${listOf(piece)}`,
-      id,
-      ...piece,
+      `SELECT row, line FROM petstock.rows WHERE run = ? AND undone_by ${condition} AND row IN ${listOf(piece)}`,
+      ...[id, ...taker, ...piece],
     ),
   );
-  const first = known.flat().map(({ row }) => Number(row));
+  const changed = known.flat().map(({ row, line }) => ({ row: Number(row), line: Number(line) }));
+  if (changed.length === 0) return;
   const undoneBy = new Set(texts(target.undone_by)).add(by);
+  if (isBack) {
+    const takenBy = 'SELECT row FROM petstock.rows WHERE run = ? AND undone_by = ? LIMIT ?';
+    const [taken = []] = yield [statement(takenBy, id, by, changed.length + 1)];
+    if (taken.length === changed.length) undoneBy.delete(by);
+  }
   at.writes.push(
-    ...piecesOf(first).map((piece) =>
-      statement(`UPDATE petstock.rows SET undone_by = ? WHERE run = ? AND row IN ${listOf(piece)}`, by, id, ...piece),
+    ...piecesOf(changed).map((piece) =>
+      statement(
+        `UPDATE petstock.rows SET undone_by = ? WHERE run = ? AND row IN ${listOf(piece)}`,
+        ...[isBack ? null : by, id, ...piece.map(({ row }) => row)],
+      ),
     ),
     statement(
       'UPDATE petstock.runs SET undone = undone + ?, undone_by = ? WHERE id = ?',
-      first.length,
-      JSON.stringify([...undoneBy]),
-      id,
+      ...[isBack ? -changed.length : changed.length, JSON.stringify([...undoneBy]), id],
     ),
   );
+  const before = text(target.undoes);
+  const lines = changed.map(({ line }) => line);
+  if (before !== undefined) yield* markingUndone(at, undoes, before, lines, !isBack);
 }
 
 /** @property sql the number of each row, given `value` */

@@ -486,6 +486,23 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await collect(ours.history.rows(log.run)))[0]?.undoneBy).toBe(undo.run);
       });
 
+      it('has a row back once its undo was undone, and so on', async () => {
+        const chain = [await write(ours, 7n)];
+        const undo = async () => chain.push(await write(ours, 7n, {}, { command: 'undo', undoes: chain.at(-1)?.run }));
+        const undone = () => Promise.all(chain.map(async ({ run }) => (await theirs.history.run(run)).undone));
+        await undo();
+        expect(await undone()).toEqual([1, 0]);
+        await undo();
+        expect(await undone()).toEqual([0, 1, 0]);
+        const [first, second] = chain.map(({ run }) => run);
+        expect((await theirs.history.run(`${first}`)).undoneBy).toEqual([]);
+        expect((await collect(theirs.history.rows(`${first}`)))[0]?.undoneBy).toBeUndefined();
+        await undo();
+        expect(await undone()).toEqual([1, 0, 1, 0]);
+        expect((await theirs.history.run(`${first}`)).undoneBy).toEqual([second]);
+        expect((await collect(theirs.history.rows(`${first}`)))[0]?.undoneBy).toBe(second);
+      });
+
       it('knows what was written after a row, but for what was taken back', async () => {
         const first = await write(ours, 7n);
         const second = await write(theirs, 7n, { quantity: 9 });

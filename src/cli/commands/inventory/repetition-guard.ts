@@ -5,6 +5,7 @@ import { ConflictError, UsageError } from '../../../shared/errors.ts';
 import { sentence } from '../../../shared/parsed.ts';
 import { whereOptions } from '../../../shared/where.ts';
 import type { RunRecord } from '../../../state/history.ts';
+import { unclear } from '../../../writes/classify-failure.ts';
 import type { Session } from '../../runs/session.ts';
 
 /**
@@ -54,7 +55,7 @@ export class RepetitionGuard {
     refuseUnfinished(name, runs);
     const known = this.#known;
     this.#known = new Set(runs.map(({ run }) => run));
-    const written = runs.find((run) => !known?.has(run.run) && hasWritten(run));
+    const written = await this.#lastWritten(runs.filter(({ run }) => known?.has(run) !== true));
     this.#earlier ??= written;
     if (written === undefined || !hasDeltas) return undefined;
     const asks = invocation.questions.willAsk(file === '-');
@@ -75,6 +76,17 @@ export class RepetitionGuard {
     if (run === undefined || !(error instanceof ConflictError) || error.run !== undefined) return error;
     const message = `${sentence(error.message)} ${this.#appliedText(run)}`;
     return error.with({ message, hint: `petstock history show ${run.run}` });
+  }
+
+  /** The newest that has written, or may have, what was not undone since. */
+  async #lastWritten(runs: readonly RunRecord[]): Promise<RunRecord | undefined> {
+    const { history } = this.#session.connection.state;
+    for (const run of runs) {
+      for await (const { result, error, undoneBy } of history.rows(run.run, ['applied', 'differs', 'conflict'])) {
+        if (undoneBy === undefined && (result !== 'conflict' || error?.code === unclear)) return run;
+      }
+    }
+    return undefined;
   }
 
   #appliedText({ at, run }: RunRecord): string {
@@ -103,9 +115,4 @@ function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {
       },
     );
   }
-}
-
-/** Anything that was not undone. */
-function hasWritten({ counts, undone }: RunRecord): boolean {
-  return counts.applied + counts.differs > undone;
 }

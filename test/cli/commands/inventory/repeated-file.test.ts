@@ -1,6 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { changeFile, stockOf } from '../../../support/changes.ts';
+import { hang } from '../../../support/scripted-actions.ts';
 import { openShop, type Shop } from '../../../support/shop.ts';
+import { killAt, openTill } from '../../../support/till.ts';
 
 let shop: Shop;
 let before: ReadonlyMap<string, number>;
@@ -75,4 +77,29 @@ test('an edited export that is applied once more is a conflict that names the ru
   expect(again.stderr).toContain(`\nHint: petstock history show ${run}\n`);
   expect((await shop.run(`undo ${run} --yes`)).code).toBe(0);
   expect((await shop.run(['inventory', 'apply', file, '--yes'])).code).toBe(0);
+});
+
+test('a file whose undo was undone counts as applied, and can be undone again', async () => {
+  expect(await shop.run(apply)).toMatchObject({ code: 0 });
+  const newest = async () => JSON.parse((await shop.run('history list --json')).stdout)[0].run;
+  for (let times = 0; times < 2; times += 1) {
+    expect((await shop.run(`undo ${await newest()} --yes`)).code).toBe(0);
+  }
+  expect(await shop.run(apply)).toMatchObject({ code: 2, stderr: expect.stringContaining('Nothing was sent') });
+  expect(await added()).toEqual([1, 1, 1]);
+  expect((await shop.run('undo --last --yes')).code).toBe(0);
+  expect(await added()).toEqual([0, 0, 0]);
+});
+
+test('a delta of which nobody knows whether it was written is not added once more', async () => {
+  const till = await openTill();
+  const file = till.file('delivery.csv', 'petId,delta\n1,5\n');
+  await killAt(till, hang, `inventory apply ${file} --yes`);
+  till.service.sell(1, 1);
+  expect((await till.run('inventory apply --resume latest --yes')).code).toBe(8);
+  expect(await till.run(`inventory apply ${file} --yes`)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Nothing was sent'),
+  });
+  expect(till.service.stockOf(1)).toBe(9);
 });
