@@ -71,13 +71,17 @@ class LimitsWithCopies implements LimitsStore {
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
     const missing = records.some(({ type }) => type === 'intent') ? this.#missingGate(scope) : [];
     const gates = records.filter((record): record is AnswerRecord => record.type === 'answer' && asksToWait(record));
-    if (gates.length > 0) await this.#write(scope, this.#after(scope, gates));
+    const early = gates.length > 0 ? this.#write(scope, this.#after(scope, gates)) : undefined;
+    // Other machines are told meanwhile.
+    if (this.#options.url === undefined) await early;
     try {
       const [start, rest] = records[0]?.type === 'start' ? [records.slice(0, 1), records.slice(1)] : [[], records];
       const state = await this.#store.fold(scope, [...start, ...missing, ...rest]);
+      await early;
       if (gates.length > 0) await this.#write(scope, state);
       return await this.#keepOfOthers(scope, state);
     } catch (error) {
+      await early;
       if (gates.length > 0) await this.#keepAlone(scope, gates, error);
       throw error;
     }

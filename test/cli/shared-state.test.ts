@@ -110,8 +110,9 @@ test('state check looks at the stock-takes of this machine, too, which are in a 
   expect(await run('state check', { env })).toMatchObject({ code: 0, stderr: 'The state is sound.\n' });
   const file = join(folders.state, 'state.db');
   const cut = readFileSync(file).subarray(0, 4000);
-  writeFileSync(file, cut);
-  for (const name of ['state.db-wal', 'state.db-shm']) rmSync(join(folders.state, name), { force: true });
+  // Another file: SQLite may write to the one that was open once its statements are collected.
+  for (const name of ['state.db', 'state.db-wal', 'state.db-shm']) rmSync(join(folders.state, name), { force: true });
+  writeFileSync(file, cut, { mode: 0o600 });
   const { code, stdout, stderr } = await run('state check --json', { env });
   expect({ code, found: JSON.parse(stdout) }).toMatchObject({ code: 1, found: { sound: false } });
   expect(stderr).toContain(file);
