@@ -23,7 +23,8 @@ export interface SessionHead {
 
 /** How a session has ended. */
 export type SessionEnd =
-  | { readonly how: 'applied'; readonly run: string | null }
+  /** `left`: pets without a row in the run, since what they would come to was not known. */
+  | { readonly how: 'applied'; readonly run: string | null; readonly left?: readonly string[] }
   | { readonly how: 'written'; readonly file: string }
   | { readonly how: 'merged'; readonly into: string }
   | { readonly how: 'discarded' };

@@ -1,6 +1,6 @@
 import { changeFileText, type ExportRow } from '../../../../change-files/change-file-text.ts';
 import { shortOf } from '../../../../counts/sessions.ts';
-import type { BulkRow, Change } from '../../../../inventory/change.ts';
+import { type BulkRow, type Change, isWrong } from '../../../../inventory/change.ts';
 import { grouped } from '../../../../inventory/grouped.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
 import { type Batches, batchesOf } from '../../../../output/batches.ts';
@@ -97,7 +97,9 @@ async function planOf(run: Session, counting: Counting, options: FinishOptions):
     new Set([...units.keys(), ...((options.all && options.petIds) || [])]),
   );
   const unknowns = counting.unknowns();
-  const there = new Set([...stock.quantities.keys(), ...(stock.quantities.unreadable?.keys() ?? [])]);
+  const { quantities } = stock;
+  const unusable = [quantities.unreadable, quantities.outdated].flatMap((bad) => [...(bad?.keys() ?? [])]);
+  const there = new Set([...quantities.keys(), ...unusable]);
   for (const [petId, quantity] of units) {
     if (there.has(petId)) continue;
     units.delete(petId);
@@ -113,7 +115,7 @@ async function planOf(run: Session, counting: Counting, options: FinishOptions):
     return { line: index + 1, petId, quantity, delta, expected: undefined, reason, ref };
   });
   const env = whereName(invocation.where);
-  const { rows } = planChanges(changes, stock.quantities, { env });
+  const { rows } = planChanges(changes, quantities, { env });
   return { rows, stock, unknowns };
 }
 
@@ -126,13 +128,14 @@ async function writeStock(
   options: FinishOptions,
 ): Promise<void> {
   const { names } = session.codes;
+  const left = rows.flatMap((row) => (isWrong(row) && row.after === undefined ? `${row.petId}` : []));
   const job = {
     ...{ rows, stock, look: `${options.wayOn} --dry-run` },
     subject: { command: 'inventory count', contentHash: hashOf(session) },
     intention: { verb: 'Write' as const },
     names: names.size > 0 ? names : undefined,
     // Whatever becomes of the run, nothing of the session is in another one.
-    onBegun: async (id: string) => session.end({ how: 'applied', run: id }),
+    onBegun: async (id: string) => session.end({ how: 'applied', run: id, left }),
   };
   await performPlan(run, job, { ...options, stdinIsTaken: false });
   if (!options.dryRun && session.isOpen) session.end({ how: 'applied', run: null });

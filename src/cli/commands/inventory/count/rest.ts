@@ -7,6 +7,7 @@ import { PetstockError, UsageError } from '../../../../shared/errors.ts';
 import { sentence } from '../../../../shared/parsed.ts';
 import { whereOptions } from '../../../../shared/where.ts';
 import type { RunRecord } from '../../../../state/history.ts';
+import { unclear } from '../../../../writes/classify-failure.ts';
 import type { Session } from '../../../runs/session.ts';
 import { petOfText } from '../../../shop-codes.ts';
 import { requireOpen } from './choose-session.ts';
@@ -25,18 +26,22 @@ export function hashOf({ head }: { readonly head: Pick<SessionHead, 'session'> }
   return createHash('sha256').update(`inventory count ${head.session}`).digest('hex');
 }
 
-/** Returns what the run of a session has left: its conflicts, but no increment that may have been written. undefined if there is no run. */
-export async function restOf({ connection }: Session, session: SessionContent): Promise<Rest | undefined> {
+/** Returns what the run of a session has left, but no increment that may have been written. undefined if there is no run. */
+export async function restOf(
+  { connection }: Session,
+  session: SessionContent & Pick<SessionFacts, 'end'>,
+): Promise<Rest | undefined> {
   const { history } = connection.state;
   const [run] = await history.runsOfFile(connection.service, hashOf(session));
   if (run === undefined) return undefined;
   const scans: ScanRecord[] = [];
   if (run.state !== 'done') return { run, scans };
-  const tally = tallyOf(session, (code) => petOfText(session.codes, code));
-  for await (const { petId, wasSent } of history.rows(run.run, ['conflict'])) {
-    if (wasSent && session.head.mode !== 'count') continue;
-    scans.push({ kind: 'base', units: tally.unitsOf(petId), code: `${petId}`, pet: petId });
+  const left = session.end?.how === 'applied' ? (session.end.left ?? []).map(BigInt) : [];
+  for await (const { petId, error } of history.rows(run.run, ['conflict', 'failed'])) {
+    if (error?.code !== unclear || session.head.mode === 'count') left.push(petId);
   }
+  const tally = tallyOf(session, (code) => petOfText(session.codes, code));
+  for (const pet of left) scans.push({ kind: 'base', units: tally.unitsOf(pet), code: `${pet}`, pet });
   return { run, scans };
 }
 

@@ -122,7 +122,7 @@ async function openChosen(
   const isTaken = !dryRun && found.end === undefined;
   const session = isTaken ? sessions.take(found, codes) : new OpenSession({ ...found, codes: codes ?? found.codes });
   try {
-    const rest = await restOf(run, session);
+    const rest = await restOf(run, { ...session, end: found.end });
     if (rest === undefined) {
       requireOpen(found, options);
       return session;

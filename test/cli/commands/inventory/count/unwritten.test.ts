@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { stockOf } from '../../../../support/changes.ts';
 import { errorJson } from '../../../../support/error-json.ts';
+import { answers } from '../../../../support/scripted-actions.ts';
+import type { Action } from '../../../../support/scripted-service.ts';
 import { openShop, type Shop, type ShopRunOptions } from '../../../../support/shop.ts';
+import { openTill, type Till } from '../../../../support/till.ts';
 import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
 
 /** A till that sets the stock of a pet right after the `nth` request of a method. */
@@ -113,4 +116,40 @@ test('a sale that would go below zero is kept, and one that may have been writte
   expect(unsure.stderr).toContain('whether it was written before that is not known');
   expect(unsure.stderr).toContain('\nHint: petstock history show ');
   expect(await statesIn(shop)).toEqual(['applied', 'applied', 'applied']);
+});
+
+/** A list of stock in which pet 1 has this quantity. */
+const listing = (quantity: number): Action =>
+  answers(
+    200,
+    {},
+    `[{"petId":1,"quantity":${quantity},"status":"available"},{"petId":2,"quantity":10,"status":"available"}]`,
+  );
+
+test.each<[what: string, mode: 'add' | 'take', fault: (till: Till) => () => void]>([
+  ['a stock that is older than the last write', 'add', ({ service }) => service.always('GET', listing(10))],
+  ['a stock that can not be read', 'add', ({ service }) => service.always('GET', listing(1.5))],
+  ['a refusal', 'add', ({ service }) => service.always('PATCH /inventory/1', answers(422))],
+  [
+    'a sale that left too few after a 429',
+    'take',
+    ({ service }) => {
+      service.next('PATCH /inventory/1', (exchange) => {
+        service.sell(1, 8);
+        answers(429, { 'Retry-After': '1' })(exchange);
+      });
+      return () => service.sell(1, -8);
+    },
+  ],
+])('units that were scanned are not lost beside those of other pets: %s', async (_what, mode, fault) => {
+  const till = await openTill({ stock: { 1: 10, 2: 10 } });
+  await till.run('inventory adjust 1 +1');
+  const repair = fault(till);
+  const counted = await till.run(`inventory count --new --${mode} --yes`, { stdin: '1 x7\n2 x3\n' });
+  expect(counted.code).toBe(8);
+  expect(counted.stderr).not.toContain('no pet is known');
+  repair();
+  const rest = restIn(counted.stderr.replace(/\s+/g, ' '));
+  expect((await till.run(`inventory count ${rest} --yes`, { stdin: '' })).code).toBe(0);
+  expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual(mode === 'add' ? [18, 13] : [4, 7]);
 });
