@@ -42,14 +42,14 @@ export class CsvRecords {
       const { cells, end, misquoted, openQuote } = record;
       const ended = end < this.#text.length;
       if (!ended && !isLast) break;
-      if (openQuote !== undefined) this.#unclosed(openQuote);
+      if (openQuote !== undefined) this.#unclosed(openQuote, 'never closed');
       const found = { line: this.#line, cells, delimiter, ended, misquoted };
       this.#advance(end, isPlain ? 1 : 1 + countLineEnds(this.#text, this.#at, end));
       yield found;
     }
     if (this.#text.length - this.#at <= longestRow) return;
     const { openQuote } = scanRecord(this.#text, this.#at, this.#delimiter ?? ',');
-    if (openQuote !== undefined) this.#unclosed(openQuote);
+    if (openQuote !== undefined) this.#unclosed(openQuote, 'not closed within a megabyte');
     broken(this.#line, 'the line is longer than a megabyte: this is not a list of changes');
   }
 
@@ -90,9 +90,9 @@ export class CsvRecords {
     this.#line += lines;
   }
 
-  #unclosed(quote: number): never {
+  #unclosed(quote: number, how: string): never {
     const line = this.#line + countLineEnds(this.#text, this.#at, quote);
-    return broken(line, 'a quote opens here and is never closed: close it, or inside a text, write a quote twice');
+    return broken(line, `a quote opens here and is ${how}: close it, or inside a text, write a quote twice`);
   }
 }
 

@@ -130,9 +130,9 @@ function cellTexts(cells: readonly string[], { fields }: Columns): FieldTexts {
 /**
  * Returns why the cells of a row can't be separated. Cells that are missing at the end are blank, since Excel leaves them out
  * if a block of rows has nothing in them; but not in a last line without a line end, which is what is left of a file
- * that was cut off. Blank cells past the header's are harmless.
+ * that was cut off; nor may the only stock of such a line be a blank at its end. Blank cells past the header's are harmless.
  */
-function shapeFault(record: CsvRecord, { count, unnamed }: Columns): string | undefined {
+function shapeFault(record: CsvRecord, { count, fields, unnamed }: Columns): string | undefined {
   const { cells, delimiter, ended, misquoted } = record;
   if (misquoted !== undefined) {
     return `cell ${misquoted} goes on after its closing quote: inside a text, write a quote twice`;
@@ -144,6 +144,11 @@ function shapeFault(record: CsvRecord, { count, unnamed }: Columns): string | un
   if (cells.length < count && !ended) {
     const found = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
     return `the file breaks off here: the last line has ${found}, and the header has ${count}`;
+  }
+  const stocks = fields.filter(({ field }) => field === 'quantity' || field === 'delta');
+  const isCut = !ended && stocks.some(({ index }) => index === cells.length - 1);
+  if (isCut && stocks.every(({ index }) => isBlank(cells[index] ?? ''))) {
+    return 'the file breaks off here: the last line ends before its quantity or delta';
   }
   const stray = unnamed.find((index) => !isBlank(cells[index] ?? ''));
   return stray === undefined ? undefined : `cell ${stray + 1} is filled in, but its column has no name in the header`;

@@ -203,6 +203,21 @@ describe('a row', () => {
     ]);
     expect((await read('petId,quantity,expected\n1,2,3\n2,1\n')).ok).toBe(true);
   });
+
+  it('that breaks off right before its quantity or delta is refused', async () => {
+    for (const [header, broken] of [
+      ['petId,delta', '8,'],
+      ['petId,reason,quantity', '8,x, '],
+      ['petId,quantity,delta', '8,,'],
+    ]) {
+      expect(await faultsOf(`${header}\n${broken}`)).toEqual([
+        '2: the file breaks off here: the last line ends before its quantity or delta',
+      ]);
+      expect((await read(`${header}\n${broken}\n`)).ok).toBe(true);
+    }
+    expect((await read('petId,quantity,delta\n8,5,')).ok).toBe(true);
+    expect((await read('petId,delta,reason\n8,,')).ok).toBe(true);
+  });
 });
 
 describe('a broken file', () => {
@@ -233,9 +248,10 @@ describe('a broken file', () => {
 
   it('is given up where a quote stays open for a megabyte', async () => {
     const rows = '1,2,x\n'.repeat(300_000);
-    expect(await faultsOf(`id,qty,reason\n7,8,"\n${rows}`)).toEqual([
-      '2: a quote opens here and is never closed: close it, or inside a text, write a quote twice',
-    ]);
+    const fault =
+      '2: a quote opens here and is not closed within a megabyte: close it, or inside a text, write a quote twice';
+    expect(await faultsOf(`id,qty,reason\n7,8,"\n${rows}`)).toEqual([fault]);
+    expect(await faultsOf(`id,qty,reason\n7,8,"${rows}"\n`)).toEqual([fault]);
   });
 
   it('is given up where a line has more than a megabyte', async () => {

@@ -79,7 +79,10 @@ function written(changes: readonly Row[], dialect: Dialect): string {
   }
   if (blankLines === 'end') lines.push(delimiter.repeat(dialect.columns.length));
   if (declared) lines.unshift(`sep=${delimiter}`);
-  return mark + lines.join(lineEnd) + (ended ? lineEnd : '');
+  const { quantity, delta } = changes.at(-1) ?? {};
+  // Without a line end a row that ends with its blank stock is taken for one that was cut off.
+  const seemsCut = /quantity|delta/.test(dialect.columns.at(-1) ?? '') && quantity === undefined && delta === undefined;
+  return mark + lines.join(lineEnd) + (ended || seemsCut ? lineEnd : '');
 }
 
 const jsonForm = fc.boolean().chain((lines) =>

@@ -278,6 +278,12 @@ describe('--failed-out', () => {
   });
 });
 
+test('an input that was cut off right behind a delimiter is refused', async () => {
+  const shop = await openShop();
+  const cut = await shop.run('inventory apply - --yes', { stdin: 'petId,delta\n4,5\n5,' });
+  expect(cut).toMatchObject({ code: 2, requests: [] });
+});
+
 test('each refusal says with a command that runs what to do', async () => {
   const shop = await openShop();
   const hintOf = async (text: string, ...args: string[]) => {
