@@ -29,8 +29,8 @@ export interface RunPlan {
   readonly resumed?: ResumedRun | undefined;
   /** The write of one pet, which has its admission and its place; it is worded as such, and not resumed. */
   readonly single?: { readonly reserved?: WriteOptions['reserved'] } | undefined;
-  /** Called right before the run is recorded. Throws if it may not begin. */
-  mayBegin?(): Promise<void>;
+  /** Called right before the run is recorded, as `History.begin` has it. */
+  mayBegin?(): Promise<string | undefined>;
 }
 
 export interface ResumedRun {
@@ -105,7 +105,6 @@ export async function execute(
   }
   await audience.agree?.(rows);
   const stock = await freshStock(site, plan, options);
-  await plan.mayBegin?.();
   await settleUnwritten(resumed);
   return write(site, { ...plan, stock }, options, audience);
 }
@@ -175,7 +174,8 @@ async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience
   return { report, progression, error: error && (await withoutLostRun(site, error.with({ run: log.run }), log.run)) };
 }
 
-async function begin(site: RunSite, { rows, subject, single }: RunPlan, numbers: readonly (number | undefined)[]) {
+async function begin(site: RunSite, plan: RunPlan, numbers: readonly (number | undefined)[]) {
+  const { rows, subject, single } = plan;
   const { where, baseUrl, service, scope, user, state } = site;
   const { unchanged, skipped, notEdited } = countRows(rows);
   const head: RunHead = {
@@ -192,7 +192,8 @@ async function begin(site: RunSite, { rows, subject, single }: RunPlan, numbers:
     notEdited,
   };
   try {
-    return await state.history.begin(head, { [Symbol.iterator]: () => plannedRows(rows, numbers) });
+    const planned = { [Symbol.iterator]: () => plannedRows(rows, numbers) };
+    return await state.history.begin(head, planned, plan.mayBegin);
   } catch (error) {
     await single?.reserved?.permit.unsent();
     throw error;

@@ -8,6 +8,7 @@ import {
   piecesOf,
   type Statement,
   statement,
+  text,
   type Work,
 } from './store.ts';
 
@@ -20,6 +21,8 @@ export interface NewRun {
   readonly token: string;
   /** A number in [0, 1). */
   readonly random: number;
+  /** The newest run of the same content that is known; undefined if that doesn't matter. */
+  readonly follows: { readonly run: string | undefined } | undefined;
 }
 
 const maxShownPets = 20;
@@ -31,13 +34,15 @@ const page = 1000;
 /**
  * Writes a run and its rows, which may be any number: a page of them is held. Begun again since the answer to its commit was lost, it finds the run
  * by its token.
+ * @returns undefined if there is a newer run of the same content than the one that it follows
  */
-export function* beginning(
-  at: Moment,
-  { head, host, holder, token, random }: NewRun,
-  rows: Iterable<PlannedRow>,
-): Work<BegunIds> {
-  const ids = yield* insertingHead(at, { head, host, holder, token, random });
+export function* beginning(at: Moment, given: NewRun, rows: Iterable<PlannedRow>): Work<BegunIds | undefined> {
+  if (given.follows !== undefined) {
+    const { head, token, follows } = given;
+    const [[newest] = []] = yield [statement(selectNewest, head.contentHash ?? null, head.service)];
+    if (text(newest?.token) !== token && text(newest?.run) !== follows.run) return undefined;
+  }
+  const ids = yield* insertingHead(at, given);
   if (ids.isRepeated) return ids;
   const sums = { changes: 0, maxRow: 0, units: 0n, pets: [] as bigint[], failed: 0, conflict: 0 };
   let waiting: PlannedRow[] = [];
@@ -90,6 +95,8 @@ interface InsertedHead extends BegunIds {
   readonly isRepeated: boolean;
 }
 
+const selectNewest = `SELECT run, token FROM petstock.runs WHERE content_hash = ?
+  AND service = (SELECT id FROM petstock.services WHERE name = ?) ORDER BY sequence DESC LIMIT 1`;
 const selectByToken = 'SELECT id, run, service, began FROM petstock.runs WHERE token = ?';
 
 function* insertingHead(

@@ -31,12 +31,21 @@ export class History extends HistoryReader {
   /**
    * Begins a run. It and its rows are durable when this resolves; nothing has been sent.
    * @param rows in the order of the plan; asked for again if the database was lost meanwhile
+   * @param mayBegin throws if the run may not begin; returns the newest run of the same content that it knows of. It is asked again if another
+   *   one has begun since
    */
-  async begin(head: RunHead, rows: Iterable<PlannedRow>): Promise<RunLog> {
+  async begin(
+    head: RunHead,
+    rows: Iterable<PlannedRow>,
+    mayBegin?: () => Promise<string | undefined>,
+  ): Promise<RunLog> {
     const { presence, random } = this.context;
-    const run = { head, host: this.#host, holder: presence.id, token: uniqueName(), random: random() };
-    const begun = await presence.hold('durable', head.service, (at) => beginning(at, run, rows));
-    return this.#log({ ...begun, serviceName: head.service, undoes: head.undoes });
+    for (;;) {
+      const follows = mayBegin && { run: await mayBegin() };
+      const run = { head, host: this.#host, holder: presence.id, token: uniqueName(), random: random(), follows };
+      const begun = await presence.hold('durable', head.service, (at) => beginning(at, run, rows));
+      if (begun !== undefined) return this.#log({ ...begun, serviceName: head.service, undoes: head.undoes });
+    }
   }
 
   /**

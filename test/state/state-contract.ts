@@ -408,6 +408,33 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await theirs.history.runsOfFile('https://other.example/v1', 'ff')).toEqual([]);
       });
 
+      it('asks again whether a run may begin if another one of its content has begun since', async () => {
+        const head = headOf({ contentHash: 'ff' });
+        const others: RunLog[] = [];
+        let asked = 0;
+        const begun = await ours.history.begin(head, rowsFor(7n), async () => {
+          asked += 1;
+          const newest = others.at(-1)?.run;
+          if (asked <= 2) others.push(await write(theirs, 7n, {}, { contentHash: 'ff' }));
+          return newest;
+        });
+        const runs = [...others, begun].map(({ run }) => run);
+        expect(asked).toBe(3);
+        expect((await theirs.history.runsOfFile(service, 'ff')).map(({ run }) => run)).toEqual(runs.toReversed());
+      });
+
+      it('does not begin a run that is refused when it is asked again', async () => {
+        let other: RunLog | undefined;
+        const mayBegin = async () => {
+          if (other !== undefined) throw new Error('applied already');
+          other = await write(theirs, 7n, {}, { contentHash: 'ff' });
+          return undefined;
+        };
+        const begin = ours.history.begin(headOf({ contentHash: 'ff' }), rowsFor(7n), mayBegin);
+        await expect(begin).rejects.toThrow('applied already');
+        expect(await theirs.history.runsOfFile(service, 'ff')).toMatchObject([{ run: other?.run }]);
+      });
+
       it('gives a run to one process at a time', async () => {
         const log = await write(ours, 7n);
         await expect(theirs.history.resume(log.run)).rejects.toMatchObject({ kind: 'conflict' });

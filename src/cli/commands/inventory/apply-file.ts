@@ -123,8 +123,11 @@ async function planFile(
 }
 
 /** Another process may have begun since, and may even have ended: the stock was read after its writes then. */
-function checking(guard: RepetitionGuard): () => Promise<void> {
-  return async () => void (await guard.check());
+function checking(guard: RepetitionGuard): () => Promise<string | undefined> {
+  return async () => {
+    await guard.check();
+    return guard.newest;
+  };
 }
 
 function isAbsent(quantities: Quantities, petId: bigint): boolean {

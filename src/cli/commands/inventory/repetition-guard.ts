@@ -41,6 +41,12 @@ export class RepetitionGuard {
     this.#repeated = repeated;
   }
 
+  /** The newest run of the file, as of the last check. */
+  get newest(): string | undefined {
+    const [newest] = this.#known ?? [];
+    return newest;
+  }
+
   /**
    * To be called before anything is read for the file, and again right before its run is recorded.
    * @returns what is unusual about the plan, for its question
