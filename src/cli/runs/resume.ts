@@ -6,20 +6,20 @@ import type { RunRecord } from '../../state/history.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
 import { requireRun, requireSamePlace, requireSameService } from './known-run.ts';
-import { type PlanOptions, performPlan } from './perform.ts';
+import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
 import { openSession, type Session, withWayOn } from './session.ts';
 
 /**
  * Resumes a run.
  * @param text its id, its last four characters, or `latest`
- * @param onBegin is called once it is known which run it is, unless it is a dry run
+ * @param onBegun is called before its first request, if anything is left to write
  * @param whenEnded is given the failure of the run, if any, and returns what is thrown instead
  */
 export async function resumeRun(
   invocation: Invocation,
   text: string,
   options: PlanOptions,
-  onBegin: () => Promise<void>,
+  onBegun: () => Promise<void>,
   whenEnded: (session: Session, run: RunRecord, error: unknown) => Promise<unknown>,
 ): Promise<void> {
   const { questions, service, where } = invocation;
@@ -27,17 +27,14 @@ export async function resumeRun(
   const command = `petstock inventory apply --resume ${shellWord(run.run)}`;
   requireSamePlace(run, where, command);
   const look = `${command} ${whereOptions(run)} --dry-run`;
-  if (!options.dryRun) {
-    questions.requireAnswer({ look });
-    await onBegin();
-  }
+  if (!options.dryRun) questions.requireAnswer({ look });
   await withWayOn(
     `${command} ${whereOptions(run)}`,
     async () => {
       const session = await openSession(invocation);
       requireSameService(run, session.connection, command);
       await service.announce();
-      const error: unknown = await goOn(session, run, look, options).catch((reason: unknown) => reason);
+      const error: unknown = await goOn(session, run, { look, onBegun }, options).catch((reason: unknown) => reason);
       const ended = options.dryRun ? error : await whenEnded(session, run, error);
       if (ended !== undefined) throw ended;
     },
@@ -45,14 +42,19 @@ export async function resumeRun(
   );
 }
 
-async function goOn(session: Session, run: RunRecord, look: string, options: PlanOptions): Promise<void> {
+async function goOn(
+  session: Session,
+  run: RunRecord,
+  given: Pick<PlanJob, 'look' | 'onBegun'>,
+  options: PlanOptions,
+): Promise<void> {
   const { invocation, connection, site } = session;
   const log = options.dryRun ? undefined : await connection.state.history.resume(run.run);
   try {
     const plan = await planResume(site, run, log);
     const written = writtenText(run);
     await invocation.messages.note(`Run ${run.run} (${run.command}): ${written}.`);
-    await performPlan(session, { ...plan, look, intention: { verb: 'Write', facts: [written] } }, options);
+    await performPlan(session, { ...plan, ...given, intention: { verb: 'Write', facts: [written] } }, options);
   } finally {
     // What went wrong with it is in the error of the run.
     await log?.end().catch(() => {});

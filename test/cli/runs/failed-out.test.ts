@@ -5,8 +5,8 @@ import type { Action } from '../../support/scripted-service.ts';
 import { killAt, openTill } from '../../support/till.ts';
 
 const flags = '--yes --retries 0 --concurrency 1';
-/** Rows of deltas in a change file that petstock has written. */
-const deltasIn = (file: string) => readFileSync(file, 'utf8').trim().split('\n').slice(1);
+/** Rows of a change file that petstock has written. */
+const rowsIn = (file: string) => readFileSync(file, 'utf8').trim().split('\n').slice(1);
 
 test.each<[what: string, action: Action, kept: string[], sums: number[]]>([
   ['a row that was refused', answers(400), ['1,,,,5,,'], [15, 15]],
@@ -18,7 +18,7 @@ test.each<[what: string, action: Action, kept: string[], sums: number[]]>([
   const failed = till.file('failed.csv', '');
   till.service.next('PATCH /inventory/1', action);
   const { stderr } = await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`);
-  expect(deltasIn(failed)).toEqual(kept);
+  expect(rowsIn(failed)).toEqual(kept);
   const left = kept.length === 0;
   expect(stderr.replace(/\s+/g, ' ').includes(`left out of ${failed}, since a resume`)).toBe(left);
   await till.run(`inventory apply ${failed} --yes`);
@@ -37,13 +37,13 @@ test('--failed-out has no delta that may have been written, after a resume neith
     exchange.drop();
   });
   expect((await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`)).code).toBe(8);
-  expect(deltasIn(failed)).toEqual([]);
+  expect(rowsIn(failed)).toEqual([]);
   isBack();
   till.service.sell(1, 1);
   till.clock.advance(60_000);
   const resumed = await till.run(`inventory apply --resume latest ${flags} --json --failed-out ${failed}`);
   expect(await till.rows(resumed)).toMatchObject([{ result: 'conflict', error: { code: 'unclear' } }]);
-  expect(deltasIn(failed)).toEqual([]);
+  expect(rowsIn(failed)).toEqual([]);
 });
 
 test.each([
@@ -61,5 +61,20 @@ test.each([
   expect([2, 5]).toContain((await till.run(again + guard)).code);
   expect(readFileSync(failed, 'utf8')).toBe(text);
   await killAt(till, hang, again);
-  expect(deltasIn(failed)).toEqual([]);
+  expect(rowsIn(failed)).toEqual([]);
+});
+
+test('--failed-out of a resume keeps the rows of its run if nothing is sent', async () => {
+  const till = await openTill();
+  const file = till.file('counts.csv', 'petId,quantity\n1,4\n2,5\n');
+  const failed = till.file('failed.csv', '');
+  till.service.next('PATCH', answers(400), answers(401));
+  await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`);
+  expect(rowsIn(failed)).toHaveLength(2);
+  till.service.next('GET', drop);
+  const resume = `inventory apply --resume latest ${flags} --failed-out ${failed}`;
+  expect((await till.run(resume)).code).toBe(5);
+  expect(rowsIn(failed)).toHaveLength(2);
+  await till.run(resume);
+  expect(rowsIn(failed)).toEqual(['1,,10,4,,']);
 });
