@@ -59,8 +59,6 @@ export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
   readonly error: RowError | undefined;
   /** Of its last intent or outcome: milliseconds since the Unix epoch; undefined before the first. */
   readonly at: number | undefined;
-  /** A request of it has left, or was about to. */
-  readonly wasSent: boolean;
   /** By the monotonic clock: until then a request of it may be on its way. Undefined where none was sent since the boot. */
   readonly expires: number | undefined;
   /** In the order of all writes: when it was planned, or, once it was sent, its last intent. */

@@ -71,7 +71,6 @@ export function recordedRowOf(row: Row, expires: number | undefined, before?: Re
     quantity: number(row.quantity),
     error: row.error === null ? undefined : rowErrorIn(json(row.error)),
     at: number(row.at),
-    wasSent: row.boot !== null,
     expires,
     sequence: Number(row.sequence),
     touched: Number(row.touched),

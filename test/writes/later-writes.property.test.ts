@@ -40,7 +40,6 @@ function rowOf(facts: Pick<RecordedRow, 'before' | 'after' | 'result'>): Recorde
     petId: 7n,
     sequence: 1,
     touched: 1,
-    wasSent: false,
     expires: undefined,
     undoneBy: undefined,
     ...nothing,
