@@ -111,7 +111,8 @@ async function resume(
   await resumeRun(invocation, run, given, empty, async (session, record, error) => {
     if (record.command !== 'inventory count') return error;
     const { withRestOfRun } = await import('./count/rest.ts');
-    return withRestOfRun(session, record, error);
+    // What became of the run matters more: a session that stays open finds its run.
+    return withRestOfRun(session, record, error).catch(() => error);
   });
 }
 
