@@ -22,6 +22,9 @@ export type Outcome<T> =
 /** Gateways answer these when the service itself did not. */
 const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
+/** A head that can't be read is taken for the longest wait that it is likely to have asked for. */
+const garbledAnswer = { status: 503, headers: { 'retry-after': '60' } };
+
 /**
  * Sends one request with a permit, which is used up by it.
  *
@@ -52,6 +55,7 @@ export async function attempt<T>(
     if (certainlyUnsent(error)) hasLeft = false;
     if (error instanceof OvertakenError) return { kind: 'overtaken', error };
     const facts = noted ? undefined : { unsent: !hasLeft, mayStillArrive: hasLeft };
+    if (error instanceof NetworkFault && error.isGarbled) noted = permit.answered(garbledAnswer);
     return afterFault(error, request.url, (failure) => (facts ? failure.with(facts) : failure));
   } finally {
     noted ??= hasLeft ? permit.lost() : permit.unsent();
@@ -68,7 +72,7 @@ function afterFault(error: unknown, url: string, withFacts: (failure: PetstockEr
   if (error.untrusted) throw withFacts(certificateFailure(url, error));
   const failure = withFacts(networkFailure(url, error));
   if (error.hopeless) throw failure;
-  return { kind: 'failed', error: failure, retryAfter: undefined };
+  return { kind: 'failed', error: failure, retryAfter: error.isGarbled ? 60_000 : undefined };
 }
 
 /** The request did not get to where it would have been carried out. */
@@ -98,7 +102,9 @@ function networkFailure(url: string, fault: NetworkFault): UnavailableError {
   const { origin } = new URL(url);
   const what = fault.answered
     ? `The answer of the service at ${origin} can't be read to its end`
-    : `Can't reach the service at ${origin}`;
+    : fault.isGarbled
+      ? `The head of the answer of the service at ${origin} can't be read`
+      : `Can't reach the service at ${origin}`;
   return new UnavailableError(`${what}: ${fault.message}`, { cause: fault });
 }
 

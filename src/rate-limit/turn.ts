@@ -78,7 +78,7 @@ export class Turn {
     const retryAfterSeconds = Math.ceil(wait / 1000);
     const isDown = at < state.gate.at && until <= state.gate.at && state.gate.reason === 'unavailable';
     if (isDown && (total > maxWait || wait > longestGateWait)) {
-      const message = `The service is unavailable, and asked not to be called again for ${retryAfterSeconds} s`;
+      const message = `The service is unavailable, and is not called again for ${retryAfterSeconds} s`;
       throw new UnavailableError(message, { retryAfterSeconds });
     }
     if (!isDown && (state.episodes >= maxEpisodes || total > maxWait)) {

@@ -34,6 +34,8 @@ const longestHold = { alone: 1000, inGroup: 5000 };
 /** An increment is added to a stock that is at most as old, in milliseconds, and was read with no longer wait for the limit since. */
 const maxAge = 1000;
 const maxWaitOfIncrement = 100;
+/** An increment leaves so soon after its stock was read, in milliseconds, or `longestHold.alone` after its group was begun. */
+const maxAgeAtLeaving = 2000;
 
 /**
  * Sends each row of a queue at most once, some at a time. Rows are admitted, leased and written down in groups, right before
@@ -175,8 +177,8 @@ export class Dispatch {
 
   async #intend(rows: readonly QueuedRow[], permits: readonly Permit[], place: Place | undefined): Promise<void> {
     const { clock, log, timeout } = this.#options;
-    const hold = this.#isGroup ? longestHold.inGroup : longestHold.alone;
-    const leaveBy = clock.monotonic() + hold;
+    const began = clock.monotonic();
+    const leaveBy = began + (this.#isGroup ? longestHold.inGroup : longestHold.alone);
     const expires = leaveBy + timeout;
     const intents = rows.map(({ write: { row, petId, before, after, delta } }) => {
       const rebased = delta === undefined || before === undefined ? undefined : { before, after };
@@ -190,8 +192,11 @@ export class Dispatch {
     for (const [index, queued] of rows.entries()) {
       const [grant, permit] = [grants[index], permits[index]];
       if (permit === undefined || grant === undefined) throw new Error('a row has no permit or no grant');
-      if (grant.kind === 'granted') this.#prepared.push({ queued, permit, leaveBy });
-      else {
+      if (grant.kind === 'granted') {
+        const ofStock = Math.max(queued.readAt + maxAgeAtLeaving, began + longestHold.alone);
+        const isIncrement = queued.write.delta !== undefined;
+        this.#prepared.push({ queued, permit, leaveBy: isIncrement ? Math.min(leaveBy, ofStock) : leaveBy });
+      } else {
         await permit.unsent();
         this.#refuse(queued, grant);
       }

@@ -32,6 +32,8 @@ export interface Exchange {
   breakOff(body: string): void;
   /** Resets the connection. */
   drop(): void;
+  /** Writes what is no HTTP. */
+  raw(text: string): void;
 }
 
 /** What the service does with a request. */
@@ -217,6 +219,9 @@ function createExchange({ request, response, quantities, headers: limits }: Exch
     },
     drop: () => {
       response.socket?.resetAndDestroy();
+    },
+    raw: (text) => {
+      response.socket?.end(text);
     },
   };
 }

@@ -38,6 +38,22 @@ describe('a delta counts, though somebody else has added the same', () => {
     expect(await till.rows(result)).toContainEqual({ line: 7, petId: 6, before: 11, after: 12, result: 'applied' });
   });
 
+  test('while the rows before it were answered slowly', async () => {
+    const till = await openTill({ stock: tenEach(6) });
+    const file = till.file(
+      'delivery.csv',
+      `petId,delta\n${[1, 2, 3, 4, 5, 6].map((petId) => `${petId},1\n`).join('')}`,
+    );
+    till.service.always('PATCH', (exchange) => {
+      if (exchange.change?.petId === 2n) for (const petId of [3, 4, 5, 6]) till.service.sell(petId, -1);
+      till.clock.advance(1200);
+      exchange.answerNormally();
+    });
+    expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(0);
+    expect([3, 4, 5, 6].map((petId) => till.service.stockOf(petId))).toEqual([12, 12, 12, 12]);
+    expect(till.service.seen('PATCH')).toHaveLength(6);
+  });
+
   test('while an adjust waited behind a 429', async () => {
     const till = await openTill();
     till.service.next('PATCH', answers(429, { 'Retry-After': '30' }));

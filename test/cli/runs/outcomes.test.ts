@@ -173,3 +173,24 @@ test('Ctrl-C in the pause before another try ends it at once', async () => {
   });
   expect(code).toBe(130);
 });
+
+describe('an answer whose head can not be read may be a 429: nothing is sent within 60 s', () => {
+  test.each([
+    ['list', 'GET', 5],
+    ['set 1 5', 'PATCH', 8],
+    ['adjust 1 +1', 'PATCH', 8],
+  ] as const)('inventory %s', async (command, method, expected) => {
+    const till = await openTill();
+    const sent: number[] = [];
+    let garbledAt = Number.NEGATIVE_INFINITY;
+    till.service.always(method, (exchange) => {
+      garbledAt = till.clock.now();
+      exchange.raw('HTTP/1.1 429 Too Many Requests\r\nRetry\x01After: 60\r\n\r\n');
+    });
+    const onSent = () => sent.push(till.clock.now() - garbledAt);
+    const { code, stderr } = await till.run(`inventory ${command} --max-wait 600`, { onSent });
+    expect({ code, stderr }).toMatchObject({ code: expected, stderr: expect.stringContaining("can't be read") });
+    expect(sent.length).toBeGreaterThan(2);
+    expect(Math.min(...sent)).toBeGreaterThanOrEqual(60_000);
+  });
+});
