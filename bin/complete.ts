@@ -1,6 +1,5 @@
 import { writeSync } from 'node:fs';
-import { answerText } from '../src/cli/completion/answer-text.ts';
-import { complete, type Knowledge } from '../src/cli/completion/complete.ts';
+import { answerText, complete, type Knowledge } from '../src/cli/completion/complete.ts';
 import type { TableCommand } from '../src/cli/completion/table.ts';
 
 /** The completion table of the commands, as JSON: the build puts it here, and it is missing in the sources. */

@@ -179,7 +179,7 @@ function endWith(words: string, signal: NodeJS.Signals): void {
 function latePrompts(interrupted: AbortSignal, isDumb: boolean): Context['prompts'] {
   const ask = async <Answer>(question: (prompts: Context['prompts']) => Promise<Answer>): Promise<Answer> => {
     const create = isDumb
-      ? (await import('../src/cli/plain-prompts.ts')).createPlainPrompts
+      ? (await import('../src/cli/prompts.ts')).createPlainPrompts
       : (await import('../src/cli/prompts.ts')).createPrompts;
     // Ctrl-D has ended the stream, but not the terminal: it is reopened.
     const hasEnded = process.stdin.isTTY && process.stdin.readableEnded;

@@ -1,6 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import { PetstockCommand } from '../../src/cli/commands/command.ts';
-import { finish } from '../../src/cli/commands/lazy-commands.ts';
+import { finish, PetstockCommand } from '../../src/cli/commands/command.ts';
 import { createProgram } from '../../src/cli/program.ts';
 
 /** What a command takes and does, as its help says it. Manual, documents and completion are made of this. */

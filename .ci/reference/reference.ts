@@ -1,4 +1,4 @@
-import { topicNames } from '../../src/cli/commands/help/topic-names.ts';
+import { topicNames } from '../../src/cli/commands/help/help.ts';
 import { topics } from '../../src/cli/commands/help/topics.ts';
 import type { HelpPart } from '../../src/output/help-text.ts';
 import { type CommandFacts, commandFacts } from './command-facts.ts';

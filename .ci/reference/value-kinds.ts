@@ -1,12 +1,10 @@
 import { rowFields } from '../../src/change-files/field-names.ts';
 import { changeFileEndings, changeFormats } from '../../src/change-files/read-rows.ts';
 import { methods } from '../../src/cli/commands/api.ts';
-import { topicNames } from '../../src/cli/commands/help/topic-names.ts';
-import { runStates } from '../../src/cli/commands/history/list.ts';
-import { rowResults } from '../../src/cli/commands/history/show.ts';
+import { topicNames } from '../../src/cli/commands/help/help.ts';
+import { rowResults, runStates } from '../../src/cli/commands/history/show.ts';
 import { plans } from '../../src/cli/commands/sandbox/sandbox-options.ts';
-import { shellNames } from '../../src/cli/completion/shell-names.ts';
-import type { ValueKind, Word } from '../../src/cli/completion/table.ts';
+import { shellNames, type ValueKind, type Word } from '../../src/cli/completion/table.ts';
 import { petStatuses } from '../../src/inventory/items.ts';
 import { sortKeys } from '../../src/inventory/sort.ts';
 import { runFields } from '../../src/output/history-list-view.ts';

@@ -15,9 +15,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { bashScript } from '../../src/cli/commands/completion/bash.ts';
-import { fishScript } from '../../src/cli/commands/completion/fish.ts';
-import { zshScript } from '../../src/cli/commands/completion/zsh.ts';
+import { bashScript, fishScript, zshScript } from '../../src/cli/commands/completion/scripts.ts';
 import { committedAt } from './commands.ts';
 import { debianVersion } from './version.ts';
 

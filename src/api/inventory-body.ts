@@ -1,7 +1,7 @@
-import { grouped } from '../inventory/grouped.ts';
 import { batchSize, type ItemColumns, type ItemWriter } from '../inventory/item-columns.ts';
 import type { UnreadableItem } from '../inventory/items.ts';
 import { keepFirst, SeenPets } from '../inventory/seen-pets.ts';
+import { grouped } from '../inventory/values.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { exactDecoder } from './decode.ts';
 import type { Answer } from './exchange.ts';

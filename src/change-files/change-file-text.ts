@@ -1,5 +1,5 @@
-import { type Batches, chunksOf } from '../output/batches.ts';
 import { formula } from '../output/delimited.ts';
+import { type Batches, chunksOf } from '../output/view.ts';
 
 /** One line of an export. What is undefined is left blank. */
 export interface ExportRow {

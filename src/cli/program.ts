@@ -1,8 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { version } from '../shared/version.ts';
-import { PetstockCommand } from './commands/command.ts';
+import { addCommands, PetstockCommand, subcommandTerm } from './commands/command.ts';
 import { commandOutlines, helpOutline } from './commands/index.ts';
-import { addCommands, subcommandTerm } from './commands/lazy-commands.ts';
 import type { Run } from './invocation/invocation.ts';
 
 export interface ProgramOptions {

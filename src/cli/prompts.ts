@@ -1,6 +1,6 @@
 import { type Readable, Transform, type Writable } from 'node:stream';
+import { InterruptedError } from '../shared/errors.ts';
 import type { Prompts } from './context.ts';
-import { interruptedQuestion, isYes, type PromptStreams, setRawMode } from './plain-prompts.ts';
 
 /** Questions on a terminal. Loads the library that draws them with the first question. */
 export function createPrompts(streams: PromptStreams): Prompts {
@@ -91,4 +91,115 @@ function withSize(output: Writable): Writable {
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
+}
+
+export interface PromptStreams {
+  readonly input: Readable & { setRawMode?(mode: boolean): unknown };
+  /** Where questions are shown: stderr, so that stdout carries results only. */
+  readonly output: Writable;
+  /** Ends a question that waits, as Ctrl-C does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Line {
+  readonly text: string;
+  readonly rest: Buffer;
+}
+
+/** The typed text once it is an answer; undefined: there is more to come. */
+type Answer = Line | 'cancelled' | undefined;
+
+/** Questions on a terminal that only prints (`TERM=dumb`): a line each, which the terminal lets people edit. Nothing is drawn. */
+export function createPlainPrompts(streams: PromptStreams): Prompts {
+  const { input, output } = streams;
+  const show = (question: string) => output.write(/[?):]$/.test(question) ? `${question} ` : `${question}: `);
+  return {
+    password: async (question) => {
+      // The terminal would show what is typed.
+      setRawMode(input, true);
+      show(question);
+      try {
+        return await answered(streams, hiddenLine);
+      } finally {
+        setRawMode(input, false);
+        output.write('\n');
+      }
+    },
+    confirm: async (question) => {
+      show(`${question} (y/N)`);
+      return isYes(await answered(streams, firstLine));
+    },
+    text: async (question) => {
+      show(question);
+      return answered(streams, firstLine);
+    },
+  };
+}
+
+/** Sets the mode of a terminal. One that was closed takes none: Node would end with a core dump of it. */
+export function setRawMode(input: PromptStreams['input'], mode: boolean): void {
+  try {
+    input.setRawMode?.(mode);
+  } catch {
+    // EIO, thrown by the stream since nothing listens for its errors.
+  }
+}
+
+export function isYes(answer: string): boolean {
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+export function interruptedQuestion(): InterruptedError {
+  return new InterruptedError('Interrupted: nothing was changed.');
+}
+
+/** Reads until there is an answer. What is typed behind it is left to the next question. */
+function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Buffer) => Answer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let typed = Buffer.alloc(0);
+    const stop = () => {
+      input.off('data', take).off('end', cancel).off('close', cancel).off('error', cancel).pause();
+      signal?.removeEventListener('abort', cancel);
+    };
+    const cancel = () => {
+      stop();
+      // The next message begins a line. A password ends its own.
+      if (answerOf === firstLine) output.write('\n');
+      reject(interruptedQuestion());
+    };
+    const take = (chunk: Buffer) => {
+      typed = Buffer.concat([typed, chunk]);
+      const answer = answerOf(typed);
+      if (answer === undefined) return;
+      if (answer === 'cancelled') return cancel();
+      stop();
+      if (answer.rest.length > 0) input.unshift(answer.rest);
+      resolve(answer.text);
+    };
+    if (signal?.aborted === true || input.readableEnded || input.destroyed) return cancel();
+    signal?.addEventListener('abort', cancel);
+    input.on('end', cancel).on('close', cancel).on('error', cancel).on('data', take).resume();
+  });
+}
+
+/** A line as the terminal hands it on once it is whole. */
+function firstLine(typed: Buffer): Line | undefined {
+  const end = typed.findIndex((byte) => byte === 0x0a || byte === 0x0d);
+  if (end === -1) return undefined;
+  return { text: typed.subarray(0, end).toString('utf8'), rest: typed.subarray(end + 1) };
+}
+
+/** A line of keys as they are typed: Backspace and Ctrl-U take away; Ctrl-C, Ctrl-D and Escape cancel; other control keys do nothing. */
+function hiddenLine(typed: Buffer): Answer {
+  const line = firstLine(typed);
+  const keys = (line?.text ?? typed.toString('utf8')).replace(/\x1b[[O][0-9;]*[A-Za-z~]/g, '');
+  if (/[\x03\x04\x1b]/.test(keys)) return 'cancelled';
+  if (line === undefined) return undefined;
+  const letters: string[] = [];
+  for (const key of keys) {
+    if (key === '\x7f' || key === '\b') letters.pop();
+    else if (key === '\x15') letters.length = 0;
+    else if (key >= ' ') letters.push(key);
+  }
+  return { text: letters.join(''), rest: line.rest };
 }

@@ -1,7 +1,7 @@
-import { grouped } from '../inventory/grouped.ts';
+import { grouped } from '../inventory/values.ts';
 import { errorJson, errorText } from '../output/error-text.ts';
 import { exactJson } from '../output/exact-json.ts';
-import { createPaint, wantsColor } from '../output/paint.ts';
+import { createPaint, wantsColor } from '../output/terminal.ts';
 import { barred } from '../output/text-width.ts';
 import { formatDuration, localTime, minuteOf } from '../output/time.ts';
 import { configOf } from '../settings/config-file.ts';

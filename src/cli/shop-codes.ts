@@ -4,15 +4,23 @@ import { join } from 'node:path';
 import { readCodes } from '../change-files/read-codes.ts';
 import { type BarCodes, barCodesText, parseBarCodes } from '../inventory/bar-codes.ts';
 import { codeText, petIdOfCode, withoutCodeKind } from '../inventory/count/scan-line.ts';
-import { grouped } from '../inventory/grouped.ts';
+import { grouped } from '../inventory/values.ts';
 import { writeFileAtomically } from '../shared/atomic-file.ts';
 import { NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
 import { readErrorReason } from '../shared/file-error.ts';
 import { makePrivateFolder } from '../shared/private-files.ts';
 import { readInput } from '../shared/read-input.ts';
-import type { Invocation } from './invocation/invocation.ts';
+import type { Context } from './context.ts';
+import type { Place } from './invocation/globals.ts';
+import type { Messages } from './invocation/messages.ts';
 
 const hint = "petstock config set codes '<file.csv>'";
+
+/** The parts of an invocation that say which codes there are. */
+interface CodesUse extends Pick<Place, 'config'> {
+  readonly context: Context;
+  readonly messages: Messages;
+}
 
 /**
  * Returns the bar codes and names of the setting `codes`; undefined if it is not set, or if nothing is known of its file.
@@ -20,11 +28,7 @@ const hint = "petstock config set codes '<file.csv>'";
  * The content of the file is kept in the state folder: it is parsed again only if it has changed, and still counts after the file has moved, with
  * a warning.
  */
-export async function openShopCodes({
-  config,
-  context,
-  messages,
-}: Pick<Invocation, 'config' | 'context' | 'messages'>): Promise<BarCodes | undefined> {
+export async function openShopCodes({ config, context, messages }: CodesUse): Promise<BarCodes | undefined> {
   const file = config.settings.codes;
   if (file === undefined) return undefined;
   const { state } = context.folders;
@@ -67,17 +71,17 @@ export async function readCodesFile(file: string, interrupted: AbortSignal): Pro
  * Returns the pet of a bar code, for `--code`.
  * @throws UsageError without the setting `codes`, NotFoundError if the code stands for no pet
  */
-export async function petIdOfBarCode(invocation: Invocation, text: string): Promise<bigint> {
+export async function petIdOfBarCode(use: CodesUse, text: string): Promise<bigint> {
   const code = codeText(text);
-  const codes = await requireShopCodes(invocation, '--code');
+  const codes = await requireShopCodes(use, '--code');
   const petId = petOfCode(codes, code);
   if (petId !== undefined) return petId;
   throw new NotFoundError(`The bar code ${JSON.stringify(code.slice(0, 40))} stands for no pet. Nothing was sent`);
 }
 
 /** As `openShopCodes`. @throws UsageError if nothing is known @param option that needs them */
-export async function requireShopCodes(invocation: Invocation, option: string): Promise<BarCodes> {
-  const codes = await openShopCodes(invocation);
+export async function requireShopCodes(use: CodesUse, option: string): Promise<BarCodes> {
+  const codes = await openShopCodes(use);
   if (codes !== undefined) return codes;
   throw new UsageError(
     `${option} needs the file of your bar codes, with the columns code,petId,name. Nothing was sent`,

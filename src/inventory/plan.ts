@@ -1,9 +1,8 @@
 import type { Parsed } from '../shared/parsed.ts';
 import type { BulkRow, Change, RowError, RowResult } from './change.ts';
-import { grouped } from './grouped.ts';
 import { unreadableText } from './items.ts';
 import { outdatedText, type Quantities } from './pet-id-set.ts';
-import { addDelta } from './values.ts';
+import { addDelta, grouped } from './values.ts';
 
 /** A row for which the whole file is refused. */
 export interface PlanFault {

@@ -113,3 +113,8 @@ function notWhole(text: string, noun: Noun): string | undefined {
   if (/^[+-]?\p{Nd}+$/u.test(trimmed)) return `${quoted(text)} is not a ${noun}: use the digits 0 to 9`;
   return `${quoted(text)} is not a ${noun}: ${examples[noun]}`;
 }
+
+/** An integer for people: `1,234,567`. Programs and files get plain digits. */
+export function grouped(value: number | bigint): string {
+  return `${value}`.replace(/\B(?=(?:\d{3})+$)/g, ',');
+}

@@ -1,6 +1,6 @@
 import { type BulkCounts, type BulkRow, type RowError, type RowResult, rowResults } from '../inventory/change.ts';
-import { grouped } from '../inventory/grouped.ts';
-import type { Paint } from './paint.ts';
+import { grouped } from '../inventory/values.ts';
+import type { Paint } from './terminal.ts';
 import type { Column, Row, Scalar } from './view.ts';
 
 /*
@@ -110,4 +110,45 @@ export function numberText(value: Scalar): string {
 /** `1 change`, `1,200 changes` */
 export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Characters of a bar in a table. */
+const barLength = 10;
+
+type BarColor = 'green' | 'yellow' | 'red' | 'cyan' | 'dim';
+
+/**
+ * Returns two columns for the field `share`, from 0 to 1 and null if a row has none: in percent, and as a bar, which is left out
+ * first where the terminal is narrow. A row needs the same number as `bar`.
+ */
+export function shareColumns(title: string, color: (row: Row) => BarColor): readonly Column[] {
+  return [
+    {
+      field: 'share',
+      title,
+      align: 'right',
+      cell: (share) => (typeof share === 'number' ? percent(share) : ''),
+    },
+    {
+      field: 'bar',
+      title: '',
+      remark: true,
+      whole: true,
+      yields: 1,
+      cell: (share, row, paint) => (typeof share === 'number' ? barText(share, barLength, paint, color(row)) : ''),
+    },
+  ];
+}
+
+/** Not 0% if there is something, nor 100% if something is missing. */
+function percent(share: number): string {
+  if (share > 0 && share < 0.01) return '<1%';
+  return `${share < 1 ? Math.min(99, Math.round(100 * share)) : 100}%`;
+}
+
+/** `█████░░░░░`: full only if the share is the whole. */
+export function barText(share: number, length: number, paint: Paint, color: BarColor): string {
+  const full = Math.floor(Math.min(1, Math.max(0, share)) * length);
+  const [filled, rest] = ['█'.repeat(full), '░'.repeat(length - full)];
+  return (filled === '' ? '' : paint[color](filled)) + (rest === '' ? '' : paint.dim(rest));
 }

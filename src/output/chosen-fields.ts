@@ -1,6 +1,5 @@
 import { fault, type Parsed, parsed, quoted } from '../shared/parsed.ts';
-import { mapBatches } from './batches.ts';
-import type { Column, View } from './view.ts';
+import { type Column, mapBatches, type View } from './view.ts';
 
 /**
  * Reads the values of `--fields`: names from `known` with commas between them, each once in a value. The values of several

@@ -1,9 +1,9 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Counted, CountStep } from '../inventory/count/tally.ts';
-import { grouped } from '../inventory/grouped.ts';
+import { grouped } from '../inventory/values.ts';
 import { isPlainName, plainName, singleLine } from '../shared/sanitize.ts';
 import { counted } from './change-rows.ts';
-import type { Paint } from './paint.ts';
+import type { Paint } from './terminal.ts';
 import { bar, barred, padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
 
 /** The sums of a count. */

@@ -1,6 +1,5 @@
 import { stripControlsFromBody } from '../shared/sanitize.ts';
-import { chunksOf } from './batches.ts';
-import { itemFields, type Renderer, type RenderOptions, type Row, type Scalar, type View } from './view.ts';
+import { chunksOf, itemFields, type Renderer, type RenderOptions, type Row, type Scalar, type View } from './view.ts';
 
 /**
  * RFC 4180 with LF line ends; with a header unless the options say otherwise. A text that a spreadsheet would take for a formula

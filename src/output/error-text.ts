@@ -1,7 +1,7 @@
 import { sentence } from '../shared/parsed.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { exactJson } from './exact-json.ts';
-import type { Paint } from './paint.ts';
+import type { Paint } from './terminal.ts';
 import { barred, messageLines } from './text-width.ts';
 
 /** The parts of a failure that the output needs; every PetstockError is one. */

@@ -1,12 +1,11 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import { grouped } from '../inventory/grouped.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
+import { grouped } from '../inventory/values.ts';
 import { plainName } from '../shared/sanitize.ts';
 import { whereName } from '../shared/where.ts';
-import { batchesOf } from './batches.ts';
 import { counted, errorJsonOf } from './change-rows.ts';
 import { isoTime, shortTime } from './time.ts';
-import { type Column, type Page, plainColumns, type Row, type View } from './view.ts';
+import { batchesOf, type Column, type Page, plainColumns, type Row, type View } from './view.ts';
 
 export interface HistoryListOptions {
   /** Returns the first row of a run, for a table. */

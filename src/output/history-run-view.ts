@@ -1,13 +1,12 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import { grouped } from '../inventory/grouped.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
+import { grouped } from '../inventory/values.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
 import { whereName, whereOptions } from '../shared/where.ts';
-import { batchesOf } from './batches.ts';
 import { countColumn, counted, faultText, nameColumn, numberColumn as number, resultCell } from './change-rows.ts';
 import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './history-list-view.ts';
 import { localMinute } from './time.ts';
-import { type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
+import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
 /** The head above the table of one run, without control characters. */
 export interface RunFacts {

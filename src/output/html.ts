@@ -1,8 +1,7 @@
 import { singleLine } from '../shared/sanitize.ts';
-import { chunksOf } from './batches.ts';
-import { plainPaint } from './paint.ts';
 import { tableCells } from './table-cells.ts';
-import { gridOf, type RenderOptions, type View } from './view.ts';
+import { plainPaint } from './terminal.ts';
+import { chunksOf, gridOf, type RenderOptions, type View } from './view.ts';
 
 /**
  * One self-contained page to print: no script, nothing that is loaded, all text escaped. It is streamed, and a browser shows as

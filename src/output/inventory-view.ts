@@ -1,11 +1,10 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import { grouped } from '../inventory/grouped.ts';
 import { type ColumnBatches, itemsOf } from '../inventory/item-columns.ts';
 import { type InventoryItem, type ItemBatches, isLow, isPetStatus, type PetStatus } from '../inventory/items.ts';
 import type { Summary, Tally } from '../inventory/summary.ts';
-import { countColumn, nameColumn, numberText } from './change-rows.ts';
-import type { Paint } from './paint.ts';
-import { shareColumns } from './share-column.ts';
+import { grouped } from '../inventory/values.ts';
+import { countColumn, nameColumn, numberText, shareColumns } from './change-rows.ts';
+import type { Paint } from './terminal.ts';
 import { localMinute } from './time.ts';
 import { type Column, gridOf, inventoryFields, type Page, type Row, type View } from './view.ts';
 

@@ -1,7 +1,15 @@
-import { type Batches, chunksOf } from './batches.ts';
 import { exactJson, jsonString, withStringIds } from './exact-json.ts';
 import type { ItemLineFormat } from './item-lines.ts';
-import { type Column, type InventoryField, itemFields, type RenderOptions, type Row, type View } from './view.ts';
+import {
+  type Batches,
+  type Column,
+  chunksOf,
+  type InventoryField,
+  itemFields,
+  type RenderOptions,
+  type Row,
+  type View,
+} from './view.ts';
 
 /**
  * A list is an array with one item per line, so that it streams and can be read by lines; one row is an object on one

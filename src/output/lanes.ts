@@ -1,6 +1,6 @@
 import { singleLine } from '../shared/sanitize.ts';
-import type { Paint } from './paint.ts';
 import { shortened, type TableCell } from './table-cells.ts';
+import type { Paint } from './terminal.ts';
 import { blanks, padEnd, padStart, truncate, visibleWidth } from './text-width.ts';
 import type { Column } from './view.ts';
 

@@ -1,5 +1,4 @@
-import { countColumn } from './change-rows.ts';
-import { shareColumns } from './share-column.ts';
+import { countColumn, shareColumns } from './change-rows.ts';
 import { isoTime, localTime } from './time.ts';
 import { type Column, plainColumns, type Row, type View } from './view.ts';
 

@@ -1,6 +1,5 @@
-import { batchesOf } from './batches.ts';
 import { exactJson } from './exact-json.ts';
-import type { Column, Row, Scalar, View } from './view.ts';
+import { batchesOf, type Column, type Row, type Scalar, type View } from './view.ts';
 
 /**
  * A view of JSON whose shape is not specified: a column for each field that occurs in a flat object, or in an array of

@@ -1,10 +1,10 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkRow, isIdle } from '../inventory/change.ts';
-import { grouped } from '../inventory/grouped.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
+import { grouped } from '../inventory/values.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
 import { counted, countsSentence, faultText, resultCell } from './change-rows.ts';
-import type { Paint } from './paint.ts';
+import type { Paint } from './terminal.ts';
 import { padStart, truncate, visibleWidth, wrap } from './text-width.ts';
 
 export interface PreviewOptions {

@@ -1,6 +1,6 @@
-import { grouped } from '../inventory/grouped.ts';
-import { type Paint, plainPaint } from './paint.ts';
-import { barText } from './share-column.ts';
+import { grouped } from '../inventory/values.ts';
+import { barText } from './change-rows.ts';
+import { type Paint, plainPaint } from './terminal.ts';
 import { formatDuration, roughDuration } from './time.ts';
 
 /** How far a bulk run has come. */

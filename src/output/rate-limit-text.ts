@@ -1,4 +1,4 @@
-import { grouped } from '../inventory/grouped.ts';
+import { grouped } from '../inventory/values.ts';
 import { counted } from './change-rows.ts';
 import { formatDuration, localTime, minuteOf, roughDuration } from './time.ts';
 

@@ -1,6 +1,5 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, countReport, isIdle, isWrong } from '../inventory/change.ts';
-import { batchesOf } from './batches.ts';
 import {
   countColumn,
   countsSentence,
@@ -11,7 +10,7 @@ import {
   numberColumn as number,
   resultCell,
 } from './change-rows.ts';
-import { type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
+import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
 /**
  * The outcome of each row of a bulk change. JSON is

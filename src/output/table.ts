@@ -1,9 +1,8 @@
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
-import { chunksOf } from './batches.ts';
 import { headerLine, isCramped, type Layout, layOut, layOutLong, lineWriter, measure } from './lanes.ts';
 import { type CellOptions, shortened, type TableCell, tableCells } from './table-cells.ts';
 import { barred, blanks, padEnd, visibleWidth, wrap } from './text-width.ts';
-import { type Column, gridOf, type RenderOptions, type Row, type View } from './view.ts';
+import { type Column, chunksOf, gridOf, type RenderOptions, type Row, type View } from './view.ts';
 
 type TableOptions = RenderOptions & CellOptions;
 

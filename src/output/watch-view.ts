@@ -1,9 +1,9 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import { grouped } from '../inventory/grouped.ts';
 import type { Difference } from '../inventory/stock-list.ts';
+import { grouped } from '../inventory/values.ts';
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import { stockRemark } from './inventory-view.ts';
-import type { Paint } from './paint.ts';
+import type { Paint } from './terminal.ts';
 import { bar, truncate, visibleWidth } from './text-width.ts';
 import { isoTime, localTime } from './time.ts';
 import { plainColumns, type Row, type View } from './view.ts';

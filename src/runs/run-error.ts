@@ -1,5 +1,5 @@
 import { type BulkReport, type BulkRow, countRows, isIdle, type RowError } from '../inventory/change.ts';
-import { grouped } from '../inventory/grouped.ts';
+import { grouped } from '../inventory/values.ts';
 import {
   ConflictError,
   FailureError,

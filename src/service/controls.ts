@@ -1,4 +1,4 @@
-import { DAY_MS, windowAt } from './limits/window.ts';
+import { DAY_MS, windowAt } from './limits/admission.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from './seed/stock.ts';
 import type { KeyRecord, Store } from './store/store.ts';
 

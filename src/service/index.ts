@@ -7,5 +7,5 @@ export { isLoopback, type RunningService, type ServiceOptions } from './options.
 export { type PetStatus, type Stock, type StockItem, seededStock } from './seed/stock.ts';
 export { startService } from './start.ts';
 export { adoptKey, type Grant, issueKey, openStore } from './store/open-store.ts';
-export { backupDatabase, inspectDatabase } from './store/sqlite/copies.ts';
+export { backupDatabase, inspectDatabase } from './store/sqlite/schema.ts';
 export { type KeyRecord, StorageError, type Store } from './store/store.ts';

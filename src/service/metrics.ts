@@ -2,8 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { version } from '../shared/version.ts';
 import { type Clock, shared, within } from './clock.ts';
 import type { Exchange } from './http/exchange.ts';
-import type { Admission } from './limits/admission.ts';
-import { DAY_MS, windowAt } from './limits/window.ts';
+import { type Admission, DAY_MS, windowAt } from './limits/admission.ts';
 import type { Store } from './store/store.ts';
 
 /** The counters of requests that are answered. */

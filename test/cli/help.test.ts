@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type CommandFacts, commandFacts } from '../../.ci/reference/command-facts.ts';
-import { topicNames } from '../../src/cli/commands/help/topic-names.ts';
+import { topicNames } from '../../src/cli/commands/help/help.ts';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { openShop } from '../support/shop.ts';
 

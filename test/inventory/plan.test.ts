@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { BulkRow, Change } from '../../src/inventory/change.ts';
-import { grouped } from '../../src/inventory/grouped.ts';
 import { guardFaults, type PlanOptions, planChanges as planInColumns, planTotals } from '../../src/inventory/plan.ts';
+import { grouped } from '../../src/inventory/values.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 function planChanges(...args: Parameters<typeof planInColumns>) {

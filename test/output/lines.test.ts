@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { errorJson, errorText } from '../../src/output/error-text.ts';
-import { type ColorSources, createPaint, isColorChoice, plainPaint, wantsColor } from '../../src/output/paint.ts';
 import { type RateLimitFacts, rateLimitLine } from '../../src/output/rate-limit-text.ts';
+import { type ColorSources, createPaint, isColorChoice, plainPaint, wantsColor } from '../../src/output/terminal.ts';
 import { formatDuration } from '../../src/output/time.ts';
 import { UsageError } from '../../src/shared/errors.ts';
 import fc from '../support/seeded-fast-check.ts';

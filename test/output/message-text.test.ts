@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { errorText } from '../../src/output/error-text.ts';
-import { plainPaint } from '../../src/output/paint.ts';
+import { plainPaint } from '../../src/output/terminal.ts';
 import { barred, messageLines, visibleWidth } from '../../src/output/text-width.ts';
 import fc from '../support/seeded-fast-check.ts';
 

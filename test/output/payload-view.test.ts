@@ -1,8 +1,8 @@
 import { parse } from 'lossless-json';
 import { expect, test } from 'vitest';
-import { plainPaint } from '../../src/output/paint.ts';
 import { payloadView } from '../../src/output/payload-view.ts';
 import { loadRenderer } from '../../src/output/renderers.ts';
+import { plainPaint } from '../../src/output/terminal.ts';
 import type { Format } from '../../src/output/view.ts';
 
 async function render(json: string, format: Format): Promise<string | undefined> {

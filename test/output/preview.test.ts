@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BulkRow } from '../../src/inventory/change.ts';
-import { createPaint, plainPaint } from '../../src/output/paint.ts';
 import { type PreviewOptions, previewLines } from '../../src/output/preview.ts';
+import { createPaint, plainPaint } from '../../src/output/terminal.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { bulkRow } from './bulk-rows.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { createPaint, plainPaint } from '../../src/output/paint.ts';
 import { type ProgressFacts, progressLine, progressSentence } from '../../src/output/progress-line.ts';
+import { createPaint, plainPaint } from '../../src/output/terminal.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { visible } from './render.ts';

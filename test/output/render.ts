@@ -1,5 +1,5 @@
-import { createPaint } from '../../src/output/paint.ts';
 import { loadRenderer } from '../../src/output/renderers.ts';
+import { createPaint } from '../../src/output/terminal.ts';
 import type { Format, Row, View } from '../../src/output/view.ts';
 
 export interface RenderTestOptions {

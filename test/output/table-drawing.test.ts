@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { headerLine, layOut, lineWriter, measure } from '../../src/output/lanes.ts';
-import { createPaint } from '../../src/output/paint.ts';
 import { tableCells } from '../../src/output/table-cells.ts';
+import { createPaint } from '../../src/output/terminal.ts';
 import type { Column, Row } from '../../src/output/view.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { render } from './render.ts';

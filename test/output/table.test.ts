@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { grouped } from '../../src/inventory/grouped.ts';
+import { grouped } from '../../src/inventory/values.ts';
 import { inventoryItemView, inventoryListView } from '../../src/output/inventory-view.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
 import type { View } from '../../src/output/view.ts';

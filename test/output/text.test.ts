@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { createPaint } from '../../src/output/paint.ts';
+import { createPaint } from '../../src/output/terminal.ts';
 import { padEnd, padStart, truncate, visibleWidth, wrap } from '../../src/output/text-width.ts';
 import { singleLine, stripControls, stripControlsFromBody } from '../../src/shared/sanitize.ts';
 import fc from '../support/seeded-fast-check.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HttpResponse } from '../../src/api/transport.ts';
 import { createProgress } from '../../src/cli/progress/progress.ts';
-import { createPaint } from '../../src/output/paint.ts';
+import { createPaint } from '../../src/output/terminal.ts';
 import { startService } from '../../src/service/index.ts';
 import { createTestClock } from '../support/clock.ts';
 import { runMain } from '../support/context.ts';

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { Limits } from '../../src/service/limits/admission.ts';
-import { type Admission, admit, type LimitRules, UNUSED } from '../../src/service/limits/admission.ts';
-import { DAY_MS, windowAt } from '../../src/service/limits/window.ts';
+import {
+  type Admission,
+  admit,
+  DAY_MS,
+  type LimitRules,
+  type Limits,
+  UNUSED,
+  windowAt,
+} from '../../src/service/limits/admission.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { NOON } from './support.ts';
 

@@ -1,7 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { createPlainPrompts } from '../../src/cli/plain-prompts.ts';
-import { createPrompts } from '../../src/cli/prompts.ts';
+import { createPlainPrompts, createPrompts } from '../../src/cli/prompts.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
 
 /** A question on streams of its own; `type` sends keys as soon as the question is drawn. */

@@ -2,8 +2,38 @@ import { Command, type HelpContext } from 'commander';
 import { environmentNames } from '../../settings/settings.ts';
 import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
-import { type Outline, outlineName } from './outline.ts';
+import type { Run } from '../invocation/invocation.ts';
 import { collect } from './values.ts';
+
+/** Adds to a command what only its own help and its run need: operands, description, options, examples, action. */
+export type Define = (command: Command, run: Run) => void;
+
+/** The line of a command in the help of its parent, and where the rest of it is. */
+export interface VerbOutline {
+  /** Its name and its operands, as the help of its parent shows them: `set <petId> <quantity>`. */
+  readonly usage: string;
+  readonly summary: string;
+  /** Imports the file of the command. Called once the command is chosen. */
+  load(): Promise<Define>;
+}
+
+/** A noun and its commands. */
+export interface NounOutline {
+  /** Its name. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Shown under its help. */
+  readonly examples?: string;
+  readonly commands: readonly Outline[];
+}
+
+export type Outline = VerbOutline | NounOutline;
+
+/** Its name, without its operands. */
+export function outlineName({ usage }: Outline): string {
+  return usage.replace(/ .*/, '');
+}
 
 /**
  * Commander's command with two habits of ours: what it can't parse is a UsageError like any other, and `help` is a
@@ -105,4 +135,59 @@ export const fieldsOption = ['--fields <f,…>', 'only these columns, in this or
 export function examples(lines: readonly (readonly [command: string, does?: string])[]): string {
   const shown = lines.map(([command, does]) => (does === undefined ? `  ${command}` : `  # ${does}\n  ${command}`));
   return ['', 'Examples:', ...shown].join('\n');
+}
+
+/**
+ * Adds commands by their outlines. Each is finished when Commander comes to it, so that a start loads the file of the
+ * command that it runs and no other.
+ * @param argv makes only the command that it names, where that is certain; undefined: all
+ */
+export function addCommands(
+  parent: PetstockCommand,
+  added: readonly Outline[],
+  run: Run,
+  argv?: readonly string[],
+): void {
+  parent.outlines = added;
+  const named = argv && namedOutline(parent, argv);
+  for (const outline of named === undefined ? added : [named]) {
+    const command = parent.command(outlineName(outline)).summary(outline.summary);
+    command.outline = outline;
+    command.define = async () => {
+      if ('load' in outline) (await outline.load())(command, run);
+      else defineNoun(command, outline, run);
+    };
+  }
+  parent.hook('preSubcommand', (_parent, command) => finish(command));
+}
+
+/** Returns the command that words name, behind options of the parent; undefined if it is unknown, or needs to know the others. */
+function namedOutline({ options, outlines }: PetstockCommand, argv: readonly string[]): Outline | undefined {
+  let at = 0;
+  for (let word = argv[at]; word?.startsWith('-'); word = argv[at]) {
+    const option = options.find(({ long, short }) => word === long || word === short);
+    if (option === undefined) return undefined;
+    at += option.required ? 2 : 1;
+  }
+  return outlines.find((outline) => outlineName(outline) === argv[at] && argv[at] !== 'help');
+}
+
+/** Gives a command what its outline has left out. One that is finished stays as it is. */
+export async function finish(command: Command): Promise<void> {
+  if (!(command instanceof PetstockCommand)) return;
+  const { define } = command;
+  command.define = undefined;
+  await define?.();
+  if (define !== undefined) command.addHelpText('after', '\nGlobal options: petstock help options');
+}
+
+/** A command in the help of its parent: unlike Commander's own term, it needs no more than the outline. */
+export function subcommandTerm(command: Command): string {
+  return (command instanceof PetstockCommand ? command.outline?.usage : undefined) ?? command.name();
+}
+
+function defineNoun(noun: PetstockCommand, { description, examples, commands }: NounOutline, run: Run): void {
+  noun.description(description);
+  if (examples !== undefined) noun.addHelpText('after', examples);
+  addCommands(noun, commands, run);
 }

@@ -1,6 +1,5 @@
-import { examples } from './command.ts';
+import { examples, type Outline, type VerbOutline } from './command.ts';
 import type { HelpOptions } from './help/help.ts';
-import type { Outline, VerbOutline } from './outline.ts';
 
 const verb = (usage: string, summary: string, load: VerbOutline['load']): VerbOutline => ({ usage, summary, load });
 
@@ -62,7 +61,7 @@ export const commandOutlines: readonly Outline[] = [
       verb(
         'list',
         'list the runs, the latest first',
-        async () => (await import('./history/list.ts')).defineHistoryList,
+        async () => (await import('./history/show.ts')).defineHistoryList,
       ),
       verb('show <run>', 'show the rows of a run', async () => (await import('./history/show.ts')).defineHistoryShow),
       verb(
@@ -77,7 +76,7 @@ export const commandOutlines: readonly Outline[] = [
   verb(
     'limits',
     'show what is left of the rate limit, without a request',
-    async () => (await import('./limits/show.ts')).defineLimits,
+    async () => (await import('./limits.ts')).defineLimits,
   ),
   verb(
     'status',
@@ -93,13 +92,13 @@ export const commandOutlines: readonly Outline[] = [
       verb(
         'info',
         'show where it is, how large, and who uses it',
-        async () => (await import('./state/info.ts')).defineStateInfo,
+        async () => (await import('./state.ts')).defineStateInfo,
       ),
-      verb('check', 'check whether it is sound', async () => (await import('./state/check.ts')).defineStateCheck),
+      verb('check', 'check whether it is sound', async () => (await import('./state.ts')).defineStateCheck),
       verb(
         'grant',
         'print the rights that a role needs of a shared state',
-        async () => (await import('./state/grant.ts')).defineStateGrant,
+        async () => (await import('./state.ts')).defineStateGrant,
       ),
     ],
   },
@@ -144,14 +143,14 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'look at pet records (deprecated by the service)',
     description: 'Looks at pet records. The service has deprecated this operation.',
     commands: [
-      verb('get <petId>', 'show the record of one pet', async () => (await import('./pets/get.ts')).defineGet),
+      verb('get <petId>', 'show the record of one pet', async () => (await import('./payloads.ts')).definePetsGet),
     ],
   },
   {
     usage: 'orders',
     summary: 'look at store orders',
     description: 'Looks at store orders.',
-    commands: [verb('list', 'list the store orders', async () => (await import('./orders/list.ts')).defineList)],
+    commands: [verb('list', 'list the store orders', async () => (await import('./payloads.ts')).defineOrdersList)],
   },
   verb(
     'api <method> <path>',
@@ -171,27 +170,27 @@ export const commandOutlines: readonly Outline[] = [
       verb(
         'reset',
         'throw the stock of the sandbox away and seed a fresh one',
-        async () => (await import('./sandbox/reset.ts')).defineReset,
+        async () => (await import('./sandbox/info.ts')).defineReset,
       ),
       verb(
         'info',
         'show where the sandbox is kept, its key and its plan',
-        async () => (await import('./sandbox/reset.ts')).defineInfo,
+        async () => (await import('./sandbox/info.ts')).defineInfo,
       ),
       verb(
         'import <file>',
         'put a stock of your own in the place of the one that is there',
-        async () => (await import('./sandbox/import.ts')).defineImport,
+        async () => (await import('./sandbox/files.ts')).defineImport,
       ),
       verb(
         'export [file]',
         'write the stock as CSV or JSON',
-        async () => (await import('./sandbox/export.ts')).defineExport,
+        async () => (await import('./sandbox/files.ts')).defineExport,
       ),
       verb(
         'backup <file>',
         'copy the database, while it is served or not',
-        async () => (await import('./sandbox/backup.ts')).defineBackup,
+        async () => (await import('./sandbox/files.ts')).defineBackup,
       ),
       {
         usage: 'keys',
@@ -210,7 +209,7 @@ export const commandOutlines: readonly Outline[] = [
       verb(
         'openapi',
         'print the contract of the service as an OpenAPI document',
-        async () => (await import('./sandbox/openapi.ts')).defineOpenApi,
+        async () => (await import('./sandbox/info.ts')).defineOpenApi,
       ),
     ],
   },

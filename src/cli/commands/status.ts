@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { grouped } from '../../inventory/grouped.ts';
+import { grouped } from '../../inventory/values.ts';
 import { isoTime, localTime } from '../../output/time.ts';
 import type { Column, Row, Scalar, View } from '../../output/view.ts';
 import { maskKey } from '../../settings/key-and-url.ts';

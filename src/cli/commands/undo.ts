@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../shared/errors.ts';
 import type { Run } from '../invocation/invocation.ts';
-import { type BulkFlags, bulkFlags, parseBulkFlags } from './bulk-flags.ts';
 import { examples } from './command.ts';
+import { type BulkFlags, bulkFlags, parseBulkFlags } from './values.ts';
 
 interface UndoFlags extends BulkFlags {
   readonly last?: boolean;

@@ -43,3 +43,7 @@ export type Known = 'runs' | 'incomplete-runs' | 'pets' | 'stores' | 'sessions' 
 
 /** A word, and what it means. */
 export type Word = readonly [word: string, about: string];
+
+/** The shells that `completion` has a script for. */
+export const shellNames = ['bash', 'zsh', 'fish', 'powershell'] as const;
+export type ShellName = (typeof shellNames)[number];

@@ -1,6 +1,6 @@
 import { release } from 'node:os';
 import process from 'node:process';
-import { wantsColor } from '../../output/paint.ts';
+import { wantsColor } from '../../output/terminal.ts';
 import { parseHttpDate } from '../../rate-limit/headers.ts';
 import { maskDatabaseUrl } from '../../shared/database-url.ts';
 import { PetstockError } from '../../shared/errors.ts';

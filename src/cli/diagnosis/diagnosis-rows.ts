@@ -1,4 +1,4 @@
-import { grouped } from '../../inventory/grouped.ts';
+import { grouped } from '../../inventory/values.ts';
 import type { Row } from '../../output/view.ts';
 import type { Diagnosis } from './diagnose.ts';
 import type { FolderFacts } from './files.ts';

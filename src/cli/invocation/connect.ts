@@ -22,10 +22,9 @@ import { serviceOf } from '../../state/service-of.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import { looksLikeKey } from '../typed-keys.ts';
-import type { GlobalOptions, Patience } from './globals.ts';
+import { type GlobalOptions, type Patience, type Place, whereOf } from './globals.ts';
 import type { Messages } from './messages.ts';
 import { debugTransport, networkFor, type SeenHead, watchAnswers } from './network.ts';
-import { type Place, whereOf } from './place.ts';
 import { openStateFor } from './state.ts';
 
 /** The needs of a command. */

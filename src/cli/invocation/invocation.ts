@@ -1,13 +1,21 @@
-import { createPaint, type Paint, wantsColor } from '../../output/paint.ts';
+import type { PetNames } from '../../inventory/bar-codes.ts';
+import { createPaint, type Paint, wantsColor } from '../../output/terminal.ts';
 import { type ConfigFile, emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
 import { refuseSudoInHome } from '../../settings/folders.ts';
 import { exitCodes, PetstockError } from '../../shared/errors.ts';
 import { sentence } from '../../shared/parsed.ts';
 import { type Where, whereName } from '../../shared/where.ts';
 import type { Context, Output } from '../context.ts';
-import { type GlobalOptions, resolveColorFlag, resolveFormat, resolvePatience } from './globals.ts';
+import {
+  type GlobalOptions,
+  type Place,
+  resolveColorFlag,
+  resolveFormat,
+  resolvePatience,
+  resolvePlace,
+  whereOf,
+} from './globals.ts';
 import { Messages } from './messages.ts';
-import { type Place, resolvePlace, whereOf } from './place.ts';
 import { Questions } from './questions.ts';
 import { Results } from './results.ts';
 import { ServiceAccess } from './service-access.ts';
@@ -26,6 +34,8 @@ export interface Invocation extends Place {
   readonly results: Results;
   readonly questions: Questions;
   readonly service: ServiceAccess;
+  /** Returns the shop's names of pets; undefined if the setting `codes` is not set. */
+  petNames(): Promise<PetNames | undefined>;
 }
 
 /** The end of an action. */
@@ -82,7 +92,13 @@ export async function openInvocation(context: Context, globals: GlobalOptions, c
   const base = { context, globals, command, configFile, messages, questions };
   const isRead = stdout.isTerminal && format === 'table';
   const service = new ServiceAccess({ ...base, ...patience, chosen: place, isRead });
-  return { ...base, ...place, where, results, service };
+  const petNames = async () => {
+    if (place.config.settings.codes === undefined) return undefined;
+    // Lazily: few shops have names.
+    const { openShopCodes } = await import('../shop-codes.ts');
+    return (await openShopCodes({ ...base, ...place }))?.names;
+  };
+  return { ...base, ...place, where, results, service, petNames };
 }
 
 /** Returns the line for a program that reads stderr, if a second Ctrl-C ends the process at once. */

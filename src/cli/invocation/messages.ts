@@ -1,5 +1,4 @@
-import type { Paint } from '../../output/paint.ts';
-import { drawsLive } from '../../output/terminal.ts';
+import { drawsLive, type Paint } from '../../output/terminal.ts';
 import { barred, messageLines, truncate, visibleWidth } from '../../output/text-width.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
 import type { WaitReason } from '../../rate-limit/key-state.ts';

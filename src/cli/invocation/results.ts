@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Paint } from '../../output/paint.ts';
 import { loadRenderer } from '../../output/renderers.ts';
+import type { Paint } from '../../output/terminal.ts';
 import { barred } from '../../output/text-width.ts';
 import type { Format, View } from '../../output/view.ts';
 import { UsageError } from '../../shared/errors.ts';

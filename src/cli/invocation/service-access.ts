@@ -1,12 +1,12 @@
-import { grouped } from '../../inventory/grouped.ts';
-import type { Paint } from '../../output/paint.ts';
+import { grouped } from '../../inventory/values.ts';
+import type { Paint } from '../../output/terminal.ts';
 import { messageLines } from '../../output/text-width.ts';
 import type { StoredConfig } from '../../settings/config-file.ts';
 import { PetstockError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { whereName } from '../../shared/where.ts';
 import type { Connection, ConnectionUse, ConnectOptions } from './connect.ts';
-import { type NamedPlace, type Place, resolveNamedPlace, whereOf } from './place.ts';
+import { type NamedPlace, type Place, resolveNamedPlace, whereOf } from './globals.ts';
 import type { Questions } from './questions.ts';
 
 export interface ServiceAccessOptions extends ConnectOptions {

@@ -7,8 +7,8 @@ import type { OpenStateOptions } from '../../state/open-state.ts';
 import type { Connection } from '../../state/sqlite/connection.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
+import type { Place } from './globals.ts';
 import type { Messages } from './messages.ts';
-import type { Place } from './place.ts';
 
 /** The parts of an invocation that say which state it opens. */
 interface StateUse extends Omit<Place, 'store'> {

@@ -1,6 +1,5 @@
-import { type Paint, plainPaint } from '../../output/paint.ts';
 import { awaited, type ProgressFacts, progressLine, progressSentence } from '../../output/progress-line.ts';
-import { drawsLive } from '../../output/terminal.ts';
+import { drawsLive, type Paint, plainPaint } from '../../output/terminal.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
 import type { WaitReason } from '../../rate-limit/key-state.ts';
 import type { Context } from '../context.ts';

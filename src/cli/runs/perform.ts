@@ -9,7 +9,6 @@ import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../
 import { ChangesFound, PartialError, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { petNamesOf } from '../pet-names.ts';
 import { isTableForPerson, noteUndo, printReport, printReportBefore } from './print-report.ts';
 import { type Intention, planQuestion } from './question.ts';
 import type { Session } from './session.ts';
@@ -42,7 +41,7 @@ export interface PlanOptions extends RunOptions {
  */
 export async function performPlan(session: Session, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
   const { invocation, site } = session;
-  const names = job.names ?? (await petNamesOf(invocation));
+  const names = job.names ?? (await invocation.petNames());
   const audience = createAudience(session, { ...job, names }, options);
   const { report, progression, error } = await execute(site, job, options, audience);
   if (options.dryRun) {

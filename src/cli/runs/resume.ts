@@ -1,13 +1,12 @@
-import { grouped } from '../../inventory/grouped.ts';
+import { grouped } from '../../inventory/values.ts';
 import { planResume } from '../../runs/plan-resume.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import { shellWord, whereName, whereOptions } from '../../shared/where.ts';
 import type { RunRecord } from '../../state/history.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
-import { requireRun, requireSamePlace, requireSameService } from './known-run.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
-import { openSession, type Session, withWayOn } from './session.ts';
+import { openSession, requireRun, requireSamePlace, requireSameService, type Session, withWayOn } from './session.ts';
 
 /**
  * Resumes a run.

@@ -7,7 +7,6 @@ import { executeOne, type PetAudience, type PetWrite, reliesOnStock } from '../.
 import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { petNamesOf } from '../pet-names.ts';
 import { noteUndoOf, printReport } from './print-report.ts';
 import { onePet, planQuestion } from './question.ts';
 import { openSession, type Session } from './session.ts';
@@ -44,7 +43,7 @@ export async function writeSingle(invocation: Invocation, write: PetWrite, optio
   });
   const error = end.error && worded(invocation, write, end.error);
   if (options.printsRun) {
-    await printReport(invocation, end.report, { changedOnly: false, names: await petNamesOf(invocation) });
+    await printReport(invocation, end.report, { changedOnly: false, names: await invocation.petNames() });
   } else await printItem(invocation, end, seen, options, error);
   const [row] = end.report.rows;
   const isWritten = row !== undefined && ['applied', 'differs', 'unknown'].includes(row.result);
@@ -77,7 +76,7 @@ function singleAudience(session: Session): PetAudience {
       const facts = isLarge(row) ? ['a large change'] : [];
       if (known !== undefined) facts.push('as the history of this machine knows it');
       const asked = { ...row, before: row.before ?? known };
-      const names = await petNamesOf(session.invocation);
+      const names = await session.invocation.petNames();
       await questions.confirm(planQuestion([asked], where, { verb: 'Write', facts }, names));
     },
   };
@@ -105,7 +104,7 @@ async function printItem(
   const [row] = report.rows;
   if (item === undefined || row === undefined || !['applied', 'unchanged', 'differs'].includes(row.result)) return;
   await check(item);
-  const names = await petNamesOf(invocation);
+  const names = await invocation.petNames();
   const view = inventoryItemView(item, { lowStock, names, before: row.before, run: report.run ?? undefined });
   await results.print(view, { inSpiteOfInterruption: true }).catch((cause) => {
     if (cause instanceof ClosedPipeError || error !== undefined) throw error ?? cause;

@@ -9,9 +9,8 @@ import type { RunRecord } from '../../state/history.ts';
 import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state.ts';
-import { requireRun, requireSamePlace, requireSameService } from './known-run.ts';
 import { type PlanOptions, performPlan } from './perform.ts';
-import { openSession, type Session, withWayOn } from './session.ts';
+import { openSession, requireRun, requireSamePlace, requireSameService, type Session, withWayOn } from './session.ts';
 
 export interface UndoOptions extends PlanOptions {
   /** For rows that have none of their own. */

@@ -1,6 +1,5 @@
 import { fault, type Parsed, parsed, quoted } from '../../shared/parsed.ts';
-import { grouped } from '../grouped.ts';
-import { parsePetId } from '../values.ts';
+import { grouped, parsePetId } from '../values.ts';
 
 /** The meaning of one line of a count. `code` is a text as it was scanned or typed: a bar code or a pet id. */
 export type ScanLine =

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { DAY_MS, windowAt } from '../limits/window.ts';
+import { DAY_MS, windowAt } from '../limits/admission.ts';
 import { examplePet, openApiDocument } from '../openapi/document.ts';
 import { seededStock } from '../seed/stock.ts';
 import type { Service } from '../service.ts';

@@ -1,4 +1,4 @@
-import { randomAt } from '../seed/random.ts';
+import { randomAt } from '../seed/stock.ts';
 import { type Fault, type Harm, type Occurrence, parseFault } from './grammar.ts';
 
 /** The fate of one request. */

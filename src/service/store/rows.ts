@@ -1,6 +1,5 @@
 import { keyIdOf } from '../keys/key.ts';
-import type { Usage } from '../limits/admission.ts';
-import { DAY_MS, NEVER } from '../limits/window.ts';
+import { DAY_MS, NEVER, type Usage } from '../limits/admission.ts';
 import type { KeyRecord } from './store.ts';
 
 /** A row of the table of keys: every integer is a bigint. */

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { serveValues, serviceOptionsOf } from '../../../src/cli/commands/sandbox/serve-values.ts';
 import { startService } from '../../../src/service/index.ts';
-import { GRANTS } from '../../../src/service/store/postgres/failure.ts';
+import { GRANTS } from '../../../src/service/store/postgres/session.ts';
 
 const folder = join(import.meta.dirname, '../../../docs/hosting');
 const read = (name: string) => readFileSync(join(folder, name), 'utf8');

@@ -1,9 +1,13 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { PetstockCommand } from '../../../src/cli/commands/command.ts';
+import {
+  addCommands,
+  finish,
+  type Outline,
+  PetstockCommand,
+  type VerbOutline,
+} from '../../../src/cli/commands/command.ts';
 import { commandOutlines } from '../../../src/cli/commands/index.ts';
-import { addCommands, finish } from '../../../src/cli/commands/lazy-commands.ts';
-import type { Outline, VerbOutline } from '../../../src/cli/commands/outline.ts';
 import type { Run } from '../../../src/cli/invocation/invocation.ts';
 
 const run: Run = (action) => async () => void action;

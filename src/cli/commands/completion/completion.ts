@@ -1,12 +1,9 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../../shared/errors.ts';
-import { type ShellName, shellNames } from '../../completion/shell-names.ts';
+import { type ShellName, shellNames } from '../../completion/table.ts';
 import type { Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
-import { bashScript } from './bash.ts';
-import { fishScript } from './fish.ts';
-import { powershellScript } from './powershell.ts';
-import { zshScript } from './zsh.ts';
+import { bashScript, fishScript, powershellScript, zshScript } from './scripts.ts';
 
 const scripts: Readonly<Record<ShellName, string>> = {
   bash: bashScript,

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { HelpPart } from '../../../output/help-text.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { finish } from '../lazy-commands.ts';
-import { topicNames } from './topic-names.ts';
+import { finish } from '../command.ts';
+
+export const topicNames = ['exit-codes', 'environment', 'output', 'files', 'options'] as const;
 
 export interface HelpOptions {
   /** Takes the text of help. */

@@ -1,8 +1,7 @@
 import type { HelpPart } from '../../../output/help-text.ts';
-import type { TopicName } from './topic-names.ts';
 
 /** The text of `help <topic>`; `options` is made of the options of the program. */
-export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly HelpPart[]>> = {
+export const topics = {
   'exit-codes': [
     'Exit codes',
     {
@@ -157,4 +156,4 @@ export const topics: Readonly<Record<Exclude<TopicName, 'options'>, readonly Hel
     'Columns stand in any order; upper and lower case, spaces, _ and - make no difference. From a spreadsheet, save as ' +
       '"CSV UTF-8", and format ids as text first, or begin with `petstock inventory export --spreadsheet`.',
   ],
-};
+} satisfies Readonly<Record<string, readonly HelpPart[]>>;

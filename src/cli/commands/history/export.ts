@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { historyExportView } from '../../../output/history-run-view.ts';
-import { createPaint } from '../../../output/paint.ts';
 import { loadRenderer } from '../../../output/renderers.ts';
+import { createPaint } from '../../../output/terminal.ts';
 import { type Format, isFormat } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { RunFilter, SettledFilter, SettledRow } from '../../../state/history.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { grouped } from '../../../inventory/grouped.ts';
+import { grouped } from '../../../inventory/values.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { type PrunableRun, removableRuns } from '../../../state/decide.ts';
 import type { RunFilter, RunRecord } from '../../../state/history.ts';

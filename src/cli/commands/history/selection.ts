@@ -1,4 +1,3 @@
-import type { PetNames } from '../../../inventory/bar-codes.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { RunFilter } from '../../../state/history.ts';
@@ -52,13 +51,4 @@ export function parseDate(
 function isRealDate(text: string): boolean {
   const [date = ''] = text.split('T');
   return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
-}
-
-/** Returns the shop's names of its pets for a table or a page; undefined if there are none. */
-export async function shopNames(invocation: Invocation): Promise<PetNames | undefined> {
-  const { config, results } = invocation;
-  if (config.settings.codes === undefined || !['table', 'html'].includes(results.format)) return undefined;
-  // Lazily: few shops have names.
-  const { openShopCodes } = await import('../../shop-codes.ts');
-  return (await openShopCodes(invocation))?.names;
 }

@@ -1,12 +1,150 @@
 import type { Command } from 'commander';
+import { historyListView } from '../../../output/history-list-view.ts';
 import { historyRunFacts, historyRunHints, historyRunView } from '../../../output/history-run-view.ts';
+import { localMinute } from '../../../output/time.ts';
+import { userOf } from '../../../shared/account.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
-import type { RecordedResult } from '../../../state/history.ts';
+import { whereOptions } from '../../../shared/where.ts';
+import type { RecordedResult, RecordedRow, RunFilter, RunRecord } from '../../../state/history.ts';
+import type { History } from '../../../state/stored-history.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { withExistingState } from '../../invocation/state.ts';
+import { sharedStateOf, withExistingState } from '../../invocation/state.ts';
 import { examples, fieldsOption } from '../command.ts';
-import { collect, oneOf } from '../values.ts';
-import { shopNames } from './selection.ts';
+import { collect, oneOf, petIdOf, wholeNumberOf } from '../values.ts';
+import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
+
+interface ListOptions {
+  readonly pet?: string;
+  readonly ref?: string;
+  readonly user?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly state?: string;
+  readonly mine?: boolean;
+  readonly limit?: string;
+  readonly pets?: string;
+}
+
+/** As many runs as a person looks through. */
+const shownOnTerminal = 20;
+/** The values of `--state`. */
+export const runStates = ['running', 'incomplete', 'done'] as const;
+
+export function defineHistoryList(command: Command, run: Run): void {
+  command
+    .description(
+      'Lists what was written from this machine, or, with a shared state, from all of them, the latest first: in every ' +
+        'environment, unless --env names one. Sends nothing.',
+    )
+    .option('--limit <n>', `at most this many (default: ${shownOnTerminal} on a terminal, else all)`)
+    .option('--pet <id>', 'only runs that changed this pet')
+    .option('--ref <text>', 'only runs that have a row with this ref')
+    .option('--user <name>', 'only runs of this user')
+    .option('--mine', 'only runs of the user who asks, from any machine')
+    .option('--since <date>', 'only runs from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
+    .option('--until <date>', 'only runs up to this time')
+    .option('--state <state>', `only runs that are ${runStates.join(', ')}`)
+    .option('--pets <which>', 'all: all pets of a run in JSON, CSV and TSV, instead of the first 20')
+    .option(...fieldsOption)
+    .addHelpText(
+      'after',
+      examples([
+        ['petstock history list'],
+        ['petstock history list --pet 4 --since 7d', 'who has changed it this week?'],
+        ['petstock history list --state incomplete', 'which ones can be resumed?'],
+        ['petstock history list --mine --since 7d', 'what have I written this week?'],
+        ['petstock history list --env production --json'],
+        ['petstock history list --since 7d -o html > week.html', 'a page to print'],
+      ]),
+    )
+    .action(run<ListOptions>(list));
+}
+
+async function list(invocation: Invocation, options: ListOptions): Promise<void> {
+  const { context, messages, results } = invocation;
+  const filter = filterOf(invocation, options);
+  const showsAll = options.pets !== undefined && oneOf('--pets', options.pets, ['all']) === 'all';
+  const chosen = wholeNumberOf('--limit', options.limit);
+  const limit = chosen ?? (context.stdout.isTerminal ? shownOnTerminal : undefined);
+  await withExistingState(invocation, async (state) => {
+    const history = state?.history;
+    const shown = upTo(history, filter, limit);
+    const now = context.clock.now();
+    const view = historyListView(shown.runs, {
+      now,
+      firstRow: (id) => firstRow(history, id),
+      ...(showsAll && history !== undefined && { allPets: (id: string) => petsOf(history, id) }),
+      isShared: sharedStateOf(invocation) !== undefined,
+      names: await shownNames(invocation),
+      page: { title: `History${chosenPlaceText(invocation)}`, facts: [`Printed ${localMinute(now)}`] },
+    });
+    await results.print(view);
+    const open = shown.firstIncomplete();
+    if (open !== undefined && context.stdout.isTerminal && context.stderr.isTerminal) {
+      await messages.note(`To resume: petstock inventory apply --resume ${open.run} ${whereOptions(open)}`);
+    }
+    if (chosen === undefined && shown.hasMore()) {
+      await messages.note(
+        `These are the latest ${shownOnTerminal} runs. To see more: petstock history list --limit 100`,
+      );
+    }
+    if (results.format !== 'table' && results.format !== 'html' && !showsAll && shown.hasMorePets()) {
+      await messages.note('pets has the first 20 of each run. To see all of them: petstock history list --pets all');
+    }
+  });
+}
+
+function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
+  const now = invocation.context.clock.now();
+  return {
+    ...chosenPlace(invocation),
+    petId: options.pet === undefined ? undefined : petIdOf(options.pet),
+    ref: options.ref,
+    since: parseDate('--since', options.since, now, 'start'),
+    until: parseDate('--until', options.until, now, 'end'),
+    state: options.state === undefined ? undefined : oneOf('--state', options.state, runStates),
+    user: options.user,
+    by: options.mine ? callerOf(invocation.context) : undefined,
+  };
+}
+
+/** By the name of the user; one that has none is known by its machine. */
+function callerOf({ env, processes }: Invocation['context']): RunFilter['by'] {
+  const user = userOf(env);
+  return user === undefined ? { host: processes.self.host } : { user };
+}
+
+/** At most `limit` runs, and, once they are read, whether there are more, whether one has more pets than its record, and which can be resumed. */
+function upTo(history: History | undefined, filter: RunFilter, limit: number | undefined) {
+  let more = false;
+  let morePets = false;
+  let incomplete: RunRecord | undefined;
+  async function* runs(): AsyncGenerator<RunRecord> {
+    if (history === undefined || limit === 0) return;
+    let count = 0;
+    for await (const record of history.runs({ ...filter, limit: limit === undefined ? undefined : limit + 1 })) {
+      count += 1;
+      more = limit !== undefined && count > limit;
+      if (more) return;
+      if (record.state === 'incomplete') incomplete ??= record;
+      morePets ||= record.changes > record.pets.length;
+      yield record;
+    }
+  }
+  return { runs, hasMore: () => more, hasMorePets: () => morePets, firstIncomplete: () => incomplete };
+}
+
+async function firstRow(history: History | undefined, run: string): Promise<RecordedRow | undefined> {
+  if (history === undefined) return undefined;
+  for await (const row of history.rows(run)) return row;
+  return undefined;
+}
+
+async function petsOf(history: History, run: string): Promise<readonly bigint[]> {
+  const pets: bigint[] = [];
+  for await (const { petId } of history.rows(run)) pets.push(petId);
+  return pets;
+}
 
 interface ShowOptions {
   readonly state?: readonly string[];
@@ -50,8 +188,13 @@ async function show(invocation: Invocation, options: ShowOptions, text = ''): Pr
       for (const line of own) await messages.note(line);
       for (const line of words) await messages.quote(line);
     }
-    const options = { names: await shopNames(invocation), now: context.clock.now() };
+    const options = { names: await shownNames(invocation), now: context.clock.now() };
     await results.print(historyRunView(record, () => history.rows(record.run, chosen), options));
     if (!isPage) for (const hint of historyRunHints(record)) await messages.note(hint);
   });
+}
+
+/** Only a table and a page have names. */
+async function shownNames({ results, petNames }: Invocation) {
+  return ['table', 'html'].includes(results.format) ? petNames() : undefined;
 }

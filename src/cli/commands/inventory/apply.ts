@@ -3,9 +3,8 @@ import { fieldOf, type RowField, rowFields } from '../../../change-files/field-n
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { type BulkFlags, bulkFlags, parseBulkFlags } from '../bulk-flags.ts';
 import { examples } from '../command.ts';
-import { collect } from '../values.ts';
+import { type BulkFlags, bulkFlags, collect, parseBulkFlags } from '../values.ts';
 
 interface ApplyOptions extends BulkFlags {
   readonly format?: string;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { bulkFlags } from '../bulk-flags.ts';
 import { examples, fieldsOption } from '../command.ts';
+import { bulkFlags } from '../values.ts';
 import { type CountFlags, parseCountFlags } from './count/count-options.ts';
 
 export function defineCount(command: Command, run: Run): void {

@@ -1,14 +1,14 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { ExportRow } from '../../../change-files/change-file-text.ts';
-import { grouped } from '../../../inventory/grouped.ts';
 import { type ComparedField, type Difference, StockList } from '../../../inventory/stock-list.ts';
+import { grouped } from '../../../inventory/values.ts';
+import { environmentNames } from '../../../settings/settings.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { petNamesOf } from '../../pet-names.ts';
 import { examples, fieldsOption } from '../command.ts';
 import { oneOf } from '../values.ts';
-import { type Side, sideOf } from './sides.ts';
+import type { Side } from './read-side.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
 
 interface DiffOptions {
@@ -49,6 +49,22 @@ export function defineDiff(command: Command, run: Run): void {
         await diff(invocation, [left, right], { ...options, only });
       }),
     );
+}
+
+/**
+ * Returns what a name on the command line stands for: an environment, `store/environment`, `-` for stdin, else a file. A file of the
+ * name of an environment is `./staging`.
+ * @throws UsageError for what can't be any of them
+ */
+function sideOf(name: string): Side {
+  const [, store, text = name] = /^([^./\\][^/\\]*)\/([^/\\]+)$/.exec(name) ?? [];
+  const environment = environmentNames.find((known) => known === text);
+  if (environment === 'sandbox' && store !== undefined) {
+    throw new UsageError(`The sandbox belongs to no store: it is sandbox. A file of that name is ./${name}`);
+  }
+  if (environment !== undefined) return { kind: 'environment', name, environment, store };
+  if (name === '') throw new UsageError('The name of a side is empty: name an environment, a file, or - for stdin');
+  return { kind: 'file', name: name === '-' ? 'stdin' : name, file: name };
 }
 
 interface ParsedOptions extends Omit<DiffOptions, 'only'> {
@@ -94,7 +110,7 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   else {
     const { differencesView } = await import('../../../output/difference-view.ts');
     const [leftTitle, rightTitle] = titlesOf(leftSide, rightSide);
-    const viewOptions = { left: leftTitle, right: rightTitle, names: await petNamesOf(invocation) };
+    const viewOptions = { left: leftTitle, right: rightTitle, names: await invocation.petNames() };
     await invocation.results.print(differencesView(found, viewOptions), { sayWhenEmpty: false });
   }
   const differing = counts.added + counts.removed + counts.changed;

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { changeFileJson, changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
 import { type ChangeFormat, changeFormats, formatOfName } from '../../../change-files/read-rows.ts';
-import { grouped } from '../../../inventory/grouped.ts';
 import { type ColumnBatches, itemsOf } from '../../../inventory/item-columns.ts';
 import { withoutRepeated } from '../../../inventory/seen-pets.ts';
+import { grouped } from '../../../inventory/values.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileWord, whereOptions } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';

@@ -1,5 +1,5 @@
 import type { FileFault, PlaceUnit } from '../../../change-files/fault.ts';
-import { grouped } from '../../../inventory/grouped.ts';
+import { grouped } from '../../../inventory/values.ts';
 import { InterruptedError, UsageError } from '../../../shared/errors.ts';
 import { fileErrorReason } from '../../../shared/file-error.ts';
 

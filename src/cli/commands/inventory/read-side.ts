@@ -1,18 +1,29 @@
 import { exactDecoder } from '../../../api/decode.ts';
 import { InventoryScanner } from '../../../api/scanner/scanner.ts';
-import { readStockList } from '../../../change-files/read-stock-list.ts';
+import { readStockList } from '../../../change-files/read-changes.ts';
 import type { ItemColumns } from '../../../inventory/item-columns.ts';
 import { StockList } from '../../../inventory/stock-list.ts';
-import { environmentNames } from '../../../settings/settings.ts';
+import { type EnvironmentName, environmentNames } from '../../../settings/settings.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
 import { readInput } from '../../../shared/read-input.ts';
+import type { NamedPlace } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import type { NamedPlace } from '../../invocation/place.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
-import type { Side } from './sides.ts';
 import { scanStock } from './stock.ts';
 import type { UnreadablePets } from './unreadable-pets.ts';
+
+/** Where one of two lists comes from. */
+export type Side =
+  | {
+      readonly kind: 'environment';
+      readonly name: string;
+      readonly environment: EnvironmentName;
+      /** Undefined: of the store that is chosen for the command. */
+      readonly store: string | undefined;
+    }
+  /** `file`: `-` for stdin. */
+  | { readonly kind: 'file'; readonly name: string; readonly file: string };
 
 /**
  * The stock of one side, in typed arrays: one GET for an environment.

@@ -1,9 +1,9 @@
 import { filtered } from '../../../inventory/filter.ts';
-import { grouped } from '../../../inventory/grouped.ts';
 import { isLow, unreadableText } from '../../../inventory/items.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
+import { grouped } from '../../../inventory/values.ts';
 import { withoutWords } from '../../../output/error-text.ts';
-import type { Paint } from '../../../output/paint.ts';
+import type { Paint } from '../../../output/terminal.ts';
 import { formatDuration } from '../../../output/time.ts';
 import type { Format } from '../../../output/view.ts';
 import { seenChangesLines, seenChangesView, watchHeading } from '../../../output/watch-view.ts';
@@ -12,7 +12,6 @@ import { sentence } from '../../../shared/parsed.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { petNamesOf } from '../../pet-names.ts';
 import { lowStockOf } from './stock.ts';
 import { UnreadablePets } from './unreadable-pets.ts';
 import { type WatchOptions, watchChanges } from './watch-changes.ts';
@@ -33,7 +32,7 @@ export interface RunWatchOptions extends Pick<WatchOptions, 'interval' | 'durati
 export async function runWatch(invocation: Invocation, options: RunWatchOptions): Promise<void> {
   const { results, context } = invocation;
   const connection = await invocation.service.connectToRead({ bulk: true });
-  const names = await petNamesOf(invocation);
+  const names = await invocation.petNames();
   const lowStock = lowStockOf(invocation);
   const { format } = options;
   let [changes, isFirst] = [0, true];

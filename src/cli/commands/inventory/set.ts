@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Run } from '../../invocation/invocation.ts';
-import { bulkFlags } from '../bulk-flags.ts';
 import { examples } from '../command.ts';
+import { bulkFlags } from '../values.ts';
 import type { Verb, WriteFlags } from './write-pets.ts';
 
 export function defineSet(command: Command, run: Run): void {

@@ -7,7 +7,6 @@ import { settingDefinitions } from '../../../settings/settings.ts';
 import { NotFoundError, type PetstockError } from '../../../shared/errors.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { petNamesOf } from '../../pet-names.ts';
 import type { UnreadablePets } from './unreadable-pets.ts';
 
 /**
@@ -115,7 +114,7 @@ const mostNamed = 20;
 
 /** Returns what views of the stock are given. */
 export async function stockViewOptions(invocation: Invocation) {
-  return { lowStock: lowStockOf(invocation), names: await petNamesOf(invocation) };
+  return { lowStock: lowStockOf(invocation), names: await invocation.petNames() };
 }
 
 /** At or below it a quantity is marked in a table. */

@@ -6,8 +6,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openSession, withWayOn } from '../../runs/session.ts';
-import { type BulkFlags, isPlanned, parseBulkFlags } from '../bulk-flags.ts';
-import { petIdOf, quantityOf, required } from '../values.ts';
+import { type BulkFlags, isPlanned, parseBulkFlags, petIdOf, quantityOf, required } from '../values.ts';
 import { lowStockOf, noSuchPets, warnOfStatus } from './stock.ts';
 
 /** The common parts of `set` and `adjust`. */

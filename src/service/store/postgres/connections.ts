@@ -3,8 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Clock } from '../../clock.ts';
 import { LATELY_MS } from '../rows.ts';
-import { failure, isLost, isTransient, readOnly } from './failure.ts';
-import { ANSWER_MS, beginning, common, requireSessions, secured } from './session.ts';
+import {
+  ANSWER_MS,
+  beginning,
+  common,
+  failure,
+  isLost,
+  isTransient,
+  readOnly,
+  requireSessions,
+  secured,
+} from './session.ts';
 
 export type Client = pg.PoolClient;
 

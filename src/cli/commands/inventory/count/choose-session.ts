@@ -1,6 +1,6 @@
 import type { CountMode, SessionHead } from '../../../../counts/records.ts';
 import { type SessionFacts, type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
-import { grouped } from '../../../../inventory/grouped.ts';
+import { grouped } from '../../../../inventory/values.ts';
 import { modeName, sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';
 import { UsageError } from '../../../../shared/errors.ts';

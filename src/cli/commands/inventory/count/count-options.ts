@@ -3,8 +3,7 @@ import { UsageError } from '../../../../shared/errors.ts';
 import { shellWord } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import type { PlanOptions } from '../../../runs/perform.ts';
-import { type BulkFlags, parseBulkFlags } from '../../bulk-flags.ts';
-import { requireFileName } from '../../values.ts';
+import { type BulkFlags, parseBulkFlags, requireFileName } from '../../values.ts';
 
 /** The options of the command, as Commander gives them. */
 export interface CountFlags extends BulkFlags {

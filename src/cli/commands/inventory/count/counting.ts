@@ -10,7 +10,7 @@ import {
   type ScanLine,
 } from '../../../../inventory/count/scan-line.ts';
 import type { Tally } from '../../../../inventory/count/tally.ts';
-import { grouped } from '../../../../inventory/grouped.ts';
+import { grouped } from '../../../../inventory/values.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
 import { PetstockError } from '../../../../shared/errors.ts';
 import { petOfCode, petOfText } from '../../../shop-codes.ts';

@@ -1,10 +1,10 @@
 import { changeFileText, type ExportRow } from '../../../../change-files/change-file-text.ts';
 import { shortOf } from '../../../../counts/sessions.ts';
 import { type BulkRow, type Change, isWrong } from '../../../../inventory/change.ts';
-import { grouped } from '../../../../inventory/grouped.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
-import { type Batches, batchesOf } from '../../../../output/batches.ts';
+import { grouped } from '../../../../inventory/values.ts';
 import { counted } from '../../../../output/change-rows.ts';
+import { type Batches, batchesOf } from '../../../../output/view.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { StockReader } from '../../../../runs/stock-reader.ts';
 import { UsageError } from '../../../../shared/errors.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { SessionContent } from '../../../../counts/open-session.ts';
 import type { ScanRecord, SessionHead } from '../../../../counts/records.ts';
 import { type SessionFacts, type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
-import { grouped } from '../../../../inventory/grouped.ts';
+import { grouped } from '../../../../inventory/values.ts';
 import { PetstockError, UsageError } from '../../../../shared/errors.ts';
 import { sentence } from '../../../../shared/parsed.ts';
 import { whereOptions } from '../../../../shared/where.ts';

@@ -6,8 +6,7 @@ import {
   eventLines,
   sumText,
 } from '../../../../output/count-text.ts';
-import type { Paint } from '../../../../output/paint.ts';
-import { bell, drawsLive, wipeLine } from '../../../../output/terminal.ts';
+import { bell, drawsLive, type Paint, wipeLine } from '../../../../output/terminal.ts';
 import { singleLine } from '../../../../shared/sanitize.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { createLiveLine } from '../../../progress/live-line.ts';

@@ -1,7 +1,7 @@
-import { grouped } from '../../../../inventory/grouped.ts';
+import { grouped } from '../../../../inventory/values.ts';
 import { counted } from '../../../../output/change-rows.ts';
 import { unknownLines, unknownRows } from '../../../../output/count-text.ts';
-import { plainPaint } from '../../../../output/paint.ts';
+import { plainPaint } from '../../../../output/terminal.ts';
 import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 

@@ -3,7 +3,7 @@ import type { Store } from '../../../service/index.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { openSandbox, ownKey, sandboxPlan } from '../../sandbox.ts';
 import { examples } from '../command.ts';
-import { addOptions, type Values } from './sandbox-options.ts';
+import { addOptions, defaultPort, type Values } from './sandbox-options.ts';
 import {
   chosenStore,
   nameOfStore,
@@ -57,6 +57,19 @@ export function defineReset(command: Command, run: Run): void {
         await invocation.messages.note(`${isOwn ? 'The sandbox' : name} has a fresh stock.`);
         if (isOwn) await printInfo(invocation);
         else await printRecord(invocation, { store: name, pets: [...stock.items].length });
+      }),
+    );
+}
+
+export function defineOpenApi(command: Command, run: Run): void {
+  command
+    .description('Prints the contract of the service as an OpenAPI 3.1 document in JSON. Nothing is started.')
+    .addHelpText('after', examples([['petstock sandbox openapi > openapi.json']]))
+    .action(
+      run(async (invocation) => {
+        const { openApiDocument } = await import('../../../service/index.ts');
+        const document = openApiDocument(`http://127.0.0.1:${defaultPort}/v1`);
+        await invocation.results.write(`${JSON.stringify(document, null, 2)}\n`);
       }),
     );
 }

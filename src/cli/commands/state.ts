@@ -1,0 +1,173 @@
+import type { Command } from 'commander';
+import { damagedSessions } from '../../counts/sessions.ts';
+import { grouped } from '../../inventory/values.ts';
+import { isoTime, localTime } from '../../output/time.ts';
+import type { Row, View } from '../../output/view.ts';
+import { maskDatabaseUrl } from '../../shared/database-url.ts';
+import { FailureError, UsageError } from '../../shared/errors.ts';
+import type { PresentProcess } from '../../state/processes-present.ts';
+import type { StateDescription } from '../../state/state.ts';
+import type { Invocation, Run } from '../invocation/invocation.ts';
+import { sharedStateOf, withExistingState, withOwnState, withOwnTables } from '../invocation/state.ts';
+import { examples } from './command.ts';
+
+export function defineStateInfo(command: Command, run: Run): void {
+  command
+    .description(
+      'Shows where the state is, its engine and size, and the processes that write by it now. Sends nothing.',
+    )
+    .addHelpText('after', examples([['petstock state info'], ['petstock state info --json']]))
+    .action(run<object>(info));
+}
+
+async function info(invocation: Invocation): Promise<void> {
+  await withExistingState(invocation, async (state) => {
+    if (state === undefined) {
+      const url = sharedStateOf(invocation)?.value;
+      const location = url === undefined ? invocation.context.folders.state : maskDatabaseUrl(url);
+      await invocation.messages.note('There is no state yet: the first request makes it.');
+      const none = { engine: null, location, schema: null, bytes: 0, runs: 0, rows: 0 };
+      return await invocation.results.print(infoView(none, [], invocation.context.clock.now()));
+    }
+    const [description, present] = [await state.describe(), await state.presence.list()];
+    await invocation.results.print(infoView(description, present, invocation.context.clock.now()));
+  });
+}
+
+/** The description of a state, or of none yet. */
+interface Described extends Omit<StateDescription, 'engine' | 'schema'> {
+  readonly engine: string | null;
+  readonly schema: number | null;
+}
+
+/**
+ * Line by line in a table, CSV and TSV. JSON is
+ * `{"engine","location","schema","bytes","runs","rows","present":[{"command","user","host","pid","since"}]}`, of a shared state
+ * with `clockAhead` (milliseconds) and `warnings`.
+ */
+function infoView(described: Described, processes: readonly PresentProcess[], now: number): View {
+  const { engine, location, schema, bytes, runs, rows } = described;
+  const present = processes.map(({ command, user = null, process, since }) => {
+    return { command, user, host: process.host, pid: process.pid, since: isoTime(since) };
+  });
+  const { clockAhead, warnings = [] } = described;
+  const lines: Row[] = [
+    { name: 'location', value: location },
+    { name: 'engine', value: engine === null ? 'none yet' : `${engine}, schema ${schema}` },
+    { name: 'size', value: sizeText(bytes) },
+    { name: 'runs', value: grouped(runs) },
+    { name: 'rows', value: grouped(rows) },
+    ...(clockAhead === undefined ? [] : [{ name: 'clock', value: clockText(clockAhead) }]),
+    ...warnings.map((value) => ({ name: 'warning', value })),
+    ...processes.map(({ command, user, process, since }) => {
+      const who = `${user === undefined ? '' : `${user}, `}pid ${process.pid} on ${process.host}`;
+      return { name: 'present', value: `${command}, ${who}, since ${localTime(since, now)}` };
+    }),
+  ];
+  return {
+    shape: 'list',
+    isFacts: true,
+    columns: [
+      { field: 'name', title: 'Name', whole: true },
+      { field: 'value', title: 'Value', whole: true },
+    ],
+    rows: [lines],
+    json: {
+      engine,
+      location,
+      schema,
+      bytes,
+      runs,
+      rows,
+      present,
+      ...(clockAhead !== undefined && { clockAhead, warnings }),
+    },
+  };
+}
+
+/** `1.2 s ahead of this machine` */
+function clockText(ms: number): string {
+  if (Math.abs(ms) < 100) return 'as that of this machine';
+  return `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? 'ahead of' : 'behind'} that of this machine`;
+}
+
+/** `812 bytes`, `40 KB`, `1.2 MB` */
+function sizeText(bytes: number): string {
+  if (bytes < 10_000) return `${grouped(bytes)} bytes`;
+  if (bytes < 1_000_000) return `${Math.round(bytes / 1000)} KB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+export function defineStateCheck(command: Command, run: Run): void {
+  command
+    .description(
+      'Reads all of the state and says whether it is sound; exit 1 where it is not. Changes and sends nothing.',
+    )
+    .addHelpText('after', examples([['petstock state check']]))
+    .action(run<object>(check));
+}
+
+async function check(invocation: Invocation): Promise<void> {
+  const { results, messages } = invocation;
+  const { problems, sentence, hint } = await findingsOf(invocation);
+  if (problems.length > 0 || results.wantsJson) await results.print(checkView(problems));
+  if (problems.length > 0) throw new FailureError('The state is damaged', { hint });
+  await messages.note(sentence);
+}
+
+/** @throws the error of a state that can't be opened */
+async function findingsOf(invocation: Invocation) {
+  try {
+    const found = await withExistingState(invocation, async (state) => state?.check() ?? 'There is no state yet.');
+    const isShared = sharedStateOf(invocation) !== undefined;
+    const own = isShared ? await withOwnState(invocation, async (state) => state?.check() ?? []) : [];
+    const sessions = await withOwnTables(invocation, damagedSessions);
+    const problems = [...(typeof found === 'string' ? [] : found), ...own];
+    const [first] = problems.length === 0 ? sessions : [];
+    return {
+      problems: [...problems, ...sessions.map(({ message }) => message)],
+      sentence: typeof found === 'string' ? found : 'The state is sound.',
+      hint:
+        first === undefined
+          ? 'petstock history export history.ndjson'
+          : `petstock inventory count --discard ${first.session.slice(-4)}`,
+    };
+  } catch (error) {
+    if (error instanceof FailureError && invocation.results.wantsJson)
+      await invocation.results.print(checkView([error.message]));
+    throw error;
+  }
+}
+
+/** A line for each problem. JSON is `{"sound":false,"problems":["…"]}`. */
+function checkView(problems: readonly string[]): View {
+  return {
+    shape: 'list',
+    columns: [{ field: 'problem', title: 'Problem', whole: true }],
+    rows: [problems.map((problem) => ({ problem }))],
+    json: { sound: problems.length === 0, problems },
+  };
+}
+
+interface GrantOptions {
+  readonly print?: string;
+}
+
+export function defineStateGrant(command: Command, run: Run): void {
+  command
+    .description(
+      'Prints the SQL that gives a role of PostgreSQL what petstock needs of a shared state, and nothing more. The owner of the state runs it: ' +
+        'whoever has run the first command by it. Sends nothing.',
+    )
+    .option('--print <role>', 'the role that commands of other machines connect as')
+    .addHelpText('after', examples([['petstock state grant --print till1 | psql "$OWNER_URL"']]))
+    .action(run<GrantOptions>(grant));
+}
+
+async function grant(invocation: Invocation, { print: role }: GrantOptions): Promise<void> {
+  if (role === undefined || role === '') {
+    throw new UsageError('Missing option: --print <role>', { hint: 'petstock state grant --print till1' });
+  }
+  const { grantsFor } = await import('../../state/postgres/grants.ts');
+  await invocation.results.write(grantsFor(role));
+}
