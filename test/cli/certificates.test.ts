@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { CertificateError } from '../../src/shared/errors.ts';
 import { classifyFailure } from '../../src/writes/classify-failure.ts';
-import { openShop } from '../support/shop.ts';
+import { openShop, test } from '../support/shop.ts';
 import { authorityFile, openTlsFront } from '../support/tls.ts';
 
 async function openTlsShop() {
@@ -95,25 +95,25 @@ describe('ca-file', () => {
 describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' };
 
-  test.each(['inventory set 1 5', 'inventory adjust 1 +1', 'api PATCH /inventory/1 --data {"quantity":1}'])(
+  test.for(['inventory set 1 5', 'inventory adjust 1 +1', 'api PATCH /inventory/1 --data {"quantity":1}'])(
     'refuses %s',
-    async (command) => {
-      const shop = await openShop();
+    async (command, { shop }) => {
       const result = await shop.run(command, { env });
       expect(result).toMatchObject({ code: 2, requests: [] });
       expect(result.stderr).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of certificates');
     },
   );
 
-  test.each(['inventory list', 'inventory get 1 -q', 'api GET /inventory/1 -q'])('warns about %s', async (command) => {
-    const shop = await openShop();
-    const result = await shop.run(command, { env });
-    expect(result.requests.length).toBe(1);
-    expect(result.stderr).toContain('Warning: NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of certificates');
-  });
+  test.for(['inventory list', 'inventory get 1 -q', 'api GET /inventory/1 -q'])(
+    'warns about %s',
+    async (command, { shop }) => {
+      const result = await shop.run(command, { env });
+      expect(result.requests.length).toBe(1);
+      expect(result.stderr).toContain('Warning: NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of certificates');
+    },
+  );
 
-  test('1 is what Node does anyway', async () => {
-    const shop = await openShop();
+  test('1 is what Node does anyway', async ({ shop }) => {
     const result = await shop.run('inventory set 1 5', { env: { NODE_TLS_REJECT_UNAUTHORIZED: '1' } });
     expect(result).toMatchObject({ code: 0, stderr: expect.not.stringContaining('NODE_TLS') });
   });

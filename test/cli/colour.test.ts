@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { openShop } from '../support/shop.ts';
+import { expect } from 'vitest';
+import { openShop, test } from '../support/shop.ts';
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -40,8 +40,7 @@ test.each<[string, Variables, typeof all]>([
   expect(await coloured(flags, env, 80)).toEqual(expected);
 });
 
-test('each stream is judged by itself', async () => {
-  const shop = await openShop();
+test('each stream is judged by itself', async ({ shop }) => {
   const onlyStderr = { terminal: 80, terminals: ['stderr'] as const };
   const list = await shop.run('inventory list -o table', onlyStderr);
   expect(list.stdout).not.toContain('\x1b');
@@ -49,15 +48,13 @@ test('each stream is judged by itself', async () => {
   expect(failed.stderr).toContain(`${csi}31m`);
 });
 
-test('colour changes nothing but colour', async () => {
-  const shop = await openShop();
+test('colour changes nothing but colour', async ({ shop }) => {
   const plain = await shop.run('inventory list -o table');
   const painted = await shop.run('inventory list -o table --color always');
   expect(painted.stdout.replaceAll(/\x1b\[\d+m/g, '')).toBe(plain.stdout);
 });
 
-test.each(['json', 'ndjson', 'csv', 'tsv'])('%s is never coloured', async (format) => {
-  const shop = await openShop();
+test.for(['json', 'ndjson', 'csv', 'tsv'])('%s is never coloured', async (format, { shop }) => {
   const { code, stdout } = await shop.run(`inventory list -o ${format} --color always`);
   expect(code).toBe(0);
   expect(stdout).not.toContain('\x1b');

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type ExitCodeName, exitCodes } from '../../src/shared/errors.ts';
-import { openShop } from '../support/shop.ts';
+import { openShop, test } from '../support/shop.ts';
 
 /** What is served, what is run against it, and the class that it ends with. */
 const cases: readonly (readonly [serve: string, command: string, exit: ExitCodeName])[] = [
@@ -63,8 +63,7 @@ test('a run in part: its report on stdout, and an error that names it', async ()
   expect(JSON.parse(stderr)).toMatchObject({ error: { kind: 'partial', exitCode: code, run } });
 });
 
-test('in a script -q is silent on success, and heard of danger', async () => {
-  const shop = await openShop();
+test('in a script -q is silent on success, and heard of danger', async ({ shop }) => {
   const apply = (stdin: string) => shop.run('inventory apply - --yes -q', { stdin });
   expect(await apply('petId,quantity\n4,1\n5,2\n')).toMatchObject({ code: 0, stderr: '' });
   for (const quiet of ['inventory list -q', 'history export -q', 'limits -q', 'undo --last --yes -q']) {
@@ -75,8 +74,7 @@ test('in a script -q is silent on success, and heard of danger', async () => {
   expect(conflict.stderr).toMatch(/^Error: Nothing was written: pet 4: .*\nHint: petstock /);
 });
 
-test('a key that the service does not know', async () => {
-  const shop = await openShop();
+test('a key that the service does not know', async ({ shop }) => {
   const { code } = await shop.run('inventory list', { env: { PETSTOCK_API_KEY_STAGING: 'psk_somebody' } });
   expect(code).toBe(exitCodes.auth);
 });

@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { isRoot } from '../support/capabilities.ts';
-import { openShop, type Shop } from '../support/shop.ts';
+import { openShop, type Shop, test } from '../support/shop.ts';
 
 const secret = 'psk_of_somebody_else1';
 
@@ -67,8 +67,7 @@ test('a damaged configuration stops only what needs it', async () => {
   }
 });
 
-test('nothing is written through a link of others, wherever it is in the path', async () => {
-  const shop = await openShop();
+test('nothing is written through a link of others, wherever it is in the path', async ({ shop }) => {
   const shared = join(shop.folders.config, '..', 'shared');
   mkdirSync(join(shared, '..', 'ours'));
   mkdirSync(shared);
@@ -82,16 +81,13 @@ test('nothing is written through a link of others, wherever it is in the path', 
   }
 });
 
-test('what petstock wrote is known to nobody else', async () => {
-  const shop = await openShop();
-  const { code } = await shop.run(`inventory export ${join(shop.folders.config, '..', 'x.csv')}`);
-  expect(code).toBe(0);
+test('what petstock wrote is known to nobody else', async ({ shop }) => {
+  expect(await shop.run(`inventory export ${join(shop.folders.config, '..', 'x.csv')}`)).toMatchObject({ code: 0 });
   expect(statSync(join(shop.folders.state, 'written-files.json')).mode & 0o777).toBe(0o600);
 });
 
 describe('a state that is not ours alone is refused', () => {
-  test.each(['group-writable', 'a symbolic link'])('%s', async (kind) => {
-    const shop = await openShop();
+  test.for(['group-writable', 'a symbolic link'])('%s', async (kind, { shop }) => {
     await shop.run('inventory set 1 5');
     const file = join(shop.folders.state, 'state.db');
     const folders = { ...shop.folders };
@@ -107,8 +103,7 @@ describe('a state that is not ours alone is refused', () => {
   });
 });
 
-test('the key of the sandbox is refused too', async () => {
-  const shop = await openShop();
+test('the key of the sandbox is refused too', async ({ shop }) => {
   await shop.run('sandbox info');
   const file = join(shop.folders.state, 'sandbox.key');
   chmodSync(file, 0o666);

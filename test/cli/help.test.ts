@@ -1,13 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type CommandFacts, commandFacts } from '../../.ci/reference/command-facts.ts';
 import { topicNames } from '../../src/cli/commands/help/help.ts';
 import { exitCodes } from '../../src/shared/errors.ts';
-import { openShop } from '../support/shop.ts';
+import { openShop, test } from '../support/shop.ts';
 
 const pathsOf = ({ path, commands }: CommandFacts): readonly string[] => [path, ...commands.flatMap(pathsOf)];
 
-test('each command shows the same help in each way to ask for it, whatever the width', async () => {
-  const shop = await openShop();
+test('each command shows the same help in each way to ask for it, whatever the width', async ({ shop }) => {
   const paths = pathsOf(await commandFacts());
   expect(paths.length).toBeGreaterThan(45);
   for (const path of paths) {
@@ -43,8 +42,7 @@ describe.each([80, 60])('at %i columns', (terminal) => {
   });
 });
 
-test('the help of a command has its own options, and says where the global ones are', async () => {
-  const shop = await openShop();
+test('the help of a command has its own options, and says where the global ones are', async ({ shop }) => {
   const { stdout } = await shop.run('inventory list --help');
   expect(stdout).toContain('--status');
   expect(stdout).not.toContain('--max-wait');
@@ -52,40 +50,35 @@ test('the help of a command has its own options, and says where the global ones 
   expect((await shop.run('help options')).stdout).toMatch(/--max-wait <seconds> +longest/);
 });
 
-test('help environment names every variable of the contract', async () => {
-  const shop = await openShop();
+test('help environment names every variable of the contract', async ({ shop }) => {
   const { stdout } = await shop.run('help environment');
   const names = ['ENV', 'STORE', 'URL_STAGING', 'API_KEY_STAGING', 'API_KEY', 'CONFIG_DIR', 'STATE_DIR', 'STATE_URL'];
   for (const name of [...names, 'PAGER', 'SERVE_PORT']) expect(stdout).toContain(`PETSTOCK_${name}`);
   for (const name of ['FORCE_COLOR', 'NO_COLOR', 'TERM=dumb']) expect(stdout).toContain(name);
 });
 
-test('the exit codes in the help are those of the program', async () => {
-  const shop = await openShop();
+test('the exit codes in the help are those of the program', async ({ shop }) => {
   const { stdout } = await shop.run('help exit-codes');
   const told = [...stdout.matchAll(/^ *(\d+) {2}/gm)].map(([, code]) => Number(code));
   expect(told).toEqual(Object.values(exitCodes));
 });
 
-test('no words, or those of a noun alone, show help', async () => {
-  const shop = await openShop();
+test('no words, or those of a noun alone, show help', async ({ shop }) => {
   for (const words of [[], ['inventory'], ['config'], ['sandbox'], ['pets'], ['orders'], ['history'], ['state']])
     expect(await shop.run(words)).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: petstock') });
 });
 
-test('-V as the value of an option is not taken for the question', async () => {
-  const shop = await openShop();
+test('-V as the value of an option is not taken for the question', async ({ shop }) => {
   expect(await shop.run('inventory set 4 7 --reason -V')).toMatchObject({ code: 2, stdout: '', requests: [] });
   expect(await shop.run('inventory list -V')).toMatchObject({ code: 0, requests: [] });
 });
 
-test('--version is the version alone', async () => {
-  const shop = await openShop();
+test('--version is the version alone', async ({ shop }) => {
   expect(await shop.run('--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
 });
 
 describe('what is mistyped is exit 2 with the nearest name', () => {
-  test.each([
+  test.for([
     ['inventry list', 'inventory'],
     ['inventory lsit', 'list'],
     ['inventory list --jsn', '--json'],
@@ -93,8 +86,7 @@ describe('what is mistyped is exit 2 with the nearest name', () => {
     ['help exit-code', 'exit-codes'],
     ['inventory set 4', 'quantity'],
     ['inventory get', 'petId'],
-  ])('%s', async (command, told) => {
-    const shop = await openShop();
+  ] as const)('%s', async ([command, told], { shop }) => {
     const result = await shop.run(command);
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(result.stderr).toContain(told);

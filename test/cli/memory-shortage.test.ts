@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { openShop } from '../support/shop.ts';
+import { expect } from 'vitest';
+import { test } from '../support/shop.ts';
 
 /** What V8 throws at the first connection of a process whose addresses are limited, and what it throws later. */
 const atConnection = 'WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance';
@@ -11,8 +11,7 @@ const short = (message: string) => ({
   },
 });
 
-test('memory that is short is said to be just that', async () => {
-  const shop = await openShop();
+test('memory that is short is said to be just that', async ({ shop }) => {
   for (const message of [atConnection, later, 'Out of memory']) {
     const { code, stdout, stderr } = await shop.run('inventory list', short(message));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -21,8 +20,7 @@ test('memory that is short is said to be just that', async () => {
   }
 });
 
-test('a write for whose connection memory is short was certainly not sent', async () => {
-  const shop = await openShop();
+test('a write for whose connection memory is short was certainly not sent', async ({ shop }) => {
   const { code, stderr } = await shop.run('inventory set 4 12 --read-first', short(atConnection));
   expect(code).toBe(1);
   expect(stderr).not.toContain('not known');
@@ -32,15 +30,13 @@ test('a write for whose connection memory is short was certainly not sent', asyn
   expect(plain.stderr).not.toContain('not known');
 });
 
-test('a write that may have been sent when memory was short is of unknown outcome', async () => {
-  const shop = await openShop();
+test('a write that may have been sent when memory was short is of unknown outcome', async ({ shop }) => {
   const { code, stderr } = await shop.run('inventory set 4 12', short(later));
   expect(code).toBe(8);
   expect(stderr).toContain('It is not known whether');
 });
 
-test('any other error of a range is still a mistake of ours', async () => {
-  const shop = await openShop();
+test('any other error of a range is still a mistake of ours', async ({ shop }) => {
   const { code, stderr } = await shop.run('inventory list', short('Invalid array length'));
   expect(code).toBe(1);
   expect(stderr).toContain('This is a bug in petstock');

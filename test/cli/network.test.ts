@@ -1,9 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Answerer, openServer } from '../api/server.ts';
-import { openShop } from '../support/shop.ts';
+import { test } from '../support/shop.ts';
 
-test('a service that is down: exit 5, after five tries', async () => {
-  const shop = await openShop();
+test('a service that is down: exit 5, after five tries', async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
   const { code, stdout, stderr } = await shop.run('inventory list --debug', { env });
   expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
@@ -13,22 +12,19 @@ test('a service that is down: exit 5, after five tries', async () => {
   expect(shop.clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(7500);
 });
 
-test.each([
+test.for([
   'http://stock.example.com/v1',
   'http://192.168.1.10/v1',
   'http://127.0.0.1.example.com/v1',
   'https://stock.example.com/v2',
   'ftp://127.0.0.1/v1',
-])('%s is refused before anything is sent', async (url) => {
-  const shop = await openShop();
-  const stored = await shop.run(['config', 'set-url', url]);
-  expect(stored).toMatchObject({ code: 2, stdout: '' });
+])('%s is refused before anything is sent', async (url, { shop }) => {
+  expect(await shop.run(['config', 'set-url', url])).toMatchObject({ code: 2, stdout: '' });
   const listed = await shop.run('inventory list', { env: { PETSTOCK_URL_STAGING: url } });
   expect(listed).toMatchObject({ code: 2, stdout: '', requests: [] });
 });
 
-test('a redirect to another origin never carries the key', async () => {
-  const shop = await openShop();
+test('a redirect to another origin never carries the key', async ({ shop }) => {
   const redirect: Answerer = (response) => {
     response.writeHead(307, { location: `${shop.service.url}/inventory`, 'content-length': 0 }).end();
   };
@@ -39,8 +35,7 @@ test('a redirect to another origin never carries the key', async () => {
   expect(shop.service.journal()).toEqual([]);
 });
 
-test('an address that speaks no TLS is named in words, and not in those of OpenSSL', async () => {
-  const shop = await openShop();
+test('an address that speaks no TLS is named in words, and not in those of OpenSSL', async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: shop.service.url.replace('http:', 'https:') };
   const result = await shop.run('inventory list', { env });
   expect(result.code).toBe(5);

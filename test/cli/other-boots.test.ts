@@ -1,9 +1,9 @@
 import { hrtime } from 'node:process';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createSystemClock } from '../../src/shared/system-clock.ts';
 import { serviceOf } from '../../src/state/service-of.ts';
 import { useState } from '../support/recorded-runs.ts';
-import { openShop, type Shop } from '../support/shop.ts';
+import { type Shop, test } from '../support/shop.ts';
 
 const stockOf = async (shop: Shop) =>
   Number((await shop.run('inventory get 4 -o csv --no-header -q')).stdout.split(',')[1]);
@@ -11,8 +11,7 @@ const stockOf = async (shop: Shop) =>
 /** The clock of a container of the same machine whose boot has a name of its own. */
 const containerOf = ({ clock }: Shop, boot: string) => ({ ...clock, boot: () => boot });
 
-test('containers that each have a boot of their own add up on one pet', async () => {
-  const shop = await openShop();
+test('containers that each have a boot of their own add up on one pet', async ({ shop }) => {
   const before = await stockOf(shop);
   const hosts = ['one', 'two', 'three', 'four', 'five'];
   // Real clocks: while one of them waits, the others go on.
@@ -24,8 +23,9 @@ test('containers that each have a boot of their own add up on one pet', async ()
   expect(await stockOf(shop)).toBe(before + 5);
 });
 
-test('a run of another boot is running while its lease is renewed, and its request is waited for once it is killed', async () => {
-  const shop = await openShop();
+test('a run of another boot is running while its lease is renewed, and its request is waited for once it is killed', async ({
+  shop,
+}) => {
   const before = await stockOf(shop);
   let sentAt = 0;
   await useState(shop, async ({ history }) => {

@@ -1,10 +1,11 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { openShop } from '../support/shop.ts';
+import { expect, onTestFinished } from 'vitest';
+import { test } from '../support/shop.ts';
 
-test('without owners and modes, as on Windows, a folder that is open to all will do', async () => {
-  const { run, folders } = await openShop();
+test('without owners and modes, as on Windows, a folder that is open to all will do', async ({
+  shop: { run, folders },
+}) => {
   for (const folder of Object.values(folders)) {
     mkdirSync(folder);
     chmodSync(folder, 0o777);

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { answering, listening } from '../support/answering.ts';
 import { anyText } from '../support/any-text.ts';
 import { createTestPager, type TestPagerOptions } from '../support/pager.ts';
 import fc from '../support/seeded-fast-check.ts';
-import { openShop, type ShopRunOptions } from '../support/shop.ts';
+import { openShop, type ShopRunOptions, test } from '../support/shop.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -78,8 +78,7 @@ test.each<[string, ShopRunOptions, string]>([
   expect(pager.commands).toEqual([]);
 });
 
-test('a line that is wider than the terminal counts as the lines that it takes', async () => {
-  const shop = await openShop();
+test('a line that is wider than the terminal counts as the lines that it takes', async ({ shop }) => {
   const pager = createTestPager();
   const rows = 16;
   // 8 rows of 20 digits and more on a terminal of 12 columns.
@@ -174,8 +173,7 @@ test('nothing is written to the terminal while the pager has it', async () => {
   expect(written).toEqual(['stderr ▸ staging\n', 'stderr Warning: the', expect.stringMatching(/^stderr │ escaped/)]);
 });
 
-test('a fault in the middle is said behind the pager', async () => {
-  const shop = await openShop();
+test('a fault in the middle is said behind the pager', async ({ shop }) => {
   const pager = createTestPager();
   const items = Array.from({ length: 30_000 }, (_, id) => `{"petId":${id},"quantity":7,"status":"sold"}`);
   const { code, stderr } = await shop.run('inventory list', {
@@ -187,8 +185,7 @@ test('a fault in the middle is said behind the pager', async () => {
   expect(stderr).toContain('The list is not whole.');
 });
 
-test('a pager gets colours, and nothing else that a terminal would obey', async () => {
-  const shop = await openShop();
+test('a pager gets colours, and nothing else that a terminal would obey', async ({ shop }) => {
   await fc.assert(
     fc.asyncProperty(anyText({ minLength: 1, maxLength: 40 }), async (status) => {
       const pager = createTestPager();
@@ -206,8 +203,7 @@ test('a pager gets colours, and nothing else that a terminal would obey', async 
   );
 });
 
-test('the report of what was written is not paged, that of a dry run is', async () => {
-  const shop = await openShop();
+test('the report of what was written is not paged, that of a dry run is', async ({ shop }) => {
   const { openPager, commands } = createTestPager();
   const changes = Array.from({ length: 10 }, (_, id) => `{"petId":${id + 1},"quantity":${id + 60}}`).join('\n');
   const options = {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { startService } from '../../src/service/index.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
-import { openShop } from '../support/shop.ts';
+import { openShop, test } from '../support/shop.ts';
 
 /** The first test starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -41,8 +41,7 @@ function errorMessage(text: string): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-test('the state behind a pooler', async () => {
-  const { run } = await openShop();
+test('the state behind a pooler', async ({ shop: { run } }) => {
   const url = await temporaryDatabase();
   const env = { PETSTOCK_STATE_URL: await poolerOf(url) };
   for (const command of ['inventory adjust 4 +1', 'undo --last --yes', 'state check']) {

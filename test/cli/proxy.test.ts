@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { resolveProxy } from '../../src/settings/proxy.ts';
-import { openShop, type Shop } from '../support/shop.ts';
+import { openShop, type Shop, test } from '../support/shop.ts';
 import { authorityFile, openClosingPort, openProxy, openTlsFront, type TestProxy } from '../support/tls.ts';
 
 const stock = 'https://stock.example/v1';
@@ -116,10 +116,9 @@ describe('which proxy', () => {
     if (source !== undefined) expect(found?.shown).toBe(proxy);
   });
 
-  test.each(['socks5://me:s3cret@proxy:1', 'http://', 'http://me:s3cret@:99999', '%'])(
+  test.for(['socks5://me:s3cret@proxy:1', 'http://', 'http://me:s3cret@:99999', '%'])(
     '%s is refused',
-    async (text) => {
-      const shop = await openShop();
+    async (text, { shop }) => {
       const result = await shop.run('inventory list', { env: { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY: text } });
       expect(result).toMatchObject({
         code: 2,

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { answers } from '../support/scripted-actions.ts';
 import type { Action, Exchange } from '../support/scripted-service.ts';
 import { tenEach } from '../support/scripted-service.ts';
-import { openTill } from '../support/till.ts';
+import { openTill, test } from '../support/till.ts';
 
 test('two backends whose clocks are 4 s apart: no 429, whichever answers', async () => {
   const till = await openTill({ stock: tenEach(60), limit: { limit: 20, seconds: 60 } });
@@ -23,10 +23,9 @@ test('two backends whose clocks are 4 s apart: no 429, whichever answers', async
   });
 }, 60_000);
 
-test.each(['120.0', '+120', '"120"', '1.2e2'])(
+test.for(['120.0', '+120', '"120"', '1.2e2'])(
   'a 429 with Retry-After: %s holds the key for 120 s, which the next command says',
-  async (retryAfter) => {
-    const till = await openTill();
+  async (retryAfter, { till }) => {
     till.service.next('PATCH', answers(429, { 'Retry-After': retryAfter }));
     expect((await till.run('inventory set 1 5 --max-wait 1')).code).toBe(6);
     const { code, stderr } = await till.run('inventory set 1 5 --json --max-wait 1');

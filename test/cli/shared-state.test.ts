@@ -3,9 +3,9 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../support/postgres.ts';
-import { openShop } from '../support/shop.ts';
+import { openShop, test } from '../support/shop.ts';
 import { authorityFile } from '../support/tls.ts';
 
 /** The first test starts the server. */
@@ -23,8 +23,9 @@ async function freePort(): Promise<number> {
 
 const secret = 'postgresql://ann:s3cretword@127.0.0.1:1/pets?connect_timeout=1';
 
-test('the URL is stored as a secret: readable by its owner alone, and shown without its password', async () => {
-  const { run, folders } = await openShop();
+test('the URL is stored as a secret: readable by its owner alone, and shown without its password', async ({
+  shop: { run, folders },
+}) => {
   const stored = await run(['config', 'set', 'state-url'], { stdin: `${secret}\n` });
   expect(stored).toMatchObject({ code: 0, stderr: expect.stringContaining('postgresql://ann:***@127.0.0.1:1/pets') });
   const file = join(folders.config, 'config.json');
@@ -39,8 +40,9 @@ test('the URL is stored as a secret: readable by its owner alone, and shown with
   expect(await run('inventory set 4 2')).toMatchObject({ code: 0 });
 });
 
-test('a database that can’t be reached: nothing is written, and what only reads says what it goes by', async () => {
-  const { run, service } = await openShop();
+test('a database that can’t be reached: nothing is written, and what only reads says what it goes by', async ({
+  shop: { run, service },
+}) => {
   const env = { PETSTOCK_STATE_URL: secret };
   const refused = await run('inventory set 4 2', { env });
   expect(refused).toMatchObject({ code: 5, requests: [], stderr: expect.stringContaining('nothing was sent') });
@@ -50,8 +52,7 @@ test('a database that can’t be reached: nothing is written, and what only read
   expect(await run('inventory set 4 2', { env: { PETSTOCK_STATE_URL: 'none' } })).toMatchObject({ code: 0 });
 });
 
-test('the sandbox keeps its state on this machine', async () => {
-  const { run } = await openShop();
+test('the sandbox keeps its state on this machine', async ({ shop: { run } }) => {
   const env = { PETSTOCK_STATE_URL: secret };
   expect(await run('inventory adjust 4 +1 --env sandbox', { env })).toMatchObject({ code: 0 });
   expect((await run('history list --env sandbox', { env })).stdout).toContain('inventory adjust');
@@ -95,16 +96,16 @@ test('a database of another version goes on, or is left alone', async () => {
   }
 });
 
-test('processes that begin a new database at once all find it whole', async () => {
-  const { run } = await openShop();
+test('processes that begin a new database at once all find it whole', async ({ shop: { run } }) => {
   const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
   const results = await Promise.all([1, 2, 3, 4, 5].map(() => run('inventory get 4', { env })));
   expect(results.map(({ code, stderr }) => (code === 0 ? '' : stderr))).toEqual(['', '', '', '', '']);
   expect(await run('state check', { env })).toMatchObject({ code: 0 });
 });
 
-test('state check looks at the stock-takes of this machine, too, which are in a state of its own', async () => {
-  const { run, folders } = await openShop();
+test('state check looks at the stock-takes of this machine, too, which are in a state of its own', async ({
+  shop: { run, folders },
+}) => {
   const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
   await run('inventory count --new --yes -q', { env, stdin: '4\n' });
   expect(await run('state check', { env })).toMatchObject({ code: 0, stderr: 'The state is sound.\n' });
@@ -119,8 +120,9 @@ test('state check looks at the stock-takes of this machine, too, which are in a 
   expect(readFileSync(file).equals(cut)).toBe(true);
 });
 
-test('state info says which server it is, whose clock is off, and what weakens a promise', async () => {
-  const { run } = await openShop();
+test('state info says which server it is, whose clock is off, and what weakens a promise', async ({
+  shop: { run },
+}) => {
   const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
   await run('inventory set 4 2', { env });
   const info = JSON.parse((await run('state info --json', { env })).stdout);

@@ -1,10 +1,10 @@
 import { chownSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { refuseSudoInHome } from '../../src/settings/folders.ts';
 import { UsageError } from '../../src/shared/errors.ts';
 import { isRoot } from '../support/capabilities.ts';
-import { openShop, temporaryFolders } from '../support/shop.ts';
+import { temporaryFolders, test } from '../support/shop.ts';
 
 describe('sudo with the folders of the user who ran it', () => {
   test('is refused, by the owner of the nearest folder that is there', async () => {
@@ -19,8 +19,7 @@ describe('sudo with the folders of the user who ran it', () => {
     expect(refuse({ SUDO_UID: '99999' }, 0)).not.toThrow();
   });
 
-  test.runIf(isRoot)('says so, and makes and gives away nothing', async () => {
-    const shop = await openShop();
+  test.runIf(isRoot)('says so, and makes and gives away nothing', async ({ shop }) => {
     const home = `${shop.folders.config}/home`;
     mkdirSync(home, { recursive: true, mode: 0o700 });
     chownSync(home, 4321, 4321);

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { looksLikeKey } from '../../src/cli/typed-keys.ts';
-import { openShop, temporaryFolders } from '../support/shop.ts';
+import { openShop, temporaryFolders, test } from '../support/shop.ts';
 
 const secret = 'psk_s3cretABCD';
 const other = 'h7Qk2mZx9LpW4vNa8TcR';
 
 describe('a key on the command line is refused, and not repeated', () => {
-  test.each([
+  test.for([
     ['an unknown option with =', ['inventory', 'list', `--api-key=${secret}`]],
     ['an unknown option with = and any value', ['inventory', 'list', '--api-key=s3cret']],
     ['an unknown option', ['inventory', 'list', '--api-key', secret]],
@@ -27,15 +27,13 @@ describe('a key on the command line is refused, and not repeated', () => {
     ['a run', ['history', 'show', secret]],
     ['a path', ['api', 'GET', other, '--data', secret]],
     ['what a variable holds', ['inventory', 'get', 'plainkeys3cret']],
-  ])('%s', async (_name, args) => {
-    const shop = await openShop();
+  ] as const)('%s', async ([_name, args], { shop }) => {
     const result = await shop.run(args, { env: { PETSTOCK_API_KEY: 'plainkeys3cret' } });
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(result.stderr).not.toMatch(/s3cret|ABCD|h7Qk/);
   });
 
-  test('an ordinary mistake is repeated', async () => {
-    const shop = await openShop();
+  test('an ordinary mistake is repeated', async ({ shop }) => {
     expect((await shop.run('inventory get 12x')).stderr).toContain('12x');
     expect((await shop.run('inventory list -e prod')).stderr).toContain('"prod"');
     expect((await shop.run('inventory apply stock-2026-11-21.csv')).stderr).toContain('stock-2026-11-21.csv');
@@ -72,13 +70,12 @@ describe('a key on the command line is refused, and not repeated', () => {
 });
 
 describe('names with "test" or "prod" in them are no keys', () => {
-  test.each([
+  test.for([
     ['apply stock-test-november --format csv', 'stock-test-november'],
     ['apply shop_prod_corrections --format csv', 'shop_prod_corrections'],
     ['list --store shop-prod-berlinmitte', 'shop-prod-berlinmitte'],
     ['list --store shop-test-northside', 'shop-test-northside'],
-  ])('%s', async (args, name) => {
-    const shop = await openShop();
+  ] as const)('%s', async ([args, name], { shop }) => {
     const { stderr } = await shop.run(`inventory ${args}`);
     expect(stderr).toContain(name);
     expect(stderr).not.toMatch(/no key|not shown|config set-key\n/);
@@ -112,20 +109,17 @@ describe('a hint repeats what is no key', () => {
     }
   });
 
-  test('what stands behind -- is no free text', async () => {
-    const shop = await openShop();
+  test('what stands behind -- is no free text', async ({ shop }) => {
     const { code, stderr } = await shop.run(['inventory', 'get', '--', '--reason', other]);
     expect([code, stderr]).toEqual([2, expect.not.stringContaining(other)]);
   });
 
-  test('nor what stands behind --ref where that is the reason', async () => {
-    const shop = await openShop();
+  test('nor what stands behind --ref where that is the reason', async ({ shop }) => {
     const { code, stderr } = await shop.run(['inventory', 'set', '--reason', '--ref', other]);
     expect([code, stderr]).toEqual([2, expect.not.stringContaining(other)]);
   });
 
-  test('a path with a date', async () => {
-    const shop = await openShop();
+  test('a path with a date', async ({ shop }) => {
     const { code, stderr } = await shop.run('inventory apply Exports/stock20261121T2230 --format csv', { stdin: '' });
     expect([code, stderr]).toEqual([2, expect.stringContaining('Exports/stock20261121T2230')]);
     expect(stderr).not.toContain('set-key');
@@ -139,8 +133,7 @@ async function shopWithExport() {
   return { shop, file };
 }
 
-test('apply .env repeats no line of it', async () => {
-  const shop = await openShop();
+test('apply .env repeats no line of it', async ({ shop }) => {
   const folder = join((await temporaryFolders()).config, '..');
   const file = join(folder, '.env');
   writeFileSync(file, `# keys\nPETSTOCK_API_KEY=${secret}\nOTHER="${other}, and more"\n`);

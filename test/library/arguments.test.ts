@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type PetstoreClientOptions, startSandbox, UsageError } from '../../src/library/index.ts';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
-import { openShop } from '../support/shop.ts';
+import { openShop, test } from '../support/shop.ts';
 
 /** What a program in JavaScript may give, whatever the types say. */
 const untyped = (value: unknown) => value as never;
@@ -63,10 +63,9 @@ describe('an argument that is not exact is a UsageError, and nothing is sent', (
     expect(service.journal()).toEqual([]);
   });
 
-  test.each([{ petId: 1.5 }, { since: new Date(Number.NaN) }, { until: '2026-01-15' }, { limit: -1 }])(
+  test.for([{ petId: 1.5 }, { since: new Date(Number.NaN) }, { until: '2026-01-15' }, { limit: -1 }])(
     'history(%o)',
-    async (filter) => {
-      const { service, clock, folders } = await openShop();
+    async (filter, { shop: { service, clock, folders } }) => {
       const client = createPetstoreClient({
         baseUrl: service.url,
         key: service.key,

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { startSandbox, UsageError } from '../../src/library/index.ts';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { within } from '../support/petstock.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
-import { openShop, temporaryFolders } from '../support/shop.ts';
+import { openShop, temporaryFolders, test } from '../support/shop.ts';
 
 test('a signal ends one call with its reason, and leaves the others', async () => {
   const { service, clock } = await openShop({ faults: ['GET /store/orders:hang'] });
@@ -39,8 +39,9 @@ test('a list ends by its signal, or early, and leaves no listener behind', async
   await client.close();
 });
 
-test('close waits for calls under way; later ones are refused, and nothing is sent', async () => {
-  const { service, clock, folders } = await openShop();
+test('close waits for calls under way; later ones are refused, and nothing is sent', async ({
+  shop: { service, clock, folders },
+}) => {
   const settings = { baseUrl: service.url, key: service.key, clock };
   const client = createPetstoreClient({ ...settings, stateFolder: folders.state });
   const written = client.updateInventory(1, 5);

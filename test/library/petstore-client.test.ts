@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import {
   AuthError,
@@ -17,7 +17,7 @@ import {
 } from '../../src/library/index.ts';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { answer, openServer, stock } from '../api/server.ts';
-import { openShop, type Shop } from '../support/shop.ts';
+import { openShop, type Shop, test } from '../support/shop.ts';
 
 function open({ service, clock }: Shop, options: Partial<PetstoreClientOptions> = {}) {
   return createPetstoreClient({ baseUrl: service.url, key: service.key, clock, ...options });
@@ -123,16 +123,14 @@ describe('the state folder', () => {
     }
   });
 
-  test('that can not be used fails every request, and nothing is sent', async () => {
-    const shop = await openShop();
+  test('that can not be used fails every request, and nothing is sent', async ({ shop }) => {
     const client = open(shop, { stateFolder: '/dev/null' });
     await expect(client.probe()).rejects.toBeInstanceOf(FailureError);
     await expect(client.probe()).rejects.toBeInstanceOf(FailureError);
     expect(shop.service.journal()).toEqual([]);
   });
 
-  test('that can not be used is done without, where the program takes that on itself', async () => {
-    const shop = await openShop();
+  test('that can not be used is done without, where the program takes that on itself', async ({ shop }) => {
     const reasons: Error[] = [];
     const client = open(shop, { stateFolder: '/dev/null', onFallback: (reason) => reasons.push(reason) });
     await client.probe();
@@ -140,8 +138,7 @@ describe('the state folder', () => {
     expect(reasons).toEqual([expect.any(FailureError)]);
   });
 
-  test('is not there unless it is asked for', async () => {
-    const shop = await openShop();
+  test('is not there unless it is asked for', async ({ shop }) => {
     await open(shop).probe();
     expect(() => readdirSync(shop.folders.state)).toThrow('ENOENT');
   });

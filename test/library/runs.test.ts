@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import {
   type ChangeInput,
   ConflictError,
@@ -9,7 +9,7 @@ import {
   UsageError,
 } from '../../src/library/index.ts';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
-import { openShop, type Shop, type ShopOptions } from '../support/shop.ts';
+import { openShop, type Shop, type ShopOptions, test } from '../support/shop.ts';
 
 async function open(options: ShopOptions = {}, own: Partial<PetstoreClientOptions> = {}) {
   const shop = await openShop(options);
@@ -139,8 +139,7 @@ test('undo of what is not there, or was taken back already', async () => {
   await client.close();
 });
 
-test('without a state folder there is no apply, and nothing is sent', async () => {
-  const shop = await openShop();
+test('without a state folder there is no apply, and nothing is sent', async ({ shop }) => {
   const { url: baseUrl, key } = shop.service;
   const client = createPetstoreClient({ baseUrl, key, clock: shop.clock });
   await expect(client.apply([{ petId: 1, quantity: 15 }])).rejects.toBeInstanceOf(UsageError);

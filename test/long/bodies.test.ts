@@ -140,8 +140,7 @@ test('a list has no bound, whatever its statuses', async () => {
     Readable.from(items()).pipe(response);
   });
   const before = process.memoryUsage().rss;
-  const result = await run('inventory list --summary --status sold', url);
-  expect(result.code).toBe(0);
+  expect(await run('inventory list --summary --status sold', url)).toMatchObject({ code: 0 });
   expect(process.memoryUsage().rss - before).toBeLessThan(100 * MiB);
 });
 

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { inventoryListView, stockPage } from '../../src/output/inventory-view.ts';
-import { openShop } from '../support/shop.ts';
+import { test } from '../support/shop.ts';
 import { render } from './render.ts';
 
 const now = Date.parse('2026-01-15T12:00:00Z');
@@ -33,8 +33,7 @@ test('text is escaped, and nothing is run or loaded', async () => {
   expect(await page([])).toContain('<p>Nothing to show.</p>\n</body>');
 });
 
-test('three commands have pages; another refuses before anything is sent', async () => {
-  const shop = await openShop();
+test('three commands have pages; another refuses before anything is sent', async ({ shop }) => {
   await shop.run('inventory set 4 5');
   const [{ run }] = JSON.parse((await shop.run('history list --json')).stdout);
   for (const command of ['inventory list --low', 'history list', `history show ${run}`]) {

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { configFile, readConfig } from '../../src/settings/config-file.ts';
 import { makePrivateFolder } from '../../src/shared/private-files.ts';
-import { openShop, type Shop } from '../support/shop.ts';
+import { openShop, type Shop, test } from '../support/shop.ts';
 
 const elsewhere = 'http://127.0.0.2:9/v1';
 
@@ -15,8 +15,7 @@ const stored = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: unde
 async function shopWithKey(): Promise<Shop> {
   const shop = await openShop();
   await shop.run(`config set-url ${shop.service.url}`, { env: stored });
-  const { code } = await shop.run('config set-key', { env: stored, stdin: shop.service.key });
-  expect(code).toBe(0);
+  expect(await shop.run('config set-key', { env: stored, stdin: shop.service.key })).toMatchObject({ code: 0 });
   return shop;
 }
 
@@ -80,8 +79,7 @@ describe('a stored key goes to the origin that it was stored for', () => {
 });
 
 describe('a key that was stored before any address was known', () => {
-  test('is bound by the first set-url', async () => {
-    const shop = await openShop();
+  test('is bound by the first set-url', async ({ shop }) => {
     await shop.run('config set-key', { env: stored, stdin: shop.service.key });
     const unbound = await shop.run('inventory get 1', { env: { ...stored, PETSTOCK_URL_STAGING: shop.service.url } });
     expect(unbound).toMatchObject({ code: 4, requests: [] });
@@ -90,16 +88,14 @@ describe('a key that was stored before any address was known', () => {
     expect(await shop.run(`config set-url ${elsewhere}`, { env: stored })).toMatchObject({ code: 4 });
   });
 
-  test('is bound by the variable that is set when it is stored', async () => {
-    const shop = await openShop();
+  test('is bound by the variable that is set when it is stored', async ({ shop }) => {
     const env = { ...stored, PETSTOCK_URL_STAGING: shop.service.url };
     await shop.run('config set-key', { env, stdin: shop.service.key });
     expect(await shop.run('inventory get 1', { env })).toMatchObject({ code: 0 });
   });
 });
 
-test('a key in a file without origins belongs to the URL beside it', async () => {
-  const shop = await openShop();
+test('a key in a file without origins belongs to the URL beside it', async ({ shop }) => {
   const { config: folder } = shop.folders;
   makePrivateFolder(folder);
   const old = { settings: {}, keys: { staging: shop.service.key }, urls: { staging: shop.service.url } };
@@ -123,8 +119,7 @@ test('an address that is edited by hand does not get the stored key', async () =
   }
 });
 
-test('an origin that is none names the file', async () => {
-  const shop = await openShop();
+test('an origin that is none names the file', async ({ shop }) => {
   const { config: folder } = shop.folders;
   makePrivateFolder(folder);
   writeFileSync(configFile(folder), '{"keyOrigins":{"staging":"https://a.example/v1"}}', { mode: 0o600 });
@@ -132,8 +127,7 @@ test('an origin that is none names the file', async () => {
 });
 
 describe('set-key --check', () => {
-  test('stores a key that the service accepts, after one request', async () => {
-    const shop = await openShop();
+  test('stores a key that the service accepts, after one request', async ({ shop }) => {
     await shop.run(`config set-url ${shop.service.url}`, { env: stored });
     const result = await shop.run('config set-key --check', { env: stored, stdin: shop.service.key });
     expect(result).toMatchObject({ code: 0 });
@@ -141,11 +135,10 @@ describe('set-key --check', () => {
     expect(readConfig(shop.folders.config).config.keys.staging).toBe(shop.service.key);
   });
 
-  test.each([
+  test.for([
     ['', 'psk_not_the_key_1', 4],
     ['--url http://127.0.0.1:9/v1 --timeout 1', 'psk_not_the_key_1', 5],
-  ])('stores none that it does not (%j)', async (options, key, code) => {
-    const shop = await openShop();
+  ] as const)('stores none that it does not (%j)', async ([options, key, code], { shop }) => {
     await shop.run(`config set-url ${shop.service.url}`, { env: stored });
     const result = await shop.run(`config set-key --check ${options}`.trim(), { env: stored, stdin: key });
     expect(result).toMatchObject({ code });
@@ -155,8 +148,7 @@ describe('set-key --check', () => {
     expect(config).toMatchObject({ keys: {}, urls: { staging: shop.service.url } });
   });
 
-  test('says where a refused key came from, and hints the same command again', async () => {
-    const shop = await openShop();
+  test('says where a refused key came from, and hints the same command again', async ({ shop }) => {
     const check = `config set-key -e production --url ${shop.service.url} --check`;
     const piped = await shop.run(check, { env: stored, stdin: 'psk_not_the_key_1' });
     expect(piped).toMatchObject({ code: 4 });
@@ -172,8 +164,7 @@ describe('set-key --check', () => {
     expect(typed.stderr).toContain('The key came from: what was typed.');
   });
 
-  test('without an address, or beside a variable, stores nothing', async () => {
-    const shop = await openShop();
+  test('without an address, or beside a variable, stores nothing', async ({ shop }) => {
     expect(await shop.run('config set-key --check', { env: stored, stdin: 'psk_abcdefgh' })).toMatchObject({ code: 2 });
     expect(await shop.run('config set-key --check', { stdin: 'psk_abcdefgh' })).toMatchObject({ code: 2 });
     expect(readConfig(shop.folders.config).config.keys).toEqual({});

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { startService } from '../../src/service/index.ts';
 import { configOf, readConfig } from '../../src/settings/config-file.ts';
 import { whereName, whereOptions } from '../../src/shared/where.ts';
 import fc from '../support/seeded-fast-check.ts';
-import { openShop, type Shop } from '../support/shop.ts';
+import { openShop, type Shop, test } from '../support/shop.ts';
 
 const northKey = 'psk_northnorthnorth1';
 
@@ -48,8 +48,7 @@ describe('a store of its own', () => {
     expect(unnamed).toMatchObject({ store: null, urlSource: 'PETSTOCK_URL_STAGING' });
   });
 
-  test('never takes the key or the URL of another store', async () => {
-    const shop = await openShop();
+  test('never takes the key or the URL of another store', async ({ shop }) => {
     await shop.run(`config set-url ${shop.service.url} --store north`);
     await shop.run('config set-key', { stdin: shop.service.key });
     // PETSTOCK_API_KEY and PETSTOCK_API_KEY_STAGING are set, and a key of the unnamed store is there.
@@ -101,12 +100,10 @@ describe('a store of its own', () => {
     expect(elsewhere).toMatchObject({ code: 2, requests: [] });
     expect(elsewhere.stderr).toContain(`Hint: petstock undo ${run} --store north --env staging`);
     expect((await shop.run('undo --last --yes')).stderr).toContain('There is nothing to take back in staging');
-    const undone = await shop.run('undo --last --yes --store north');
-    expect(undone.code).toBe(0);
+    expect(await shop.run('undo --last --yes --store north')).toMatchObject({ code: 0 });
   });
 
-  test('the question for production wants the name of the store, too', async () => {
-    const shop = await openShop();
+  test('the question for production wants the name of the store, too', async ({ shop }) => {
     await shop.run(`config set-url ${shop.service.url} --store north --env production`);
     await shop.run('config set-key --store north --env production', { stdin: shop.service.key });
     const asked: string[] = [];
@@ -171,18 +168,15 @@ describe('a store of its own', () => {
     expect(limits.every((row: { env: string }) => row.env === 'north/staging')).toBe(true);
   });
 
-  test.each(['staging', 'production', 'North', 'a_b', 'a/b', '-a', 'a--b', '../x', '__proto__', ''])(
+  test.for(['staging', 'production', 'North', 'a_b', 'a/b', '-a', 'a--b', '../x', '__proto__', ''])(
     'can not be called %j',
-    async (name) => {
-      const shop = await openShop();
-      const answer = await shop.run(['config', 'set-key', `--store=${name}`], { stdin: northKey });
-      expect(answer.code).toBe(2);
+    async (name, { shop }) => {
+      expect(await shop.run(['config', 'set-key', `--store=${name}`], { stdin: northKey })).toMatchObject({ code: 2 });
       expect(readConfig(shop.folders.config).config.stores).toEqual({});
     },
   );
 
-  test.each(['constructor', 'tostring', 'valueof'])('may be called %s', async (name) => {
-    const shop = await openShop();
+  test.for(['constructor', 'tostring', 'valueof'])('may be called %s', async (name, { shop }) => {
     expect((await shop.run(`inventory list --store ${name}`)).code).toBe(2);
     expect((await shop.run(`config set-key --store ${name}`, { stdin: northKey })).code).toBe(0);
     expect((await shop.run(`config get key --store ${name}`)).stdout).toBe(`…${northKey.slice(-4)}\n`);

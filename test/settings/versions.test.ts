@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
-import { openShop } from '../support/shop.ts';
+import { openShop, test } from '../support/shop.ts';
 
 /** A shop whose address and key are in a configuration file alone: as 0.1 writes it, with what a later petstock has added. */
 async function shopWith(added: object) {
@@ -59,8 +59,9 @@ test('a file in a later format is neither used nor changed, and stops only what 
   expect(text()).toBe(before);
 });
 
-test('a state of a later petstock stops what needs it, is not changed, and goes on with that one', async () => {
-  const { run, folders } = await openShop();
+test('a state of a later petstock stops what needs it, is not changed, and goes on with that one', async ({
+  shop: { run, folders },
+}) => {
   expect(await run('inventory adjust 4 +2')).toMatchObject({ code: 0 });
   const file = join(folders.state, 'state.db');
   const { DatabaseSync } = await loadEngine();

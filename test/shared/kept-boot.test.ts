@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
 import { keptBoot } from '../../src/shared/kept-boot.ts';
 import { createSystemClock } from '../../src/shared/system-clock.ts';
 import fc from '../support/seeded-fast-check.ts';
-import { openShop, temporaryFolders } from '../support/shop.ts';
+import { temporaryFolders, test } from '../support/shop.ts';
 
 const hour = 3_600_000;
 
@@ -42,8 +42,7 @@ describe('on a system that has no name for a boot', () => {
     expect(new Set(boots).size).toBe(1);
   });
 
-  test('a run of a live process is not resumed by another whose wall clock was stepped', async () => {
-    const shop = await openShop();
+  test('a run of a live process is not resumed by another whose wall clock was stepped', async ({ shop }) => {
     const clockOf = (step: number) => {
       const boot = steppedClock(shop.folders.state, step);
       return { ...shop.clock, boot: () => boot };

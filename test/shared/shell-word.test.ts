@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { fileWord, shellWord } from '../../src/shared/where.ts';
 import fc from '../support/seeded-fast-check.ts';
-import { openShop } from '../support/shop.ts';
+import { test } from '../support/shop.ts';
 
 test.each([
   ['20260115T120020Z-k3x9', '20260115T120020Z-k3x9'],
@@ -29,8 +29,7 @@ test('a shell gives back what was quoted', () => {
   expect(given).toEqual(words);
 });
 
-test('hints quote what was typed', async () => {
-  const shop = await openShop();
+test('hints quote what was typed', async ({ shop }) => {
   const resume = await shop.run(['inventory', 'apply', 'stock.csv', '--resume', '$(id)']);
   expect(resume.stderr).toContain("Hint: petstock inventory apply --resume '$(id)'\n");
   const serve = await shop.run(['sandbox', 'serve', '--host', '10.0.0.1;id']);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, test as plain } from 'vitest';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import { type RunOptions, type RunResult, runMain } from './context.ts';
@@ -41,6 +41,9 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
       }),
   };
 }
+
+/** A test that is given a shop as `openShop()` opens it. */
+export const test = plain.extend('shop', () => openShop());
 
 /** A configuration and a state folder that don't exist yet; they are removed when the test is finished. */
 export async function temporaryFolders(): Promise<{ config: string; state: string }> {

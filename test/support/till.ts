@@ -5,7 +5,7 @@ import { createTestClock, type TestClock } from './clock.ts';
 import { type RunOptions, type RunResult, runMain } from './context.ts';
 import type { ListedRun } from './petstock.ts';
 import { type Action, type ScriptedOptions, type ScriptedService, scriptedService } from './scripted-service.ts';
-import { temporaryFolders } from './shop.ts';
+import { test as shopTest, temporaryFolders } from './shop.ts';
 
 /** A till: the program in this process, at a service that is not ours, on a clock of the test. */
 export interface Till<Time extends Clock = TestClock> {
@@ -62,6 +62,9 @@ export async function openTill(
     },
   };
 }
+
+/** A test that is given a till as `openTill()` opens it, or a shop. */
+export const test = shopTest.extend('till', () => openTill());
 
 /**
  * Kills a command once its first PATCH has left, which gets this action.

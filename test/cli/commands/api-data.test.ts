@@ -1,31 +1,28 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { changeFile } from '../../support/changes.ts';
 import { sent } from '../../support/requests.ts';
-import { openShop } from '../../support/shop.ts';
+import { test } from '../../support/shop.ts';
 
-test('--data @file sends the file, byte for byte', async () => {
-  const shop = await openShop();
+test('--data @file sends the file, byte for byte', async ({ shop }) => {
   const file = changeFile(shop, '{ "quantity": 8 }\n', 'body.json');
   const result = await shop.run(['api', 'PATCH', '/inventory/4', '--data', `@${file}`]);
   expect(result.code).toBe(0);
   expect(sent(result)).toEqual(['PATCH /v1/inventory/4 { "quantity": 8 }\n']);
 });
 
-test.each(['-', '@-'])('--data %s sends what stdin holds', async (data) => {
-  const shop = await openShop();
+test.for(['-', '@-'])('--data %s sends what stdin holds', async (data, { shop }) => {
   const result = await shop.run(['api', 'PATCH', '/inventory/4', '--data', data], { stdin: '{"quantity": 9}' });
   expect(result.code).toBe(0);
   expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity": 9}']);
 });
 
-test('a file that is not there is exit 2, and nothing is sent', async () => {
-  const shop = await openShop();
+test('a file that is not there is exit 2, and nothing is sent', async ({ shop }) => {
   const result = await shop.run('api PATCH /inventory/4 --data @/nowhere/body.json');
   expect(result).toMatchObject({ code: 2, requests: [] });
   expect(result.stderr).toContain('There is no file /nowhere/body.json');
 });
 
-test.each([
+test.for([
   [
     ['api', 'PATCH', '/inventory/1', '--data', `@${import.meta.dirname}`],
     'it is a folder, not a file; nothing was sent',
@@ -33,16 +30,14 @@ test.each([
   [['sandbox', 'import', import.meta.dirname], 'it is a folder'],
   [['sandbox', 'import', '/nowhere.csv'], 'there is no such file'],
   [['inventory', 'export', `${import.meta.filename}/new.csv`], "can't be written: there is no such folder"],
-])('a place that is no file is said in words: %j', async (command, words) => {
-  const shop = await openShop();
+] as const)('a place that is no file is said in words: %j', async ([command, words], { shop }) => {
   const result = await shop.run(command);
   expect(result).toMatchObject({ stdout: '', requests: [], stderr: expect.stringContaining(words) });
   expect(result.code).not.toBe(0);
   expect(result.stderr).not.toMatch(/E[A-Z]{4,}/);
 });
 
-test('-i shows the status and the headers before the body, never the key', async () => {
-  const shop = await openShop();
+test('-i shows the status and the headers before the body, never the key', async ({ shop }) => {
   const result = await shop.run('api GET /inventory -i');
   expect(result.code).toBe(0);
   const [head = '', body = ''] = result.stdout.split('\n\n');
@@ -55,15 +50,14 @@ test('-i shows the status and the headers before the body, never the key', async
   expect(missing).toMatchObject({ code: 9, stdout: expect.stringMatching(/^HTTP\/1.1 404 Not Found\n/) });
 });
 
-test('a path that repeats /v1 is refused with the right one', async () => {
-  const shop = await openShop();
+test('a path that repeats /v1 is refused with the right one', async ({ shop }) => {
   const result = await shop.run('api GET /v1/inventory');
   expect(result).toMatchObject({ code: 2, requests: [] });
   expect(result.stderr).toContain('The path begins after /v1');
   expect(result.stderr).toContain('Hint: petstock api GET /inventory\n');
 });
 
-test.each([
+test.for([
   ['sandbox export', ['sandbox', 'export', '']],
   ['sandbox import', ['sandbox', 'import', '']],
   ['sandbox backup', ['sandbox', 'backup', '']],
@@ -74,9 +68,11 @@ test.each([
   ['--tls-cert', ['sandbox', 'serve', '--port', '0', '--tls-cert', '', '--tls-key', 'key.pem']],
   ['--codes', ['inventory', 'count', '--yes', '--codes', '']],
   ['--data @', ['api', 'PATCH', '/inventory/4', '--data', '@']],
-])('an empty name, as of a variable that is not set, is said to be one: %s in %j', async (what, command) => {
-  const shop = await openShop();
-  const result = await shop.run(command);
-  expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
-  expect(result.stderr).toBe(`Error: ${what} takes a file, and its name is empty.\n`);
-});
+] as const)(
+  'an empty name, as of a variable that is not set, is said to be one: %s in %j',
+  async ([what, command], { shop }) => {
+    const result = await shop.run(command);
+    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(result.stderr).toBe(`Error: ${what} takes a file, and its name is empty.\n`);
+  },
+);

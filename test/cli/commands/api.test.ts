@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { InterruptedError } from '../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../support/capabilities.ts';
 import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';
 import { scriptedService } from '../../support/scripted-service.ts';
-import { openShop } from '../../support/shop.ts';
+import { openShop, test } from '../../support/shop.ts';
 
 test('prints the body as it came', async () => {
   const shop = await openShop({ pets: 6 });
@@ -18,8 +18,7 @@ test('prints the body as it came', async () => {
   expect(result.stdout.endsWith(']')).toBe(true);
 });
 
-test('a write has the banner, the body as it was given, and its answer', async () => {
-  const shop = await openShop();
+test('a write has the banner, the body as it was given, and its answer', async ({ shop }) => {
   const result = await shop.run(['api', 'patch', 'inventory/9007199254740993', '--data', '{ "quantity": 3 }']);
   expect(result).toMatchObject({ code: 0, stdout: '{"petId":9007199254740993,"quantity":3,"status":"sold"}' });
   expect(sent(result)).toEqual(['PATCH /v1/inventory/9007199254740993 { "quantity": 3 }']);
@@ -27,14 +26,12 @@ test('a write has the banner, the body as it was given, and its answer', async (
   expect(result.requests[0]?.headers['content-type']).toBe('application/json');
 });
 
-test('--data - reads stdin', async () => {
-  const shop = await openShop();
+test('--data - reads stdin', async ({ shop }) => {
   const result = await shop.run('api PATCH /inventory/4 --data -', { stdin: '{"quantity":8}' });
   expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity":8}']);
 });
 
-test('-H adds headers, several of one name as a list', async () => {
-  const shop = await openShop();
+test('-H adds headers, several of one name as a list', async ({ shop }) => {
   const result = await shop.run([
     'api',
     'GET',
@@ -49,18 +46,16 @@ test('-H adds headers, several of one name as a list', async () => {
   expect(result.requests[0]?.headers).toMatchObject({ 'x-trace': 'a, b', accept: 'text/csv' });
 });
 
-test.each(['Authorization: Bearer psk_other', 'content-length: 3', 'no colon', ': empty', 'a: b\r\nc: d', 'ä: b'])(
+test.for(['Authorization: Bearer psk_other', 'content-length: 3', 'no colon', ': empty', 'a: b\r\nc: d', 'ä: b'])(
   '-H %j is refused, not repeated, and nothing is sent',
-  async (header) => {
-    const shop = await openShop();
+  async (header, { shop }) => {
     const result = await shop.run(['api', 'GET', '/inventory', '-H', header]);
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(result.stderr).not.toContain('psk_other');
   },
 );
 
-test.runIf(canMakeFifos)('Ctrl-C ends the reading of a pipe that nobody writes to', async () => {
-  const shop = await openShop();
+test.runIf(canMakeFifos)('Ctrl-C ends the reading of a pipe that nobody writes to', async ({ shop }) => {
   const pipe = join(shop.folders.state, '..', 'pipe');
   execFileSync('mkfifo', [pipe]);
   onTestFinished(() => closeSync(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)));
@@ -74,8 +69,7 @@ test.runIf(canMakeFifos)('Ctrl-C ends the reading of a pipe that nobody writes t
   for (const result of await Promise.all(running)) expect(result).toMatchObject({ code: 130, requests: [] });
 });
 
-test('a million bytes on stdin are sent once', async () => {
-  const shop = await openShop();
+test('a million bytes on stdin are sent once', async ({ shop }) => {
   const stdin = `{"quantity":3,"note":"${'x'.repeat(1_000_000)}"}`;
   const result = await shop.run('api PATCH /inventory/1 --data -', { stdin });
   expect([0, 10]).toContain(result.code);
@@ -83,23 +77,21 @@ test('a million bytes on stdin are sent once', async () => {
 });
 
 describe('an answer that is no success', () => {
-  test('is shown, and is an error', async () => {
-    const shop = await openShop();
+  test('is shown, and is an error', async ({ shop }) => {
     const result = await shop.run('api GET /nothing');
     expect(result.code).toBe(9);
     expect(JSON.parse(result.stdout)).toMatchObject({ status: 404 });
     expect(result.stderr).toContain('Error: ');
   });
 
-  test('with --json stdout is empty', async () => {
-    const shop = await openShop();
+  test('with --json stdout is empty', async ({ shop }) => {
     const result = await shop.run('api POST /inventory --json --quiet');
     expect(result).toMatchObject({ code: 10, stdout: '' });
     expect(errorJson(result.stderr).error).toMatchObject({ status: 405, exitCode: 10 });
   });
 });
 
-test.each([
+test.for([
   ['FETCH', '/inventory'],
   ['GET', 'https://elsewhere.example/v1/inventory'],
   ['GET', '//elsewhere.example/inventory'],
@@ -109,33 +101,32 @@ test.each([
   ['GET', '/inventory#part'],
   ['GET', '\\\\elsewhere.example'],
   ['GET', '@elsewhere.example/'],
-])('%s %s never reaches another place', async (method, path) => {
-  const shop = await openShop();
+] as const)('%s %s never reaches another place', async ([method, path], { shop }) => {
   const result = await shop.run(['api', method, path]);
   for (const request of result.requests) expect(request.url.startsWith(`${shop.service.url}/`)).toBe(true);
   expect(result.code).not.toBe(0);
 });
 
-test('a GET with --data is exit 2', async () => {
-  const shop = await openShop();
+test('a GET with --data is exit 2', async ({ shop }) => {
   expect(await shop.run(['api', 'GET', '/inventory', '--data', '{}'])).toMatchObject({ code: 2, requests: [] });
 });
 
-test('control characters do not reach a terminal', async () => {
-  const shop = await openShop();
+test('control characters do not reach a terminal', async ({ shop }) => {
   const result = await shop.run('api GET /inventory/%1b%5b31m', { terminal: 80 });
   expect(result.stdout + result.stderr).not.toMatch(/\x1b\[31mm|\x07/);
 });
 
-test.each([
+test.for([
   ['{"code":"bad","message":"No","status":400}', '\nError: The service answered 400.\n│ No\n'],
   ['{"code":"bad","message":"No","status":400}\n', 'Error: The service answered 400.\n│ No\n'],
-])('where stdout and stderr go to one place an error has a line of its own: %j', async (body, expected) => {
-  const shop = await openShop();
-  const service = await scriptedService();
-  service.always('GET', ({ answer }) => answer(400, body));
-  const both = await shop.run('api GET /x -q', { env: service.env, sharesOutput: true });
-  expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
-  const apart = await shop.run('api GET /x -q', { env: service.env });
-  expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service answered 400.\n│ No\n' });
-});
+] as const)(
+  'where stdout and stderr go to one place an error has a line of its own: %j',
+  async ([body, expected], { shop }) => {
+    const service = await scriptedService();
+    service.always('GET', ({ answer }) => answer(400, body));
+    const both = await shop.run('api GET /x -q', { env: service.env, sharesOutput: true });
+    expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
+    const apart = await shop.run('api GET /x -q', { env: service.env });
+    expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service answered 400.\n│ No\n' });
+  },
+);

@@ -1,8 +1,7 @@
-import { expect, test } from 'vitest';
-import { openShop } from '../../support/shop.ts';
+import { expect } from 'vitest';
+import { test } from '../../support/shop.ts';
 
-test('config get of a value that is not set is exit 1', async () => {
-  const shop = await openShop();
+test('config get of a value that is not set is exit 1', async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: undefined };
   const unset = await shop.run('config get url', { env });
   expect(unset).toMatchObject({ code: 1, stdout: '' });

@@ -1,12 +1,11 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { openShop } from '../../support/shop.ts';
+import { describe, expect } from 'vitest';
+import { test } from '../../support/shop.ts';
 
 const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
 
-test('a key and an address are stored once, and used from then on', async () => {
-  const shop = await openShop();
+test('a key and an address are stored once, and used from then on', async ({ shop }) => {
   const { url, key } = shop.service;
   expect(await shop.run(`config set-url ${url}/`, { env: nothing })).toMatchObject({ code: 0, stdout: '' });
   expect(await shop.run('config set-key', { env: nothing, stdin: `${key}\n` })).toMatchObject({ code: 0, stdout: '' });
@@ -17,8 +16,7 @@ test('a key and an address are stored once, and used from then on', async () => 
   expect(statSync(shop.folders.config).mode & 0o777).toBe(0o700);
 });
 
-test('on a terminal the key is asked for, and shown nowhere', async () => {
-  const shop = await openShop();
+test('on a terminal the key is asked for, and shown nowhere', async ({ shop }) => {
   const password = async () => 'psk_secret-abcd';
   const result = await shop.run('config set-key -e production', { terminal: 80, prompts: { password }, env: nothing });
   expect(result.code).toBe(0);
@@ -28,13 +26,12 @@ test('on a terminal the key is asked for, and shown nowhere', async () => {
 });
 
 describe('a key as an argument', () => {
-  test.each([
+  test.for([
     ['config', 'set-key', 'psk_secret-abcd'],
     ['config', 'set-key', '--key', 'psk_secret-abcd'],
     ['config', 'set-key', '--key=psk_secret-abcd'],
     ['config', 'set', 'key', 'psk_secret-abcd'],
-  ])('%s %s %s is exit 2, stores nothing and repeats nothing', async (...argv) => {
-    const shop = await openShop();
+  ] as const)('%s %s %s is exit 2, stores nothing and repeats nothing', async (argv, { shop }) => {
     const { code, stdout, stderr } = await shop.run(argv, { env: nothing, stdin: '' });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).not.toContain('secret');
@@ -42,16 +39,14 @@ describe('a key as an argument', () => {
   });
 });
 
-test('a variable that hides a stored key is named in config list and in status', async () => {
-  const shop = await openShop();
+test('a variable that hides a stored key is named in config list and in status', async ({ shop }) => {
   await shop.run('config set-key', { stdin: 'psk_stored-abcd' });
   for (const command of ['config list', 'status --offline']) {
     expect((await shop.run(command)).stderr).toContain('PETSTOCK_API_KEY_STAGING is set');
   }
 });
 
-test('a broken file stops a command before it sends, but not the help', async () => {
-  const shop = await openShop();
+test('a broken file stops a command before it sends, but not the help', async ({ shop }) => {
   await shop.run('config set low-stock 3');
   writeFileSync(join(shop.folders.config, 'config.json'), '{"settings":');
   const result = await shop.run('inventory list');
@@ -60,8 +55,7 @@ test('a broken file stops a command before it sends, but not the help', async ()
   expect(await shop.run('help environment')).toMatchObject({ code: 0 });
 });
 
-test('the setting low-stock marks what is at or below it', async () => {
-  const shop = await openShop();
+test('the setting low-stock marks what is at or below it', async ({ shop }) => {
   await shop.run('config set low-stock 12');
   expect((await shop.run('inventory get 1 -o table')).stdout).toContain('12  low');
 });

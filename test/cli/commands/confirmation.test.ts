@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { changeFile, stockOf } from '../../support/changes.ts';
 import { sent } from '../../support/requests.ts';
-import { openShop, type Shop } from '../../support/shop.ts';
+import { openShop, type Shop, test } from '../../support/shop.ts';
 
 async function carefulShop(): Promise<Shop> {
   const shop = await openShop();
@@ -28,8 +28,7 @@ describe('a confirmation of a single write shows before and after', () => {
   ])('%s', async (command, change) => {
     const shop = await carefulShop();
     const { asked, prompts } = answers(true);
-    const result = await shop.run(`inventory ${command}`, { terminal: 80, prompts });
-    expect(result.code).toBe(0);
+    expect(await shop.run(`inventory ${command}`, { terminal: 80, prompts })).toMatchObject({ code: 0 });
     expect(asked).toEqual([expect.stringContaining(`Pet 4 in staging: ${change}`)]);
   });
 
@@ -49,8 +48,7 @@ describe('a confirmation of a single write shows before and after', () => {
       if (asked.length === 1) await shop.run('inventory set 4 20 --yes');
       return true;
     };
-    const result = await shop.run('inventory adjust 4 +5', { terminal: 80, prompts: { confirm } });
-    expect(result.code).toBe(0);
+    expect(await shop.run('inventory adjust 4 +5', { terminal: 80, prompts: { confirm } })).toMatchObject({ code: 0 });
     expect(asked.map((question) => /\d+ → \d+/.exec(question)?.[0])).toEqual(['39 → 44', '20 → 25']);
     expect((await stockOf(shop)).get('4')).toBe(25);
   });
@@ -65,8 +63,7 @@ test('a plain set shows the stock that the history knows', async () => {
   expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
 });
 
-test('a mistyped name is asked for once more', async () => {
-  const shop = await openShop();
+test('a mistyped name is asked for once more', async ({ shop }) => {
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
   const asked: string[] = [];
@@ -93,10 +90,9 @@ test('a mistyped name is asked for once more', async () => {
   expect(asked.at(-1)).toMatch(/^"no" is not production/);
 });
 
-test.each(['y', 'yes', 'Production', 'productio', 'production!', 'staging', 'north/production', ''])(
+test.for(['y', 'yes', 'Production', 'productio', 'production!', 'staging', 'north/production', ''])(
   'nothing but the name itself writes to production, however often it is typed: %j',
-  async (word) => {
-    const shop = await openShop();
+  async (word, { shop }) => {
     const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
     const file = changeFile(shop, 'petId,quantity\n4,12\n');
     const prompts = { text: async () => word };

@@ -1,13 +1,13 @@
 import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type ExitCodeName, exitCodes } from '../../../src/shared/errors.ts';
 import { answering } from '../../support/answering.ts';
 import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';
 import { answers } from '../../support/scripted-actions.ts';
 import { scriptedService } from '../../support/scripted-service.ts';
-import { openShop } from '../../support/shop.ts';
+import { openShop, test } from '../../support/shop.ts';
 
 describe('with --json an error is all that stderr has', () => {
   test.each([
@@ -26,8 +26,7 @@ describe('with --json an error is all that stderr has', () => {
     expect(exitCodes[error.kind as ExitCodeName]).toBe(code);
   });
 
-  test('a bad file has its first thousand faults, and how many there are', async () => {
-    const shop = await openShop();
+  test('a bad file has its first thousand faults, and how many there are', async ({ shop }) => {
     const stdin = `petId,quantity\n${'4,many\n'.repeat(1001)}`;
     const { code, stderr } = await shop.run('inventory apply - --yes --json', { stdin });
     const { error } = errorJson(stderr);
@@ -41,8 +40,7 @@ describe('with --json an error is all that stderr has', () => {
     expect(error.message).not.toContain('\n');
   });
 
-  test('it is the last line with --debug, too, which shows where a failure comes from before it', async () => {
-    const shop = await openShop();
+  test('it is the last line with --debug, too, which shows where a failure comes from before it', async ({ shop }) => {
     const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
     const { code, stderr } = await shop.run('inventory get 4 --debug --json', { env });
     expect(code).toBe(5);
@@ -50,8 +48,7 @@ describe('with --json an error is all that stderr has', () => {
     expect(errorJson(stderr).error.exitCode).toBe(code);
   });
 
-  test('a success still says where it wrote and what is left', async () => {
-    const shop = await openShop();
+  test('a success still says where it wrote and what is left', async ({ shop }) => {
     const { stderr } = await shop.run('inventory set 4 1 --json');
     expect(stderr).toMatch(/^▸ staging · .*\nNot known what it was before.*\nRate limit: 999 of 1000 left/);
   });
@@ -81,8 +78,7 @@ describe('a 429 that asks to wait for longer than the command may', () => {
   });
 });
 
-test('a key that the service repeats is shown and kept nowhere', async () => {
-  const shop = await openShop();
+test('a key that the service repeats is shown and kept nowhere', async ({ shop }) => {
   const { key } = shop.service;
   const body = JSON.stringify({ code: 'bad_key', message: `Your key Bearer ${key} is bad`, status: 401 });
   const env = { PETSTOCK_URL_STAGING: await answering(401, body, { location: `/${key}` }) };
@@ -98,8 +94,7 @@ test('a key that the service repeats is shown and kept nowhere', async () => {
   for (const name of files) expect(readFileSync(join(shop.folders.state, name), 'latin1')).not.toContain(key);
 });
 
-test('an error of any length is a line', async () => {
-  const shop = await openShop();
+test('an error of any length is a line', async ({ shop }) => {
   const body = JSON.stringify({ code: 'c', message: 'long '.repeat(10_000), status: 400 });
   const env = { PETSTOCK_URL_STAGING: await answering(400, body) };
   const { code, stderr } = await shop.run('inventory list', { env });
@@ -119,8 +114,7 @@ test('off a terminal one line tells that a request is tried again', async () => 
   );
 });
 
-test('at a terminal all attempts without a connection change one line, which is gone in the end', async () => {
-  const shop = await openShop();
+test('at a terminal all attempts without a connection change one line, which is gone in the end', async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1', NO_COLOR: '1' };
   const { stderr } = await shop.run('inventory list', { env, terminal: 80 });
   const narrow = await shop.run('inventory list', { env, terminal: 40 });
@@ -133,8 +127,7 @@ test('at a terminal all attempts without a connection change one line, which is 
 });
 
 describe('status', () => {
-  test.each(['<html>Log in</html>', '[{"petId":"one"}]', ''])('is not content with %j', async (body) => {
-    const shop = await openShop();
+  test.for(['<html>Log in</html>', '[{"petId":"one"}]', ''])('is not content with %j', async (body, { shop }) => {
     const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
     const { code, stdout } = await shop.run('status -o tsv', { env });
     expect(code).toBe(1);
@@ -142,8 +135,7 @@ describe('status', () => {
     expect(stdout).toContain('key accepted\tnot known\t');
   });
 
-  test('with --json is an error alone where it fails', async () => {
-    const shop = await openShop();
+  test('with --json is an error alone where it fails', async ({ shop }) => {
     const { code, stdout, stderr } = await shop.run('status --json', {
       env: { PETSTOCK_API_KEY_STAGING: 'psk_wrong1' },
     });
@@ -152,8 +144,7 @@ describe('status', () => {
   });
 });
 
-test('after a PATCH whose answer makes no sense it is not known what happened', async () => {
-  const shop = await openShop();
+test('after a PATCH whose answer makes no sense it is not known what happened', async ({ shop }) => {
   const { code, stderr } = await shop.run('inventory set 4 1', {
     env: { PETSTOCK_URL_STAGING: await answering(200, '') },
   });
@@ -162,7 +153,7 @@ test('after a PATCH whose answer makes no sense it is not known what happened', 
   expect(stderr).toMatch(/\nHint: petstock inventory apply --resume \S+ --env staging\n/);
 });
 
-test.each([
+test.for([
   ['list', 'petstock inventory list'],
   ['ls', 'petstock inventory list'],
   ['low', 'petstock inventory list --low'],
@@ -175,14 +166,13 @@ test.each([
   ['inventory list --production', '--env production'],
   ['inventory list --sumary', '--summary'],
   ['inventory list --jsn', '--json'],
-])('petstock %s points to %s', async (command, meant) => {
-  const shop = await openShop();
+] as const)('petstock %s points to %s', async ([command, meant], { shop }) => {
   const { code, stderr } = await shop.run(command);
   expect(code).toBe(2);
   expect(stderr).toContain(`(Did you mean ${meant}?)`);
 });
 
-test.each([
+test.for([
   'sell',
   'search',
   'inventory show',
@@ -191,46 +181,38 @@ test.each([
   'inventory list --nope',
   'orders get',
   'inventory list -z',
-])('nothing is guessed for %s', async (command) => {
-  const shop = await openShop();
-  const { code, stderr } = await shop.run(command);
-  expect(code).toBe(2);
-  expect(stderr).not.toContain('Did you mean');
+])('nothing is guessed for %s', async (command, { shop }) => {
+  expect(await shop.run(command)).toMatchObject({ code: 2, stderr: expect.not.stringContaining('Did you mean') });
 });
 
-test.each(['--json=true', '--yes=false', '--summary='])('%s: that a flag takes no value', async (option) => {
-  const shop = await openShop();
+test.for(['--json=true', '--yes=false', '--summary='])('%s: that a flag takes no value', async (option, { shop }) => {
   const { code, stderr, requests } = await shop.run(`inventory list ${option}`);
   expect({ code, requests }).toEqual({ code: 2, requests: [] });
   expect(stderr).toContain(`Option "${option.replace(/=.*/, '')}" takes no value.`);
 });
 
-test.each([
+test.for([
   [['inventory', 'export', '']],
   [['inventory', 'apply', '']],
   [['inventory', 'apply', '-', '--yes', '--failed-out', '']],
   [['inventory', 'count', '--to', '']],
   [['history', 'export', '']],
-])('a file without a name is exit 2, and nothing is sent: %j', async (command) => {
-  const shop = await openShop();
+] as const)('a file without a name is exit 2, and nothing is sent: %j', async ([command], { shop }) => {
   const { code, stderr, requests } = await shop.run(command, { stdin: 'petId,quantity\n4,5\n' });
   expect({ code, requests }).toEqual({ code: 2, requests: [] });
   expect(stderr).toMatch(/name.* is empty\.\n/);
 });
 
-test('--summary takes no option that it would ignore', async () => {
-  const shop = await openShop();
+test('--summary takes no option that it would ignore', async ({ shop }) => {
   expect(await shop.run('inventory list --summary --limit 2')).toMatchObject({ code: 2, requests: [] });
 });
 
-test('a refused key argument points to the same environment', async () => {
-  const shop = await openShop();
+test('a refused key argument points to the same environment', async ({ shop }) => {
   const { stderr } = await shop.run('config set-key --env production psk_secret');
   expect(stderr).toContain('Hint: petstock config set-key --env production\n');
 });
 
-test("the sandbox's key is made private again, with a warning", async () => {
-  const shop = await openShop();
+test("the sandbox's key is made private again, with a warning", async ({ shop }) => {
   await shop.run('sandbox info');
   const file = join(shop.folders.state, 'sandbox.key');
   chmodSync(file, 0o644);

@@ -1,13 +1,13 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { recordRun } from '../../support/recorded-runs.ts';
-import { openShop } from '../../support/shop.ts';
+import { test } from '../../support/shop.ts';
 
 const rows = Array.from({ length: 25 }, (_, index) => {
   const petId = BigInt(index + 1);
   return { petId, before: 1, after: 2, result: 'applied', quantity: 2, ref: 'N-881' } as const;
 });
 
-test.each([
+test.for([
   ['history list --fields run,changes', ['run', 'changes']],
   ['history list --fields state --fields ref,state', undefined],
   ['history list --fields state --fields run,state', ['state', 'run']],
@@ -18,8 +18,7 @@ test.each([
   ['inventory get 4 5 --fields quantity', ['quantity']],
   ['inventory diff staging staging --fields petId', ['petId']],
   ['inventory list --fields colour', undefined],
-])('%s has these columns alone in every format', async (words, fields) => {
-  const shop = await openShop();
+] as const)('%s has these columns alone in every format', async ([words, fields], { shop }) => {
   const run = await recordRun(shop, rows);
   await shop.run('inventory get 1');
   const command = words.replace('<run>', run);
@@ -35,8 +34,7 @@ test.each([
   if (first) expect(Object.keys(JSON.parse(first))).toEqual(fields);
 });
 
-test('--pets all lists every pet of a run; the first 20 are said to be so', async () => {
-  const shop = await openShop();
+test('--pets all lists every pet of a run; the first 20 are said to be so', async ({ shop }) => {
   await recordRun(shop, rows);
   const some = await shop.run('history list --json');
   expect(JSON.parse(some.stdout)[0].pets).toHaveLength(20);
@@ -50,8 +48,7 @@ test('--pets all lists every pet of a run; the first 20 are said to be so', asyn
   ]);
 });
 
-test('CSV keeps a spreadsheet from running a reason; --raw has it as it is', async () => {
-  const shop = await openShop();
+test('CSV keeps a spreadsheet from running a reason; --raw has it as it is', async ({ shop }) => {
   const run = await recordRun(shop, [{ ...rows[0], reason: '=HYPERLINK("http://x")' } as (typeof rows)[number]]);
   const shown = async (options: string) =>
     (await shop.run(`history show ${run} --fields reason -o csv ${options}`.trim())).stdout;

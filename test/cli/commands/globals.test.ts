@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { errorJson } from '../../support/error-json.ts';
-import { openShop } from '../../support/shop.ts';
+import { openShop, test } from '../../support/shop.ts';
 
 describe('--debug', () => {
-  test('shows one line per request and answer, and never the key', async () => {
-    const shop = await openShop();
+  test('shows one line per request and answer, and never the key', async ({ shop }) => {
     const { code, stderr, stdout } = await shop.run('inventory set 4 12 --expect 39 --debug');
     expect(code).toBe(0);
     expect(stderr.match(/^> .*/gm)).toHaveLength(2);
@@ -14,8 +13,7 @@ describe('--debug', () => {
     expect(stdout + stderr).not.toContain(shop.service.key);
   });
 
-  test('as JSON has a line with its time for each request and response', async () => {
-    const shop = await openShop();
+  test('as JSON has a line with its time for each request and response', async ({ shop }) => {
     const { stderr } = await shop.run('--debug=json inventory get 4');
     const events = [...stderr.matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line));
     expect(events).toEqual([
@@ -32,8 +30,7 @@ describe('--debug', () => {
     expect(stderr).not.toContain(shop.service.key);
   });
 
-  test('shows a connection that failed', async () => {
-    const shop = await openShop();
+  test('shows a connection that failed', async ({ shop }) => {
     const { stderr } = await shop.run('inventory list --debug', {
       env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' },
     });
@@ -41,8 +38,7 @@ describe('--debug', () => {
   });
 });
 
-test('--quiet drops banner and rate limit, never a warning', async () => {
-  const shop = await openShop();
+test('--quiet drops banner and rate limit, never a warning', async ({ shop }) => {
   const { stderr } = await shop.run('config set-url https://a.example/v1 -q');
   expect(stderr).toBe('Warning: PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used\n');
 });
@@ -55,14 +51,12 @@ test.each([0, 2])('--retries %i counts for a write, too', async (retries) => {
   }
 });
 
-test.each(['-1', '1.5', '100', 'many'])('--retries %s is exit 2', async (retries) => {
-  const shop = await openShop();
+test.for(['-1', '1.5', '100', 'many'])('--retries %s is exit 2', async (retries, { shop }) => {
   expect(await shop.run(`inventory list --retries=${retries}`)).toMatchObject({ code: 2, requests: [] });
 });
 
 describe('the environment', () => {
-  test('the flag goes before PETSTOCK_ENV, that before the setting, that before staging', async () => {
-    const shop = await openShop();
+  test('the flag goes before PETSTOCK_ENV, that before the setting, that before staging', async ({ shop }) => {
     const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
     const banner = async (command: string, env = {}) =>
       /▸ (\w+)/.exec((await shop.run(command, { env: { ...production, ...env } })).stderr)?.[1];
@@ -74,8 +68,7 @@ describe('the environment', () => {
     expect(await banner('--env production inventory set 4 1', { PETSTOCK_ENV: 'staging' })).toBe('production');
   });
 
-  test('sandbox needs no set-up', async () => {
-    const shop = await openShop();
+  test('sandbox needs no set-up', async ({ shop }) => {
     const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
     const set = await shop.run('--env sandbox inventory set 9007199254740993 5', { env: nothing });
     expect(set.code).toBe(0);
@@ -86,20 +79,18 @@ describe('the environment', () => {
 });
 
 describe('without an address or a key', () => {
-  test.each([
+  test.for([
     [{ PETSTOCK_URL_STAGING: undefined }, 2, "Hint: petstock config set-url 'https://<your-store>/v1' --env staging\n"],
     [{ PETSTOCK_API_KEY_STAGING: undefined }, 4, 'Hint: petstock config set-key --env staging\n'],
     [{ PETSTOCK_URL_STAGING: 'http://store.example/v1' }, 2, 'PETSTOCK_URL_STAGING'],
     [{ PETSTOCK_URL_STAGING: 'https://store.example/' }, 2, '/v1'],
-  ])('%o is exit %i', async (env, code, told) => {
-    const shop = await openShop();
+  ] as const)('%o is exit %i', async ([env, code, told], { shop }) => {
     const result = await shop.run('inventory list', { env });
     expect(result).toMatchObject({ code, stdout: '', requests: [] });
     expect(result.stderr).toContain(told);
   });
 
-  test("a wrong key is exit 4, with the service's own error in JSON", async () => {
-    const shop = await openShop();
+  test("a wrong key is exit 4, with the service's own error in JSON", async ({ shop }) => {
     const result = await shop.run('inventory list --json', { env: { PETSTOCK_API_KEY_STAGING: 'psk_wrong1234' } });
     expect(result).toMatchObject({ code: 4, stdout: '' });
     expect(errorJson(result.stderr).error).toMatchObject({ status: 401, exitCode: 4 });

@@ -1,12 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { errorJson } from '../../support/error-json.ts';
 import { scriptedService } from '../../support/scripted-service.ts';
-import { openShop } from '../../support/shop.ts';
+import { test } from '../../support/shop.ts';
 
-test('a state folder that can not be used: the hint is a command that runs as it stands', async () => {
-  const shop = await openShop();
+test('a state folder that can not be used: the hint is a command that runs as it stands', async ({ shop }) => {
   mkdirSync(join(shop.folders.state, '..'), { recursive: true });
   writeFileSync(shop.folders.state, 'no folder');
   const { code, stderr } = await shop.run('inventory set 4 1 --json');
@@ -14,8 +13,7 @@ test('a state folder that can not be used: the hint is a command that runs as it
   expect(errorJson(stderr).error.hint).toBe('export PETSTOCK_STATE_DIR="$HOME/.petstock-state"');
 });
 
-test('a file that may not be replaced: the hint is the same command with --force', async () => {
-  const shop = await openShop();
+test('a file that may not be replaced: the hint is the same command with --force', async ({ shop }) => {
   const file = join(shop.folders.state, '..', "it's mine.json");
   writeFileSync(file, 'mine');
   const { stderr } = await shop.run(['inventory', 'export', file, '--json']);
@@ -24,15 +22,13 @@ test('a file that may not be replaced: the hint is the same command with --force
   expect(await shop.run(['inventory', 'export', file, '--json', '--force'])).toMatchObject({ code: 0 });
 });
 
-test('a 404 of api is about the path', async () => {
-  const shop = await openShop();
+test('a 404 of api is about the path', async ({ shop }) => {
   const { code, stderr } = await shop.run('api GET /nope --json');
   expect(code).toBe(9);
   expect(errorJson(stderr).error.hint).toBe('petstock api --help');
 });
 
-test('what was not done is said of the command that did not do it', async () => {
-  const shop = await openShop();
+test('what was not done is said of the command that did not do it', async ({ shop }) => {
   await shop.run('inventory list');
   const limits = await shop.run('limits clear');
   expect(limits.stderr).toContain('Nothing was forgotten; pass --yes');
@@ -41,8 +37,7 @@ test('what was not done is said of the command that did not do it', async () => 
   expect(prune.stderr).not.toContain('Nothing was sent');
 });
 
-test('of a service that can not be reached, or fails, the hint is petstock status', async () => {
-  const shop = await openShop();
+test('of a service that can not be reached, or fails, the hint is petstock status', async ({ shop }) => {
   const refuse = async () => {
     throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
   };
@@ -65,8 +60,7 @@ test('of a service that can not be reached, or fails, the hint is petstock statu
   expect(failing).toMatchObject({ code: 5, stderr: expect.stringContaining('Hint: petstock status --env staging\n') });
 });
 
-test('a message begins with a capital, whoever worded it', async () => {
-  const shop = await openShop();
+test('a message begins with a capital, whoever worded it', async ({ shop }) => {
   const empty = await shop.run(['inventory', 'set', '4', '']);
   expect(empty.stderr).toMatch(/^Error: The quantity is empty/);
   for (const [status, message] of [
@@ -82,8 +76,7 @@ test('a message begins with a capital, whoever worded it', async () => {
   }
 });
 
-test('config set default-store warns of a store that nothing is stored for', async () => {
-  const shop = await openShop();
+test('config set default-store warns of a store that nothing is stored for', async ({ shop }) => {
   const unknown = await shop.run('config set default-store nosuch');
   expect(unknown.code).toBe(0);
   expect(unknown.stderr).toContain('Warning: nothing is stored for a store nosuch yet');
@@ -94,13 +87,11 @@ test('config set default-store warns of a store that nothing is stored for', asy
   expect((await shop.run('config set default-store default')).stderr).not.toContain('Warning');
 });
 
-test('what the system refuses is said in words, not in its own', async () => {
-  const shop = await openShop();
+test('what the system refuses is said in words, not in its own', async ({ shop }) => {
   const full = () => {
     throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
   };
-  const { code, stderr } = await shop.run('inventory list -q', { onStdout: full });
-  expect({ code, stderr }).toEqual({
+  expect(await shop.run('inventory list -q', { onStdout: full })).toMatchObject({
     code: 1,
     stderr: 'Error: There is no space left on the disk; make room and try again.\n',
   });

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'lossless-json';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { loadEngine } from '../../../src/state/sqlite/engine.ts';
 import { changeFile } from '../../support/changes.ts';
 import { recordRun, useState } from '../../support/recorded-runs.ts';
 import fc from '../../support/seeded-fast-check.ts';
-import { openShop, type Shop } from '../../support/shop.ts';
+import { openShop, type Shop, test } from '../../support/shop.ts';
 
 interface ListedRun {
   readonly run: string;
@@ -23,8 +23,7 @@ const applied = (petId: bigint, before: number, after: number) =>
   ({ petId, before, after, result: 'applied', quantity: after }) as const;
 
 describe('history list', () => {
-  test('has every run, the latest first, with what became of it; and sends nothing', async () => {
-    const shop = await openShop();
+  test('has every run, the latest first, with what became of it; and sends nothing', async ({ shop }) => {
     const first = await recordRun(shop, [applied(22n, 2, 3)], { command: 'inventory set', file: undefined });
     const second = await recordRun(
       shop,
@@ -60,8 +59,7 @@ describe('history list', () => {
     expect(oldest).toMatchObject({ run: first, command: 'inventory set', changes: 1, file: null, state: 'done' });
   });
 
-  test('says on a terminal which one was my mistake', async () => {
-    const shop = await openShop();
+  test('says on a terminal which one was my mistake', async ({ shop }) => {
     await recordRun(shop, [applied(22n, 2, 3)], { command: 'inventory set' });
     await recordRun(
       shop,
@@ -77,8 +75,7 @@ describe('history list', () => {
     ]);
   });
 
-  test('by pet, date, state and environment', async () => {
-    const shop = await openShop();
+  test('by pet, date, state and environment', async ({ shop }) => {
     // In the last minute of the day.
     shop.clock.advance((16 * 60 + 59) * 60_000 + 30_000);
     const old = await recordRun(shop, [applied(4n, 1, 2)]);
@@ -102,8 +99,7 @@ describe('history list', () => {
     expect(await shop.run('history list --limit few')).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('has 20 runs on a terminal, and says that there are more; elsewhere all', async () => {
-    const shop = await openShop();
+  test('has 20 runs on a terminal, and says that there are more; elsewhere all', async ({ shop }) => {
     for (let count = 0; count < 20; count += 1) await recordRun(shop, [applied(4n, count, count + 1)]);
     expect((await shop.run('history list', { terminal: 120 })).stderr).toBe('');
     const [latest] = [await recordRun(shop, [applied(4n, 1, 2)])];
@@ -115,8 +111,7 @@ describe('history list', () => {
     expect(await ids(shop, '--limit', '0')).toEqual([]);
   });
 
-  test('of a fresh machine is empty, and makes no state', async () => {
-    const shop = await openShop();
+  test('of a fresh machine is empty, and makes no state', async ({ shop }) => {
     expect(await shop.run('history list --json')).toMatchObject({ code: 0, stdout: '[]\n' });
     expect((await shop.run('history list', { terminal: 80 })).stderr).toBe('Nothing to show.\n');
     expect(JSON.parse((await shop.run('state info --json')).stdout)).toMatchObject({
@@ -137,8 +132,7 @@ describe('history show', () => {
     { petId: 8n, before: 1, after: 2, result: 'pending' },
   ] as const;
 
-  test('is the run as in the list, with every row', async () => {
-    const shop = await openShop();
+  test('is the run as in the list, with every row', async ({ shop }) => {
     const run = await recordRun(shop, rows);
     const [listed] = await list(shop);
     const { stdout, stderr } = await shop.run(['history', 'show', run, '--json']);
@@ -158,8 +152,7 @@ describe('history show', () => {
     expect((await shop.run(['history', 'show', run.slice(-4)])).stdout).toContain('R-1');
   });
 
-  test('--state is of rows with these results', async () => {
-    const shop = await openShop();
+  test('--state is of rows with these results', async ({ shop }) => {
     const run = await recordRun(shop, rows);
     const results = async (...args: string[]) => {
       const { stdout } = await shop.run(['history', 'show', run, '--json', ...args]);
@@ -172,8 +165,7 @@ describe('history show', () => {
     expect(await shop.run(['history', 'show', run, '--state', 'lost'])).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('of what is no run is exit 9, and no way to another file', async () => {
-    const shop = await openShop();
+  test('of what is no run is exit 9, and no way to another file', async ({ shop }) => {
     for (const run of ['20200101T000000Z-aaaa', 'zzzz', '../config', '']) {
       expect([2, 9]).toContain((await shop.run(['history', 'show', run])).code);
     }
@@ -181,8 +173,7 @@ describe('history show', () => {
     expect((await shop.run(['history', 'show', '20200101T000000Z-aaaa'])).code).toBe(9);
   });
 
-  test('shows no harmful text', async () => {
-    const shop = await openShop();
+  test('shows no harmful text', async ({ shop }) => {
     const run = await recordRun(shop, [{ ...applied(4n, 1, 2), reason: '\u001b[31mred\u001b]0;x\u0007' }]);
     const { stdout } = await shop.run(['history', 'show', run], { terminal: 80 });
     expect(stdout).toContain('red');
@@ -192,8 +183,9 @@ describe('history show', () => {
 });
 
 describe('history export', () => {
-  test('is one line for each row that has its outcome, as they were settled, on stdout and in a file', async () => {
-    const shop = await openShop();
+  test('is one line for each row that has its outcome, as they were settled, on stdout and in a file', async ({
+    shop,
+  }) => {
     const first = await recordRun(shop, [applied(4n, 1, 2), applied(9007199254740993n, 3, 4)]);
     const second = await recordRun(shop, [applied(5n, 1, 2), { petId: 6n, before: 1, after: 2, result: 'pending' }], {
       env: 'production',
@@ -215,8 +207,7 @@ describe('history export', () => {
     expect((await shop.run('history export --since 2026-01-16')).stdout).toBe('');
   });
 
-  test('goes on after a cursor, whatever the clock does and however late a row is settled', async () => {
-    const shop = await openShop();
+  test('goes on after a cursor, whatever the clock does and however late a row is settled', async ({ shop }) => {
     const seen: { readonly run: string; readonly row: number; readonly seq: number }[] = [];
     const load = async () => {
       const after = seen.at(-1)?.seq ?? 0;
@@ -286,8 +277,7 @@ describe('history export', () => {
     expect(new Map([...warehouse].sort(([, a], [, b]) => a.seq - b.seq))).toEqual(new Map(rowsOf(await read(''))));
   });
 
-  test('is JSON, CSV or TSV where that is asked for, and no table', async () => {
-    const shop = await openShop();
+  test('is JSON, CSV or TSV where that is asked for, and no table', async ({ shop }) => {
     const error = { code: 'scripted', message: 'no, "never"', status: 400 };
     const run = await recordRun(shop, [
       applied(9007199254740993n, 3, 4),
@@ -310,8 +300,7 @@ describe('history export', () => {
     expect(await shop.run('history export -o table')).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('keeps every digit of every id', async () => {
-    const shop = await openShop();
+  test('keeps every digit of every id', async ({ shop }) => {
     const pets = fc.uniqueArray(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { minLength: 1, maxLength: 25 });
     await fc.assert(
       fc.asyncProperty(pets, async (chosen) => {
@@ -381,8 +370,7 @@ describe('history prune', () => {
     expect(await ids(shop)).toEqual([]);
   });
 
-  test('goes by the order of writes, wherever the clock was set to', async () => {
-    const shop = await openShop();
+  test('goes by the order of writes, wherever the clock was set to', async ({ shop }) => {
     const first = await recordRun(shop, [applied(4n, 1, 2)]);
     shop.clock.step(-48 * 3600_000);
     const second = await recordRun(shop, [applied(5n, 1, 2)]);
@@ -391,8 +379,7 @@ describe('history prune', () => {
     expect(await ids(shop)).toEqual([second]);
   });
 
-  test('makes an undo a conflict if a later write was removed', async () => {
-    const shop = await openShop();
+  test('makes an undo a conflict if a later write was removed', async ({ shop }) => {
     const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
     const before = (await shop.run('inventory get 4 -o csv --no-header')).stdout.split(',')[1];
     await shop.run('inventory adjust 4 +5');
@@ -407,8 +394,7 @@ describe('history prune', () => {
     expect(Number(after)).toBe(Number(before) + 5);
   });
 
-  test('gives the space back', async () => {
-    const shop = await openShop();
+  test('gives the space back', async ({ shop }) => {
     const rows = Array.from({ length: 3000 }, (_, index) => ({
       ...applied(BigInt(index), 1, 2),
       reason: 'x'.repeat(200),
@@ -424,23 +410,20 @@ describe('history prune', () => {
   test('is what the setting keep-history does by itself, behind a run', async () => {
     const { shop, runs } = await three();
     await shop.run('config set keep-history 2d');
-    const { code } = await shop.run('inventory adjust 4 +1');
-    expect(code).toBe(0);
+    expect(await shop.run('inventory adjust 4 +1')).toMatchObject({ code: 0 });
     const left = await ids(shop);
     expect(left).toHaveLength(2);
     expect(left[1]).toBe(runs[0]);
   });
 
-  test('keeps an undo while the run that it takes back stays', async () => {
-    const shop = await openShop();
+  test('keeps an undo while the run that it takes back stays', async ({ shop }) => {
     const run = await recordRun(shop, [{ petId: 4n, before: 1, after: 2, result: 'pending' }]);
     const undo = await recordRun(shop, [applied(4n, 2, 1)], { command: 'undo', undoes: run });
     await shop.run('history prune --keep 0 --yes');
     expect(await ids(shop)).toEqual([undo, run]);
   });
 
-  test('keeps a run that a process is at', async () => {
-    const shop = await openShop();
+  test('keeps a run that a process is at', async ({ shop }) => {
     await useState(shop, async ({ history }) => {
       const head = { command: 'inventory apply', env: 'staging', store: undefined, baseUrl: 'https://a/v1' };
       const row = { row: 1, line: 1, petId: 4n, before: 1, after: 2, reason: undefined, ref: undefined };
@@ -456,8 +439,7 @@ describe('history prune', () => {
 });
 
 describe('state', () => {
-  test('info has its engine and its size, check says that it is sound', async () => {
-    const shop = await openShop();
+  test('info has its engine and its size, check says that it is sound', async ({ shop }) => {
     await recordRun(shop, [applied(4n, 1, 2), applied(5n, 1, 2)]);
     const { stdout, requests } = await shop.run('state info --json');
     expect(requests).toEqual([]);
@@ -469,8 +451,9 @@ describe('state', () => {
     expect(await shop.run('state check')).toMatchObject({ code: 0, stdout: '', stderr: 'The state is sound.\n' });
   });
 
-  test('check of a state that is damaged inside says so, and a write names the file and what to do', async () => {
-    const shop = await openShop();
+  test('check of a state that is damaged inside says so, and a write names the file and what to do', async ({
+    shop,
+  }) => {
     await shop.run('inventory adjust 4 1');
     const file = join(shop.folders.state, 'state.db');
     const { DatabaseSync } = await loadEngine();

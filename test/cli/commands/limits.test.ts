@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sent } from '../../support/requests.ts';
-import { openShop } from '../../support/shop.ts';
+import { openShop, test } from '../../support/shop.ts';
 
 const twoAMinute = { limits: { minute: 2, day: 1000 } };
 const gated = (seconds: string, status = 429) => ({
@@ -31,8 +31,7 @@ describe('limits', () => {
     expect(await shop.run('limits --json')).toMatchObject({ code: 0, stdout: '[]\n' });
   });
 
-  test('is an empty list before the first answer, and makes no state', async () => {
-    const shop = await openShop();
+  test('is an empty list before the first answer, and makes no state', async ({ shop }) => {
     expect(await shop.run('limits --json')).toMatchObject({ code: 0, stdout: '[]\n', requests: [] });
   });
 
@@ -52,8 +51,7 @@ describe('limits', () => {
     expect(stderr).toMatch(/^staging: while the service is unavailable nothing is sent before 0\d:00:2\d\.$/m);
   });
 
-  test('--refresh spends one request', async () => {
-    const shop = await openShop();
+  test('--refresh spends one request', async ({ shop }) => {
     const result = await shop.run('limits --refresh --json');
     expect(sent(result)).toEqual(['GET /v1/inventory']);
     expect(JSON.parse(result.stdout)).toMatchObject([{ env: 'staging', limit: 1000, remaining: 999 }]);
@@ -81,8 +79,7 @@ describe('limits', () => {
     expect(painted.stdout).toContain('\x1b[32m█');
   });
 
-  test('where none is known that is said once', async () => {
-    const shop = await openShop();
+  test('where none is known that is said once', async ({ shop }) => {
     const { code, stdout, stderr } = await shop.run('limits', { terminal: 100 });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toBe('No limits are known: the service states them with its next answer.\n');

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { answering } from '../../support/answering.ts';
-import { openShop } from '../../support/shop.ts';
+import { openShop, test } from '../../support/shop.ts';
 
 /** Runs in far more than the time-out of a test if the layout is quadratic. */
 async function laidOut(command: string, body: string, terminal: number | undefined) {
@@ -49,8 +49,7 @@ test('objects without a field in common are no table', async () => {
   expect(JSON.parse(shown.replace(/^│ /gm, '').replaceAll('\n', ''))).toEqual(orders);
 });
 
-test('the first Ctrl-C ends a long layout', async () => {
-  const shop = await openShop();
+test('the first Ctrl-C ends a long layout', async ({ shop }) => {
   const orders = Array.from({ length: 30_000 }, (_, id) => ({ id, text: '漢'.repeat(40) }));
   const env = { PETSTOCK_URL_STAGING: await answering(200, JSON.stringify(orders)) };
   const interrupt = new AbortController();
@@ -60,8 +59,7 @@ test('the first Ctrl-C ends a long layout', async () => {
   expect(stdout.split('\n').length).toBeLessThan(15_000);
 });
 
-test('a field that is called as what every object has is empty where it is missing', async () => {
-  const shop = await openShop();
+test('a field that is called as what every object has is empty where it is missing', async ({ shop }) => {
   const body = '[{"id":1,"constructor":"a"},{"id":2},{"id":3,"toString":4}]';
   const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
   const { stdout } = await shop.run('orders list -o csv', { env });

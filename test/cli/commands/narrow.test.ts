@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { visibleWidth } from '../../../src/output/text-width.ts';
 import { InterruptedError } from '../../../src/shared/errors.ts';
 import { changeFile } from '../../support/changes.ts';
 import { scriptedService } from '../../support/scripted-service.ts';
-import { openShop, type Shop } from '../../support/shop.ts';
+import { openShop, type Shop, test } from '../../support/shop.ts';
 
 const options = { terminal: 40, env: { NO_COLOR: '1' } };
 
@@ -31,8 +31,7 @@ test.each(['status', 'status --offline', 'config list', 'limits', 'state info', 
   },
 );
 
-test('status has each value beside its name, and wraps it', async () => {
-  const shop = await openShop();
+test('status has each value beside its name, and wraps it', async ({ shop }) => {
   const { stdout } = await shop.run('status', options);
   expect(stdout).toMatch(/^environment {3}staging \(default\)\nurl {11}http:\S+\n {14}\(PETSTOCK_URL_STAGING\)\n/);
 });
@@ -65,8 +64,7 @@ test('of many failures no more records are shown than a screen holds', async () 
   expectNarrow(result.stdout);
 });
 
-test('an error and a note are broken between words; a hint stays whole', async () => {
-  const shop = await openShop();
+test('an error and a note are broken between words; a hint stays whole', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n5,1.5\n');
   const { stderr } = await shop.run(['inventory', 'apply', file], options);
   expect(stderr).toMatch(/^Error:\s+\S+/);
@@ -81,10 +79,9 @@ test('an error and a note are broken between words; a hint stays whole', async (
   expect(written.stderr).toMatch(/\nRate limit: [\d,]+ of [\d,]+ left, resets in\n {2}\d+ \w+\n$/);
 });
 
-test.each([0, 9_223_372_036_854_775_000n])(
+test.for([0, 9_223_372_036_854_775_000n])(
   'what is running out is not cut at 40 columns, ids from %s',
-  async (from) => {
-    const shop = await openShop();
+  async (from, { shop }) => {
     const service = await scriptedService();
     const items = [0, 1, 2, 3].map(
       (index) => `{"petId":${BigInt(from) + BigInt(index)},"quantity":${index},"status":"available"}`,
@@ -100,8 +97,7 @@ test.each([0, 9_223_372_036_854_775_000n])(
   },
 );
 
-test('at 60 columns the reason of a failure stands whole under its row', async () => {
-  const shop = await openShop();
+test('at 60 columns the reason of a failure stands whole under its row', async ({ shop }) => {
   const file = changeFile(shop, 'petId,expected,quantity,reason\n4,38,12,a long reason of the shop\n5,1,9,\n');
   const at60 = { terminal: 60, env: { NO_COLOR: '1' } };
   const applied = await shop.run(['inventory', 'apply', file, '--yes'], at60);
@@ -126,8 +122,7 @@ test('at 40 columns the history and failures are records, a field a line', async
   expectNarrow(stdout);
 });
 
-test('a message after Ctrl-C begins on a line of its own on a terminal', async () => {
-  const shop = await openShop();
+test('a message after Ctrl-C begins on a line of its own on a terminal', async ({ shop }) => {
   const controller = new AbortController();
   const onSent = () => controller.abort(new InterruptedError('Interrupted'));
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
@@ -136,6 +131,5 @@ test('a message after Ctrl-C begins on a line of its own on a terminal', async (
   const result = await shop.run(command, { ...run, terminal: 80, env: { NO_COLOR: '1' } });
   expect(result.code).toBe(130);
   expect(result.stderr).toContain('\n\nError: Interrupted; nothing was written.\nHint: petstock inventory apply ');
-  const piped = await shop.run(command, run);
-  expect(piped.stderr).not.toContain('\n\n');
+  expect(await shop.run(command, run)).toMatchObject({ stderr: expect.not.stringContaining('\n\n') });
 });

@@ -1,9 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { sent } from '../../support/requests.ts';
-import { openShop } from '../../support/shop.ts';
+import { test } from '../../support/shop.ts';
 
-test('pets get prints what comes, and says that it is deprecated and until when', async () => {
-  const shop = await openShop();
+test('pets get prints what comes, and says that it is deprecated and until when', async ({ shop }) => {
   const result = await shop.run('pets get 9007199254740993 --json');
   expect(result.code).toBe(0);
   expect(sent(result)).toEqual(['GET /v1/pets/9007199254740993']);
@@ -13,15 +12,13 @@ test('pets get prints what comes, and says that it is deprecated and until when'
   );
 });
 
-test('a pet that the service does not know is exit 9', async () => {
-  const shop = await openShop();
+test('a pet that the service does not know is exit 9', async ({ shop }) => {
   const { code, stderr } = await shop.run('pets get 4242');
   expect(code).toBe(9);
   expect(stderr).toContain('Error: There is no pet 4242 in staging.\n');
 });
 
-test('orders list prints what comes', async () => {
-  const shop = await openShop();
+test('orders list prints what comes', async ({ shop }) => {
   const result = await shop.run('orders list --json');
   expect(result).toMatchObject({ code: 0, stdout: '[]\n' });
   expect(sent(result)).toEqual(['GET /v1/store/orders']);

@@ -1,16 +1,15 @@
-import { expect, test } from 'vitest';
-import { openShop } from '../../support/shop.ts';
+import { expect } from 'vitest';
+import { test } from '../../support/shop.ts';
 
 const options = { terminal: 100, env: { NO_COLOR: '1' } };
 
-test('status says the limit once', async () => {
-  const shop = await openShop();
+test('status says the limit once', async ({ shop }) => {
   const { stdout, stderr } = await shop.run('status', options);
   expect(`${stdout}${stderr}`.match(/rate limit/gi)).toHaveLength(1);
   expect((await shop.run('status --json')).stderr).toContain('Rate limit: ');
 });
 
-test.each([
+test.for([
   ['inventory list --jsn', /"--jsn"/],
   ['inventory lst', /"lst"/],
   ['inventory list --status lost', /"lost"/],
@@ -32,8 +31,7 @@ test.each([
   ['sandbox serve --fault *:explode', /"explode"/],
   ['sandbox serve --plan gold', /"gold"/],
   ['api GE/T /inventory', /GE\/T/],
-])('%s: one kind of quotes', async (command, quote) => {
-  const shop = await openShop();
+] as const)('%s: one kind of quotes', async ([command, quote], { shop }) => {
   const { code, stderr } = await shop.run(command);
   expect(code).toBe(2);
   expect(stderr).toMatch(quote);

@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { answering } from '../../support/answering.ts';
 import { apply } from '../../support/changes.ts';
 import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';
-import { openShop } from '../../support/shop.ts';
+import { openShop, test } from '../../support/shop.ts';
 
 const twoAMinute = { limits: { minute: 2, day: 1000 } };
 
@@ -56,8 +56,7 @@ describe('a 429', () => {
   test('gates the next command, which sends nothing and exits 6', async () => {
     const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=3600'] });
     expect(await shop.run('inventory get 1')).toMatchObject({ code: 6 });
-    const next = await shop.run('inventory set 1 5');
-    expect(next).toMatchObject({ code: 6, requests: [] });
+    expect(await shop.run('inventory set 1 5')).toMatchObject({ code: 6, requests: [] });
     expect(await shop.run('status')).toMatchObject({ code: 6, requests: [] });
     // Another key is another matter.
     const other = await shop.run('inventory get 1', { env: { PETSTOCK_API_KEY_STAGING: 'psk_somebody' } });
@@ -74,8 +73,7 @@ describe('a 429', () => {
     );
   });
 
-  test('that asks for less than the window has left is waited for until the window ends', async () => {
-    const shop = await openShop();
+  test('that asks for less than the window has left is waited for until the window ends', async ({ shop }) => {
     const now = Math.floor(shop.clock.now() / 1000);
     const url = await answering(429, '{"code":"slow_down","message":"Too many.","status":429}', {
       date: new Date(now * 1000).toUTCString(),
@@ -118,7 +116,6 @@ describe('a bulk run under a small limit', () => {
   });
 });
 
-test('--quiet leaves the rate limit and the banner out', async () => {
-  const shop = await openShop();
+test('--quiet leaves the rate limit and the banner out', async ({ shop }) => {
   expect(await shop.run('inventory set 4 5 --quiet')).toMatchObject({ code: 0, stderr: '' });
 });

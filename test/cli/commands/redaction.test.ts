@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { redactorOf } from '../../../src/shared/redact.ts';
 import { answering } from '../../support/answering.ts';
-import { openShop } from '../../support/shop.ts';
+import { openShop, test } from '../../support/shop.ts';
 
 const key = 'sk/live/Abc-123+xyz~9';
 const unit = (character: string) => character.charCodeAt(0).toString(16).padStart(4, '0');
@@ -40,8 +40,7 @@ function expectNoKey(text: string): void {
   }
 }
 
-test.each(forms)('a key that the service repeats %s is shown nowhere', async (_name, json) => {
-  const shop = await openShop();
+test.for(forms)('a key that the service repeats %s is shown nowhere', async ([_name, json], { shop }) => {
   const body = `{"code":"bad ${json}","message":"${'x'.repeat(960)} The key ${json} is bad","status":401}`;
   const all = [
     [401, 'inventory list --debug'],
@@ -63,7 +62,7 @@ test.each(forms)('a key that the service repeats %s is shown nowhere', async (_n
   expectNoKey((await shop.run('history export')).stdout);
 });
 
-test.each([
+test.for([
   ['orders list', `[{"id":1,"note":"the key is KEY, which is not cut"}]`],
   ['orders list', `[{"id":1,"a note with KEY":"which is not cut"}]`],
   ['orders list', JSON.stringify(Array.from({ length: 300 }, (_, id) => ({ id, note: 'the key is KEY' })))],
@@ -76,8 +75,7 @@ test.each([
   ],
   ['inventory list --summary', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
   ['inventory list --status KEY', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
-])('a table that is too wide for a key shows no part of it: %s, %#', async (command, body) => {
-  const shop = await openShop();
+] as const)('a table that is too wide for a key shows no part of it: %s, %#', async ([command, body], { shop }) => {
   const url = await answering(200, body.replaceAll('KEY', key));
   const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
   for (const terminal of [10, 20, 30, 40, 80]) {
@@ -90,8 +88,7 @@ test.each([
   }
 });
 
-test('a redirect to the key is not kept in the history', async () => {
-  const shop = await openShop();
+test('a redirect to the key is not kept in the history', async ({ shop }) => {
   const url = await answering(307, '', { location: `/v1/${encodeURIComponent(key)}` });
   const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
   expectNoKey((await shop.run('inventory set 1 5', { env })).stderr);
@@ -143,21 +140,22 @@ test('no byte of any output or state holds the key, taken, refused or unanswered
   ]);
 });
 
-test.each([
+test.for([
   [307, { location: 'https://sk-live-Abc-123.example/v1/' }],
   [200, { 'content-encoding': 'SK-live-ABC-123' }],
-])('a key that is repeated where capitals are lost is shown nowhere, %s', async (status, headers) => {
-  const shop = await openShop();
-  const url = await answering(status, '', headers);
-  const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: 'sk-live-Abc-123' };
-  for (const command of ['inventory list', 'inventory set 1 5']) {
-    expect((await shop.run(command, { env })).stderr).not.toMatch(/abc-123/i);
-  }
-  expect((await shop.run('history export')).stdout).not.toMatch(/abc-123/i);
-});
+] as const)(
+  'a key that is repeated where capitals are lost is shown nowhere, %s',
+  async ([status, headers], { shop }) => {
+    const url = await answering(status, '', headers);
+    const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: 'sk-live-Abc-123' };
+    for (const command of ['inventory list', 'inventory set 1 5']) {
+      expect((await shop.run(command, { env })).stderr).not.toMatch(/abc-123/i);
+    }
+    expect((await shop.run('history export')).stdout).not.toMatch(/abc-123/i);
+  },
+);
 
-test('to a pipe the body of api is data', async () => {
-  const shop = await openShop();
+test('to a pipe the body of api is data', async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: await answering(200, `"${key}"`), PETSTOCK_API_KEY_STAGING: key };
   expect((await shop.run('api GET /x', { env })).stdout).toBe(`"${key}"`);
   expect((await shop.run('api GET /x', { env, terminal: 80 })).stdout).toBe('"[key]"\n');

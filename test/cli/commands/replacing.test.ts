@@ -1,14 +1,13 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { openShop } from '../../support/shop.ts';
+import { expect } from 'vitest';
+import { test } from '../../support/shop.ts';
 
-test.each([
+test.for([
   ['inventory', 'stock.csv'],
   ['history', 'history.ndjson'],
   ['sandbox', 'stock.csv'],
-])('%s export replaces without --force only what petstock wrote', async (group, name) => {
-  const shop = await openShop();
+] as const)('%s export replaces without --force only what petstock wrote', async ([group, name], { shop }) => {
   await shop.run('inventory list --env sandbox');
   await shop.run('inventory set 4 9');
   const file = join(shop.folders.state, '..', name);
@@ -29,8 +28,7 @@ test.each([
   expect(readFileSync(file, 'utf8')).toBe(`${written}more work\n`);
 });
 
-test('the hint runs as it stands, also where the file stands behind --', async () => {
-  const shop = await openShop();
+test('the hint runs as it stands, also where the file stands behind --', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'stock.csv');
   writeFileSync(file, 'hours of work\n');
   const refused = await shop.run(['inventory', 'export', '--', file]);

@@ -1,20 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, copyFileSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../support/capabilities.ts';
 import { changeFile } from '../../support/changes.ts';
 import { temporaryDatabase } from '../../support/postgres.ts';
 import { folderOf, get, type ServeLine, served } from '../../support/served-shop.ts';
-import { openShop } from '../../support/shop.ts';
+import { openShop, test } from '../../support/shop.ts';
 
 const certificates = join(import.meta.dirname, '../../support/certificates');
 const given = 'a-constant-key-of-ours';
 
 describe('the key', () => {
-  test('--key is a constant one, and is in no log, which is JSON from the first line', async () => {
-    const shop = await openShop();
+  test('--key is a constant one, and is in no log, which is JSON from the first line', async ({ shop }) => {
     const { code, stderr } = await served(shop, `--key ${given} --log`, async ({ url, key }) => {
       expect(key).toBe(given);
       expect((await get(url, given)).status).toBe(200);
@@ -38,8 +37,7 @@ describe('the key', () => {
     },
   );
 
-  test('--key-file makes it once, for this user alone, and shows it nowhere', async () => {
-    const shop = await openShop();
+  test('--key-file makes it once, for this user alone, and shows it nowhere', async ({ shop }) => {
     const file = join(folderOf(shop), 'key');
     const first = await served(shop, `--key-file ${file} --log`, async ({ url, key }) => {
       expect(key).toBeNull();
@@ -55,8 +53,7 @@ describe('the key', () => {
     });
   });
 
-  test('without a terminal stderr has neither key nor token; on one there is what to paste', async () => {
-    const shop = await openShop();
+  test('without a terminal stderr has neither key nor token; on one there is what to paste', async ({ shop }) => {
     const quiet = await served(shop, '--file :memory: --admin-port 0', async () => {});
     const { key, adminToken, url } = JSON.parse(quiet.stdout);
     expect(quiet.stderr).not.toMatch(/psk_|adm_/);
@@ -97,8 +94,7 @@ test.each([
 });
 
 describe('options by variable', () => {
-  test('the command line goes before a variable', async () => {
-    const shop = await openShop();
+  test('the command line goes before a variable', async ({ shop }) => {
     const env = {
       PETSTOCK_SERVE_PORT: '0',
       PETSTOCK_SERVE_PETS: '6',
@@ -120,8 +116,7 @@ describe('options by variable', () => {
     expect(stderr).toContain('Warning: PETSTOCK_SERVE_PORTT is not an option of petstock sandbox serve.\n');
   });
 
-  test('of two options that exclude each other the one of the stronger source counts', async () => {
-    const shop = await openShop();
+  test('of two options that exclude each other the one of the stronger source counts', async ({ shop }) => {
     const env = {
       PETSTOCK_SERVE_FILE: join(folderOf(shop), 'never.db'),
       PETSTOCK_SERVE_KEY_FILE: join(folderOf(shop), 'never.key'),
@@ -173,8 +168,7 @@ describe('options by variable', () => {
   });
 });
 
-test('a new certificate is taken with SIGHUP; one that is broken leaves that of before', async () => {
-  const shop = await openShop();
+test('a new certificate is taken with SIGHUP; one that is broken leaves that of before', async ({ shop }) => {
   const [cert, key] = [join(folderOf(shop), 'cert.pem'), join(folderOf(shop), 'key.pem')];
   copyFileSync(join(certificates, 'server.pem'), cert);
   copyFileSync(join(certificates, 'server-key.pem'), key);
@@ -199,8 +193,7 @@ describe('a stock of one’s own', () => {
   const json = `{"inventory":[{"petId":9223372036854775807,"quantity":4,"status":"pending"}],
     "pets":[{"id":9223372036854775807,"name":"Rex"}],"orders":[{"order":12345678901234567890,"pet":1}]}`;
 
-  test('--import fills a new store, and one that has a stock keeps it', async () => {
-    const shop = await openShop();
+  test('--import fills a new store, and one that has a stock keeps it', async ({ shop }) => {
     const [file, stock] = [join(folderOf(shop), 'shop.db'), join(folderOf(shop), 'stock.csv')];
     writeFileSync(stock, csv);
     const imported = async ({ url, key }: ServeLine) => {
@@ -214,8 +207,7 @@ describe('a stock of one’s own', () => {
     expect(again.stderr).toContain('Warning: The stock that is there is kept;');
   });
 
-  test('import, served records and orders, export and back again', async () => {
-    const shop = await openShop();
+  test('import, served records and orders, export and back again', async ({ shop }) => {
     const [one, two] = [join(folderOf(shop), 'one.json'), join(folderOf(shop), 'two.json')];
     const done = await shop.run('sandbox import - --json', { stdin: json });
     expect(JSON.parse(done.stdout)).toEqual({ store: expect.stringMatching(/sandbox\.db$/), pets: 1, orders: 1 });
@@ -233,8 +225,9 @@ describe('a stock of one’s own', () => {
     expect(asCsv.stderr).toContain('Warning: Orders and records of pets are left out of CSV;');
   });
 
-  test('what `inventory list -o csv` and `inventory export` write is read, and --merge keeps the rest', async () => {
-    const shop = await openShop();
+  test('what `inventory list -o csv` and `inventory export` write is read, and --merge keeps the rest', async ({
+    shop,
+  }) => {
     const listed = await shop.run('inventory list -o csv');
     await shop.run('sandbox import -', { stdin: listed.stdout });
     expect((await shop.run('sandbox export')).stdout).toContain('9223372036854775807,');
@@ -249,7 +242,7 @@ describe('a stock of one’s own', () => {
     expect(stdout).toContain('\r\n4000,1,available\r\n');
   });
 
-  test.each([
+  test.for([
     ['petId,quantity\n1,1.5\n1,2\nx,3\n', ['line 2: the quantity', 'line 4: ']],
     ['petId,quantity,colour\n1,1,red\n', ['line 1: the column "colour" is not known']],
     ['petId\n1\n', ['line 1: the column quantity is missing']],
@@ -264,8 +257,7 @@ describe('a stock of one’s own', () => {
     ],
     ['[{"petId":', ['is not JSON']],
     ['{"inventory":null}', ['inventory: must be an array']],
-  ])('%j: every fault is named, and nothing is imported', async (stdin, faults) => {
-    const shop = await openShop();
+  ] as const)('%j: every fault is named, and nothing is imported', async ([stdin, faults], { shop }) => {
     const before = (await shop.run('sandbox export')).stdout;
     const { code, stderr } = await shop.run('sandbox import -', { stdin });
     expect(code).toBe(2);
@@ -274,7 +266,7 @@ describe('a stock of one’s own', () => {
   });
 });
 
-test.each([
+test.for([
   ['export PETSTOCK_API_KEY=h7Qk2mZx9LpW4vNa8TcR\nOTHER=h7Qk2mZx9LpW4vNa8TcR,x\n', 'this is not a stock'],
   ['h7Qk2mZx9LpW4vNa8TcR\nh7Qk2mZx9LpW4vNa8TcR\n', 'this is not a stock'],
   ['constructor,petId,quantity\n1,2,3\n', 'the column "constructor" is not known'],
@@ -289,8 +281,7 @@ test.each([
   ['{}', 'this is not a stock'],
   ['["h7Qk2mZx9LpW4vNa8TcR"]', 'inventory[0]: '],
   ['{\n"h7Qk2mZx9LpW4vNa8TcR":1,\n"h7Qk2mZx9LpW4vNa8TcR":2}', 'is not JSON: line 3 is wrong'],
-])('%j: of what is no stock no line is repeated', async (text, fault) => {
-  const shop = await openShop();
+] as const)('%j: of what is no stock no line is repeated', async ([text, fault], { shop }) => {
   const file = join(folderOf(shop), 'secrets');
   writeFileSync(file, text);
   for (const command of ['import', 'serve --port 0 --import']) {
@@ -301,8 +292,7 @@ test.each([
   }
 });
 
-test('what is no stock empties no store, and the export of an empty one can be imported', async () => {
-  const shop = await openShop();
+test('what is no stock empties no store, and the export of an empty one can be imported', async ({ shop }) => {
   const database = await temporaryDatabase();
   await shop.run(`sandbox import - --database ${database}`, { stdin: 'id,qty\n1,1\n' });
   for (const options of ['', '--merge', `--database ${database} --yes`]) {
@@ -321,8 +311,7 @@ test('what is no stock empties no store, and the export of an empty one can be i
   }
 });
 
-test('backup copies a file that is served; the copy is served as it was', async () => {
-  const shop = await openShop();
+test('backup copies a file that is served; the copy is served as it was', async ({ shop }) => {
   const copy = join(folderOf(shop), 'copy.db');
   await served(shop, '', async ({ url, key }) => {
     const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key ?? '' };
@@ -340,8 +329,7 @@ test('backup copies a file that is served; the copy is served as it was', async 
   });
 });
 
-test('reset --file seeds any file anew', async () => {
-  const shop = await openShop();
+test('reset --file seeds any file anew', async ({ shop }) => {
   const file = join(folderOf(shop), 'shop.db');
   await served(shop, `--file ${file} --pets 5`, async () => {});
   const { stdout } = await shop.run(`sandbox reset --file ${file} --pets 7 --ids small --json`);
@@ -352,8 +340,7 @@ test('reset --file seeds any file anew', async () => {
 
 test('a PostgreSQL is served, filled, reset after a question, and has its keys listed', {
   timeout: 60_000,
-}, async () => {
-  const shop = await openShop();
+}, async ({ shop }) => {
   const database = await temporaryDatabase();
   const store = ['--database', database];
   await served(shop, `--database ${database} --key ${given} --admin-port 0`, async ({ url, admin }) => {
@@ -375,8 +362,9 @@ test('a PostgreSQL is served, filled, reset after a question, and has its keys l
   expect([backup.code, backup.stderr]).toEqual([2, expect.stringContaining('pg_dump --schema=petstock_service')]);
 });
 
-test('a key file that has another key than before: the key that it replaced is named, with how to end it', async () => {
-  const shop = await openShop();
+test('a key file that has another key than before: the key that it replaced is named, with how to end it', async ({
+  shop,
+}) => {
   const [file, stock] = [join(folderOf(shop), 'key'), join(folderOf(shop), 'shop.db')];
   const options = `--key-file ${file} --file ${stock}`;
   await served(shop, options, async () => {});
@@ -419,8 +407,7 @@ test('a database that does not come within 30 s: exit 2, and the password is not
 
 test.runIf(canMakeFifos)(
   'a pipe that nobody writes to is no key and no certificate, and Ctrl-C ends an import of it',
-  async () => {
-    const shop = await openShop();
+  async ({ shop }) => {
     const pipe = changeFile(shop, '', 'pipe');
     rmSync(pipe);
     execFileSync('mkfifo', [pipe]);

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { envOf, served } from '../../support/served-shop.ts';
-import { openShop, type Shop } from '../../support/shop.ts';
+import { type Shop, test } from '../../support/shop.ts';
 
 const noKeyYet = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
 
@@ -14,8 +14,7 @@ async function printed(shop: Shop, command: string) {
 }
 
 describe('sandbox keys', () => {
-  test('create shows a key once, and says so', async () => {
-    const shop = await openShop();
+  test('create shows a key once, and says so', async ({ shop }) => {
     const { code, stdout, stderr } = await shop.run('sandbox keys create --plan pro --json', { env: noKeyYet });
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'This is the only time that the key is shown.\n' });
     const created = JSON.parse(stdout);
@@ -34,14 +33,12 @@ describe('sandbox keys', () => {
     expect(list.stdout + list.stderr).not.toContain(created.key);
   });
 
-  test('limits of its own make an enterprise key', async () => {
-    const shop = await openShop();
+  test('limits of its own make an enterprise key', async ({ shop }) => {
     const created = await printed(shop, 'sandbox keys create --limit-minute 5000 --limit-day 1000000');
     expect(created).toMatchObject({ plan: 'enterprise', limitMinute: 5000, limitDay: 1_000_000 });
   });
 
-  test('list is in all formats, and has no key but those that were made', async () => {
-    const shop = await openShop();
+  test('list is in all formats, and has no key but those that were made', async ({ shop }) => {
     const { id } = await printed(shop, 'sandbox keys create --plan free');
     const { stdout } = await shop.run('sandbox keys list');
     expect(stdout).toBe(`${id}\tfree\t60\t1000\t2026-01-15T12:00:20.000Z\t\n`);
@@ -49,8 +46,7 @@ describe('sandbox keys', () => {
     expect(table.stdout).toMatch(/Id +Plan +Per minute +Per day +Created +Revoked/);
   });
 
-  test('a key that is issued while the sandbox is served works, until it is revoked', async () => {
-    const shop = await openShop();
+  test('a key that is issued while the sandbox is served works, until it is revoked', async ({ shop }) => {
     const outcomes: number[] = [];
     const { code } = await served(shop, '', async (line) => {
       const { key, id } = await printed(shop, 'sandbox keys create --plan pro');
@@ -62,15 +58,13 @@ describe('sandbox keys', () => {
     expect([code, ...outcomes]).toEqual([0, 0, 4]);
   });
 
-  test('looking at keys makes nothing: no file, no key', async () => {
-    const shop = await openShop();
+  test('looking at keys makes nothing: no file, no key', async ({ shop }) => {
     expect(await printed(shop, 'sandbox keys list')).toEqual([]);
     expect((await shop.run('sandbox keys revoke 000000000000')).code).toBe(9);
     expect(existsSync(shop.folders.state)).toBe(false);
   });
 
-  test('another file gets no key of the caller, whatever is asked of it', async () => {
-    const shop = await openShop();
+  test('another file gets no key of the caller, whatever is asked of it', async ({ shop }) => {
     await shop.run('-e sandbox inventory get 1');
     const copy = join(shop.folders.state, 'copy.db');
     await shop.run(`sandbox keys create --plan pro`);
@@ -82,8 +76,7 @@ describe('sandbox keys', () => {
     for (const { id } of keys) expect((await shop.run(`sandbox keys revoke ${id} --file ${copy}`)).code).toBe(0);
   });
 
-  test("the sandbox's own key can't be revoked", async () => {
-    const shop = await openShop();
+  test("the sandbox's own key can't be revoked", async ({ shop }) => {
     await shop.run('sandbox info');
     const [own] = await printed(shop, 'sandbox keys list');
     const { code, stderr } = await shop.run(`sandbox keys revoke ${own.id}`);
@@ -91,7 +84,7 @@ describe('sandbox keys', () => {
     expect(stderr).toContain("This is the sandbox's own key");
   });
 
-  test.each([
+  test.for([
     ['create', 2, 'A key needs a plan'],
     ['create --plan gold', 2, '--plan takes free, pro, business; not "gold"'],
     ['create --plan pro --limit-minute 5', 2, '--plan and limits of its own cannot be used together'],
@@ -101,8 +94,7 @@ describe('sandbox keys', () => {
     ['list --file /etc/hostname', 2, "The sandbox can't use /etc/hostname: "],
     ['revoke', 2, 'Missing required argument "id"'],
     ['revoke 000000000000', 9, 'There is no key 000000000000'],
-  ])('keys %s: exit %i', async (command, expected, message) => {
-    const shop = await openShop();
+  ] as const)('keys %s: exit %i', async ([command, expected, message], { shop }) => {
     const { code, stdout, stderr } = await shop.run(`sandbox keys ${command}`);
     expect({ code, stdout }).toEqual({ code: expected, stdout: '' });
     expect(stderr).toContain(`Error: ${message}`);
@@ -112,14 +104,13 @@ describe('sandbox keys', () => {
 describe('the plan of the sandbox key', () => {
   const info = (shop: Shop) => printed(shop, 'sandbox info');
 
-  test.each([
+  test.for([
     '--limit-minute 7 --limit-day 100',
     '--plan free',
     '--pets 5 --seed 3',
     '--ban-strikes 0',
     '--window-seconds 4',
-  ])('is its own, and so is the stock: `sandbox serve %s` leaves both', async (options) => {
-    const shop = await openShop();
+  ])('is its own, and so is the stock: `sandbox serve %s` leaves both', async (options, { shop }) => {
     await shop.run('-e sandbox inventory set 1 99');
     const seen: string[] = [];
     await served(shop, options, async (line) => {
@@ -131,8 +122,7 @@ describe('the plan of the sandbox key', () => {
     expect((await shop.run('-e sandbox inventory get 1')).stdout).toMatch(/^1\t99\t/);
   });
 
-  test('is business again after a reset, with nothing used; other keys stay', async () => {
-    const shop = await openShop();
+  test('is business again after a reset, with nothing used; other keys stay', async ({ shop }) => {
     const { id } = await printed(shop, 'sandbox keys create --plan free');
     await shop.run('-e sandbox inventory set 1 99');
     expect((await shop.run('sandbox reset')).code).toBe(0);

@@ -1,16 +1,15 @@
 import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sqlite } from '../../../src/shared/sqlite-engine.ts';
 import { envOf, type ServeLine, served } from '../../support/served-shop.ts';
-import { openShop } from '../../support/shop.ts';
+import { openShop, test } from '../../support/shop.ts';
 
 const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
 
 describe('sandbox info', () => {
-  test('makes the sandbox on first use, and says where it is', async () => {
-    const shop = await openShop();
+  test('makes the sandbox on first use, and says where it is', async ({ shop }) => {
     const { code, stdout, stderr } = await shop.run('sandbox info --json', { env: nothing });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const info = JSON.parse(stdout);
@@ -26,8 +25,7 @@ describe('sandbox info', () => {
   });
 });
 
-test('sandbox reset brings the first stock back and keeps the key', async () => {
-  const shop = await openShop();
+test('sandbox reset brings the first stock back and keeps the key', async ({ shop }) => {
   const key = async () => JSON.parse((await shop.run('sandbox info --json')).stdout).key;
   const first = await key();
   await shop.run('-e sandbox inventory set 1 99');
@@ -38,8 +36,7 @@ test('sandbox reset brings the first stock back and keeps the key', async () => 
 });
 
 describe('sandbox serve', () => {
-  test('says where it listens, serves any client, and ends with exit 0', async () => {
-    const shop = await openShop();
+  test('says where it listens, serves any client, and ends with exit 0', async ({ shop }) => {
     let items: unknown;
     const result = await served(shop, '--file :memory: --pets 6', async (line) => {
       items = JSON.parse((await shop.run('inventory list --json', { env: envOf(line) })).stdout);
@@ -54,8 +51,7 @@ describe('sandbox serve', () => {
     expect(items).toHaveLength(6);
   });
 
-  test('limits of its own', async () => {
-    const shop = await openShop();
+  test('limits of its own', async ({ shop }) => {
     let stderr = '';
     await served(shop, '--file :memory: --limit-minute 7 --limit-day 100', async (line) => {
       stderr = (await shop.run('inventory get 1', { env: envOf(line) })).stderr;
@@ -63,7 +59,7 @@ describe('sandbox serve', () => {
     expect(stderr).toContain('Rate limit: 6 of 7 left');
   });
 
-  test.each([
+  test.for([
     '--port http',
     '--port 65536',
     '--plan gold',
@@ -75,16 +71,16 @@ describe('sandbox serve', () => {
     '--fault nonsense',
     '--fault *:teapot',
     '--host nowhere',
-  ])('%s is exit 2', async (options) => {
-    const shop = await openShop();
+  ])('%s is exit 2', async (options, { shop }) => {
     const { code, stdout, stderr } = await shop.run(`sandbox serve --port 0 ${options}`);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^Error: .+\n/);
   });
 });
 
-test('--file makes the folders that are missing for this user alone, and takes one that is there as it is', async () => {
-  const shop = await openShop();
+test('--file makes the folders that are missing for this user alone, and takes one that is there as it is', async ({
+  shop,
+}) => {
   const folder = join(shop.folders.state, 'new', 'folder');
   expect((await served(shop, `--file ${folder}/a.db`)).code).toBe(0);
   expect([folder, join(folder, '..')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
@@ -93,8 +89,9 @@ test('--file makes the folders that are missing for this user alone, and takes o
   expect(statSync(folder).mode & 0o7777).toBe(0o1777);
 });
 
-test('a server in memory has a key of its own, each time; one that keeps its stock has that of the sandbox', async () => {
-  const shop = await openShop();
+test('a server in memory has a key of its own, each time; one that keeps its stock has that of the sandbox', async ({
+  shop,
+}) => {
   const { key } = JSON.parse((await shop.run('sandbox info --json')).stdout);
   const keys: (string | null)[] = [];
   for (const options of ['--file :memory:', '--pets 3', ''])
@@ -103,8 +100,7 @@ test('a server in memory has a key of its own, each time; one that keeps its sto
   expect(keys[2]).toBe(key);
 });
 
-test('--log writes one JSON line per request on stderr, without the key', async () => {
-  const shop = await openShop();
+test('--log writes one JSON line per request on stderr, without the key', async ({ shop }) => {
   let key: string | null = '';
   const { stderr } = await served(shop, '--file :memory: --log --quiet', async (line) => {
     key = line.key;
@@ -123,33 +119,32 @@ test('--log writes one JSON line per request on stderr, without the key', async 
   expect(stderr).not.toContain(key);
 });
 
-test('without it, nothing is logged', async () => {
-  const shop = await openShop();
+test('without it, nothing is logged', async ({ shop }) => {
   const { stderr } = await served(shop, '--file :memory: --quiet', async (line) => {
     await shop.run('inventory get 1', { env: envOf(line) });
   });
   expect(stderr).toBe('');
 });
 
-test.each(['0.0.0.0', '::', '192.0.2.7', 'shop.example'])('--host %s needs --expose', async (host) => {
-  const shop = await openShop();
+test.for(['0.0.0.0', '::', '192.0.2.7', 'shop.example'])('--host %s needs --expose', async (host, { shop }) => {
   const { code, stdout, stderr } = await shop.run(`sandbox serve --port 0 --host ${host}`);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(`Hint: petstock sandbox serve --host ${host} --expose\n`);
 });
 
-test.each(['--host localhost', '--host 127.0.0.2', '--host 0.0.0.0 --expose'])('%s is served', async (options) => {
-  const shop = await openShop();
-  let status = 0;
-  await served(shop, `--file :memory: ${options}`, async ({ url, key }) => {
-    const at = url.replace('0.0.0.0', '127.0.0.1');
-    status = (await fetch(`${at}/store/orders`, { headers: { Authorization: `Bearer ${key}` } })).status;
-  });
-  expect(status).toBe(200);
-});
+test.for(['--host localhost', '--host 127.0.0.2', '--host 0.0.0.0 --expose'])(
+  '%s is served',
+  async (options, { shop }) => {
+    let status = 0;
+    await served(shop, `--file :memory: ${options}`, async ({ url, key }) => {
+      const at = url.replace('0.0.0.0', '127.0.0.1');
+      status = (await fetch(`${at}/store/orders`, { headers: { Authorization: `Bearer ${key}` } })).status;
+    });
+    expect(status).toBe(200);
+  },
+);
 
-test('the administration port takes the token that is printed, or the one that is given', async () => {
-  const shop = await openShop();
+test('the administration port takes the token that is printed, or the one that is given', async ({ shop }) => {
   const statuses: number[] = [];
   const ask = async ({ admin, adminToken }: ServeLine) => {
     statuses.push((await fetch(`${admin}/health`)).status);
@@ -174,8 +169,7 @@ test.each(['--admin-token sixteen-or-more-letters', '--admin-port 0 --admin-toke
   },
 );
 
-test('--file keeps limits and stock; another number of pets is refused, with how to start again', async () => {
-  const shop = await openShop();
+test('--file keeps limits and stock; another number of pets is refused, with how to start again', async ({ shop }) => {
   const file = join(shop.folders.state, 'kept.db');
   const limits: (string | null)[] = [];
   const look = async ({ url, key }: ServeLine) => {
@@ -193,8 +187,7 @@ test('--file keeps limits and stock; another number of pets is refused, with how
   );
 });
 
-test.each(['--port', '--admin-port'])('%s that is taken is named, with what to do', async (option) => {
-  const shop = await openShop();
+test.for(['--port', '--admin-port'])('%s that is taken is named, with what to do', async (option, { shop }) => {
   const holder = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => holder.once('listening', resolve));
   const { port } = holder.address() as { port: number };
@@ -206,8 +199,7 @@ test.each(['--port', '--admin-port'])('%s that is taken is named, with what to d
   );
 });
 
-test('a reset while the sandbox is served: the service goes on with the fresh stock', async () => {
-  const shop = await openShop();
+test('a reset while the sandbox is served: the service goes on with the fresh stock', async ({ shop }) => {
   const seen: string[] = [];
   const { code } = await served(shop, '', async (line) => {
     const env = envOf(line);
@@ -224,8 +216,7 @@ test('a reset while the sandbox is served: the service goes on with the fresh st
   expect(seen).toEqual(['1\t12\tavailable', '1\t4711\tavailable', '1\t12\tavailable', '1\t4712\tavailable']);
 });
 
-test('a reset replaces a file that is no database at all', async () => {
-  const shop = await openShop();
+test('a reset replaces a file that is no database at all', async ({ shop }) => {
   const { file } = JSON.parse((await shop.run('sandbox info --json')).stdout);
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
   writeFileSync(file, 'Feed the cats. '.repeat(100));
@@ -236,19 +227,17 @@ test('a reset replaces a file that is no database at all', async () => {
   expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
 });
 
-test.each([
+test.for([
   ['sandbox export --file notes.csv', 'a text file', 'Feed the cats. '.repeat(100)],
   ['sandbox keys list --file notes.csv', 'a text file', 'Feed the cats. '.repeat(100)],
-])('%s of %s: no hint would destroy anything', async (command, _what, text) => {
-  const shop = await openShop();
+] as const)('%s of %s: no hint would destroy anything', async ([command, _what, text], { shop }) => {
   const file = join(shop.folders.config, '..', 'notes.csv');
   writeFileSync(file, text);
   const { code, stderr } = await shop.run(command.replace('notes.csv', file));
   expect([code, stderr.includes('Hint')]).toEqual([2, false]);
 });
 
-test('a sandbox of a later version: what to do is said, and a reset refuses to throw it away', async () => {
-  const shop = await openShop();
+test('a sandbox of a later version: what to do is said, and a reset refuses to throw it away', async ({ shop }) => {
   const { file } = JSON.parse((await shop.run('sandbox info --json')).stdout);
   const change = (version: number) => {
     const database = new (sqlite().DatabaseSync)(file);

@@ -1,13 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { version } from '../../../src/shared/version.ts';
 import { type Answerer, answer, openServer } from '../../api/server.ts';
 import { sent } from '../../support/requests.ts';
-import { openShop } from '../../support/shop.ts';
+import { openShop, test } from '../../support/shop.ts';
 
-test('tells environment, address, key, and that the service accepts it', async () => {
-  const shop = await openShop();
+test('tells environment, address, key, and that the service accepts it', async ({ shop }) => {
   const result = await shop.run('status --json');
   expect(result.code).toBe(0);
   expect(sent(result)).toEqual(['GET /v1/inventory']);
@@ -28,24 +27,21 @@ test('tells environment, address, key, and that the service accepts it', async (
   });
 });
 
-test('--offline sends nothing, and is no failure without address and key', async () => {
-  const shop = await openShop();
+test('--offline sends nothing, and is no failure without address and key', async ({ shop }) => {
   expect(await shop.run('status --offline')).toMatchObject({ code: 0, requests: [] });
   const result = await shop.run('status --offline --json --env production');
   expect(result).toMatchObject({ code: 0, requests: [] });
   expect(JSON.parse(result.stdout)).toMatchObject({ env: 'production', url: null, key: null, reachable: null });
 });
 
-test('--offline shows what the service last told of this key', async () => {
-  const shop = await openShop();
+test('--offline shows what the service last told of this key', async ({ shop }) => {
   await shop.run('inventory get 1');
   const { stdout, requests } = await shop.run('status --offline -o tsv');
   expect(requests).toEqual([]);
   expect(stdout).toContain('rate limit\t999 of 1000 left, resets at 2026-01-15T12:01:00.000Z');
 });
 
-test('a wrong key is a finding, and exit 4', async () => {
-  const shop = await openShop();
+test('a wrong key is a finding, and exit 4', async ({ shop }) => {
   const result = await shop.run('status -o table', { env: { PETSTOCK_API_KEY_STAGING: 'psk_wrong-key-1234' } });
   expect(result.code).toBe(4);
   expect(result.stdout).toMatch(/reachable +yes/);
@@ -54,8 +50,7 @@ test('a wrong key is a finding, and exit 4', async () => {
   expect(result.stderr).toContain('The key came from: PETSTOCK_API_KEY_STAGING.\n');
 });
 
-test('a service that is down is a finding, and exit 5', async () => {
-  const shop = await openShop();
+test('a service that is down is a finding, and exit 5', async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
   const result = await shop.run('status -o tsv', { env });
   expect(result.code).toBe(5);
@@ -63,8 +58,7 @@ test('a service that is down is a finding, and exit 5', async () => {
   expect(result.stderr).toContain("Error: Can't reach the service at http://127.0.0.1:1");
 });
 
-test('no key is exit 4 and no address exit 2, with the report all the same', async () => {
-  const shop = await openShop();
+test('no key is exit 4 and no address exit 2, with the report all the same', async ({ shop }) => {
   const noKey = await shop.run('status', { env: { PETSTOCK_API_KEY_STAGING: undefined } });
   expect(noKey).toMatchObject({ code: 4, requests: [] });
   expect(noKey.stdout).toContain('key\tnot set');
@@ -85,20 +79,18 @@ const endless: Answerer = (response) => {
   write();
 };
 
-test('reads the beginning of the list, not all of it, and drops the connection', async () => {
-  const shop = await openShop();
+test('reads the beginning of the list, not all of it, and drops the connection', async ({ shop }) => {
   const server = await openServer(endless);
   const result = await shop.run('status --json', { env: { PETSTOCK_URL_STAGING: server.url } });
   expect(JSON.parse(result.stdout)).toMatchObject({ reachable: true, keyAccepted: true });
   expect(result.code).toBe(0);
 });
 
-test.each([
+test.for([
   ['a page of a network that wants a login', '<!doctype html><title>Log in</title>'],
   ['JSON of something else', '{"status":"ok"}'],
   ['a list of something else', '[{"name":"Rex"}]'],
-])('%s is not the service, though it answers 200', async (_what, body) => {
-  const shop = await openShop();
+] as const)('%s is not the service, though it answers 200', async ([_what, body], { shop }) => {
   const server = await openServer(answer(200, body));
   const result = await shop.run('status -o tsv', { env: { PETSTOCK_URL_STAGING: server.url } });
   expect(result.code).toBe(1);
@@ -106,8 +98,7 @@ test.each([
 });
 
 describe('--verbose says what a report of a fault needs', () => {
-  test('for people, in one request', async () => {
-    const shop = await openShop();
+  test('for people, in one request', async ({ shop }) => {
     await shop.run('inventory set 1 5');
     const result = await shop.run('status --verbose -o tsv', { env: { LANG: 'de_DE.UTF-8', PETSTOCK_PAGER: 'less' } });
     expect(result.code).toBe(0);
@@ -123,8 +114,7 @@ describe('--verbose says what a report of a fault needs', () => {
     expect(fact('variables')).toContain('PETSTOCK_API_KEY_STAGING, PETSTOCK_PAGER, PETSTOCK_URL_STAGING');
   });
 
-  test('for programs', async () => {
-    const shop = await openShop();
+  test('for programs', async ({ shop }) => {
     const { details, ...rest } = JSON.parse((await shop.run('status --verbose --json')).stdout);
     expect(rest).toMatchObject({ reachable: true, keyAccepted: true });
     expect(details).toMatchObject({
@@ -138,8 +128,7 @@ describe('--verbose says what a report of a fault needs', () => {
     expect(JSON.parse((await shop.run('status --json')).stdout).details).toBe(undefined);
   });
 
-  test('makes nothing and sends nothing with --offline', async () => {
-    const shop = await openShop();
+  test('makes nothing and sends nothing with --offline', async ({ shop }) => {
     const result = await shop.run('status --verbose --offline --json');
     expect(result).toMatchObject({ code: 0, requests: [] });
     expect(JSON.parse(result.stdout).details).toMatchObject({ clock: null, state: { engine: null, sound: null } });
@@ -147,11 +136,10 @@ describe('--verbose says what a report of a fault needs', () => {
     expect(folders.state.rights).toBe('missing');
   });
 
-  test.each([
+  test.for([
     [183_000, /\t18[23](\.\d)? s ahead of the service's/],
     [-7_200_000, /\t720\d(\.\d)? s behind the service's/],
-  ])('a clock that is off by %d ms', async (step, expected) => {
-    const shop = await openShop();
+  ] as const)('a clock that is off by %d ms', async ([step, expected], { shop }) => {
     const server = await openServer((response) => {
       response.setHeader('date', new Date(shop.clock.now() - step).toUTCString());
       return answer(200, '[{"petId":1,"quantity":2,"status":"sold"}]')(response);
@@ -160,8 +148,7 @@ describe('--verbose says what a report of a fault needs', () => {
     expect(stdout).toMatch(expected);
   });
 
-  test('also where the service is down, and where there is no address', async () => {
-    const shop = await openShop();
+  test('also where the service is down, and where there is no address', async ({ shop }) => {
     const down = await shop.run('status --verbose --json', { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' } });
     expect(down.code).toBe(5);
     expect(JSON.parse(down.stdout)).toMatchObject({ reachable: false, details: { clock: null } });
@@ -170,8 +157,7 @@ describe('--verbose says what a report of a fault needs', () => {
     expect(noUrl.stdout).toContain('version\t');
   });
 
-  test('also where the state folder can not be used, or the state is not one', async () => {
-    const shop = await openShop();
+  test('also where the state folder can not be used, or the state is not one', async ({ shop }) => {
     await mkdir(dirname(shop.folders.state), { recursive: true });
     await writeFile(shop.folders.state, 'a file');
     const file = await shop.run('status --verbose --offline -o tsv');
@@ -180,12 +166,10 @@ describe('--verbose says what a report of a fault needs', () => {
     const other = await openShop();
     await mkdir(other.folders.state, { recursive: true, mode: 0o700 });
     await writeFile(join(other.folders.state, 'state.db'), 'SQLite format 3\0 of something else', { mode: 0o600 });
-    const foreign = await other.run('status --verbose --offline --json');
-    expect(foreign.code).toBe(0);
+    expect(await other.run('status --verbose --offline --json')).toMatchObject({ code: 0 });
   });
 
-  test('where completion is installed', async () => {
-    const shop = await openShop();
+  test('where completion is installed', async ({ shop }) => {
     const home = dirname(shop.folders.state);
     await mkdir(home, { recursive: true });
     await writeFile(join(home, '.bashrc'), '# source <(petstock completion zsh)\nsource <(petstock completion bash)\n');
@@ -194,30 +178,31 @@ describe('--verbose says what a report of a fault needs', () => {
     expect(JSON.parse(stdout).details.completion).toEqual([{ shell: 'bash', path: join(home, '.bashrc') }]);
   });
 
-  test.each(['', ' --json', ' --offline', ' --offline --json', ' --debug'])('shows no secret%s', async (options) => {
-    const shop = await openShop();
-    const secrets = ['k3yof4proxy', 'pa55ofstate', 'tokeninoptions', 'k3yofproduction', shop.service.key];
-    const env = {
-      HTTPS_PROXY: `http://user:${secrets[0]}@proxy.example:3128`,
-      PETSTOCK_STATE_URL: `postgres://ada:${secrets[1]}@127.0.0.1:1/petstock`,
-      NODE_OPTIONS: `--title=${secrets[2]}`,
-      PETSTOCK_API_KEY_PRODUCTION: `psk_${secrets[3]}`,
-      PETSTOCK_URL_PRODUCTION: 'https://shop.example/v1',
-    };
-    for (const environment of ['staging', 'production']) {
-      // Nothing leaves this machine: the state is asked first, and can't be reached.
-      const { stdout, stderr } = await shop.run(`status --verbose --env ${environment}${options}`, { env });
-      expect(stdout).toContain('127.0.0.1:1');
-      for (const secret of secrets) expect(stdout + stderr).not.toContain(secret);
-    }
-    const withUrl = { PETSTOCK_URL_STAGING: `https://ada:${secrets[0]}@shop.example/v1` };
-    const { stdout, stderr } = await shop.run(`status --verbose${options}`, { env: withUrl });
-    expect(stdout + stderr).not.toContain(secrets[0]);
-  });
+  test.for(['', ' --json', ' --offline', ' --offline --json', ' --debug'])(
+    'shows no secret%s',
+    async (options, { shop }) => {
+      const secrets = ['k3yof4proxy', 'pa55ofstate', 'tokeninoptions', 'k3yofproduction', shop.service.key];
+      const env = {
+        HTTPS_PROXY: `http://user:${secrets[0]}@proxy.example:3128`,
+        PETSTOCK_STATE_URL: `postgres://ada:${secrets[1]}@127.0.0.1:1/petstock`,
+        NODE_OPTIONS: `--title=${secrets[2]}`,
+        PETSTOCK_API_KEY_PRODUCTION: `psk_${secrets[3]}`,
+        PETSTOCK_URL_PRODUCTION: 'https://shop.example/v1',
+      };
+      for (const environment of ['staging', 'production']) {
+        // Nothing leaves this machine: the state is asked first, and can't be reached.
+        const { stdout, stderr } = await shop.run(`status --verbose --env ${environment}${options}`, { env });
+        expect(stdout).toContain('127.0.0.1:1');
+        for (const secret of secrets) expect(stdout + stderr).not.toContain(secret);
+      }
+      const withUrl = { PETSTOCK_URL_STAGING: `https://ada:${secrets[0]}@shop.example/v1` };
+      const { stdout, stderr } = await shop.run(`status --verbose${options}`, { env: withUrl });
+      expect(stdout + stderr).not.toContain(secrets[0]);
+    },
+  );
 });
 
-test('on a terminal the time is that of the clock on the wall, elsewhere it is for programs', async () => {
-  const shop = await openShop();
+test('on a terminal the time is that of the clock on the wall, elsewhere it is for programs', async ({ shop }) => {
   await shop.run('inventory list');
   const shown = await shop.run('status --offline', { terminal: 100 });
   expect(shown.stdout).toMatch(/999 of 1,000 left, resets at 07:01:00\b/);

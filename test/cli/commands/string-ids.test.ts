@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { exactJson, withStringIds } from '../../../src/output/exact-json.ts';
 import fc from '../../support/seeded-fast-check.ts';
-import { openShop } from '../../support/shop.ts';
+import { test } from '../../support/shop.ts';
 
 const largest = '9223372036854775807';
 
-test.each([
+test.for([
   ['inventory list --pet 4,9223372036854775807 --json', `[\n{"petId":"4",$4},\n{"petId":"${largest}",$0}\n]\n`],
   ['inventory list --pet 9223372036854775807 -o ndjson', `{"petId":"${largest}",$0}\n`],
   ['inventory list --pet 4 -o ndjson --fields quantity,petId', '{"quantity":39,"petId":"4"}\n'],
@@ -18,8 +18,7 @@ test.each([
   ['inventory set 4 39 --json', '{"petId":"4",$4,"run":"$run"}\n'],
   ['inventory adjust 4 0 --json', '{"petId":"4",$4,"before":39,"run":"$run"}\n'],
   ['inventory list --pet 4 -o csv --no-header', '4,39,available\n'],
-])('%s --string-ids', async (command, expected) => {
-  const shop = await openShop();
+] as const)('%s --string-ids', async ([command, expected], { shop }) => {
   const text = expected
     .replaceAll('$4', '"quantity":39,"status":"available"')
     .replaceAll('$0', '"quantity":0,"status":"available"');
@@ -27,8 +26,7 @@ test.each([
   expect([code, stdout.replace(/\d{8}T\d{6}Z-\w{4}/, '$run')]).toEqual([0, text]);
 });
 
-test('reports and the history have them too', async () => {
-  const shop = await openShop();
+test('reports and the history have them too', async ({ shop }) => {
   const report = await shop.run(`inventory set 4=12 ${largest}=9 --yes --json --string-ids`);
   expect(idsIn(report.stdout)).toEqual(['"4"', `"${largest}"`]);
   for (const command of ['history list --json', 'history list -o ndjson']) {
@@ -41,8 +39,7 @@ test('reports and the history have them too', async () => {
   }
 });
 
-test('apply reads both', async () => {
-  const shop = await openShop();
+test('apply reads both', async ({ shop }) => {
   const file = join(shop.folders.config, '..', 'stock.json');
   await writeFile(file, `[{"petId":"${largest}","quantity":3},{"petId":4,"quantity":5}]`);
   expect(await shop.run(`inventory apply ${file} --yes`)).toMatchObject({ code: 0 });

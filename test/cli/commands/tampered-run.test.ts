@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { loadEngine } from '../../../src/state/sqlite/engine.ts';
 import { recordRun } from '../../support/recorded-runs.ts';
-import { openShop, type Shop } from '../../support/shop.ts';
+import { type Shop, test } from '../../support/shop.ts';
 
 /** Everything beside and below the folders of a shop, but for what SQLite and the rate limit keep there. */
 function filesOf({ folders }: Shop): string[] {
@@ -11,10 +11,9 @@ function filesOf({ folders }: Shop): string[] {
   return found.filter((name) => !/^state(?:\/state\.db.*)?$|^runtime/.test(name)).sort();
 }
 
-test.each(['../../x', '../../../../tmp/xabcd', '; touch xabcd', '$(touch x)abcd'])(
+test.for(['../../x', '../../../../tmp/xabcd', '; touch xabcd', '$(touch x)abcd'])(
   'a run whose id was made %j reaches no file name and no command',
-  async (id) => {
-    const shop = await openShop();
+  async (id, { shop }) => {
     await recordRun(shop, [
       { petId: 4n, before: 39, after: 12, result: 'failed' },
       { petId: 5n, before: 1, after: 2, result: 'pending' },

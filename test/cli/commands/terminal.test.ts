@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { wipeLine } from '../../../src/output/terminal.ts';
 import { answering } from '../../support/answering.ts';
-import { openShop, type ShopRunOptions } from '../../support/shop.ts';
+import { openShop, type ShopRunOptions, test } from '../../support/shop.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -53,14 +53,12 @@ test('what --debug shows of a failure does no harm, also where it was decoded', 
 });
 
 test('to a pipe the bytes are as they came', async () => {
-  const { stdout } = await run('api GET /inventory', list, { terminals: ['stderr'] });
-  expect(stdout).toBe(list);
+  expect(await run('api GET /inventory', list, { terminals: ['stderr'] })).toMatchObject({ stdout: list });
   const csv = await run('inventory list -o csv --no-header --fields status', list, { terminals: ['stderr'] });
   expect(csv.stdout).toBe(`"${hostile}"\n`);
 });
 
-test('questions are one harmless line', async () => {
-  const shop = await openShop();
+test('questions are one harmless line', async ({ shop }) => {
   mkdirSync(shop.folders.state, { recursive: true });
   const file = join(shop.folders.state, 'a\x1b[2J\nb\u202e.csv');
   writeFileSync(file, 'mine');
@@ -79,8 +77,7 @@ test('questions are one harmless line', async () => {
   for (const question of asked) expect(question).toMatch(/^[ -~…]+$/);
 });
 
-test('config path does no harm', async () => {
-  const shop = await openShop();
+test('config path does no harm', async ({ shop }) => {
   const folders = { ...shop.folders, config: `${shop.folders.config}\x1b]0;x\x07\u202e` };
   expectHarmless(await shop.run('config path', { terminal: 80, folders }));
   expect((await shop.run('config path', { folders })).stdout).toContain('\x1b]0;x\x07');
@@ -91,10 +88,9 @@ test('our own colours survive', async () => {
   expect(stdout).toContain('\x1b[1mPet ID\x1b[22m');
 });
 
-test.each(['inventory watch --for 1', 'inventory diff staging production'])(
+test.for(['inventory watch --for 1', 'inventory diff staging production'])(
   '%s names where it reads',
-  async (command) => {
-    const shop = await openShop();
+  async (command, { shop }) => {
     const url = shop.service.url;
     const env = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key, NO_COLOR: '1' };
     const places = command.includes('diff') ? '▸ staging\n▸ production\n' : '▸ staging\n';
@@ -103,10 +99,9 @@ test.each(['inventory watch --for 1', 'inventory diff staging production'])(
   },
 );
 
-test.each(['inventory list', 'inventory list --summary', 'inventory get 4'])(
+test.for(['inventory list', 'inventory list --summary', 'inventory get 4'])(
   '%s names production in red',
-  async (command) => {
-    const shop = await openShop();
+  async (command, { shop }) => {
     const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
     const { stderr } = await shop.run(`${command} --env production --color always`, { env, terminal: 80 });
     expect(stderr).toMatch(/^\x1b\[36m▸\x1b\[39m \x1b\[1m\x1b\[31mproduction\x1b\[39m\x1b\[22m\n/);
@@ -122,10 +117,9 @@ test('at a terminal the rate limit has its digits grouped, and is dim until a qu
   expect(lines.map((text) => text.includes('\x1b[2mRate limit'))).toEqual([true, true, false]);
 });
 
-test.each(['set 4 5 --read-first', 'adjust 4 +1', 'set 4=5 5=6 --yes'])(
+test.for(['set 4 5 --read-first', 'adjust 4 +1', 'set 4=5 5=6 --yes'])(
   'without a network, %s says that nothing was written',
-  async (command) => {
-    const shop = await openShop();
+  async (command, { shop }) => {
     const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
     const result = await shop.run(`inventory ${command} --retries 0`, { env });
     expect(result.code).toBe(5);

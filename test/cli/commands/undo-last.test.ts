@@ -1,15 +1,13 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { apply, changeFile, stockOf, withReport } from '../../support/changes.ts';
-import { openShop } from '../../support/shop.ts';
+import { test } from '../../support/shop.ts';
 
-test('after an apply, stderr says how to take it back', async () => {
-  const shop = await openShop();
+test('after an apply, stderr says how to take it back', async ({ shop }) => {
   const { report, stderr } = await apply(shop, 'petId,quantity\n4,12\n');
   expect(stderr).toContain(`Take it back: petstock undo ${report.run.slice(-4)}\n`);
 });
 
-test('where nothing was written, or for another environment than the default, it says what fits', async () => {
-  const shop = await openShop();
+test('where nothing was written, or for another environment than the default, it says what fits', async ({ shop }) => {
   expect((await apply(shop, 'petId,quantity\n4,39\n')).stderr).not.toContain('Take it back');
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const { report, stderr } = await apply(shop, 'petId,quantity\n4,12\n', ['-e', 'production'], { env });
@@ -17,8 +15,7 @@ test('where nothing was written, or for another environment than the default, it
   expect((await apply(shop, 'petId,quantity\n4,13\n', ['-q'])).stderr).toBe('');
 });
 
-test('undo --last shows which run it is, and takes the latest of the environment back', async () => {
-  const shop = await openShop();
+test('undo --last shows which run it is, and takes the latest of the environment back', async ({ shop }) => {
   await apply(shop, 'petId,quantity\n4,12\n');
   const { report } = await apply(shop, 'petId,quantity,reason\n5,9,fair\n6,9,fair\n');
   const result = withReport(await shop.run('undo --last --yes --json'));
@@ -29,8 +26,7 @@ test('undo --last shows which run it is, and takes the latest of the environment
   expect([stock.get('4'), stock.get('5'), stock.get('6')]).toEqual([12, 1, 14]);
 });
 
-test('undo --last passes over undos, and over runs that were taken back', async () => {
-  const shop = await openShop();
+test('undo --last passes over undos, and over runs that were taken back', async ({ shop }) => {
   const first = await apply(shop, 'petId,quantity\n4,12\n');
   await apply(shop, 'petId,quantity\n5,9\n');
   await shop.run('undo --last --yes');
@@ -42,8 +38,7 @@ test('undo --last passes over undos, and over runs that were taken back', async 
   expect(third.stderr).toContain('There is nothing to take back in staging');
 });
 
-test('on a terminal the question says which run it is, with --quiet too', async () => {
-  const shop = await openShop();
+test('on a terminal the question says which run it is, with --quiet too', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
   await shop.run(['inventory', 'apply', file, '--yes']);
   const asked: string[] = [];
@@ -54,8 +49,7 @@ test('on a terminal the question says which run it is, with --quiet too', async 
   ]);
 });
 
-test('a run and --last are not both taken, nor none of them', async () => {
-  const shop = await openShop();
+test('a run and --last are not both taken, nor none of them', async ({ shop }) => {
   expect(await shop.run('undo k3x9 --last')).toMatchObject({ code: 2, requests: [] });
   expect(await shop.run('undo')).toMatchObject({ code: 2, requests: [] });
 });

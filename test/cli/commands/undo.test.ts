@@ -1,12 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { apply, stockOf, withReport } from '../../support/changes.ts';
 import { sent } from '../../support/requests.ts';
-import { openShop } from '../../support/shop.ts';
+import { test } from '../../support/shop.ts';
 
 const csv = 'petId,quantity\n4,12\n5,9\n9007199254740993,3\n';
 
-test('takes back what a run has written, and is a run of its own', async () => {
-  const shop = await openShop();
+test('takes back what a run has written, and is a run of its own', async ({ shop }) => {
   const before = await stockOf(shop);
   const { report } = await apply(shop, csv);
   const undone = withReport(await shop.run(['undo', report.run, '--yes', '--json']));
@@ -21,13 +20,11 @@ test('takes back what a run has written, and is a run of its own', async () => {
   const [latest, first] = JSON.parse((await shop.run('history list --json')).stdout);
   expect(latest).toMatchObject({ command: 'undo', undoes: report.run });
   expect(first).toMatchObject({ run: report.run, undoneBy: [latest.run] });
-  const redone = await shop.run(['undo', latest.run.slice(-4), '--yes']);
-  expect(redone.code).toBe(0);
+  expect(await shop.run(['undo', latest.run.slice(-4), '--yes'])).toMatchObject({ code: 0 });
   expect((await stockOf(shop)).get('4')).toBe(12);
 });
 
-test('only where the stock is still what was written', async () => {
-  const shop = await openShop();
+test('only where the stock is still what was written', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   await shop.run('inventory set 5 77');
   await shop.run('inventory set 4 39');
@@ -37,8 +34,7 @@ test('only where the stock is still what was written', async () => {
   expect((await stockOf(shop)).get('5')).toBe(77);
 });
 
-test('never twice; what was a conflict may be taken back once what came between is taken back', async () => {
-  const shop = await openShop();
+test('never twice; what was a conflict may be taken back once what came between is taken back', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   await shop.run('inventory set 5 77 --read-first');
   const [{ run: between }] = JSON.parse((await shop.run('history list --json')).stdout);
@@ -53,16 +49,14 @@ test('never twice; what was a conflict may be taken back once what came between 
 });
 
 describe('of a single write', () => {
-  test('goes back to the stock that was read', async () => {
-    const shop = await openShop();
+  test('goes back to the stock that was read', async ({ shop }) => {
     await shop.run('inventory adjust 4 -2');
     const [{ run }] = JSON.parse((await shop.run('history list --json')).stdout);
     expect(await shop.run(['undo', run, '--yes'])).toMatchObject({ code: 0 });
     expect((await stockOf(shop)).get('4')).toBe(39);
   });
 
-  test('is refused where the stock was not read', async () => {
-    const shop = await openShop();
+  test('is refused where the stock was not read', async ({ shop }) => {
     await shop.run('inventory set 4 12');
     const [{ run }] = JSON.parse((await shop.run('history list --json')).stdout);
     const undone = await shop.run(['undo', run, '--yes']);
@@ -72,8 +66,7 @@ describe('of a single write', () => {
   });
 });
 
-test('tells the environment of the run before it asks anything of another', async () => {
-  const shop = await openShop();
+test('tells the environment of the run before it asks anything of another', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   for (const command of [
     ['undo', report.run],
@@ -85,8 +78,7 @@ test('tells the environment of the run before it asks anything of another', asyn
   }
 });
 
-test('asks first, has a dry run, and refuses another environment', async () => {
-  const shop = await openShop();
+test('asks first, has a dry run, and refuses another environment', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   expect(await shop.run(['undo', report.run])).toMatchObject({ code: 2 });
   expect(await shop.run(['undo', report.run, '--dry-run', '--exit-code'])).toMatchObject({ code: 3 });

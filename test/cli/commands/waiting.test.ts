@@ -1,8 +1,7 @@
-import { expect, test } from 'vitest';
-import { openShop } from '../../support/shop.ts';
+import { expect } from 'vitest';
+import { openShop, test } from '../../support/shop.ts';
 
-test('on a terminal, a service that takes more than a second is said to be waited for', async () => {
-  const shop = await openShop();
+test('on a terminal, a service that takes more than a second is said to be waited for', async ({ shop }) => {
   const onSent = () => shop.clock.expireDeadlines(1000);
   const result = await shop.run('inventory get 4', { terminal: 100, onSent });
   expect(result.stderr).toContain(`Waiting for ${new URL(shop.service.url).origin} to answer GET /inventory`);

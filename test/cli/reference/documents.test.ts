@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { commandFacts } from '../../../.ci/reference/command-facts.ts';
 import { commandsDocument } from '../../../.ci/reference/commands-document.ts';
 import { manPage } from '../../../.ci/reference/man-page.ts';
 import { textBlocks } from '../../../.ci/reference/text-blocks.ts';
-import { openShop } from '../../support/shop.ts';
+import { test } from '../../support/shop.ts';
 
 type Facts = Awaited<ReturnType<typeof commandFacts>>;
 
@@ -11,8 +11,9 @@ function all(command: Facts): readonly Facts[] {
   return [command, ...command.commands.flatMap(all)];
 }
 
-test('both documents have every command, with each of its options and the examples that its help has', async () => {
-  const shop = await openShop();
+test('both documents have every command, with each of its options and the examples that its help has', async ({
+  shop,
+}) => {
   const [markdown, manual] = [await commandsDocument(), unescaped(await manPage('2026-01-15'))];
   for (const { path, options, isNoun } of all(await commandFacts())) {
     if (isNoun || path === '') continue;

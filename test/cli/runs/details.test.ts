@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { changeFile, stockOf } from '../../support/changes.ts';
 import { errorJson } from '../../support/error-json.ts';
 import { sent } from '../../support/requests.ts';
-import { openShop, type Shop } from '../../support/shop.ts';
+import { openShop, type Shop, test } from '../../support/shop.ts';
 
 /** Answers every question, and notes it. */
 function person(answer = true) {
@@ -20,8 +20,7 @@ const applied = (shop: Shop, text: string, ...args: string[]) =>
   shop.run(['inventory', 'apply', changeFile(shop, text), '--yes', '--json', ...args]);
 
 describe('rows that nobody has edited', () => {
-  test('are counted, never sent and never a conflict, though all of them were sold since', async () => {
-    const shop = await openShop();
+  test('are counted, never sent and never a conflict, though all of them were sold since', async ({ shop }) => {
     const { stdout } = await shop.run('inventory export -');
     const file = changeFile(shop, stdout.replace('4,available,39,39', '4,available,39,20'), 'export.csv');
     await shop.run('inventory set 1=3 6=2 --yes');
@@ -36,8 +35,7 @@ describe('rows that nobody has edited', () => {
     expect(run.counts).toMatchObject({ applied: 1, notEdited: 23 });
   });
 
-  test('are left out with --changed, as are unchanged and skipped ones', async () => {
-    const shop = await openShop();
+  test('are left out with --changed, as are unchanged and skipped ones', async ({ shop }) => {
     const csv = 'petId,quantity,expected\n4,20,\n1,12,\n6,14,14\n777,1,\n';
     const { stdout } = await applied(shop, csv, '--changed', '--skip-unknown');
     expect(JSON.parse(stdout).rows).toEqual([{ line: 2, petId: 4, before: 39, after: 20, result: 'applied' }]);
@@ -58,7 +56,7 @@ describe('rows that nobody has edited', () => {
 });
 
 describe('a dry run ends as the run would', () => {
-  test.each([
+  test.for([
     ['petId,quantity,expected\n4,1,38\n', [], 7],
     ['petId,quantity,expected\n4,1,38\n5,7,\n', [], 8],
     ['petId,quantity,expected\n4,1,38\n5,7,\n', ['--exit-code'], 8],
@@ -66,23 +64,20 @@ describe('a dry run ends as the run would', () => {
     ['petId,quantity\n5,7\n', ['--exit-code'], 3],
     ['petId,quantity\n5,1\n', ['--exit-code'], 0],
     ['petId,quantity\n4,0\n5,-1\n', ['--max-zero', '1'], 2],
-  ])('%j %j: %i', async (csv, args, code) => {
-    const shop = await openShop();
+  ] as const)('%j %j: %i', async ([csv, args, code], { shop }) => {
     const result = await applied(shop, csv, '--dry-run', ...args);
     expect(result.code).toBe(code);
     expect(sent(result)).toEqual(['GET /v1/inventory']);
   });
 
-  test('with deltas that were applied before', async () => {
-    const shop = await openShop();
+  test('with deltas that were applied before', async ({ shop }) => {
     await applied(shop, 'petId,delta\n4,1\n');
     expect((await applied(shop, 'petId,delta\n4,1\n', '--dry-run')).code).toBe(2);
     expect((await applied(shop, 'petId,delta\n4,1\n', '--dry-run', '--again')).code).toBe(0);
   });
 });
 
-test('--failed-out never keeps rows of last night, though the run ends before its first row', async () => {
-  const shop = await openShop();
+test('--failed-out never keeps rows of last night, though the run ends before its first row', async ({ shop }) => {
   const failed = join(shop.folders.state, '..', 'failed.csv');
   await applied(shop, 'petId,quantity,expected\n4,1,38\n', '--failed-out', failed);
   expect(readFileSync(failed, 'utf8')).toContain('4,,38,1');
@@ -114,8 +109,7 @@ describe('undo --last', () => {
     expect(again.stderr).toMatch(/There is nothing to take back in staging\.(.|\n)*was taken back already/);
   });
 
-  test('is not held up by a later write of the same stock', async () => {
-    const shop = await openShop();
+  test('is not held up by a later write of the same stock', async ({ shop }) => {
     await shop.run('inventory set 4 12 --read-first');
     await shop.run('inventory set 4 12 --read-first');
     const { code, stderr } = await shop.run('undo --last --yes');
@@ -123,8 +117,7 @@ describe('undo --last', () => {
     expect([code, (await stockOf(shop)).get('4')]).toEqual([0, 39]);
   });
 
-  test('goes by the order of writes, though the clock was set back', async () => {
-    const shop = await openShop();
+  test('goes by the order of writes, though the clock was set back', async ({ shop }) => {
     await shop.run('inventory adjust 4 +5');
     shop.clock.step(-3_600_000);
     await shop.run('inventory adjust 5 +5');
@@ -132,8 +125,7 @@ describe('undo --last', () => {
     expect([(await stockOf(shop)).get('4'), (await stockOf(shop)).get('5')]).toEqual([44, 1]);
   });
 
-  test('gives the reason that it was given', async () => {
-    const shop = await openShop();
+  test('gives the reason that it was given', async ({ shop }) => {
     await shop.run('inventory adjust 4 +5 --ref N-881');
     await shop.run(['undo', '--last', '--yes', '--reason', 'wrong shelf', '--ref', 'X-1']);
     const [run] = JSON.parse((await shop.run('history list --json')).stdout);
@@ -143,8 +135,7 @@ describe('undo --last', () => {
 });
 
 describe('set', () => {
-  test('reads first at a terminal: before and after are shown, and it can be undone', async () => {
-    const shop = await openShop();
+  test('reads first at a terminal: before and after are shown, and it can be undone', async ({ shop }) => {
     const result = await shop.run('inventory set 4 12', { terminal: 100, env: { NO_COLOR: '1' } });
     expect(sent(result)).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
     expect(result.stdout).toMatch(/Before +Quantity[^\n]*\n.*39.*12/);
@@ -155,18 +146,16 @@ describe('set', () => {
     expect(sent(await shop.run('inventory set 4 12'))).toHaveLength(2);
   });
 
-  test.each([
+  test.for([
     ['set 4 -3', 'Pet 4 in staging: 39 → -3 (-42). That is BELOW ZERO. Write it?'],
     ['set 4 5012', 'Pet 4 in staging: 39 → 5,012 (+4,973), a large change. Write it?'],
-  ])('%s asks at a terminal', async (command, question) => {
-    const shop = await openShop();
+  ] as const)('%s asks at a terminal', async ([command, question], { shop }) => {
     const { asked, options } = person(false);
     expect((await shop.run(`inventory ${command}`, options)).code).toBe(2);
     expect(asked).toEqual([question]);
   });
 
-  test('of one pet in the form of a run expects what it is told to', async () => {
-    const shop = await openShop();
+  test('of one pet in the form of a run expects what it is told to', async ({ shop }) => {
     const refused = await shop.run('inventory set 4=12 --expect 38 --json');
     expect(refused).toMatchObject({ code: 7, stdout: '' });
     expect(errorJson(refused.stderr).error).toMatchObject({ kind: 'conflict', exitCode: 7 });
@@ -174,8 +163,7 @@ describe('set', () => {
 });
 
 describe('adjust', () => {
-  test('of several pets is one run of increments', async () => {
-    const shop = await openShop();
+  test('of several pets is one run of increments', async ({ shop }) => {
     const result = await shop.run('inventory adjust 4=+1 6=-2 --yes --json --reason moved');
     expect(result.code).toBe(0);
     expect(JSON.parse(result.stdout).rows).toEqual([
@@ -186,8 +174,7 @@ describe('adjust', () => {
     expect((await shop.run('inventory adjust 4=+1 4=-2 --yes')).stderr).toContain('Pet 4 is there twice');
   });
 
-  test('has --dry-run and --expect', async () => {
-    const shop = await openShop();
+  test('has --dry-run and --expect', async ({ shop }) => {
     const dry = await shop.run('inventory adjust 4 +1 --dry-run --json');
     expect(JSON.parse(dry.stdout)).toMatchObject({
       dryRun: true,
@@ -201,8 +188,7 @@ describe('adjust', () => {
 });
 
 describe('the question has in it what is at stake', () => {
-  test('a second time', async () => {
-    const shop = await openShop();
+  test('a second time', async ({ shop }) => {
     const file = changeFile(shop, 'petId,delta\n4,1\n5,-1\n');
     await shop.run(['inventory', 'apply', file, '--yes']);
     const { asked, options } = person();
@@ -215,8 +201,7 @@ describe('the question has in it what is at stake', () => {
     expect(result.code).toBe(0);
   });
 
-  test('undo of one pet is one sentence', async () => {
-    const shop = await openShop();
+  test('undo of one pet is one sentence', async ({ shop }) => {
     await shop.run(['inventory', 'adjust', '4', '+22', '--reason', 'delivery N-881']);
     const { asked, options } = person();
     const result = await shop.run('undo --last', options);
@@ -230,8 +215,7 @@ describe('the question has in it what is at stake', () => {
   });
 });
 
-test('what can not be written is listed once', async () => {
-  const shop = await openShop();
+test('what can not be written is listed once', async ({ shop }) => {
   await shop.run('inventory adjust 4 +22');
   await shop.run('inventory adjust 4 -1');
   const [, first] = JSON.parse((await shop.run('history list --json')).stdout);

@@ -1,19 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { answers, drop, hang, storeInstead } from '../../support/scripted-actions.ts';
 import type { Action } from '../../support/scripted-service.ts';
-import { killAt, openTill } from '../../support/till.ts';
+import { killAt, test } from '../../support/till.ts';
 
 const flags = '--yes --retries 0 --concurrency 1';
 /** Rows of a change file that petstock has written. */
 const rowsIn = (file: string) => readFileSync(file, 'utf8').trim().split('\n').slice(1);
 
-test.each<[what: string, action: Action, kept: string[], sums: number[]]>([
+test.for<[what: string, action: Action, kept: string[], sums: number[]]>([
   ['a row that was refused', answers(400), ['1,,,,5,,'], [15, 15]],
   ['not one that a resume sends, nor those after it', answers(401), [], [15, 15]],
   ['not one that was written otherwise', storeInstead(12), [], [12, 15]],
-])('--failed-out has deltas that nothing else writes: %s', async (_what, action, kept, sums) => {
-  const till = await openTill();
+] as const)('--failed-out has deltas that nothing else writes: %s', async ([_what, action, kept, sums], { till }) => {
   const file = till.file('delivery.csv', 'petId,delta\n1,5\n2,5\n');
   const failed = till.file('failed.csv', '');
   till.service.next('PATCH /inventory/1', action);
@@ -26,8 +25,7 @@ test.each<[what: string, action: Action, kept: string[], sums: number[]]>([
   expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual(sums);
 });
 
-test('--failed-out has no delta that may have been written, after a resume neither', async () => {
-  const till = await openTill();
+test('--failed-out has no delta that may have been written, after a resume neither', async ({ till }) => {
   const file = till.file('delivery.csv', 'petId,delta\n1,5\n');
   const failed = till.file('failed.csv', '');
   let isBack = () => {};
@@ -46,26 +44,27 @@ test('--failed-out has no delta that may have been written, after a resume neith
   expect(rowsIn(failed)).toEqual([]);
 });
 
-test.each([
+test.for([
   ['a service that is away', ''],
   ['a guard', ' --max-zero 0'],
-])('a file that is applied and written anew keeps its rows if no run begins: %s', async (_what, guard) => {
-  const till = await openTill();
-  const file = till.file('counts.csv', 'petId,quantity\n1,0\n2,5\n');
-  const failed = till.file('failed.csv', '');
-  till.service.next('PATCH', answers(400), answers(400));
-  await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`);
-  const text = readFileSync(failed, 'utf8');
-  if (guard === '') till.service.next('GET', drop);
-  const again = `inventory apply ${failed} ${flags} --failed-out ${failed}`;
-  expect([2, 5]).toContain((await till.run(again + guard)).code);
-  expect(readFileSync(failed, 'utf8')).toBe(text);
-  await killAt(till, hang, again);
-  expect(rowsIn(failed)).toEqual([]);
-});
+] as const)(
+  'a file that is applied and written anew keeps its rows if no run begins: %s',
+  async ([_what, guard], { till }) => {
+    const file = till.file('counts.csv', 'petId,quantity\n1,0\n2,5\n');
+    const failed = till.file('failed.csv', '');
+    till.service.next('PATCH', answers(400), answers(400));
+    await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`);
+    const text = readFileSync(failed, 'utf8');
+    if (guard === '') till.service.next('GET', drop);
+    const again = `inventory apply ${failed} ${flags} --failed-out ${failed}`;
+    expect([2, 5]).toContain((await till.run(again + guard)).code);
+    expect(readFileSync(failed, 'utf8')).toBe(text);
+    await killAt(till, hang, again);
+    expect(rowsIn(failed)).toEqual([]);
+  },
+);
 
-test('--failed-out of a resume keeps the rows of its run if nothing is sent', async () => {
-  const till = await openTill();
+test('--failed-out of a resume keeps the rows of its run if nothing is sent', async ({ till }) => {
   const file = till.file('counts.csv', 'petId,quantity\n1,4\n2,5\n');
   const failed = till.file('failed.csv', '');
   till.service.next('PATCH', answers(400), answers(401));

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Clock } from '../../../src/shared/clock.ts';
 import { machineTime } from '../../../src/shared/machine-time.ts';
 import { createSystemClock } from '../../../src/shared/system-clock.ts';
@@ -13,8 +13,8 @@ import {
   normally,
 } from '../../support/scripted-actions.ts';
 import { type Action, tenEach } from '../../support/scripted-service.ts';
-import { openShop, type Shop } from '../../support/shop.ts';
-import { openTill, type Till } from '../../support/till.ts';
+import type { Shop } from '../../support/shop.ts';
+import { openTill, type Till, test } from '../../support/till.ts';
 
 /** A stranger adds to a pet the moment that the till waits for the rate limit. */
 function whileWaiting(till: Till, petId: number, units: number) {
@@ -54,8 +54,7 @@ describe('a delta counts, though somebody else has added the same', () => {
     expect(till.service.seen('PATCH')).toHaveLength(6);
   });
 
-  test('while an adjust waited behind a 429', async () => {
-    const till = await openTill();
+  test('while an adjust waited behind a 429', async ({ till }) => {
     till.service.next('PATCH', answers(429, { 'Retry-After': '30' }));
     const result = await till.run('inventory adjust 1 +1 --json', { onStderr: whileWaiting(till, 1, 1) });
     expect(result.code).toBe(0);
@@ -63,8 +62,7 @@ describe('a delta counts, though somebody else has added the same', () => {
     expect(JSON.parse(result.stdout)).toMatchObject({ before: 11, quantity: 12 });
   });
 
-  test('before the run that was killed is resumed', async () => {
-    const till = await openTill();
+  test('before the run that was killed is resumed', async ({ till }) => {
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n');
     till.service.next('PATCH', answers(401));
     expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
@@ -82,15 +80,14 @@ describe('a delta counts, though somebody else has added the same', () => {
   });
 });
 
-test.each<[string, Action]>([
+test.for<[string, Action]>([
   ['carried out, and its answer is lost', commitThenDrop],
   ['lost on its way', drop],
   ['carried out, and answered with a 499', commitThenAnswer(499)],
   ['answered with a 503', answers(503)],
   ['carried out, and answered with another pet', answerForPet(2)],
   ['carried out, and redirected', commitThenAnswer(302, { Location: '/v1/elsewhere' })],
-])('an increment whose request is %s counts once', async (_what, action) => {
-  const till = await openTill();
+] as const)('an increment whose request is %s counts once', async ([_what, action], { till }) => {
   till.service.next('PATCH', action);
   const result = await till.run('inventory adjust 1 +3 --json');
   expect(result.code).toBe(0);
@@ -124,8 +121,7 @@ describe('an increment that would come to what nobody has agreed to is a conflic
   });
 });
 
-test('with what it expects a delta relies on the stock', async () => {
-  const till = await openTill();
+test('with what it expects a delta relies on the stock', async ({ till }) => {
   const file = till.file('sales.csv', 'petId,delta,expected\n1,-5,10\n');
   till.service.next('PATCH', answers(429, { 'Retry-After': '30' }));
   const result = await till.run(`inventory apply ${file} --yes --json`, { onStderr: whileWaiting(till, 1, 1) });
@@ -173,8 +169,7 @@ describe('a service that answers with an older stock than was written last', () 
     };
   };
 
-  test('is asked again until it has caught up: both adjusts count', async () => {
-    const till = await openTill();
+  test('is asked again until it has caught up: both adjusts count', async ({ till }) => {
     expect((await till.run('inventory adjust 1 +1')).code).toBe(0);
     till.service.always('GET /inventory', lagging(3));
     const second = await till.run('inventory adjust 1 +1 --json');
@@ -184,10 +179,9 @@ describe('a service that answers with an older stock than was written last', () 
     expect(JSON.parse(second.stdout)).toMatchObject({ before: 11, quantity: 12 });
   });
 
-  test.each(['adjust 1 +1', 'set 1=20 2=20 --yes'])(
+  test.for(['adjust 1 +1', 'set 1=20 2=20 --yes'])(
     'is a conflict that says so where it does not: %s',
-    async (command) => {
-      const till = await openTill();
+    async (command, { till }) => {
       await till.run('inventory adjust 1 +1');
       till.service.always('GET /inventory', lagging(100));
       const result = await till.run(`inventory ${command}`);
@@ -196,8 +190,7 @@ describe('a service that answers with an older stock than was written last', () 
     },
   );
 
-  test('is believed where somebody else has written: what is found was never there', async () => {
-    const till = await openTill();
+  test('is believed where somebody else has written: what is found was never there', async ({ till }) => {
     await till.run('inventory adjust 1 +1');
     till.service.sell(1, 4);
     const result = await till.run('inventory adjust 1 +1');
@@ -210,8 +203,7 @@ describe('a file is its rows', () => {
   const first = 'petId,delta,reason\n1,5,"N-881"\n2,3,\n';
   const again = '﻿petId;delta;reason\r\n2;3;\r\n1;5;N-881\r\n';
 
-  test('saved again by a spreadsheet it was applied already', async () => {
-    const till = await openTill();
+  test('saved again by a spreadsheet it was applied already', async ({ till }) => {
     expect((await till.run(`inventory apply ${till.file('a.csv', first)} --yes`)).code).toBe(0);
     const second = await till.run(`inventory apply ${till.file('b.csv', again)} --yes`);
     expect(second.code).toBe(2);
@@ -221,16 +213,14 @@ describe('a file is its rows', () => {
     expect(other.code).toBe(0);
   });
 
-  test('while its run is not finished it is a conflict, which names the run', async () => {
-    const till = await openTill();
+  test('while its run is not finished it is a conflict, which names the run', async ({ till }) => {
     till.service.next('PATCH', normally, answers(401));
     await till.run(`inventory apply ${till.file('a.csv', first)} --yes --concurrency 1`);
     const json = await till.run(`inventory apply ${till.file('b.csv', again)} --yes --json -q`);
     const { error } = JSON.parse(json.stderr);
     expect(json.code).toBe(7);
     expect(error.hint).toBe(`petstock inventory apply --resume ${error.run} --env staging`);
-    const dry = await till.run(`inventory apply ${till.file('b.csv', again)} --dry-run --json`);
-    expect(dry.code).toBe(7);
+    expect(await till.run(`inventory apply ${till.file('b.csv', again)} --dry-run --json`)).toMatchObject({ code: 7 });
     expect((await till.run('inventory apply --resume latest --yes')).code).toBe(0);
     expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual([15, 13]);
   });
@@ -243,8 +233,7 @@ describe('what undo hints at where a sale came after an increment', () => {
     return (await shop.run(`undo ${run} --yes`)).stderr.split('\nHint: ').at(-1)?.trim();
   };
 
-  test('adjust, if nothing but increments came after it', async () => {
-    const shop = await openShop();
+  test('adjust, if nothing but increments came after it', async ({ shop }) => {
     const adjust = 'petstock inventory adjust 4 -10 --env staging';
     expect(await hintOf(shop, 'inventory adjust 4 +10', 'inventory adjust 4 -2')).toBe(adjust);
     const elsewhere = 'api PATCH /inventory/4 --data {"quantity":7}';
@@ -253,8 +242,7 @@ describe('what undo hints at where a sale came after an increment', () => {
     expect(several).toContain('petstock inventory adjust 5=-3 8=+4 --env staging');
   });
 
-  test('the history, if somebody has set the stock since, or it was set in the first place', async () => {
-    const shop = await openShop();
+  test('the history, if somebody has set the stock since, or it was set in the first place', async ({ shop }) => {
     expect(await hintOf(shop, 'inventory adjust 4 +10', 'inventory set 4 12')).not.toContain('adjust');
     expect(await hintOf(shop, 'inventory set 4 3 --read-first', 'inventory adjust 4 +1')).not.toContain('adjust');
   });

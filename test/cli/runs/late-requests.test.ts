@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../src/shared/errors.ts';
 import { answers, commitThenAnswer, commitThenDrop, commitThenHang } from '../../support/scripted-actions.ts';
 import type { Action, Exchange } from '../../support/scripted-service.ts';
-import { killAt, openTill, type Till } from '../../support/till.ts';
+import { killAt, openTill, type Till, test } from '../../support/till.ts';
 
 const apply = (till: Till) => `inventory apply ${till.file('a.csv', 'petId,quantity\n1,50\n')} --yes`;
 const hours = { 'Retry-After': '7200' };
@@ -10,8 +10,9 @@ const hours = { 'Retry-After': '7200' };
 const certain = /nothing was written|was not set|not attempted|nothing sent/i;
 
 describe('a resume speaks for the process before it, too', () => {
-  test('written, killed before the answer, and sold since: it is not known, exit 8, however often it is resumed', async () => {
-    const till = await openTill();
+  test('written, killed before the answer, and sold since: it is not known, exit 8, however often it is resumed', async ({
+    till,
+  }) => {
     const run = await killAt(till, commitThenHang, apply(till));
     till.service.sell(1, 3);
     for (const again of [`inventory apply --resume ${run} --yes`, `inventory apply --resume ${run} --yes --json`]) {
@@ -23,8 +24,7 @@ describe('a resume speaks for the process before it, too', () => {
     expect(till.service.stockOf(1)).toBe(47);
   });
 
-  test('Ctrl-C while a request of it may still arrive: it has sent nothing more', async () => {
-    const till = await openTill();
+  test('Ctrl-C while a request of it may still arrive: it has sent nothing more', async ({ till }) => {
     await killAt(till, commitThenHang, `${apply(till)} --timeout 90`);
     till.service.sell(1, 3);
     const interrupt = new AbortController();
@@ -39,8 +39,7 @@ describe('a resume speaks for the process before it, too', () => {
     expect(stderr).toContain('Interrupted; nothing more was sent');
   });
 
-  test('a guard, or a no, that keeps it from going on: nothing more was written', async () => {
-    const till = await openTill();
+  test('a guard, or a no, that keeps it from going on: nothing more was written', async ({ till }) => {
     const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
     const run = await killAt(till, commitThenHang, `inventory apply ${file} --yes --concurrency 1`);
     for (const refused of ['--yes --max-changes 0', '']) {
@@ -54,8 +53,9 @@ describe('a resume speaks for the process before it, too', () => {
   });
 });
 
-test('set: committed behind a 503, set by another, then a 429 and Ctrl-C: it is not known, in the history too', async () => {
-  const till = await openTill();
+test('set: committed behind a 503, set by another, then a 429 and Ctrl-C: it is not known, in the history too', async ({
+  till,
+}) => {
   const interrupt = new AbortController();
   till.service.next('PATCH', async (exchange) => {
     exchange.commit();
@@ -108,8 +108,9 @@ describe('what the stock does not show may still come: nothing is said of the fu
   });
 });
 
-test('a set of the stock that there is, whose request may still arrive, keeps its pet until it can not', async () => {
-  const till = await openTill();
+test('a set of the stock that there is, whose request may still arrive, keeps its pet until it can not', async ({
+  till,
+}) => {
   let late: Exchange | undefined;
   till.service.next('PATCH', async (exchange) => {
     late = exchange;
@@ -136,10 +137,9 @@ test('a stock that shows the write frees its pet at once', async () => {
   }
 });
 
-test.each(['EHOSTUNREACH', 'ECONNREFUSED'])(
+test.for(['EHOSTUNREACH', 'ECONNREFUSED'])(
   '%s on an open connection does not say that nothing was sent',
-  async (code) => {
-    const till = await openTill();
+  async (code, { till }) => {
     let sent = 0;
     const result = await till.run('inventory set 1 50 --expect 10', {
       around: async (send) => {

@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { nameOf } from '../../support/petstock.ts';
 import { andThen, answers, commitThenHang, hang, normally } from '../../support/scripted-actions.ts';
 import { type Action, type Exchange, tenEach } from '../../support/scripted-service.ts';
-import { killAt, openTill, type Till } from '../../support/till.ts';
+import { killAt, openTill, type Till, test } from '../../support/till.ts';
 
 const deltas = 'petId,delta\n1,+5\n2,+5\n3,+5\n4,+5\n';
 
@@ -41,8 +41,9 @@ describe('--resume asks the history what was written since', () => {
 });
 
 describe('undo asks the history what was written since', () => {
-  test('later writes are not undone, though the stock is equal: a conflict that names the run, until they are', async () => {
-    const till = await openTill();
+  test('later writes are not undone, though the stock is equal: a conflict that names the run, until they are', async ({
+    till,
+  }) => {
     await all(till, `inventory apply ${till.file('a.csv', 'petId,quantity\n1,20\n')} --yes`);
     const [applied] = await till.history();
     await all(till, 'inventory adjust 1 +5', 'inventory adjust 1 -5');
@@ -55,8 +56,7 @@ describe('undo asks the history what was written since', () => {
     expect(till.service.stockOf(1)).toBe(10);
   });
 
-  test('a row is undone once: not again after an undo whose answer a kill has lost', async () => {
-    const till = await openTill();
+  test('a row is undone once: not again after an undo whose answer a kill has lost', async ({ till }) => {
     await all(till, 'inventory adjust 1 +10');
     const [{ run } = { run: '' }] = await till.history();
     const killed = await killAt(till, commitThenHang, `undo ${run} --yes`);
@@ -94,8 +94,7 @@ describe('a file of deltas is remembered by its content', () => {
   });
 });
 
-test('a plain set is one request, and is undone to what the history knows', async () => {
-  const till = await openTill();
+test('a plain set is one request, and is undone to what the history knows', async ({ till }) => {
   await all(till, `inventory apply ${till.file('a.csv', 'petId,quantity\n1,20\n')} --yes`);
   const sent = till.service.requests.length;
   await all(till, 'inventory set 1 50');
@@ -105,11 +104,10 @@ test('a plain set is one request, and is undone to what the history knows', asyn
 });
 
 describe('a request of a killed command that lands later', () => {
-  test.each([
+  test.for([
     ['adjust 1 +5', 55],
     ['set 1 20', 20],
-  ])('%s waits until it can not be on its way any more', async (command, stock) => {
-    const till = await openTill();
+  ] as const)('%s waits until it can not be on its way any more', async ([command, stock], { till }) => {
     let exchange: Exchange | undefined;
     const late: Action = (given) => {
       exchange = given;
@@ -124,8 +122,9 @@ describe('a request of a killed command that lands later', () => {
   });
 });
 
-test('a row that waited for a request of a killed command is looked at again: what landed is not overwritten', async () => {
-  const till = await openTill();
+test('a row that waited for a request of a killed command is looked at again: what landed is not overwritten', async ({
+  till,
+}) => {
   let exchange: Exchange | undefined;
   let isLanded = false;
   let slept = 0;
@@ -195,8 +194,9 @@ test('set of a pet that a waiting apply comes to much later does not wait for it
 });
 
 describe('Retry-After', () => {
-  test('of 300 years: exit 6, at most 32 days, the service asked for more; and limits clear frees the key', async () => {
-    const till = await openTill();
+  test('of 300 years: exit 6, at most 32 days, the service asked for more; and limits clear frees the key', async ({
+    till,
+  }) => {
     till.service.next('GET', answers(429, { 'Retry-After': '9999999999' }));
     const refused = await till.run('inventory list --json');
     expect(refused.code).toBe(6);
@@ -209,8 +209,7 @@ describe('Retry-After', () => {
     expect(till.service.requests).toHaveLength(2);
   });
 
-  test('of a 503: nothing is sent before its time, by any command', async () => {
-    const till = await openTill();
+  test('of a 503: nothing is sent before its time, by any command', async ({ till }) => {
     till.service.next('GET', answers(503, { 'Retry-After': '4' }));
     const times: number[] = [];
     const list = () => till.run('inventory list -q', { onSent: () => times.push(till.clock.monotonic()) });

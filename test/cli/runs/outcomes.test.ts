@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../src/shared/errors.ts';
 import {
   answerForPet,
@@ -11,7 +11,7 @@ import {
   storeInstead,
 } from '../../support/scripted-actions.ts';
 import type { Action } from '../../support/scripted-service.ts';
-import { openTill, type Till } from '../../support/till.ts';
+import { type Till, test } from '../../support/till.ts';
 
 const hours = { 'Retry-After': '7200' };
 const apply = (till: Till, ...lines: readonly string[]) =>
@@ -19,8 +19,7 @@ const apply = (till: Till, ...lines: readonly string[]) =>
 const countsOf = async (till: Till) => (await till.history())[0]?.counts;
 
 describe('"nothing was written" is said only where it is certain: all rows committed, all answers lost', () => {
-  test('and then no connection: unknown, exit 8, and a resume settles it', async () => {
-    const till = await openTill();
+  test('and then no connection: unknown, exit 8, and a resume settles it', async ({ till }) => {
     till.service.next('GET', normally);
     till.service.always('PATCH', commitThenDrop);
     const found = till.service.always('GET', drop);
@@ -37,11 +36,10 @@ describe('"nothing was written" is said only where it is certain: all rows commi
     expect(till.service.seen('PATCH')).toHaveLength(3);
   });
 
-  test.each<[string, Action, number]>([
+  test.for<[string, Action, number]>([
     ['a 429 of hours', answers(429, hours), 8],
     ['Ctrl-C', drop, 130],
-  ])('and then %s: unknown', async (what, action, exit) => {
-    const till = await openTill();
+  ] as const)('and then %s: unknown', async ([what, action, exit], { till }) => {
     till.service.next('GET', normally);
     till.service.always('PATCH', commitThenDrop);
     till.service.always('GET', action);
@@ -61,8 +59,7 @@ describe('"nothing was written" is said only where it is certain: all rows commi
 });
 
 describe('set: committed, the answer lost, and then a refusal', () => {
-  test.each([401, 403, 404])('%i to whoever writes again: the stock is read back, exit 0', async (status) => {
-    const till = await openTill();
+  test.for([401, 403, 404])('%i to whoever writes again: the stock is read back, exit 0', async (status, { till }) => {
     till.service.next('PATCH', commitThenDrop);
     till.service.always('PATCH', answers(status));
     const { code, stdout } = await till.run('inventory set 1 50 --json');
@@ -71,13 +68,12 @@ describe('set: committed, the answer lost, and then a refusal', () => {
     expect(await countsOf(till)).toMatchObject({ applied: 1, failed: 0, unknown: 0 });
   });
 
-  test.each([
+  test.for([
     [401, {}],
     [403, {}],
     [404, {}],
     [429, hours],
-  ])('%i to everything: unknown, exit 8, in the history too', async (status, headers) => {
-    const till = await openTill();
+  ] as const)('%i to everything: unknown, exit 8, in the history too', async ([status, headers], { till }) => {
     till.service.next('PATCH', commitThenDrop);
     till.service.always('PATCH', answers(status, headers));
     till.service.always('GET', answers(status, headers));
@@ -89,13 +85,12 @@ describe('set: committed, the answer lost, and then a refusal', () => {
   });
 });
 
-test.each<[string, Action, number, number]>([
+test.for<[string, Action, number, number]>([
   ['committed', commitThenDrop, 14, 8],
   ['not committed', drop, 9, 8],
-])(
+] as const)(
   'adjust +5: the answer lost, %s, and 1 sold elsewhere: the sale stays, and it is not known',
-  async (_what, action, stock, exit) => {
-    const till = await openTill();
+  async ([_what, action, stock, exit], { till }) => {
     till.service.next('PATCH', (exchange) => {
       action(exchange);
       till.service.sell(1, 1);
@@ -105,10 +100,9 @@ test.each<[string, Action, number, number]>([
   },
 );
 
-test.each(['set 1 500 --expect 10 --json', 'apply'])(
+test.for(['set 1 500 --expect 10 --json', 'apply'])(
   '%s: the service stores 100: exit 8, never "nothing was written", and undo starts from 100',
-  async (command) => {
-    const till = await openTill();
+  async (command, { till }) => {
     till.service.next('PATCH', storeInstead(100));
     const { code, stderr } = await till.run(command === 'apply' ? apply(till, '1,500') : `inventory ${command}`);
     expect(code).toBe(8);
@@ -123,39 +117,41 @@ test.each(['set 1 500 --expect 10 --json', 'apply'])(
 describe('only 200 with the item is taken for written, and only what was refused for not written', () => {
   const item = '{"petId":1,"quantity":50,"status":"available"}';
 
-  test.each([202, 204, 206])('a %i that wrote nothing is not taken for applied', async (status) => {
-    const till = await openTill();
+  test.for([202, 204, 206])('a %i that wrote nothing is not taken for applied', async (status, { till }) => {
     till.service.always('PATCH', answers(status, {}, item));
     const { code } = await till.run('inventory set 1 50 --json');
     expect({ code, stock: till.service.stockOf(1) }).toEqual({ code: 8, stock: 10 });
     expect(await countsOf(till)).toMatchObject({ applied: 0 });
   });
 
-  test.each([202, 206])('apply: a %i that wrote nothing is looked at, and the row is sent again', async (status) => {
-    const till = await openTill();
-    till.service.next('PATCH', answers(status, {}, item));
-    const result = await till.run(apply(till, '1,50'));
-    expect({ code: result.code, stock: till.service.stockOf(1) }).toEqual({ code: 0, stock: 50 });
-    expect(await till.rows(result)).toMatchObject([{ result: 'applied' }]);
-  });
+  test.for([202, 206])(
+    'apply: a %i that wrote nothing is looked at, and the row is sent again',
+    async (status, { till }) => {
+      till.service.next('PATCH', answers(status, {}, item));
+      const result = await till.run(apply(till, '1,50'));
+      expect({ code: result.code, stock: till.service.stockOf(1) }).toEqual({ code: 0, stock: 50 });
+      expect(await till.rows(result)).toMatchObject([{ result: 'applied' }]);
+    },
+  );
 
-  test.each<[string, string, Action]>([
+  test.for<[string, string, Action]>([
     ['set 1 50', 'a 408 after the commit', commitThenAnswer(408)],
     ['adjust 1 +40', 'a 408 after the commit', commitThenAnswer(408)],
     ['adjust 1 +40', 'half an answer', commitThenBreakOff],
     ['adjust 1 +40', 'an answer for another pet', answerForPet(2)],
-  ])('%s: %s: the stock is read back, and nothing is sent twice', async (command, _what, action) => {
-    const till = await openTill();
-    till.service.next('PATCH', action);
-    const { code, stdout } = await till.run(`inventory ${command} --json`);
-    expect({ code, item: JSON.parse(stdout) }).toMatchObject({ code: 0, item: { petId: 1, quantity: 50 } });
-    expect(till.service.seen('PATCH')).toHaveLength(1);
-    expect(await countsOf(till)).toMatchObject({ applied: 1, failed: 0 });
-  });
+  ] as const)(
+    '%s: %s: the stock is read back, and nothing is sent twice',
+    async ([command, _what, action], { till }) => {
+      till.service.next('PATCH', action);
+      const { code, stdout } = await till.run(`inventory ${command} --json`);
+      expect({ code, item: JSON.parse(stdout) }).toMatchObject({ code: 0, item: { petId: 1, quantity: 50 } });
+      expect(till.service.seen('PATCH')).toHaveLength(1);
+      expect(await countsOf(till)).toMatchObject({ applied: 1, failed: 0 });
+    },
+  );
 });
 
-test('Ctrl-C in the pause before another try ends it at once', async () => {
-  const till = await openTill();
+test('Ctrl-C in the pause before another try ends it at once', async ({ till }) => {
   till.service.always('PATCH', answers(503));
   const interrupt = new AbortController();
   const onStderr = (text: string) => {
@@ -175,12 +171,11 @@ test('Ctrl-C in the pause before another try ends it at once', async () => {
 });
 
 describe('an answer whose head can not be read may be a 429: nothing is sent within 60 s', () => {
-  test.each([
+  test.for([
     ['list', 'GET', 5],
     ['set 1 5', 'PATCH', 8],
     ['adjust 1 +1', 'PATCH', 8],
-  ] as const)('inventory %s', async (command, method, expected) => {
-    const till = await openTill();
+  ] as const)('inventory %s', async ([command, method, expected], { till }) => {
     const sent: number[] = [];
     let garbledAt = Number.NEGATIVE_INFINITY;
     till.service.always(method, (exchange) => {

@@ -1,9 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { answers } from '../../support/scripted-actions.ts';
-import { openTill } from '../../support/till.ts';
+import { test } from '../../support/till.ts';
 
-test('a sale while the confirmation stands open is not overwritten', async () => {
-  const till = await openTill();
+test('a sale while the confirmation stands open is not overwritten', async ({ till }) => {
   const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
   const confirm = async () => {
     till.service.sell(1, 3);
@@ -19,8 +18,7 @@ test('a sale while the confirmation stands open is not overwritten', async () =>
   ]);
 });
 
-test('a sale while it is asked for a stock below zero: it asks again, about the stock of now', async () => {
-  const till = await openTill();
+test('a sale while it is asked for a stock below zero: it asks again, about the stock of now', async ({ till }) => {
   const asked: string[] = [];
   const confirm = async (question: string) => {
     if (asked.push(question) === 1) {
@@ -35,11 +33,10 @@ test('a sale while it is asked for a stock below zero: it asks again, about the 
   expect(till.service.stockOf(1)).toBe(-8);
 });
 
-test.each([
+test.for([
   ['--max-zero 0', '--yes --max-zero 0'],
   ['a no', ''],
-])('a resume that is refused by %s leaves each row as it was', async (_by, options) => {
-  const till = await openTill();
+] as const)('a resume that is refused by %s leaves each row as it was', async ([_by, options], { till }) => {
   const file = till.file('sales.csv', 'petId,delta\n1,-10\n2,-7\n3,-1\n');
   till.service.next('PATCH', answers(401));
   expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
@@ -53,7 +50,7 @@ test.each([
   expect([1, 2, 3].map(till.service.stockOf)).toEqual([0, 3, 9]);
 });
 
-test.each([
+test.for([
   'get 1',
   'get 1 2',
   'adjust 1 +1',
@@ -61,8 +58,7 @@ test.each([
   'set 1 9 --read-first',
   'set 1=4 2=3 --yes',
   'apply FILE --yes',
-])('%s refuses a list that has the pet twice, and writes nothing', async (command) => {
-  const till = await openTill();
+])('%s refuses a list that has the pet twice, and writes nothing', async (command, { till }) => {
   const twice = '[{"petId":1,"quantity":5,"status":"available"},{"petId":1,"quantity":7,"status":"available"}]';
   till.service.always('GET /inventory', ({ answer }) => answer(200, twice));
   const file = till.file('changes.csv', 'petId,quantity\n1,3\n');

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { HttpResponse } from '../../../src/api/transport.ts';
 import { stockOf } from '../../support/changes.ts';
 import { openShop } from '../../support/shop.ts';
-import { openTill } from '../../support/till.ts';
+import { test } from '../../support/till.ts';
 
 test('an increment that was lost, stopped until the same one was written by another: both count', async () => {
   const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
@@ -52,27 +52,30 @@ test.each([
   },
 );
 
-test.each([
+test.for([
   ['adjust 1 +5', { code: 0, stock: 13 }],
   ['set 1 15 --expect 10', { code: 7, stock: 8 }],
-])('%s, stopped right before its change leaves while somebody sells 2: it looks again', async (command, expected) => {
-  const till = await openTill();
-  let sent = 0;
-  const { code } = await till.run(`inventory ${command}`, {
-    around: (send) => {
-      sent += 1;
-      if (sent === 2) {
-        till.clock.advance(3000);
-        till.service.sell(1, 2);
-      }
-      return send();
-    },
-  });
-  expect({ code, stock: till.service.stockOf(1) }).toEqual(expected);
-});
+] as const)(
+  '%s, stopped right before its change leaves while somebody sells 2: it looks again',
+  async ([command, expected], { till }) => {
+    let sent = 0;
+    const { code } = await till.run(`inventory ${command}`, {
+      around: (send) => {
+        sent += 1;
+        if (sent === 2) {
+          till.clock.advance(3000);
+          till.service.sell(1, 2);
+        }
+        return send();
+      },
+    });
+    expect({ code, stock: till.service.stockOf(1) }).toEqual(expected);
+  },
+);
 
-test('an increment that is still on its way when its run is resumed: it is waited for, and counts once', async () => {
-  const till = await openTill();
+test('an increment that is still on its way when its run is resumed: it is waited for, and counts once', async ({
+  till,
+}) => {
   const killed = new Promise<'killed'>((resolve) => {
     let sent = 0;
     const around = (send: () => Promise<HttpResponse>) => {

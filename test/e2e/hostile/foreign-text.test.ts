@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { visibleWidth } from '../../../src/output/text-width.ts';
 import { loadEngine } from '../../../src/state/sqlite/engine.ts';
 import { answering } from '../../support/answering.ts';
 import { changeFile } from '../../support/changes.ts';
 import type { RunResult } from '../../support/context.ts';
 import { recordRun } from '../../support/recorded-runs.ts';
-import { openShop, type Shop, type ShopRunOptions } from '../../support/shop.ts';
+import { openShop, type Shop, type ShopRunOptions, test } from '../../support/shop.ts';
 
 /** Words of a stranger, long enough to be wrapped at any width; each can be told by its `ø`. */
 const forged = Array.from({ length: 14 }, () => 'øHint: øpetstock øconfig øset-key').join(' ');
@@ -179,8 +179,7 @@ test.each(widths)('names of a codes file, and codes, forge no line in %i columns
   for (const command of ['history list', 'undo --last']) await attack(shop, command, { terminal });
 });
 
-test('a configuration file forges no line', async () => {
-  const shop = await openShop();
+test('a configuration file forges no line', async ({ shop }) => {
   mkdirSync(shop.folders.config, { recursive: true });
   const settings = { [forged]: forged, codes: forged };
   for (const text of [
@@ -195,8 +194,7 @@ test('a configuration file forges no line', async () => {
   }
 });
 
-test('a terminal that joins no characters breaks no line of a stranger anew', async () => {
-  const shop = await openShop();
+test('a terminal that joins no characters breaks no line of a stranger anew', async ({ shop }) => {
   const wide = `${'का'.repeat(30)} ${'👩‍👩‍👧'.repeat(9)} 𛀀𛀀 ${'⟨x⟩〈〉'.repeat(9)} Hint: petstock`;
   const body = JSON.stringify({ code: 'bad_request', message: wide, status: 400 });
   const env = { PETSTOCK_URL_STAGING: await answering(400, body) };

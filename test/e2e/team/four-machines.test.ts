@@ -116,8 +116,7 @@ test('the run of a colleague is seen, taken back, and told from one’s own', as
   const [ann, ben] = machines;
   const [petId] = (await stock(ann)).keys();
   await ann.run(`inventory adjust ${petId} +5 -q`);
-  const shown = await ben.run('history list', {});
-  expect(shown.stdout).toContain('of-till-1\ttill-1');
+  expect(await ben.run('history list', {})).toMatchObject({ stdout: expect.stringContaining('of-till-1\ttill-1') });
   expect((await ben.run('history list --mine')).stdout).toBe('');
   expect(await ben.run('undo --last --yes')).toMatchObject({ code: 2 });
   const [run] = JSON.parse((await ben.run('history list --json')).stdout) as RunRecordJson[];

@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { answering as answeringService } from '../../../support/answering.ts';
 import { errorJson } from '../../../support/error-json.ts';
 import { answers, normally } from '../../../support/scripted-actions.ts';
 import { type Action, scriptedService } from '../../../support/scripted-service.ts';
-import { openShop, type Shop } from '../../../support/shop.ts';
+import { openShop, type Shop, test } from '../../../support/shop.ts';
 
 async function answering(body: string) {
   const env = { PETSTOCK_URL_STAGING: await answeringService(200, body) };
@@ -181,8 +181,7 @@ describe('a redirect is no proof that nothing was written', () => {
     expect(stderr).toContain('reading their stock.\n');
   });
 
-  test('that the stock could not be read back is not said where the answer is the same', async () => {
-    const shop = await openShop();
+  test('that the stock could not be read back is not said where the answer is the same', async ({ shop }) => {
     const env = { PETSTOCK_URL_STAGING: await answeringService(307, '', { location: 'http://localhost:1/v1' }) };
     const { code, stderr } = await shop.run('inventory set 4 12', { env });
     expect(code).toBe(8);

@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { apply, changeFile, stockOf, withReport } from '../../../support/changes.ts';
 import { errorJson } from '../../../support/error-json.ts';
 import { sent } from '../../../support/requests.ts';
-import { openShop, temporaryFolders } from '../../../support/shop.ts';
+import { openShop, temporaryFolders, test } from '../../../support/shop.ts';
 
 const petIds = Array.from({ length: 21 }, (_, index) => index + 1);
 /** Another stock for each of the first 21 pets. */
@@ -93,8 +93,9 @@ test.each([1, 2, 3])('with every fault at 10 %%, the stock is exactly what was w
 });
 
 describe('Ctrl-C', () => {
-  test('finishes what is in flight, says how to go on, and --resume sends what is left and no more', async () => {
-    const shop = await openShop();
+  test('finishes what is in flight, says how to go on, and --resume sends what is left and no more', async ({
+    shop,
+  }) => {
     const interrupt = new AbortController();
     let patches = 0;
     const stopped = await apply(shop, csv, ['--concurrency', '4'], {
@@ -239,8 +240,7 @@ test('history show of a run that broke off says how to go on', async () => {
   expect((await shop.run(['history', 'show', report.run])).stderr).not.toContain('To resume');
 });
 
-test('--resume of a run that is done says so, sends no PATCH, and tells its id', async () => {
-  const shop = await openShop();
+test('--resume of a run that is done says so, sends no PATCH, and tells its id', async ({ shop }) => {
   const { report } = await apply(shop, 'petId,quantity\n5,7\n');
   const again = withReport(await shop.run(['inventory', 'apply', '--resume', report.run, '--yes', '--json']));
   expect(again).toMatchObject({ code: 0, report: { run: report.run, counts: { applied: 1 } } });

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { apply, changeFile } from '../../../support/changes.ts';
-import { openShop, type Shop } from '../../../support/shop.ts';
+import { openShop, type Shop, test } from '../../../support/shop.ts';
 
 const rowsOf = (count: number, bad: readonly number[] = []) =>
   `petId,quantity\n${Array.from({ length: count }, (_, index) => `${index + 1},${bad.includes(index) ? 9999 : 500 + index}`).join('\n')}\n`;
@@ -61,8 +61,7 @@ test('a short one shows all rows, those that failed last; elsewhere than on a te
   expect(stdout.trimEnd().split('\n')).toHaveLength(30);
 });
 
-test('nothing to write is said once', async () => {
-  const shop = await openShop();
+test('nothing to write is said once', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,39\n');
   const { stderr } = await shop.run(['inventory', 'apply', file, '--yes'], { terminal: 100 });
   expect(stderr).toContain('Nothing to write.\n');
@@ -79,8 +78,9 @@ test('the preview says that no limit is waited for, and, with a measured round t
   expect(slow.stderr).toMatch(/40 changes, 41 requests: no wait for the rate limit, about 6 s\.\n/);
 });
 
-test('of many faults a terminal shows the first 20, and how many more; a file and JSON have them all', async () => {
-  const shop = await openShop();
+test('of many faults a terminal shows the first 20, and how many more; a file and JSON have them all', async ({
+  shop,
+}) => {
   const lines = (count: number) =>
     `petId,quantity\n${Array.from({ length: count }, (_, row) => `${row},x\n`).join('')}`;
   const file = changeFile(shop, lines(400));
@@ -98,8 +98,7 @@ test('of many faults a terminal shows the first 20, and how many more; a file an
   expect((await shop.run(['inventory', 'apply', few], { terminal: 200 })).stderr.match(/^│ line /gm)).toHaveLength(21);
 });
 
-test('of more faults than are kept it is said how many are named', async () => {
-  const shop = await openShop();
+test('of more faults than are kept it is said how many are named', async ({ shop }) => {
   const file = changeFile(shop, `petId,quantity\n${'1,x\n'.repeat(1400)}`);
   const { stderr } = await shop.run(['inventory', 'apply', file]);
   expect(stderr).toMatch(

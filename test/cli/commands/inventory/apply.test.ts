@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { hasFullDevice } from '../../../support/capabilities.ts';
 import { apply, changeFile, stockOf } from '../../../support/changes.ts';
 import { errorJson } from '../../../support/error-json.ts';
 import { sent } from '../../../support/requests.ts';
-import { openShop } from '../../../support/shop.ts';
+import { openShop, test } from '../../../support/shop.ts';
 
-test('sends one GET and one PATCH for each row that changes, and reports every row', async () => {
-  const shop = await openShop();
+test('sends one GET and one PATCH for each row that changes, and reports every row', async ({ shop }) => {
   const result = await apply(shop, 'petId,quantity,delta\n4,12,\n1,12,\n5,,+2\n6,,\n9007199254740993,3,\n');
   expect(result.code).toBe(0);
   expect(sent(result)).toEqual([
@@ -45,8 +44,7 @@ test('sends one GET and one PATCH for each row that changes, and reports every r
 });
 
 describe('a dry run', () => {
-  test('shows the plan and writes nothing, neither to the service nor to the history', async () => {
-    const shop = await openShop();
+  test('shows the plan and writes nothing, neither to the service nor to the history', async ({ shop }) => {
     const result = await apply(shop, 'id;qty\n4;0\n5;1\n', ['--dry-run']);
     expect(result.code).toBe(0);
     expect(sent(result)).toEqual(['GET /v1/inventory']);
@@ -55,8 +53,9 @@ describe('a dry run', () => {
     expect((await shop.run('history list --json')).stdout).toBe('[]\n');
   });
 
-  test('with --exit-code is 3 where there are changes, with nothing amiss on stderr, and 0 where there are none', async () => {
-    const shop = await openShop();
+  test('with --exit-code is 3 where there are changes, with nothing amiss on stderr, and 0 where there are none', async ({
+    shop,
+  }) => {
     const changes = await apply(shop, 'id,qty\n4,0\n', ['--dry-run', '--exit-code']);
     expect(changes.code).toBe(3);
     expect(changes.stderr).not.toContain('rror');
@@ -67,8 +66,7 @@ describe('a dry run', () => {
 });
 
 describe('what is refused before anything is written', () => {
-  test('every fault of the file is told at once, and nothing is sent', async () => {
-    const shop = await openShop();
+  test('every fault of the file is told at once, and nothing is sent', async ({ shop }) => {
     const file = changeFile(shop, 'petId,quantity\n4,1.5\n1.23E+18,4\n5,2\n5,3\n');
     const result = await shop.run(['inventory', 'apply', file, '--yes']);
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
@@ -79,34 +77,30 @@ describe('what is refused before anything is written', () => {
     expect(json.error.faults).toContainEqual(expect.objectContaining({ line: 3 }));
   });
 
-  test('a pet that the service does not have, with its line, after one GET', async () => {
-    const shop = await openShop();
+  test('a pet that the service does not have, with its line, after one GET', async ({ shop }) => {
     const result = await apply(shop, 'petId,quantity\n4,1\n4242,1\n4343,1\n');
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(sent(result)).toEqual(['GET /v1/inventory']);
     expect(errorJson(result.stderr).error.faults).toMatchObject([{ line: 3 }, { line: 4 }]);
   });
 
-  test.each([
+  test.for([
     ['--max-changes 1', 'max-changes'],
     ['--max-zero 0', 'max-zero'],
-  ])('a plan beyond %s, whatever --yes says', async (flag, name) => {
-    const shop = await openShop();
+  ] as const)('a plan beyond %s, whatever --yes says', async ([flag, name], { shop }) => {
     const result = await apply(shop, 'petId,quantity\n4,0\n5,2\n', flag.split(' '));
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toContain(name);
     expect(sent(result)).toEqual(['GET /v1/inventory']);
   });
 
-  test('a plan beyond a guard that is set; the flag goes before it', async () => {
-    const shop = await openShop();
+  test('a plan beyond a guard that is set; the flag goes before it', async ({ shop }) => {
     await shop.run('config set max-zero 0');
     expect(await apply(shop, 'petId,quantity\n4,0\n')).toMatchObject({ code: 2 });
     expect(await apply(shop, 'petId,quantity\n4,0\n', ['--max-zero', '1'])).toMatchObject({ code: 0 });
   });
 
-  test('no file, a file that is not there, a folder, an unknown option', async () => {
-    const shop = await openShop();
+  test('no file, a file that is not there, a folder, an unknown option', async ({ shop }) => {
     for (const args of [[], ['/nowhere/x.csv'], ['/tmp'], ['x.csv', '--format', 'xlsx'], ['x.csv', '--resume', 'y']]) {
       expect(await shop.run(['inventory', 'apply', ...args, '--yes'])).toMatchObject({ code: 2, requests: [] });
     }
@@ -122,22 +116,19 @@ describe('what is refused before anything is written', () => {
 describe('the confirmation', () => {
   const csv = 'petId,quantity\n4,1\n5,9\n';
 
-  test('off a terminal is --yes, or exit 2 and nothing is sent, not even a GET', async () => {
-    const shop = await openShop();
+  test('off a terminal is --yes, or exit 2 and nothing is sent, not even a GET', async ({ shop }) => {
     const refused = await shop.run(['inventory', 'apply', changeFile(shop, csv)]);
     expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(refused.stderr).toContain('--yes');
   });
 
-  test('with the file on stdin is --yes, on a terminal too', async () => {
-    const shop = await openShop();
+  test('with the file on stdin is --yes, on a terminal too', async ({ shop }) => {
     const stdin = { stdin: csv, terminal: 80 };
     expect(await shop.run('inventory apply -', stdin)).toMatchObject({ code: 2 });
     expect(await shop.run('inventory apply - --yes', stdin)).toMatchObject({ code: 0 });
   });
 
-  test('on a terminal is a question after the preview', async () => {
-    const shop = await openShop();
+  test('on a terminal is a question after the preview', async ({ shop }) => {
     const questions: string[] = [];
     const confirm = async (question: string) => questions.push(question) > 1;
     const file = changeFile(shop, csv);
@@ -153,8 +144,7 @@ describe('the confirmation', () => {
     expect(questions).toEqual([question, question]);
   });
 
-  test('for production is its name, typed out', async () => {
-    const shop = await openShop();
+  test('for production is its name, typed out', async ({ shop }) => {
     const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
     const env = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: key };
     const args = ['inventory', 'apply', changeFile(shop, csv), '--env', 'production'];
@@ -167,8 +157,9 @@ describe('the confirmation', () => {
 });
 
 describe('rows that are not written', () => {
-  test('a conflict with what the row expects is exit 7 where nothing was written, and 8 where something was', async () => {
-    const shop = await openShop();
+  test('a conflict with what the row expects is exit 7 where nothing was written, and 8 where something was', async ({
+    shop,
+  }) => {
     const alone = await apply(shop, 'petId,quantity,expected\n4,1,38\n');
     expect(alone.code).toBe(7);
     expect(alone.report.rows).toMatchObject([{ result: 'conflict', before: 39, error: { code: 'conflict' } }]);
@@ -179,8 +170,9 @@ describe('rows that are not written', () => {
     expect(errorJson(mixed.stderr).error).toMatchObject({ code: 'partial', exitCode: 8 });
   });
 
-  test('--skip-unknown leaves out pets that are not there: counted, no failure, and not in --failed-out', async () => {
-    const shop = await openShop();
+  test('--skip-unknown leaves out pets that are not there: counted, no failure, and not in --failed-out', async ({
+    shop,
+  }) => {
     const failed = join(shop.folders.state, '..', 'failed.csv');
     const csv = 'petId,quantity\n4,1\n4242,1\n';
     const mixed = await apply(shop, csv, ['--skip-unknown', '--failed-out', failed]);
@@ -225,8 +217,7 @@ describe('rows that are not written', () => {
     expect(readFileSync(failed, 'utf8')).toBe(
       'petId,status,expected,quantity,delta,reason,ref\n4,,38,1,,"a, b",R-1\n5,,,,6,new,\n',
     );
-    const again = await shop.run(['inventory', 'apply', failed, '--yes', '--failed-out', failed]);
-    expect(again.code).toBe(8);
+    expect(await shop.run(['inventory', 'apply', failed, '--yes', '--failed-out', failed])).toMatchObject({ code: 8 });
     expect(readFileSync(failed, 'utf8').split('\n')).toHaveLength(3);
   });
 });
@@ -247,8 +238,7 @@ describe.runIf(hasFullDevice)('--failed-out on a full disk', () => {
     expect(hint).toContain('petstock history show');
   });
 
-  test('where nothing was to be written, and where all was', async () => {
-    const shop = await openShop();
+  test('where nothing was to be written, and where all was', async ({ shop }) => {
     const none = await apply(shop, 'petId,quantity,expected\n4,1,2\n', toFull);
     expect(none).toMatchObject({ code: 7, report: { counts: { conflict: 1 } } });
     expect(errorJson(none.stderr).error.message).toContain('line 2: pet 4, 39 → 1 (conflict)');
@@ -261,8 +251,7 @@ describe.runIf(hasFullDevice)('--failed-out on a full disk', () => {
 });
 
 describe('--failed-out', () => {
-  test('is written anew where nothing is left to write, too: an old one would be applied again', async () => {
-    const shop = await openShop();
+  test('is written anew where nothing is left to write, too: an old one would be applied again', async ({ shop }) => {
     const failed = changeFile(shop, 'petId,quantity\n1,99\n', 'failed.csv');
     const conflicts = await apply(shop, 'petId,quantity,expected\n4,1,38\n', ['--failed-out', failed, '--force']);
     expect(conflicts.code).toBe(7);
@@ -271,21 +260,18 @@ describe('--failed-out', () => {
     expect(readFileSync(failed, 'utf8')).toBe('petId,status,expected,quantity,reason,ref\n');
   });
 
-  test.each(['.', 'failed.json', 'failed.xlsx'])('%s is refused before anything is sent', async (file) => {
-    const shop = await openShop();
+  test.for(['.', 'failed.json', 'failed.xlsx'])('%s is refused before anything is sent', async (file, { shop }) => {
     const result = await apply(shop, 'petId,quantity\n4,1\n', ['--failed-out', file]);
     expect(result).toMatchObject({ code: 2, requests: [] });
   });
 });
 
-test('an input that was cut off right behind a delimiter is refused', async () => {
-  const shop = await openShop();
+test('an input that was cut off right behind a delimiter is refused', async ({ shop }) => {
   const cut = await shop.run('inventory apply - --yes', { stdin: 'petId,delta\n4,5\n5,' });
   expect(cut).toMatchObject({ code: 2, requests: [] });
 });
 
-test('each refusal says with a command that runs what to do', async () => {
-  const shop = await openShop();
+test('each refusal says with a command that runs what to do', async ({ shop }) => {
   const hintOf = async (text: string, ...args: string[]) => {
     const { stderr } = await shop.run(['inventory', 'apply', changeFile(shop, text), '--json', ...args]);
     return errorJson(stderr).error.hint as string;
@@ -296,8 +282,7 @@ test('each refusal says with a command that runs what to do', async () => {
   expect(await shop.run([...skip.split(' ').slice(1), '--yes'])).toMatchObject({ code: 0 });
 });
 
-test('a JSON list on one line reports its faults by item', async () => {
-  const shop = await openShop();
+test('a JSON list on one line reports its faults by item', async ({ shop }) => {
   const file = changeFile(shop, '[{"petId":4,"quantity":12},{"petId":5,"quantity":"x"}]', 'one-line.json');
   const wrong = await shop.run(`inventory apply ${file} --yes`);
   expect(wrong).toMatchObject({ code: 2, requests: [] });

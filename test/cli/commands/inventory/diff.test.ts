@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { startService } from '../../../../src/service/index.ts';
 import { sent } from '../../../support/requests.ts';
 import fc from '../../../support/seeded-fast-check.ts';
-import { openShop, type Shop, type ShopRunOptions } from '../../../support/shop.ts';
+import { openShop, type Shop, type ShopRunOptions, test } from '../../../support/shop.ts';
 
 const changedPets = 'petId,quantity,status\n4,37,available\n9007199254740993,0,available\n77,3,pending\n';
 const someOfStaging =
@@ -286,10 +286,9 @@ test('diff staging prod suggests production', async () => {
   expect(stderr).toBe('Error: There is no file prod, nor an environment of that name. Did you mean "production"?\n');
 });
 
-test.each(['staging production', 'production staging', 'stock.csv production'])(
+test.for(['staging production', 'production staging', 'stock.csv production'])(
   'without an address for production nothing is sent: %s',
-  async (sides) => {
-    const shop = await openShop();
+  async (sides, { shop }) => {
     const { code, stderr, requests } = await shop.run(`inventory diff ${sides}`);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toContain('--env production');

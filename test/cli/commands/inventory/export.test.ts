@@ -11,17 +11,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../../support/capabilities.ts';
 import { sent } from '../../../support/requests.ts';
 import { scriptedService } from '../../../support/scripted-service.ts';
-import { openShop, type Shop } from '../../../support/shop.ts';
+import { openShop, type Shop, test } from '../../../support/shop.ts';
 
 const fileIn = (shop: Shop) => join(shop.folders.state, '..', 'stock.csv');
 
-test('prints a change file of all stock levels, with one request', async () => {
-  const shop = await openShop();
+test('prints a change file of all stock levels, with one request', async ({ shop }) => {
   const result = await shop.run('inventory export');
   expect(result.code).toBe(0);
   expect(sent(result)).toEqual(['GET /v1/inventory']);
@@ -33,8 +32,7 @@ test('prints a change file of all stock levels, with one request', async () => {
 });
 
 describe('to a file', () => {
-  test('says where it is on stderr, and nothing on stdout', async () => {
-    const shop = await openShop();
+  test('says where it is on stderr, and nothing on stdout', async ({ shop }) => {
     const file = fileIn(shop);
     const result = await shop.run(['inventory', 'export', file]);
     expect(result).toMatchObject({ code: 0, stdout: '' });
@@ -44,8 +42,7 @@ describe('to a file', () => {
     expect(readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
   });
 
-  test('of somebody else is replaced after a question, or with --force', async () => {
-    const shop = await openShop();
+  test('of somebody else is replaced after a question, or with --force', async ({ shop }) => {
     const file = fileIn(shop);
     writeFileSync(file, 'hours of work');
     const asked: string[] = [];
@@ -64,8 +61,7 @@ describe('to a file', () => {
     expect(readFileSync(file, 'utf8')).toContain('4,available,39,39,,');
   });
 
-  test('of its own is replaced as long as nobody has changed it', async () => {
-    const shop = await openShop();
+  test('of its own is replaced as long as nobody has changed it', async ({ shop }) => {
     const file = fileIn(shop);
     for (const _time of [1, 2]) expect(await shop.run(['inventory', 'export', file])).toMatchObject({ code: 0 });
     writeFileSync(file, readFileSync(file, 'utf8').replace('39,39', '39,38'));
@@ -73,8 +69,7 @@ describe('to a file', () => {
     expect(readFileSync(file, 'utf8')).toContain('39,38');
   });
 
-  test('keeps its mode, but for setuid bits', async () => {
-    const shop = await openShop();
+  test('keeps its mode, but for setuid bits', async ({ shop }) => {
     const file = fileIn(shop);
     writeFileSync(file, '');
     chmodSync(file, 0o6750);
@@ -82,32 +77,32 @@ describe('to a file', () => {
     expect(statSync(file).mode & 0o7777).toBe(0o750);
   });
 
-  test.each(['export', '--failed-out'])('%s follows no link in a folder where others can put one', async (option) => {
-    const shop = await openShop();
-    const folder = join(shop.folders.config, '..', 'shared');
-    mkdirSync(folder);
-    chmodSync(folder, 0o1777);
-    const target = fileIn(shop);
-    const link = join(folder, 'link.csv');
-    symlinkSync(target, link);
-    const apply = ['inventory', 'apply', '-', '--yes', '--failed-out', link, '--force'];
-    const command = option === 'export' ? ['inventory', 'export', link, '--force'] : apply;
-    const result = await shop.run(command, { stdin: 'petId,quantity,expected\n4,1,38\n' });
-    expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('symbolic link') });
-    expect(existsSync(target)).toBe(false);
-  });
+  test.for(['export', '--failed-out'])(
+    '%s follows no link in a folder where others can put one',
+    async (option, { shop }) => {
+      const folder = join(shop.folders.config, '..', 'shared');
+      mkdirSync(folder);
+      chmodSync(folder, 0o1777);
+      const target = fileIn(shop);
+      const link = join(folder, 'link.csv');
+      symlinkSync(target, link);
+      const apply = ['inventory', 'apply', '-', '--yes', '--failed-out', link, '--force'];
+      const command = option === 'export' ? ['inventory', 'export', link, '--force'] : apply;
+      const result = await shop.run(command, { stdin: 'petId,quantity,expected\n4,1,38\n' });
+      expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('symbolic link') });
+      expect(existsSync(target)).toBe(false);
+    },
+  );
 
   test('is whole or not at all: an answer that breaks off leaves what was there', async () => {
     const shop = await openShop({ faults: ['GET /inventory:truncate'] });
     const file = fileIn(shop);
     writeFileSync(file, 'as it was');
-    const result = await shop.run(['inventory', 'export', file, '--force']);
-    expect(result.code).toBe(5);
+    expect(await shop.run(['inventory', 'export', file, '--force'])).toMatchObject({ code: 5 });
     expect(readFileSync(file, 'utf8')).toBe('as it was');
   });
 
-  test('in a folder that is not there is an error in words', async () => {
-    const shop = await openShop();
+  test('in a folder that is not there is an error in words', async ({ shop }) => {
     const file = join(shop.folders.state, 'nowhere', 'stock.csv');
     const result = await shop.run(['inventory', 'export', file]);
     expect(result.code).toBe(1);
@@ -116,8 +111,7 @@ describe('to a file', () => {
   });
 });
 
-test.runIf(canMakeFifos)('Ctrl-C ends an export into a pipe that nobody reads', async () => {
-  const shop = await openShop();
+test.runIf(canMakeFifos)('Ctrl-C ends an export into a pipe that nobody reads', async ({ shop }) => {
   const pipe = fileIn(shop);
   execFileSync('mkfifo', [pipe]);
   const interruption = new AbortController();
@@ -127,8 +121,7 @@ test.runIf(canMakeFifos)('Ctrl-C ends an export into a pipe that nobody reads', 
   closeSync(openSync(pipe, 'r+'));
 });
 
-test('for a spreadsheet ids are formulas of text, which apply reads', async () => {
-  const shop = await openShop();
+test('for a spreadsheet ids are formulas of text, which apply reads', async ({ shop }) => {
   const { stdout } = await shop.run('inventory export --spreadsheet');
   expect(stdout.startsWith('\ufeffpetId,')).toBe(true);
   expect(stdout).toContain('"=""9007199254740993""",sold,0,0,,\n');
@@ -137,13 +130,12 @@ test('for a spreadsheet ids are formulas of text, which apply reads', async () =
 });
 
 describe('in every format that apply takes', () => {
-  test.each([
+  test.for([
     ['json', '{"petId":4,"status":"available","expected":39,"quantity":39,"reason":null,"ref":null}'],
     ['ndjson', '{"petId":4,"status":"available","expected":39,"quantity":39,"reason":null,"ref":null}\n'],
     ['tsv', '\n4\tavailable\t39\t39\t\t\n'],
     ['csv', '\n4,available,39,39,,\n'],
-  ])('%s', async (format, row) => {
-    const shop = await openShop();
+  ] as const)('%s', async ([format, row], { shop }) => {
     const { stdout } = await shop.run(`inventory export -o ${format}`);
     expect(stdout).toContain(row);
     const file = `${fileIn(shop).slice(0, -3)}${format}`;
@@ -154,36 +146,33 @@ describe('in every format that apply takes', () => {
     expect(applied.code).toBe(0);
   });
 
-  test.each([
+  test.for([
     ['stock.json -o csv', 'would be taken for json'],
     ['stock.csv -o ndjson', 'would be taken for csv'],
     ['stock.xlsx', 'workbook'],
     ['-o table', 'export writes csv, tsv, json, ndjson'],
     ['-o json --spreadsheet', 'go with CSV'],
     ['--delimiter :', '--delimiter takes'],
-  ])('%s is refused, and nothing is sent', async (words, why) => {
-    const shop = await openShop();
+  ] as const)('%s is refused, and nothing is sent', async ([words, why], { shop }) => {
     const result = await shop.run(`inventory export ${words}`);
     expect(result).toMatchObject({ code: 2, requests: [], stdout: '' });
     expect(result.stderr).toContain(why);
   });
 });
 
-test.each([
+test.for([
   [{ LANG: 'de_DE.UTF-8' }, '', ';'],
   [{ LANG: 'en_GB.UTF-8' }, '', ','],
   [{ LC_ALL: 'C', LANG: 'de_DE.UTF-8' }, '', ','],
   [{ LANG: 'de_DE.UTF-8' }, '--delimiter |', '|'],
-])('--spreadsheet is for Excel as %j has it %s', async (env, options, delimiter) => {
-  const shop = await openShop();
+] as const)('--spreadsheet is for Excel as %j has it %s', async ([env, options, delimiter], { shop }) => {
   const words = ['inventory', 'export', '--spreadsheet', ...options.split(' ').filter(Boolean)];
   const { stdout } = await shop.run(words, { env });
   expect(stdout.startsWith(`\ufeffpetId${delimiter}status${delimiter}`)).toBe(true);
-  const applied = await shop.run('inventory apply - --json --yes', { stdin: stdout });
-  expect(applied.code).toBe(0);
+  expect(await shop.run('inventory apply - --json --yes', { stdin: stdout })).toMatchObject({ code: 0 });
 });
 
-test.each([
+test.for([
   [
     'copied, then read',
     '{"petId":1,"quantity":3,"status":"sold"},{"petId":-5,"quantity":4,"status":"sold"},{"quantity":9,"petId":1,"status":"sold"}',
@@ -196,8 +185,7 @@ test.each([
     'copied twice',
     '{"petId":1,"quantity":3,"status":"sold"},{"petId":-5,"quantity":4,"status":"sold"},{"petId":1,"quantity":9,"status":"sold"}',
   ],
-])('a pet that stands twice is shown once, however it is spelled: %s', async (_how, items) => {
-  const shop = await openShop();
+] as const)('a pet that stands twice is shown once, however it is spelled: %s', async ([_how, items], { shop }) => {
   const service = await scriptedService();
   service.next('GET', ({ answer }) => answer(200, `[${items}]`));
   const result = await shop.run('inventory list', { env: service.env });
@@ -209,13 +197,12 @@ describe('a pet that stands twice in an answer', () => {
     '[{"petId":1,"quantity":3,"status":"available"},{"petId":2,"quantity":4,"status":"sold"},' +
     '{"petId":1,"quantity":9,"status":"sold"}]';
 
-  test.each([
+  test.for([
     ['list -o tsv', '1\t3\tavailable\n2\t4\tsold\n'],
     ['list -o tsv --sort quantity --desc', '2\t4\tsold\n1\t3\tavailable\n'],
     ['list --summary -o tsv', 'available\t1\t3\npending\t0\t0\nsold\t1\t4\ntotal\t2\t7\n'],
     ['export', 'petId,status,expected,quantity,reason,ref\n1,available,3,3,,\n2,sold,4,4,,\n'],
-  ])('%s counts it once, and says so: exit 1', async (command, stdout) => {
-    const shop = await openShop();
+  ] as const)('%s counts it once, and says so: exit 1', async ([command, stdout], { shop }) => {
     const service = await scriptedService();
     service.next('GET', ({ answer }) => answer(200, body));
     const result = await shop.run(`inventory ${command}`, { env: service.env });

@@ -1,10 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { errorJson } from '../../../support/error-json.ts';
 import { sent } from '../../../support/requests.ts';
-import { openShop } from '../../../support/shop.ts';
+import { test } from '../../../support/shop.ts';
 
-test('shows one pet, from one GET of the list', async () => {
-  const shop = await openShop();
+test('shows one pet, from one GET of the list', async ({ shop }) => {
   const result = await shop.run('inventory get 9007199254740993 --json');
   expect(result).toMatchObject({
     code: 0,
@@ -14,8 +13,7 @@ test('shows one pet, from one GET of the list', async () => {
   expect(sent(result)).toEqual(['GET /v1/inventory']);
 });
 
-test('exit 9 if the list has no such pet; with --json the error is all that stderr has', async () => {
-  const shop = await openShop();
+test('exit 9 if the list has no such pet; with --json the error is all that stderr has', async ({ shop }) => {
   const { code, stdout, stderr } = await shop.run('inventory get 4242 --json');
   expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
   expect(errorJson(stderr)).toEqual({
@@ -29,8 +27,7 @@ test('exit 9 if the list has no such pet; with --json the error is all that stde
   });
 });
 
-test('an empty pet id is exit 2 and nothing is sent', async () => {
-  const shop = await openShop();
+test('an empty pet id is exit 2 and nothing is sent', async ({ shop }) => {
   const result = await shop.run(['inventory', 'get', '']);
   expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
   expect(result.stderr).toMatch(/^Error: .+\n/);

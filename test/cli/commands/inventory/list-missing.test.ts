@@ -1,10 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { errorJson } from '../../../support/error-json.ts';
 import { sent } from '../../../support/requests.ts';
-import { openShop } from '../../../support/shop.ts';
+import { test } from '../../../support/shop.ts';
 
-test('--pet lists the pets that are there, and is exit 9 with the ids of the others', async () => {
-  const shop = await openShop();
+test('--pet lists the pets that are there, and is exit 9 with the ids of the others', async ({ shop }) => {
   const result = await shop.run('inventory list --pet 777,5,778');
   expect(result).toMatchObject({ code: 9, stdout: '5\t1\tavailable\n' });
   expect(result.stderr).toContain('Error: There are no pets 777 and 778 in staging.\n');
@@ -12,8 +11,7 @@ test('--pet lists the pets that are there, and is exit 9 with the ids of the oth
   expect(sent(result)).toEqual(['GET /v1/inventory']);
 });
 
-test('the same with JSON, --summary, and a limit that is reached early', async () => {
-  const shop = await openShop();
+test('the same with JSON, --summary, and a limit that is reached early', async ({ shop }) => {
   const json = await shop.run('inventory list --pet 777,5 --json');
   expect(json).toMatchObject({ code: 9, stdout: '[\n{"petId":5,"quantity":1,"status":"available"}\n]\n' });
   expect(errorJson(json.stderr).error).toMatchObject({ code: 'not_found', exitCode: 9 });
@@ -26,12 +24,10 @@ test('the same with JSON, --summary, and a limit that is reached early', async (
   });
 });
 
-test('a pet that another filter leaves out is not missing', async () => {
-  const shop = await openShop();
+test('a pet that another filter leaves out is not missing', async ({ shop }) => {
   expect(await shop.run('inventory list --pet 5 --min-quantity 100')).toMatchObject({ code: 0, stdout: '' });
 });
 
-test('a limit of rows above the pets that are there is no fault', async () => {
-  const shop = await openShop();
+test('a limit of rows above the pets that are there is no fault', async ({ shop }) => {
   expect(await shop.run('inventory list --pet 4,20 --limit 1')).toMatchObject({ code: 0 });
 });

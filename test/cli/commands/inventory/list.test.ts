@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sent } from '../../../support/requests.ts';
-import { openShop } from '../../../support/shop.ts';
+import { openShop, test } from '../../../support/shop.ts';
 
 const beyondDoubles = '--pet 9007199254740992,9007199254740993,9223372036854775807';
 
 describe('ids beyond 2^53 in every format', () => {
-  test.each([
+  test.for([
     [
       'json',
       '[\n{"petId":9007199254740992,"quantity":14,"status":"available"},\n{"petId":9007199254740993,"quantity":0,"status":"sold"},\n{"petId":9223372036854775807,"quantity":0,"status":"available"}\n]\n',
@@ -19,15 +19,13 @@ describe('ids beyond 2^53 in every format', () => {
       'petId,quantity,status\n9007199254740992,14,available\n9007199254740993,0,sold\n9223372036854775807,0,available\n',
     ],
     ['tsv', '9007199254740992\t14\tavailable\n9007199254740993\t0\tsold\n9223372036854775807\t0\tavailable\n'],
-  ])('%s', async (format, expected) => {
-    const shop = await openShop();
+  ] as const)('%s', async ([format, expected], { shop }) => {
     const result = await shop.run(`inventory list ${beyondDoubles} -o ${format}`);
     expect(result).toMatchObject({ code: 0, stdout: expected });
     expect(sent(result)).toEqual(['GET /v1/inventory']);
   });
 
-  test('table', async () => {
-    const shop = await openShop();
+  test('table', async ({ shop }) => {
     const { stdout } = await shop.run(`inventory list ${beyondDoubles}`, { terminal: 80, env: { NO_COLOR: '1' } });
     expect(stdout).toMatchInlineSnapshot(`
       "             Pet ID  Quantity                Status
@@ -39,23 +37,21 @@ describe('ids beyond 2^53 in every format', () => {
   });
 });
 
-test('a table on a terminal, TSV without a header elsewhere', async () => {
-  const shop = await openShop();
+test('a table on a terminal, TSV without a header elsewhere', async ({ shop }) => {
   const onTerminal = await shop.run('inventory list --limit 1', { terminal: 80, env: { NO_COLOR: '1' } });
   const piped = await shop.run('inventory list --limit 1');
   expect(onTerminal.stdout).toContain('Pet ID');
   expect(piped.stdout).toBe('1\t12\tavailable\n');
 });
 
-test('the setting "output" goes before that, and a flag before the setting', async () => {
-  const shop = await openShop();
+test('the setting "output" goes before that, and a flag before the setting', async ({ shop }) => {
   await shop.run('config set output ndjson');
   expect((await shop.run('inventory list --limit 1')).stdout).toBe('{"petId":1,"quantity":12,"status":"available"}\n');
   expect((await shop.run('inventory list --limit 1 -o csv --no-header')).stdout).toBe('1,12,available\n');
 });
 
 describe('what is shown', () => {
-  test.each([
+  test.for([
     ['--pet 4,1', '1 4'],
     ['--pet 4 --pet 1', '1 4'],
     ['--status sold --limit 2', '2 9'],
@@ -70,20 +66,17 @@ describe('what is shown', () => {
     ['--sort status --desc --limit 2', '2 9'],
     ['--limit 0', ''],
     ['--max-quantity -1', ''],
-  ])('%s', async (options, ids) => {
-    const shop = await openShop();
+  ] as const)('%s', async ([options, ids], { shop }) => {
     const { code, stdout } = await shop.run(`inventory list ${options} --fields petId`);
     expect({ code, ids: stdout.trim().split('\n').join(' ') }).toEqual({ code: 0, ids });
   });
 
-  test('--fields chooses the columns and their order', async () => {
-    const shop = await openShop();
+  test('--fields chooses the columns and their order', async ({ shop }) => {
     const { stdout } = await shop.run('inventory list --limit 1 --fields status,petId --header');
     expect(stdout).toBe('status\tpetId\navailable\t1\n');
   });
 
-  test('an empty table says so on stderr', async () => {
-    const shop = await openShop();
+  test('an empty table says so on stderr', async ({ shop }) => {
     const { stdout, stderr } = await shop.run('inventory list --pet 4242 -o table');
     expect(stdout).toBe('');
     expect(stderr).toContain('Nothing to show.\n');
@@ -115,7 +108,7 @@ describe('--summary', () => {
 });
 
 describe('exit 2, with nothing sent', () => {
-  test.each([
+  test.for([
     ['--status gone', 'available, pending, sold'],
     ['--pet 1,,2', '--pet'],
     ['--min-quantity x', '--min-quantity'],
@@ -130,8 +123,7 @@ describe('exit 2, with nothing sent', () => {
     ['--max-wait -1', '--max-wait'],
     ['--color sometimes', '--color'],
     ['extra', 'argument'],
-  ])('%s', async (options, told) => {
-    const shop = await openShop();
+  ] as const)('%s', async ([options, told], { shop }) => {
     const result = await shop.run(`inventory list ${options}`);
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(result.stderr).toContain(told);

@@ -1,9 +1,9 @@
 import { readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { changeFile } from '../../../support/changes.ts';
 import { sent } from '../../../support/requests.ts';
-import { openShop } from '../../../support/shop.ts';
+import { openShop, test } from '../../../support/shop.ts';
 
 async function namedShop() {
   const shop = await openShop();
@@ -28,8 +28,7 @@ test('get --code finds a pet by its bar code; an unknown one is exit 9, and noth
   expect(await shop.run('inventory get')).toMatchObject({ code: 2, requests: [] });
 });
 
-test('an unknown id that looks like a bar code hints at the command that takes one', async () => {
-  const shop = await openShop();
+test('an unknown id that looks like a bar code hints at the command that takes one', async ({ shop }) => {
   const code = '4006381333931';
   const hints = {
     [`get 4 ${code}`]: `get --code ${code}`,
@@ -46,8 +45,7 @@ test('an unknown id that looks like a bar code hints at the command that takes o
   }
 });
 
-test('a file with bar codes as ids hints at a count, never at leaving them out', async () => {
-  const shop = await openShop();
+test('a file with bar codes as ids hints at a count, never at leaving them out', async ({ shop }) => {
   const file = (header: string) => changeFile(shop, `petId,${header}\n4006381333931,3\n5,4\n`);
   const stock = await shop.run(['inventory', 'apply', file('quantity'), '--yes']);
   expect(stock.code).toBe(2);
@@ -62,8 +60,7 @@ test('a file with bar codes as ids hints at a count, never at leaving them out',
   expect(known.stderr).toContain('\nHint: petstock inventory count --env staging\n');
 });
 
-test('without the setting codes, --name and --code say what they need', async () => {
-  const shop = await openShop();
+test('without the setting codes, --name and --code say what they need', async ({ shop }) => {
   for (const words of ['list --name Rex', 'get --code 55']) {
     const result = await shop.run(`inventory ${words}`);
     expect(result).toMatchObject({ code: 2, requests: [] });

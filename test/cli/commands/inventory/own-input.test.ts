@@ -1,30 +1,32 @@
 import { closeSync, linkSync, openSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { changeFile } from '../../../support/changes.ts';
-import { openShop, type ShopRunOptions } from '../../../support/shop.ts';
+import { openShop, type ShopRunOptions, test } from '../../../support/shop.ts';
 
 const counts = 'petId,quantity\n4,1\n5,7\n';
 const refused = 'is what this command reads, and petstock did not write it or it was changed since';
 
 const link = (file: string) => join(dirname(file), 'link.csv');
 
-test.each([
+test.for([
   ['its own name', (file: string) => file],
   ['another spelling', (file: string) => `${dirname(file)}/./counts.csv`],
   ['a symbolic link', (file: string) => symlinkSync(file, link(file)) ?? link(file)],
   ['a hard link', (file: string) => linkSync(file, link(file)) ?? link(file)],
-])('--failed-out never replaces the file that apply reads, with --force neither: %s', async (_what, nameOf) => {
-  const shop = await openShop();
-  const file = changeFile(shop, counts, 'counts.csv');
-  const words = ['inventory', 'apply', file, '--yes', '--failed-out', nameOf(file), '--force'];
-  for (const options of [{}, { terminal: 80, prompts: { confirm: async () => true } }] satisfies ShopRunOptions[]) {
-    const result = await shop.run(words, options);
-    expect(result).toMatchObject({ code: 2, requests: [] });
-    expect(result.stderr.replaceAll(/\s+/g, ' ')).toContain(refused);
-    expect(readFileSync(file, 'utf8')).toBe(counts);
-  }
-});
+] as const)(
+  '--failed-out never replaces the file that apply reads, with --force neither: %s',
+  async ([_what, nameOf], { shop }) => {
+    const file = changeFile(shop, counts, 'counts.csv');
+    const words = ['inventory', 'apply', file, '--yes', '--failed-out', nameOf(file), '--force'];
+    for (const options of [{}, { terminal: 80, prompts: { confirm: async () => true } }] satisfies ShopRunOptions[]) {
+      const result = await shop.run(words, options);
+      expect(result).toMatchObject({ code: 2, requests: [] });
+      expect(result.stderr.replaceAll(/\s+/g, ' ')).toContain(refused);
+      expect(readFileSync(file, 'utf8')).toBe(counts);
+    }
+  },
+);
 
 function opened(file: string): number {
   const descriptor = openSync(file, 'r');
@@ -32,8 +34,7 @@ function opened(file: string): number {
   return descriptor;
 }
 
-test('nor the file that stdin is', async () => {
-  const shop = await openShop();
+test('nor the file that stdin is', async ({ shop }) => {
   const file = changeFile(shop, counts, 'counts.csv');
   const words = ['inventory', 'apply', '-', '--yes', '--failed-out', file, '--force'];
   const result = await shop.run(words, { stdin: counts, stdinDescriptor: opened(file) });
@@ -42,8 +43,7 @@ test('nor the file that stdin is', async () => {
   expect(readFileSync(file, 'utf8')).toBe(counts);
 });
 
-test('nor does count --to replace its codes or its scans', async () => {
-  const shop = await openShop();
+test('nor does count --to replace its codes or its scans', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n55,4\n', 'codes.csv');
   const asCodes = await shop.run(['inventory', 'count', '--new', '--codes', codes, '--to', codes, '--force'], {
     stdin: '55\n',

@@ -1,8 +1,8 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { changeFile, stockOf } from '../../../support/changes.ts';
 import { hang } from '../../../support/scripted-actions.ts';
 import { openShop, type Shop } from '../../../support/shop.ts';
-import { killAt, openTill } from '../../../support/till.ts';
+import { killAt, test } from '../../../support/till.ts';
 
 let shop: Shop;
 let before: ReadonlyMap<string, number>;
@@ -91,8 +91,7 @@ test('a file whose undo was undone counts as applied, and can be undone again', 
   expect(await added()).toEqual([0, 0, 0]);
 });
 
-test('a delta of which nobody knows whether it was written is not added once more', async () => {
-  const till = await openTill();
+test('a delta of which nobody knows whether it was written is not added once more', async ({ till }) => {
   const file = till.file('delivery.csv', 'petId,delta\n1,5\n');
   await killAt(till, hang, `inventory apply ${file} --yes`);
   till.service.sell(1, 1);

@@ -1,11 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { errorJson } from '../../../support/error-json.ts';
 import { sent } from '../../../support/requests.ts';
-import { openShop, type Shop } from '../../../support/shop.ts';
+import { openShop, type Shop, test } from '../../../support/shop.ts';
 
-test('sends one PATCH with the quantity alone, and shows what the service answered', async () => {
-  const shop = await openShop();
+test('sends one PATCH with the quantity alone, and shows what the service answered', async ({ shop }) => {
   const written = await shop.run('inventory set 4 12 --json');
   expect(written.code).toBe(0);
   const run = expect.stringMatching(/^\d{8}T\d{6}Z-\w{4}$/);
@@ -17,8 +16,7 @@ test('sends one PATCH with the quantity alone, and shows what the service answer
 });
 
 describe('ids beyond 2^53', () => {
-  test.each(['9007199254740993', '9223372036854775807'])('%s', async (petId) => {
-    const shop = await openShop();
+  test.for(['9007199254740993', '9223372036854775807'])('%s', async (petId, { shop }) => {
     const result = await shop.run(`inventory set ${petId} 7 -o csv --no-header`);
     expect(sent(result)).toEqual([`PATCH /v1/inventory/${petId} {"quantity":7}`]);
     expect(result.stdout).toMatch(new RegExp(`^${petId},7,`));
@@ -26,21 +24,18 @@ describe('ids beyond 2^53', () => {
   });
 });
 
-test.each(['0', '-9007199254740991'])('the quantity %s goes to the service', async (quantity) => {
-  const shop = await openShop();
+test.for(['0', '-9007199254740991'])('the quantity %s goes to the service', async (quantity, { shop }) => {
   const result = await shop.run(`inventory set 4 ${quantity}`);
   expect(result.code).toBe(0);
   expect(sent(result)).toEqual([`PATCH /v1/inventory/4 {"quantity":${quantity}}`]);
   expect(result.stdout).toMatch(new RegExp(`^4\t${quantity}\tavailable\t\t\\S+-\\w{4}\n$`));
 });
 
-test('a quantity that is none is exit 2 and nothing is sent', async () => {
-  const shop = await openShop();
+test('a quantity that is none is exit 2 and nothing is sent', async ({ shop }) => {
   expect(await shop.run('inventory set 4 +5')).toMatchObject({ code: 2, stdout: '', requests: [] });
 });
 
-test('a pet that the service does not know is exit 9, in words about the pet', async () => {
-  const shop = await openShop();
+test('a pet that the service does not know is exit 9, in words about the pet', async ({ shop }) => {
   const { code, stdout, stderr } = await shop.run('inventory set 4242 1');
   expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
   expect(stderr).toContain('Error: There is no pet 4242 in staging.\nHint: petstock inventory list --env staging\n');
@@ -56,31 +51,27 @@ test("a quantity out of the service's bounds is exit 10, with the service's own 
 });
 
 describe('--expect', () => {
-  test('writes where the stock is that', async () => {
-    const shop = await openShop();
+  test('writes where the stock is that', async ({ shop }) => {
     const result = await shop.run('inventory set 4 12 --expect 39');
     expect(result.code).toBe(0);
     expect(sent(result)).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
   });
 
-  test('is exit 7 and no PATCH where it is not', async () => {
-    const shop = await openShop();
+  test('is exit 7 and no PATCH where it is not', async ({ shop }) => {
     const result = await shop.run('inventory set 4 12 --expect 38');
     expect(result).toMatchObject({ code: 7, stdout: '' });
     expect(sent(result)).toEqual(['GET /v1/inventory']);
     expect(result.stderr).toContain('Error: The stock of pet 4 is 39, not 38; nothing was written.\n');
   });
 
-  test('is exit 9 where there is no such pet, and 0 is a stock', async () => {
-    const shop = await openShop();
+  test('is exit 9 where there is no such pet, and 0 is a stock', async ({ shop }) => {
     expect(await shop.run('inventory set 4242 1 --expect 0')).toMatchObject({ code: 9 });
     expect(await shop.run('inventory set 2 1 --expect 0')).toMatchObject({ code: 0 });
   });
 });
 
 describe('the history', () => {
-  test('has the intent and the outcome, with reason and ref, and never the key', async () => {
-    const shop = await openShop();
+  test('has the intent and the outcome, with reason and ref, and never the key', async ({ shop }) => {
     await shop.run([
       'inventory',
       'set',
@@ -120,16 +111,14 @@ describe('the history', () => {
     expect(unknown).toMatchObject({ state: 'incomplete', counts: { unknown: 1 } });
   });
 
-  test('takes what never reached the service for failed, not for unknown', async () => {
-    const shop = await openShop();
+  test('takes what never reached the service for failed, not for unknown', async ({ shop }) => {
     const down = await shop.run('inventory set 4 3', { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' } });
     expect(down.code).toBe(5);
     expect(down.stderr).not.toContain('not known');
     expect(await outcomes(shop)).toEqual(['failed']);
   });
 
-  test("that can't be written stops the change before it is sent", async () => {
-    const shop = await openShop();
+  test("that can't be written stops the change before it is sent", async ({ shop }) => {
     const state = '/dev/null/state';
     const result = await shop.run('inventory set 4 12', { folders: { ...shop.folders, state } });
     expect(result).toMatchObject({ code: 1, requests: [] });
@@ -173,8 +162,7 @@ describe('Ctrl-C', () => {
 });
 
 describe('confirm = always', () => {
-  test('asks on a terminal and writes on yes', async () => {
-    const shop = await openShop();
+  test('asks on a terminal and writes on yes', async ({ shop }) => {
     await shop.run('config set confirm always');
     const questions: string[] = [];
     const confirm = async (question: string) => questions.push(question) > 0;
@@ -184,8 +172,7 @@ describe('confirm = always', () => {
     expect(sent(result)).toEqual(['GET /v1/inventory', 'GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
   });
 
-  test('is exit 2 on no, and off a terminal without --yes', async () => {
-    const shop = await openShop();
+  test('is exit 2 on no, and off a terminal without --yes', async ({ shop }) => {
     await shop.run('config set confirm always');
     const no = await shop.run('inventory set 4 12', { terminal: 80, prompts: { confirm: async () => false } });
     expect(no.code).toBe(2);

@@ -1,17 +1,15 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { sent } from '../../../support/requests.ts';
-import { openShop } from '../../../support/shop.ts';
+import { test } from '../../../support/shop.ts';
 
-test('get shows several pets in the order asked, from one GET', async () => {
-  const shop = await openShop();
+test('get shows several pets in the order asked, from one GET', async ({ shop }) => {
   const result = await shop.run('inventory get 8 4 9007199254740993 4');
   expect(result.code).toBe(0);
   expect(result.stdout.split('\n').map((line) => line.split('\t')[0])).toEqual(['8', '4', '9007199254740993', '4', '']);
   expect(sent(result)).toEqual(['GET /v1/inventory']);
 });
 
-test('get of several is an array in JSON and a line each in NDJSON, of one an object', async () => {
-  const shop = await openShop();
+test('get of several is an array in JSON and a line each in NDJSON, of one an object', async ({ shop }) => {
   const four = '{"petId":4,"quantity":39,"status":"available"}';
   const five = '{"petId":5,"quantity":1,"status":"available"}';
   expect((await shop.run('inventory get 4 --json')).stdout).toBe(`${four}\n`);
@@ -19,21 +17,18 @@ test('get of several is an array in JSON and a line each in NDJSON, of one an ob
   expect((await shop.run('inventory get 5 4 -o ndjson')).stdout).toBe(`${five}\n${four}\n`);
 });
 
-test('get shows those that are there, then is exit 9', async () => {
-  const shop = await openShop();
+test('get shows those that are there, then is exit 9', async ({ shop }) => {
   const result = await shop.run('inventory get 777 4 778');
   expect(result).toMatchObject({ code: 9, stdout: '4\t39\tavailable\n' });
   expect(result.stderr).toContain('Error: There are no pets 777 and 778 in staging.\n');
   expect(await shop.run('inventory get 777 778 --json')).toMatchObject({ code: 9, stdout: '[]\n' });
 });
 
-test('get sends nothing where one of the ids makes no sense', async () => {
-  const shop = await openShop();
+test('get sends nothing where one of the ids makes no sense', async ({ shop }) => {
   expect(await shop.run('inventory get 4 x')).toMatchObject({ code: 2, stdout: '', requests: [] });
 });
 
-test('set of several is one run with the report of apply, and is taken back as one', async () => {
-  const shop = await openShop();
+test('set of several is one run with the report of apply, and is taken back as one', async ({ shop }) => {
   const result = await shop.run('inventory set 4=12 5=9 1=12 --yes --json --reason count');
   expect(result.code).toBe(0);
   expect(sent(result)[0]).toBe('GET /v1/inventory');
@@ -54,8 +49,7 @@ test('set of several is one run with the report of apply, and is taken back as o
   expect((await shop.run('inventory get 4 5')).stdout).toBe('4\t39\tavailable\n5\t1\tavailable\n');
 });
 
-test('set of several asks on a terminal, and elsewhere sends nothing without --yes', async () => {
-  const shop = await openShop();
+test('set of several asks on a terminal, and elsewhere sends nothing without --yes', async ({ shop }) => {
   const questions: string[] = [];
   const refused = await shop.run('inventory set 4=12 5=9', {
     terminal: 80,
@@ -73,8 +67,7 @@ test('set of several asks on a terminal, and elsewhere sends nothing without --y
   expect(piped.stderr).toContain('Hint: petstock inventory set 4=12 5=9 --env staging --dry-run\n');
 });
 
-test('set of several keeps to the guards and writes nothing in a dry run', async () => {
-  const shop = await openShop();
+test('set of several keeps to the guards and writes nothing in a dry run', async ({ shop }) => {
   const guarded = await shop.run('inventory set 4=0 1=0 --max-zero 1 --yes');
   expect(guarded.code).toBe(2);
   expect(guarded.stderr).toContain('max-zero allows 1');
@@ -86,8 +79,7 @@ test('set of several keeps to the guards and writes nothing in a dry run', async
   for (const result of [guarded, dry]) expect(sent(result)).toEqual(['GET /v1/inventory']);
 });
 
-test('one pet as petId=quantity is one request, and prints a run', async () => {
-  const shop = await openShop();
+test('one pet as petId=quantity is one request, and prints a run', async ({ shop }) => {
   const result = await shop.run('inventory set 4=-2 --json');
   expect(result.code).toBe(0);
   expect(JSON.parse(result.stdout)).toMatchObject({
@@ -97,15 +89,14 @@ test('one pet as petId=quantity is one request, and prints a run', async () => {
   expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity":-2}']);
 });
 
-test('a pet that is not there keeps all of them from being written', async () => {
-  const shop = await openShop();
+test('a pet that is not there keeps all of them from being written', async ({ shop }) => {
   const result = await shop.run('inventory set 4=12 777=9 --yes');
   expect(result.code).toBe(9);
   expect(result.stderr).toContain('Error: There is no pet 777 in staging; nothing was written.\n');
   expect(sent(result)).toEqual(['GET /v1/inventory']);
 });
 
-test.each([
+test.for([
   ['4=12 4=13', 'Pet 4 is there twice'],
   ['4=12 04=13', 'Pet 4 is there twice'],
   ['4=12 5', '"5" has no stock'],
@@ -115,15 +106,13 @@ test.each([
   ['4=1=2', '"1=2"'],
   ['4', 'Missing required argument "quantity"'],
   ['4=12 5=9 --expect 3', '--expect is about one pet'],
-])('set %s is exit 2, with nothing sent', async (operands, said) => {
-  const shop = await openShop();
+] as const)('set %s is exit 2, with nothing sent', async ([operands, said], { shop }) => {
   const result = await shop.run(`inventory set ${operands} --yes`);
   expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
   expect(result.stderr).toContain(said);
 });
 
-test('--low lists what is available and at or below low-stock, beside the other filters', async () => {
-  const shop = await openShop();
+test('--low lists what is available and at or below low-stock, beside the other filters', async ({ shop }) => {
   const all = (await shop.run('inventory list')).stdout.trim().split('\n');
   const low = (most: number) =>
     all.filter((line) => line.endsWith('\tavailable') && Number(line.split('\t')[1]) <= most).join('\n');

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { changeFile, withReport } from '../../../support/changes.ts';
 import { errorJson } from '../../../support/error-json.ts';
 import { type Action, type ScriptedService, scriptedService } from '../../../support/scripted-service.ts';
-import { openShop, type Shop, type ShopRunOptions } from '../../../support/shop.ts';
+import { openShop, type Shop, type ShopRunOptions, test } from '../../../support/shop.ts';
 
 /** Pets 1, 2 and 3 with 10 each; of pet 2 the service gives what the test says. */
 async function shopWith(given: string): Promise<{ readonly shop: Shop; readonly service: ScriptedService; run: Run }> {
@@ -97,8 +97,7 @@ test.each(['inventory get 1 99 2', 'inventory list --pet 1,99,2', 'inventory lis
   },
 );
 
-test('what is not there is named on a terminal too, beside more unreadable pets than it shows', async () => {
-  const shop = await openShop();
+test('what is not there is named on a terminal too, beside more unreadable pets than it shows', async ({ shop }) => {
   const service = await scriptedService();
   const items = Array.from({ length: 25 }, (_, index) => `{"petId":${index},"quantity":0.5,"status":"sold"}`);
   service.always('GET', ({ answer }) => answer(200, `[${items.join()}]`));
@@ -161,8 +160,7 @@ test.each([
   });
 });
 
-test('more than a thousand are another shape: nothing is shown', async () => {
-  const shop = await openShop();
+test('more than a thousand are another shape: nothing is shown', async ({ shop }) => {
   const service = await scriptedService();
   const items = Array.from({ length: 1001 }, (_, index) => `{"petId":${index},"quantity":0.5,"status":"sold"}`);
   service.always('GET', ({ answer }) => answer(200, `[${items.join()}]`));
@@ -221,8 +219,7 @@ test('set of several and count leave that row alone', async () => {
   expect([service.stockOf(1), service.stockOf(2), service.stockOf(3)]).toEqual([4, 10, 0]);
 });
 
-test('a resume and an undo name it', async () => {
-  const shop = await openShop();
+test('a resume and an undo name it', async ({ shop }) => {
   const service = await scriptedService();
   const run = (command: string, stdin?: string) => shop.run(command, { env: service.env, stdin });
   const written = withReport(await run('inventory apply - --yes --json', 'petId,quantity\n2,11\n3,11\n'));

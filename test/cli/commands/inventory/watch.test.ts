@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
 import type { TestClock } from '../../../support/clock.ts';
 import type { RunResult } from '../../../support/context.ts';
 import { type ScriptedService, scriptedService } from '../../../support/scripted-service.ts';
-import { openShop, type ShopRunOptions } from '../../../support/shop.ts';
+import { openShop, type ShopRunOptions, test } from '../../../support/shop.ts';
 
 interface Watched extends RunResult {
   readonly lines: readonly Readonly<Record<string, unknown>>[];
@@ -198,8 +198,7 @@ test('it takes no more than a tenth of the limit, and says once that it is slowe
   expect((await free.run('inventory watch --interval 1 --for 86400 -q')).requests.length).toBeLessThanOrEqual(100);
 });
 
-test('a connection that is refused is said once, and when the service is there again', async () => {
-  const shop = await openShop();
+test('a connection that is refused is said once, and when the service is there again', async ({ shop }) => {
   let looks = 0;
   const result = await shop.run('inventory watch --for 60', {
     around: async (send) => {
@@ -213,8 +212,7 @@ test('a connection that is refused is said once, and when the service is there a
   expect(result.stderr.match(/answers again, after 30 s/g)).toHaveLength(1);
 });
 
-test('a machine that was suspended is looked at once, at once', async () => {
-  const shop = await openShop();
+test('a machine that was suspended is looked at once, at once', async ({ shop }) => {
   const times: number[] = [];
   let sleeps = 0;
   const clock = {

@@ -1,12 +1,11 @@
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { changeFile } from '../../../../support/changes.ts';
-import { openShop } from '../../../../support/shop.ts';
+import { test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, sessionsIn, writes } from './count-rig.ts';
 
-test('codes are text: leading zeros count, and several may stand for one pet', async () => {
-  const shop = await openShop();
+test('codes are text: leading zeros count, and several may stand for one pet', async ({ shop }) => {
   const codes = changeFile(shop, 'petId;Bar Code;name\n4;004;Rex\n4;4006381333931;\n5;AB 12 x2;\n', 'codes.csv');
   const result = await count(shop, '004\n4006381333931\nAB 12 x2\n4\n', `--yes --json --codes ${codes}`);
   expect(result.code).toBe(0);
@@ -17,8 +16,9 @@ test('codes are text: leading zeros count, and several may stand for one pet', a
   ]);
 });
 
-test('names of --codes are in the plan, in its question, and in the report, without the setting too', async () => {
-  const shop = await openShop();
+test('names of --codes are in the plan, in its question, and in the report, without the setting too', async ({
+  shop,
+}) => {
   const codes = changeFile(shop, 'code,petId,name\n004,4,Rex\n005,5,Lady\n', 'codes.csv');
   const asked: string[] = [];
   const confirm = async (question: string) => asked.push(question) > 0;
@@ -34,8 +34,7 @@ test('names of --codes are in the plan, in its question, and in the report, with
   expect(asked.at(-1)).toContain('Pet 4 Rex in staging: 1 → 2');
 });
 
-test('a file of codes with faults is refused, with all of them', async () => {
-  const shop = await openShop();
+test('a file of codes with faults is refused, with all of them', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n007,4\n007,5\n,6\n-,7\n8,x\n', 'codes.csv');
   const result = await count(shop, '4\n', `--yes --codes ${codes}`);
   expect(result).toMatchObject({ code: 2, requests: [] });
@@ -46,8 +45,9 @@ test('a file of codes with faults is refused, with all of them', async () => {
   }
 });
 
-test('a code of --codes whose pet the service lacks is named with its pet, at a terminal and in a script', async () => {
-  const shop = await openShop();
+test('a code of --codes whose pet the service lacks is named with its pet, at a terminal and in a script', async ({
+  shop,
+}) => {
   const codes = changeFile(shop, 'code,petId\n55,99999\n56,99999\n', 'codes.csv');
   const script = await count(shop, '4\n55 x2\n56\n99998\n', `--yes --codes ${codes}`);
   expect(script.code).toBe(8);
@@ -60,16 +60,16 @@ test('a code of --codes whose pet the service lacks is named with its pet, at a 
   );
 });
 
-test('--codes takes no folder', async () => {
-  const shop = await openShop();
+test('--codes takes no folder', async ({ shop }) => {
   const folder = dirname(changeFile(shop, 'code,petId\n55,4\n', 'codes.csv'));
   const result = await count(shop, '4\n', `--yes --codes ${folder}`);
   expect(result).toMatchObject({ code: 2, requests: [] });
   expect(result.stderr).toContain(`${folder} is a folder, not a file`);
 });
 
-test('what a scanner puts around a code changes nothing: STX and ETX, the GS of GS1, a TAB, the kind of the code', async () => {
-  const shop = await openShop();
+test('what a scanner puts around a code changes nothing: STX and ETX, the GS of GS1, a TAB, the kind of the code', async ({
+  shop,
+}) => {
   const codes = changeFile(shop, 'code,petId\n4006381333931,4\n0109506000134352\x1d10AB,5\n', 'codes.csv');
   const scans = [
     '\x024006381333931\x03',
@@ -85,8 +85,7 @@ test('what a scanner puts around a code changes nothing: STX and ETX, the GS of 
   expect(writes(result)).toEqual(['4 {"quantity":5}', '5 {"quantity":3}']);
 });
 
-test('a backspace or an escape in a scan is never taken for less than it is, and can be seen', async () => {
-  const shop = await openShop();
+test('a backspace or an escape in a scan is never taken for less than it is, and can be seen', async ({ shop }) => {
   const result = await count(shop, '4\n8\b4\n\x1b84\n\x1b[A\n4\x7f\n= 4 1\n', '--yes');
   expect(result.code).toBe(8);
   expect(writes(result)).toEqual(['4 {"quantity":1}']);
@@ -94,8 +93,7 @@ test('a backspace or an escape in a scan is never taken for less than it is, and
   for (const code of ['8␈4', '␛84', '␛\\[A', '4␡']) expect(result.stderr).toMatch(new RegExp(`\n  │ ${code} +1\n`));
 });
 
-test('a session keeps its bar codes: it goes on without the file, and a merge has those of all', async () => {
-  const shop = await openShop();
+test('a session keeps its bar codes: it goes on without the file, and a merge has those of all', async ({ shop }) => {
   const [one, two] = ['code,petId,name\n55,4,Rex\n', 'code,petId\n66,5\n'].map((text, index) =>
     changeFile(shop, text, `codes-${index}.csv`),
   );
@@ -111,8 +109,7 @@ test('a session keeps its bar codes: it goes on without the file, and a merge ha
   expect(writes(merged)).toEqual(['4 {"quantity":3}', '5 {"quantity":4}']);
 });
 
-test('the setting codes counts where no --codes is given, and a file that has moved is said', async () => {
-  const shop = await openShop();
+test('the setting codes counts where no --codes is given, and a file that has moved is said', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n55,4,Rex\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   const typed = await count(shop, '55\ndone\n', '--dry-run', person);
@@ -124,27 +121,24 @@ test('the setting codes counts where no --codes is given, and a file that has mo
   expect(writes(moved)).toEqual(['4 {"quantity":2}']);
 });
 
-test.each([
+test.for([
   ['4.00638E+12', 'looks like a code that a spreadsheet rounded'],
   ['4006381000000000000', 'looks like a code that a spreadsheet rounded'],
   ['8\b4', "can't be scanned"],
   ['9'.repeat(201), 'a code has at most 200 characters'],
   ['done', 'it has a meaning in a count'],
-])('a code that nobody can scan is refused: %j', async (code, why) => {
-  const shop = await openShop();
+] as const)('a code that nobody can scan is refused: %j', async ([code, why], { shop }) => {
   const result = await count(shop, '4\n', `--yes --codes ${changeFile(shop, `code,petId\n${code},4\n`, 'codes.csv')}`);
   expect(result).toMatchObject({ code: 2, requests: [] });
   expect(result.stderr).toContain(why);
 });
 
-test('what a terminal puts around a paste is no part of the first scan', async () => {
-  const shop = await openShop();
+test('what a terminal puts around a paste is no part of the first scan', async ({ shop }) => {
   const { stderr } = await count(shop, '\x1b[200~4\n4\x1b[201~\ndone\n', '--dry-run', person);
   expect(stderr).toContain('2 units, 1 pet > ');
 });
 
-test('a word at the prompt is no goods: it is not counted, and said to be none', async () => {
-  const shop = await openShop();
+test('a word at the prompt is no goods: it is not counted, and said to be none', async ({ shop }) => {
   const { stderr, code } = await count(shop, '4\nundo\nrex the dog\ndone\n', '', person);
   expect(code).toBe(0);
   expect(stderr).toContain("'undo' is no pet and no code: not counted. - takes back, help shows more\n");

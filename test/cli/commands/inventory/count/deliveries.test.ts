@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { stockOf } from '../../../../support/changes.ts';
-import { openShop } from '../../../../support/shop.ts';
+import { test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, statesIn, writes } from './count-rig.ts';
 
-test('--add adds what is scanned to the stock of the end, and --take takes it away', async () => {
-  const shop = await openShop();
+test('--add adds what is scanned to the stock of the end, and --take takes it away', async ({ shop }) => {
   const added = await count(shop, '4 x3\n5\n', '--add --yes --json');
   expect(added.code).toBe(0);
   expect(writes(added)).toEqual(['4 {"quantity":42}', '5 {"quantity":2}']);
@@ -18,8 +17,7 @@ test('--add adds what is scanned to the stock of the end, and --take takes it aw
   expect(await count(shop, '4\n', '--add --all --yes')).toMatchObject({ code: 2, requests: [] });
 });
 
-test('the prompt says which of them it is, and nothing is said of what was not scanned', async () => {
-  const shop = await openShop();
+test('the prompt says which of them it is, and nothing is said of what was not scanned', async ({ shop }) => {
   const { stderr } = await count(shop, '4 x3\ndone\n', '--add', person);
   expect(stderr).toContain('It is a count of what came in (--add). Scan');
   expect(stderr).toContain('3 units in, 1 pet > ');
@@ -27,8 +25,7 @@ test('the prompt says which of them it is, and nothing is said of what was not s
   expect((await count(shop, '4\ndone\n', '--take --new', person)).stderr).toContain('1 unit out, 1 pet > ');
 });
 
-test('--to writes deltas, which apply adds', async () => {
-  const shop = await openShop();
+test('--to writes deltas, which apply adds', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'delivery.csv');
   expect((await count(shop, '4 x3\n', `--take --to ${file}`)).code).toBe(0);
   expect(readFileSync(file, 'utf8')).toBe('petId,status,expected,quantity,delta,reason,ref\n4,,,,-3,scanned out,\n');
@@ -36,8 +33,7 @@ test('--to writes deltas, which apply adds', async () => {
   expect((await stockOf(shop)).get('4')).toBe(36);
 });
 
-test('a session goes on as what it is, and two of different kinds are not merged', async () => {
-  const shop = await openShop();
+test('a session goes on as what it is, and two of different kinds are not merged', async ({ shop }) => {
   await count(shop, '4 x2\n', '--add --yes --max-changes 0');
   const name = await sessionIn(shop);
   const refused = await count(shop, '4\n', '--take --yes');
@@ -57,8 +53,7 @@ test('a session goes on as what it is, and two of different kinds are not merged
   expect(writes(await count(shop, '4\n', `${name} --yes --json`))).toEqual(['4 {"quantity":42}']);
 });
 
-test('a dry run leaves a session as it was: looking first counts nothing twice', async () => {
-  const shop = await openShop();
+test('a dry run leaves a session as it was: looking first counts nothing twice', async ({ shop }) => {
   await count(shop, '4 x2\n', '--yes --max-changes 0');
   const name = await sessionIn(shop);
   for (const options of [{}, person]) {
@@ -70,8 +65,7 @@ test('a dry run leaves a session as it was: looking first counts nothing twice',
   expect(writes(await count(shop, '', `${name} --yes --json`))).toEqual(['4 {"quantity":2}']);
 });
 
-test('a dry run of a merge at a terminal merges nothing', async () => {
-  const shop = await openShop();
+test('a dry run of a merge at a terminal merges nothing', async ({ shop }) => {
   await count(shop, '4\n', '--yes --max-changes 0');
   await count(shop, '5 x2\n', '--new --yes --max-changes 0');
   const names = JSON.parse((await shop.run('inventory count --list --json')).stdout).map(
@@ -81,8 +75,7 @@ test('a dry run of a merge at a terminal merges nothing', async () => {
   expect(await statesIn(shop)).toEqual(['open', 'open']);
 });
 
-test('a dry run at a terminal says which session has what was scanned', async () => {
-  const shop = await openShop();
+test('a dry run at a terminal says which session has what was scanned', async ({ shop }) => {
   const look = await count(shop, '4 x2\ndone\n', '--take --dry-run', person);
   const name = await sessionIn(shop);
   expect(look.stderr).toContain(

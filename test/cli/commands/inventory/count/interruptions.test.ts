@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { InterruptedError } from '../../../../../src/shared/errors.ts';
 import { loadEngine } from '../../../../../src/state/sqlite/engine.ts';
 import { stockOf } from '../../../../support/changes.ts';
-import { openShop, type Shop } from '../../../../support/shop.ts';
+import { openShop, type Shop, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
 
-test('Ctrl-C keeps the session, and says how to go on', async () => {
-  const shop = await openShop();
+test('Ctrl-C keeps the session, and says how to go on', async ({ shop }) => {
   const abort = new AbortController();
   const stopped = await count(shop, '4\n4\n4\n4\n4\n4\n', '', {
     ...person,
@@ -27,8 +26,7 @@ test('Ctrl-C keeps the session, and says how to go on', async () => {
   expect(writes(on)).toEqual([`4 {"quantity":${Number(units) + 1}}`]);
 });
 
-test('Ctrl-C before the first scan keeps no session', async () => {
-  const shop = await openShop();
+test('Ctrl-C before the first scan keeps no session', async ({ shop }) => {
   const abort = new AbortController();
   const stopped = await count(shop, '\n\n\n', '', {
     ...person,
@@ -75,36 +73,37 @@ async function killedCount(shop: Shop, lines: string, args: string): Promise<str
   return sessionIn(shop);
 }
 
-test('a crash once its run has begun: the session finds the run, and makes no other one', async () => {
-  const shop = await openShop();
+test('a crash once its run has begun: the session finds the run, and makes no other one', async ({ shop }) => {
   const session = await killedCount(shop, '4 x2\n', '--yes');
   const on = await count(shop, '4\n', `${session} --yes`);
   expect(on).toMatchObject({ code: 2, requests: [] });
   expect(on.stderr).toMatch(/Error: Session \w{4} was applied, (by run|and run) \S+/);
 });
 
-test.each([
+test.for([
   ['at once after its run began', true],
   ['before its session knew of the run', false],
-])('a delivery whose process died is not added again, by a merge or after a prune: %s', async (_when, knows) => {
-  const shop = await openShop();
-  const stock = (await stockOf(shop)).get('4') ?? 0;
-  const session = await killedCount(shop, '4 x5\n', '--new --add --yes');
-  shop.clock.advance(60_000);
-  const { DatabaseSync } = await loadEngine();
-  const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
-  if (!knows) database.exec('UPDATE counts SET ended = NULL');
-  database.close();
-  expect((await count(shop, '8\n', '--new --add --yes --max-changes 0')).code).toBe(2);
-  const [other] = (await sessionsIn(shop)).filter((name) => name !== session);
-  const merged = await count(shop, '', `--merge ${session} ${other} --yes`);
-  expect(merged).toMatchObject({ code: 2, requests: [] });
-  expect((await shop.run('inventory apply --resume latest --yes')).code).toBe(0);
-  expect(await statesIn(shop)).toEqual(['applied', 'open']);
-  expect((await shop.run('history prune --keep 0 --yes')).code).toBe(0);
-  expect((await count(shop, '', `${session} --yes`)).code).toBe(2);
-  expect((await stockOf(shop)).get('4')).toBe(stock + 5);
-});
+] as const)(
+  'a delivery whose process died is not added again, by a merge or after a prune: %s',
+  async ([_when, knows], { shop }) => {
+    const stock = (await stockOf(shop)).get('4') ?? 0;
+    const session = await killedCount(shop, '4 x5\n', '--new --add --yes');
+    shop.clock.advance(60_000);
+    const { DatabaseSync } = await loadEngine();
+    const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
+    if (!knows) database.exec('UPDATE counts SET ended = NULL');
+    database.close();
+    expect((await count(shop, '8\n', '--new --add --yes --max-changes 0')).code).toBe(2);
+    const [other] = (await sessionsIn(shop)).filter((name) => name !== session);
+    const merged = await count(shop, '', `--merge ${session} ${other} --yes`);
+    expect(merged).toMatchObject({ code: 2, requests: [] });
+    expect((await shop.run('inventory apply --resume latest --yes')).code).toBe(0);
+    expect(await statesIn(shop)).toEqual(['applied', 'open']);
+    expect((await shop.run('history prune --keep 0 --yes')).code).toBe(0);
+    expect((await count(shop, '', `${session} --yes`)).code).toBe(2);
+    expect((await stockOf(shop)).get('4')).toBe(stock + 5);
+  },
+);
 
 test('without the service the count goes on, and the pets are looked at in the end', async () => {
   const shop = await openShop({ faults: ['GET /inventory:first=9:status=503'] });
@@ -116,8 +115,7 @@ test('without the service the count goes on, and the pets are looked at in the e
   expect(result.code).toBe(8);
 });
 
-test('a key that is refused is said before anything is scanned', async () => {
-  const shop = await openShop();
+test('a key that is refused is said before anything is scanned', async ({ shop }) => {
   const env = { ...person.env, PETSTOCK_API_KEY_STAGING: 'psk_0123456789abcdefghijklmnopqrst' };
   expect(await count(shop, '4\n', '', { ...person, env })).toMatchObject({ code: 4 });
   expect((await count(shop, '4\ndone\n', '', person)).code).toBe(0);

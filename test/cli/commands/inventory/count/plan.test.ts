@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { changeFile, stockOf } from '../../../../support/changes.ts';
-import { openShop } from '../../../../support/shop.ts';
+import { openShop, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, writes } from './count-rig.ts';
 
 test('--all sets what was not scanned to 0, guarded by max-zero, and never beside an unknown code', async () => {
@@ -20,8 +20,7 @@ test('--all sets what was not scanned to 0, guarded by max-zero, and never besid
   expect((await stockOf(shop)).get('1')).toBe(1);
 });
 
-test('--to writes a change file with what is expected, and no stock', async () => {
-  const shop = await openShop();
+test('--to writes a change file with what is expected, and no stock', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'counted.csv');
   const result = await count(shop, '4\n1 x12\n', `--to ${file}`);
   expect(result).toMatchObject({ code: 0, stdout: '' });
@@ -34,8 +33,7 @@ test('--to writes a change file with what is expected, and no stock', async () =
   expect((await count(shop, '4\n', '--to counted.json')).code).toBe(2);
   writeFileSync(file, 'mine\n');
   expect((await count(shop, '4\n', `--to ${file}`)).code).toBe(2);
-  const toStdout = await shop.run('inventory count --to -', { stdin: '4\n' });
-  expect(toStdout).toMatchObject({
+  expect(await shop.run('inventory count --to -', { stdin: '4\n' })).toMatchObject({
     code: 0,
     stdout: 'petId,status,expected,quantity,reason,ref\n4,,1,1,stock-take,\n',
   });
@@ -53,8 +51,7 @@ test('--to keeps to --max-changes and --max-zero', async () => {
   expect((await count(shop, '1\n', `--new --to ${file} --all --max-zero 4`)).code).toBe(0);
 });
 
-test('for production its name has to be typed', async () => {
-  const shop = await openShop();
+test('for production its name has to be typed', async ({ shop }) => {
   const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
   const env = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: key };
   const prompts = { text: async () => 'yes' };

@@ -1,10 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { changeFile, stockOf } from '../../../../support/changes.ts';
-import { openShop } from '../../../../support/shop.ts';
+import { openShop, test } from '../../../../support/shop.ts';
 import { count, sessionIn, statesIn, writes } from './count-rig.ts';
 
-test('what is scanned becomes the stock', async () => {
-  const shop = await openShop();
+test('what is scanned becomes the stock', async ({ shop }) => {
   const result = await count(shop, '4\n4\n5 x3\n8*2\n-\n= 1 12\n\ndone\n7\n');
   expect(result.code).toBe(0);
   expect(result.report).toMatchObject({
@@ -21,8 +20,7 @@ test('what is scanned becomes the stock', async () => {
   expect(result.requests).toHaveLength(3);
 });
 
-test('it is a run of the history, and can be taken back', async () => {
-  const shop = await openShop();
+test('it is a run of the history, and can be taken back', async ({ shop }) => {
   const before = await stockOf(shop);
   expect((await count(shop, '4\n')).code).toBe(0);
   const [run] = JSON.parse((await shop.run('history list --json')).stdout);
@@ -31,23 +29,20 @@ test('it is a run of the history, and can be taken back', async () => {
   expect(await stockOf(shop)).toEqual(before);
 });
 
-test('every digit of an id counts, and an int64 is counted', async () => {
-  const shop = await openShop();
+test('every digit of an id counts, and an int64 is counted', async ({ shop }) => {
   const { stdout } = await count(shop, '9007199254740993 x2\n9223372036854775807\n');
   expect(stdout).toContain('"petId":9007199254740993,');
   expect(stdout).toContain('"petId":9223372036854775807,');
 });
 
-test('without a terminal, --yes or --to is needed before anything is read or sent', async () => {
-  const shop = await openShop();
+test('without a terminal, --yes or --to is needed before anything is read or sent', async ({ shop }) => {
   const result = await count(shop, '4\n', '');
   expect(result).toMatchObject({ code: 2, requests: [], stdout: '' });
   expect(result.stderr).toMatch(/Confirmation required.*\nHint: petstock inventory count --dry-run/);
   expect(await statesIn(shop)).toEqual([]);
 });
 
-test('what is not known is kept apart, listed, and not written: exit 8', async () => {
-  const shop = await openShop();
+test('what is not known is kept apart, listed, and not written: exit 8', async ({ shop }) => {
   const result = await count(shop, '4\n004\n004\n777777\nfoo x2\n4 x0\n');
   expect(result.code).toBe(8);
   expect(writes(result)).toEqual(['4 {"quantity":1}']);
@@ -57,8 +52,7 @@ test('what is not known is kept apart, listed, and not written: exit 8', async (
   expect(result.stderr.trimEnd().split('\n').at(-1)).toMatch(/Not counted: 6 units of 4 unknown codes/);
 });
 
-test('where nothing is known nothing is written, and the session stays', async () => {
-  const shop = await openShop();
+test('where nothing is known nothing is written, and the session stays', async ({ shop }) => {
   expect(await count(shop, 'foo\n')).toMatchObject({ code: 9 });
   const codes = changeFile(shop, 'code,petId\nfoo,4\n', 'codes.csv');
   const later = await count(shop, '', `${await sessionIn(shop)} --yes --json --codes ${codes}`);
@@ -66,8 +60,7 @@ test('where nothing is known nothing is written, and the session stays', async (
   expect(writes(later)).toEqual(['4 {"quantity":1}']);
 });
 
-test('a dry run of what comes through a pipe leaves nothing behind', async () => {
-  const shop = await openShop();
+test('a dry run of what comes through a pipe leaves nothing behind', async ({ shop }) => {
   const result = await count(shop, '4\n', '--dry-run --exit-code');
   expect(result.code).toBe(3);
   expect(writes(result)).toEqual([]);
@@ -89,8 +82,9 @@ test('nothing counted is refused, whatever --yes and --all say, and leaves nothi
   expect((await count(shop, '1\n')).code).toBe(0);
 });
 
-test('scans that come through a pipe to a terminal: what is unknown stays, once, and the sum is drawn', async () => {
-  const shop = await openShop();
+test('scans that come through a pipe to a terminal: what is unknown stays, once, and the sum is drawn', async ({
+  shop,
+}) => {
   const options = { terminal: 80, terminals: ['stdout', 'stderr'], env: { NO_COLOR: '1' } } as const;
   const { stderr } = await count(shop, '4\nfoo\n4\nfoo\n\n4\n', '--yes', options);
   expect(stderr.match(/foo: 1 kept apart, no known code/g)).toHaveLength(1);
@@ -103,8 +97,7 @@ test('scans that come through a pipe to a terminal: what is unknown stays, once,
   );
 });
 
-test('what is said of unknown codes does not depend on how the input ends', async () => {
-  const shop = await openShop();
+test('what is said of unknown codes does not depend on how the input ends', async ({ shop }) => {
   for (const flag of ['', ' -q', ' --json']) {
     const [first, ...others] = await Promise.all(
       ['foo', 'foo\n', 'foo\ndone\n', 'foo\ndone', 'foo\n\ndone\n4\n'].map(async (tail) => {

@@ -1,13 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { LineEditor } from '../../../../../src/cli/commands/inventory/count/typed-lines.ts';
 import { changeFile } from '../../../../support/changes.ts';
 import fc from '../../../../support/seeded-fast-check.ts';
-import { openShop } from '../../../../support/shop.ts';
+import { openShop, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, writes } from './count-rig.ts';
 
-test('a person sees the sum, hears what is unknown, and is asked', async () => {
-  const shop = await openShop();
+test('a person sees the sum, hears what is unknown, and is asked', async ({ shop }) => {
   const questions: string[] = [];
   const confirm = async (question: string) => questions.push(question) > 0;
   const result = await count(shop, '4\n4 x2\n777777\n-\n\ndone\n', '', { ...person, prompts: { confirm } });
@@ -21,8 +20,7 @@ test('a person sees the sum, hears what is unknown, and is asked', async () => {
   expect(result.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PATCH']);
 });
 
-test('at 40 columns no line of it is longer, whatever the code', async () => {
-  const shop = await openShop();
+test('at 40 columns no line of it is longer, whatever the code', async ({ shop }) => {
   const long = `${'9'.repeat(60)}\n4\n9223372036854775807 x99999\n\ndone\n`;
   const { stderr } = await count(shop, long, '--dry-run', { ...person, terminal: 40 });
   const lines = stderr.split(/\n|(?<= > )/).map((line) => line.replace('\x07', ''));
@@ -31,23 +29,20 @@ test('at 40 columns no line of it is longer, whatever the code', async () => {
   expect(drawn.filter((line) => line.length > 40 && !/^(Error|Hint|Rate limit|Warning): /.test(line))).toEqual([]);
 });
 
-test('at 60 columns a line that is mistyped says what is wrong with it', async () => {
-  const shop = await openShop();
+test('at 60 columns a line that is mistyped says what is wrong with it', async ({ shop }) => {
   const { stderr } = await count(shop, '= 4\n4 x0\n4*9999999999\ndone\n', '--dry-run', { ...person, terminal: 60 });
   expect(stderr).toContain('= 4: 1 kept apart, write = 42 7 to set pet 42 to 7\n');
   expect(stderr).toContain('4 x0: 1 kept apart, write 1 to 99,999 units\n');
 });
 
-test('TERM=dumb: plain lines with the sum, and nothing is drawn', async () => {
-  const shop = await openShop();
+test('TERM=dumb: plain lines with the sum, and nothing is drawn', async ({ shop }) => {
   const { stderr } = await count(shop, '4\n777777\ndone\n', '--yes', { ...person, env: { TERM: 'dumb' } });
   expect(stderr).toContain('\n4: 1. Sum: 1 unit, 1 pet\n');
   expect(stderr).toContain('kept apart, there is no such pet. Sum: 1 unit, 1 pet, 1 unknown\n');
   expect(stderr.replace('\x07', '')).not.toMatch(/ > |[\x00-\x09\x0b-\x1f]/);
 });
 
-test('no is no: the session stays, and a person is asked to go on with it', async () => {
-  const shop = await openShop();
+test('no is no: the session stays, and a person is asked to go on with it', async ({ shop }) => {
   const no = await count(shop, '4\ndone\n', '', { ...person, prompts: { confirm: async () => false } });
   expect(no).toMatchObject({ code: 2 });
   const name = await sessionIn(shop);
@@ -65,8 +60,9 @@ test('no is no: the session stays, and a person is asked to go on with it', asyn
   expect(writes(on)).toEqual(['4 {"quantity":2}']);
 });
 
-test('quit, exit and help at the prompt say what ends the count; of a code, or in a script, they are scans', async () => {
-  const shop = await openShop();
+test('quit, exit and help at the prompt say what ends the count; of a code, or in a script, they are scans', async ({
+  shop,
+}) => {
   const typed = await count(shop, '4\nquit\nEXIT\nhelp\n?\ndone\n', '', person);
   expect(typed.code).toBe(0);
   expect(typed.stderr.match(/42 x3 counts 3, done ends, help shows more\n/g)).toHaveLength(1);
@@ -81,8 +77,7 @@ test('quit, exit and help at the prompt say what ends the count; of a code, or i
   expect(await count(shop, '4\nquit\n', '--new --yes')).toMatchObject({ code: 8 });
 });
 
-test('an unknown code that is dropped is said to be that', async () => {
-  const shop = await openShop();
+test('an unknown code that is dropped is said to be that', async ({ shop }) => {
   const { code, stderr } = await count(shop, '4\nfoo1\n= foo1 0\ndone\n', '', person);
   expect(code).toBe(0);
   expect(stderr).toContain('foo1: 1 kept apart, no known code\n');
@@ -102,8 +97,9 @@ test('with colour, the words are those without', async () => {
   expect(words(colour?.stderr)).toBe(words(plain?.stderr));
 });
 
-test('in raw mode nothing is echoed: what is typed is drawn behind the prompt, and fast scans never mix', async () => {
-  const shop = await openShop();
+test('in raw mode nothing is echoed: what is typed is drawn behind the prompt, and fast scans never mix', async ({
+  shop,
+}) => {
   const keys = ['4', '2', '\x7f', '\r5\r\r4', '\x1b[A\x15', '\x1b[200~8\r\x1b[201~', '\x04'];
   const { code, stderr } = await count(shop, '', '--dry-run', { ...person, keys });
   expect(code).toBe(0);

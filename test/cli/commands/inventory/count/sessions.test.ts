@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createKnowledge } from '../../../../../src/cli/completion/knowledge.ts';
 import { InterruptedError } from '../../../../../src/shared/errors.ts';
 import { loadEngine } from '../../../../../src/state/sqlite/engine.ts';
-import { openShop } from '../../../../support/shop.ts';
+import { openShop, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
 
-test('while a session is unfinished a script is refused, with the command that goes on', async () => {
-  const shop = await openShop();
+test('while a session is unfinished a script is refused, with the command that goes on', async ({ shop }) => {
   await count(shop, '4 x2\n', '--yes --max-changes 0');
   const name = await sessionIn(shop);
   const refused = await count(shop, '5\n');
@@ -24,8 +23,7 @@ test('while a session is unfinished a script is refused, with the command that g
   expect(again.stderr).toMatch(/is finished: it was applied, by run .*\nHint: petstock history show /);
 });
 
-test('a session is of one environment, and is named right', async () => {
-  const shop = await openShop();
+test('a session is of one environment, and is named right', async ({ shop }) => {
   await count(shop, '4 x2\n', '--yes --max-changes 0');
   const name = await sessionIn(shop);
   const elsewhere = await count(shop, '', `${name} --yes --env sandbox`);
@@ -37,8 +35,7 @@ test('a session is of one environment, and is named right', async () => {
   expect((await count(shop, '', '../x --yes')).code).toBe(2);
 });
 
-test('two sessions become one: what each has counted is added up, once', async () => {
-  const shop = await openShop();
+test('two sessions become one: what each has counted is added up, once', async ({ shop }) => {
   for (const lines of ['4 x2\n= 5 3\nfoo\n', '4\n5 x4\nfoo x2\n'])
     await count(shop, lines, '--new --yes --max-changes 0');
   const names = await sessionsIn(shop);
@@ -54,8 +51,7 @@ test('two sessions become one: what each has counted is added up, once', async (
   expect(again.stderr).toContain('is finished: it was merged into session ');
 });
 
-test('a dry run of a merge from a script leaves the sessions as they are', async () => {
-  const shop = await openShop();
+test('a dry run of a merge from a script leaves the sessions as they are', async ({ shop }) => {
   for (const lines of ['4 x2\n', '4\n5 x4\n']) await count(shop, lines, '--new --yes --max-changes 0');
   const names = await sessionsIn(shop);
   const dry = await count(shop, '5\n', `--merge ${names.join(' ')} --dry-run --json`);
@@ -94,8 +90,7 @@ test('a dry run of a merge that fails or is interrupted hints at itself: of it n
   expect(await statesIn(shop)).toEqual(['open', 'open']);
 });
 
-test('--list shows the sessions, and --discard gives one up after a question', async () => {
-  const shop = await openShop();
+test('--list shows the sessions, and --discard gives one up after a question', async ({ shop }) => {
   await count(shop, '4 x2\nfoo\n', '--yes --max-changes 0');
   const name = await sessionIn(shop);
   const listed = await shop.run('inventory count --list --json');
@@ -109,8 +104,7 @@ test('--list shows the sessions, and --discard gives one up after a question', a
   expect((await count(shop, '4\n')).code).toBe(0);
 });
 
-test('a session is of one store, and hints name it', async () => {
-  const shop = await openShop();
+test('a session is of one store, and hints name it', async ({ shop }) => {
   const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
   const env = { PETSTOCK_NORTH_URL_STAGING: url, PETSTOCK_NORTH_API_KEY_STAGING: key };
   await count(shop, '4 x2\n', '--yes --store north --max-changes 0', { env });
@@ -122,8 +116,7 @@ test('a session is of one store, and hints name it', async () => {
   expect(writes(await count(shop, '', `${name} --yes --store north`, { env }))).toEqual(['4 {"quantity":2}']);
 });
 
-test('with others unfinished that is said, and no begins another', async () => {
-  const shop = await openShop();
+test('with others unfinished that is said, and no begins another', async ({ shop }) => {
   for (const petId of [4, 7, 8]) await count(shop, `${petId}\n`, '--new --yes --max-changes 0');
   const prompts = { confirm: async () => true, text: async () => 'n' };
   const other = await count(shop, '1\ndone\n', '', { ...person, prompts });
@@ -131,8 +124,7 @@ test('with others unfinished that is said, and no begins another', async () => {
   expect(writes(other)).toEqual(['1 {"quantity":1}']);
 });
 
-test('completion knows the sessions that are not finished', async () => {
-  const shop = await openShop();
+test('completion knows the sessions that are not finished', async ({ shop }) => {
   for (const petId of [4, 5]) await count(shop, `${petId} x2\n`, '--new --yes --max-changes 0');
   const [first, second = ''] = await sessionsIn(shop);
   await shop.run(`inventory count --discard ${second} --yes`);
@@ -140,38 +132,40 @@ test('completion knows the sessions that are not finished', async () => {
   expect(await known('sessions', '')).toEqual([[expect.stringMatching(new RegExp(`Z-${first}$`)), 'begun 0 s ago']]);
 });
 
-test.each([
+test.for([
   "counts SET head = '{'",
   "counts SET codes = 'x'",
   "counts SET holder = 'x'",
   "count_scans SET kind = 'other'",
   "count_scans SET pet = 'x'",
-])('a session that is damaged (%s) is named, left as it is, holds up no other, and can be removed', async (damage) => {
-  const shop = await openShop();
-  await count(shop, '4 x2\n', '--yes --max-changes 0');
-  const name = await sessionIn(shop);
-  const { DatabaseSync } = await loadEngine();
-  const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
-  database.exec(`UPDATE ${damage}`);
-  database.close();
-  const named = await count(shop, '4\n', `${name} --yes`);
-  expect(named).toMatchObject({ code: 1, requests: [] });
-  expect(named.stderr).toMatch(/^Error: Session \w{4} in \S+state\.db is damaged \(.+\)\. It is left as it is\.$/m);
-  expect(named.stderr).toContain('\nHint: petstock inventory count --new');
-  expect(await shop.run('inventory count --list')).toMatchObject({
-    code: 0,
-    stderr: expect.stringMatching(/^Warning: Session/),
-  });
-  const other = await count(shop, '5 x7\n');
-  expect(writes(other)).toEqual(['5 {"quantity":7}']);
-  expect(other.stderr).toContain('is damaged');
-  const check = await shop.run('state check --json');
-  expect(check.code).toBe(1);
-  expect(JSON.parse(check.stdout).problems).toEqual([expect.stringMatching(/^Session \w{4} /)]);
-  expect((await shop.run('state check')).stderr).toContain(`\nHint: petstock inventory count --discard ${name}`);
-  expect(await shop.run(`inventory count --discard ${name} --yes`)).toMatchObject({
-    code: 0,
-    stderr: `Session ${name} is removed.\n`,
-  });
-  expect((await shop.run('state check')).code).toBe(0);
-});
+])(
+  'a session that is damaged (%s) is named, left as it is, holds up no other, and can be removed',
+  async (damage, { shop }) => {
+    await count(shop, '4 x2\n', '--yes --max-changes 0');
+    const name = await sessionIn(shop);
+    const { DatabaseSync } = await loadEngine();
+    const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
+    database.exec(`UPDATE ${damage}`);
+    database.close();
+    const named = await count(shop, '4\n', `${name} --yes`);
+    expect(named).toMatchObject({ code: 1, requests: [] });
+    expect(named.stderr).toMatch(/^Error: Session \w{4} in \S+state\.db is damaged \(.+\)\. It is left as it is\.$/m);
+    expect(named.stderr).toContain('\nHint: petstock inventory count --new');
+    expect(await shop.run('inventory count --list')).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^Warning: Session/),
+    });
+    const other = await count(shop, '5 x7\n');
+    expect(writes(other)).toEqual(['5 {"quantity":7}']);
+    expect(other.stderr).toContain('is damaged');
+    const check = await shop.run('state check --json');
+    expect(check.code).toBe(1);
+    expect(JSON.parse(check.stdout).problems).toEqual([expect.stringMatching(/^Session \w{4} /)]);
+    expect((await shop.run('state check')).stderr).toContain(`\nHint: petstock inventory count --discard ${name}`);
+    expect(await shop.run(`inventory count --discard ${name} --yes`)).toMatchObject({
+      code: 0,
+      stderr: `Session ${name} is removed.\n`,
+    });
+    expect((await shop.run('state check')).code).toBe(0);
+  },
+);

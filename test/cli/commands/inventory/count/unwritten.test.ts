@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { stockOf } from '../../../../support/changes.ts';
 import { errorJson } from '../../../../support/error-json.ts';
 import { answers } from '../../../../support/scripted-actions.ts';
 import type { Action } from '../../../../support/scripted-service.ts';
-import { openShop, type Shop, type ShopRunOptions } from '../../../../support/shop.ts';
+import { openShop, type Shop, type ShopRunOptions, test } from '../../../../support/shop.ts';
 import { openTill, type Till } from '../../../../support/till.ts';
 import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
 
@@ -25,8 +25,9 @@ function till(shop: Shop, sale: string, method = 'GET', nth = 1): ShopRunOptions
 
 const restIn = (stderr: string) => /Session (\w{4}) has what was counted of/.exec(stderr)?.[1] ?? 'none';
 
-test('a count whose only change is a conflict is not lost: another session has it, and writes it once', async () => {
-  const shop = await openShop();
+test('a count whose only change is a conflict is not lost: another session has it, and writes it once', async ({
+  shop,
+}) => {
   const stopped = await count(shop, '4 x2\n', '--yes --json', till(shop, '4 38'));
   expect(stopped).toMatchObject({ code: 7, report: { counts: { conflict: 1 } } });
   const { message, hint } = errorJson(stopped.stderr).error;
@@ -40,8 +41,7 @@ test('a count whose only change is a conflict is not lost: another session has i
   expect((await count(shop, '', `${rest} --yes`)).stderr).toContain('is finished: it was applied');
 });
 
-test('a crash before that session has begun: the first one makes it', async () => {
-  const shop = await openShop();
+test('a crash before that session has begun: the first one makes it', async ({ shop }) => {
   const stopped = await count(shop, '4 x2\n', '--yes', till(shop, '4 38'));
   const rest = restIn(stopped.stderr);
   const first = (await sessionsIn(shop)).find((name) => name !== rest);
@@ -52,8 +52,9 @@ test('a crash before that session has begun: the first one makes it', async () =
   expect(writes(await count(shop, '4\n', `${first} --yes`))).toEqual(['4 {"quantity":3}']);
 });
 
-test('beside a conflict the rows that were written are not written again, with --all and after an undo too', async () => {
-  const shop = await openShop();
+test('beside a conflict the rows that were written are not written again, with --all and after an undo too', async ({
+  shop,
+}) => {
   const before = await stockOf(shop);
   const mixed = await count(shop, '1 x2\n2 x70\n', '--yes --json --all --reason stock', till(shop, '8 68', 'GET', 2));
   expect(mixed).toMatchObject({ code: 8, report: { counts: { conflict: 1, notAttempted: 0, failed: 0 } } });
@@ -68,8 +69,7 @@ test('beside a conflict the rows that were written are not written again, with -
   expect(await stockOf(shop)).toEqual(new Map([...before, ['8', 66]]));
 });
 
-test('a person whose question took longer than a sale goes on with the pet that it was', async () => {
-  const shop = await openShop();
+test('a person whose question took longer than a sale goes on with the pet that it was', async ({ shop }) => {
   const confirm = async () => {
     expect((await shop.run('inventory set 5 8')).code).toBe(0);
     await shop.clock.sleep(6000);
