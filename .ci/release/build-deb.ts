@@ -15,7 +15,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { bashScript, fishScript, zshScript } from '../../src/cli/commands/completion/scripts.ts';
+import { bashScript, fishScript, zshScript } from '../../src/cli/commands/completion.ts';
 import { committedAt } from './commands.ts';
 import { debianVersion } from './version.ts';
 

@@ -1,4 +1,4 @@
-import { isAddition, parseDelta, parsePetId, parseQuantity } from '../inventory/values.ts';
+import { isAddition, parsePetId, parseQuantity } from '../inventory/values.ts';
 import { fault, type Parsed, quoted } from '../shared/parsed.ts';
 
 const exponent = /^[+-]?\d+(?:[.,]\d+)?[eE]\+?\d+$/;
@@ -38,9 +38,4 @@ export function readQuantity(text: string): Parsed<number> {
     );
   }
   return parseQuantity(text);
-}
-
-/** Reads a change of the stock. Not for a blank text. */
-export function readDelta(text: string): Parsed<number> {
-  return parseDelta(text);
 }

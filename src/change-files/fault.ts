@@ -3,7 +3,6 @@ import { quoted } from '../shared/parsed.ts';
 /** The unit in which places of a file are counted: its lines, or the items of a JSON list that is written on one line. */
 export type PlaceUnit = 'line' | 'item';
 
-/** A fault at one place of a file. */
 export interface FileFault {
   /** From 1; every line of the file counts, blank ones too. If the unit is `item`, the number of the item. */
   readonly line: number;
@@ -16,13 +15,10 @@ export interface FileFault {
 /** How a file can be read all the same: with `--ignore-columns`, or once a question is answered, which is never guessed. */
 export type Remedy = { readonly kind: 'ignore' } | { readonly kind: 'ask'; readonly question: string };
 
-/** The faults of a file. */
 export interface FileFaults {
-  /** Meaning of `line` in each of them. */
   readonly unit: PlaceUnit;
   /** The first thousand, in the order of lines. */
   readonly faults: readonly FileFault[];
-  /** Number of faults in all. */
   readonly total: number;
   /** How the file can be read all the same, if its names alone stand in the way. */
   readonly remedy: Remedy | undefined;

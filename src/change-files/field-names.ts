@@ -56,7 +56,6 @@ export function fieldOf(name: string): Field | undefined {
   return known.get(name) ?? known.get(plainName(name));
 }
 
-/** Returns the field that an unknown name was probably meant to be. */
 export function nearestField(name: string): Field | undefined {
   const typed = plainName(name);
   const synonym = synonyms.get(typed);

@@ -13,7 +13,6 @@ type Members = readonly (readonly [name: string, value: Json])[];
 /** Of so many unknown names each one is reported once; past them, each time. */
 const mostUnknown = 1000;
 
-/** Reads the rows of JSON and NDJSON. */
 export class JsonRows {
   readonly #elements: ArrayElements | JsonLines;
   readonly #unknownNames = new Set<string>();

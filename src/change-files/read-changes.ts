@@ -2,8 +2,9 @@ import type { Change } from '../inventory/change.ts';
 import { ItemColumns } from '../inventory/item-columns.ts';
 import { PetIdSet } from '../inventory/pet-id-set.ts';
 import { StockList } from '../inventory/stock-list.ts';
+import { parseDelta } from '../inventory/values.ts';
 import type { Parsed } from '../shared/parsed.ts';
-import { bareNumber, readDelta, readPetId, readQuantity } from './cell-values.ts';
+import { bareNumber, readPetId, readQuantity } from './cell-values.ts';
 import { FaultList, type FileFaults, type PlaceUnit } from './fault.ts';
 import type { RawRow, RowField } from './field-names.ts';
 import { type ReadOptions, type RowSink, readRows } from './read-rows.ts';
@@ -20,12 +21,10 @@ export async function readChanges(source: AsyncIterable<Uint8Array>, options: Re
   return faults.or({ changes, unit: faults.unit });
 }
 
-/** The changes of a file in the order of lines, or its faults. */
 export type ChangeFile =
   | { readonly ok: true; readonly changes: readonly Change[]; readonly unit: PlaceUnit }
   | ({ readonly ok: false } & FileFaults);
 
-/** Finds pets that a file has twice. */
 export class SeenPetLines {
   readonly #petIds = new PetIdSet();
   /** The line of each, by its place in the set. */
@@ -55,7 +54,6 @@ function isTotal(cell: string): boolean {
   return cell.length <= 20 && total.test(cell.trim());
 }
 
-/** Makes changes of rows, and notes every fault of each. */
 class ChangeCollector implements RowSink {
   readonly faults = new FaultList();
   readonly changes: Change[] = [];
@@ -73,7 +71,7 @@ class ChangeCollector implements RowSink {
     }
     const petId = this.#petId(row);
     const quantity = this.#integer(row, 'quantity', readQuantity);
-    const delta = this.#integer(row, 'delta', readDelta);
+    const delta = this.#integer(row, 'delta', parseDelta);
     const expected = this.#integer(row, 'expected', readQuantity);
     if (quantity !== undefined && delta !== undefined) {
       this.faults.add({ line, message: 'there is both a quantity and a delta: leave one out' });
@@ -119,7 +117,6 @@ function ownCopy(text: string): string {
   return copy === text ? copy : text;
 }
 
-/** The stock that a file lists, or its faults. */
 export type StockFile = { readonly ok: true; readonly list: StockList } | ({ readonly ok: false } & FileFaults);
 
 /**

@@ -7,7 +7,6 @@ import { BrokenFileError, FaultList, type FileFaults } from './fault.ts';
 import { fieldOf } from './field-names.ts';
 import { decodeText } from './text.ts';
 
-/** The bar codes of a file, or its faults. */
 export type CodesFile = { readonly ok: true; readonly codes: BarCodes } | ({ readonly ok: false } & FileFaults);
 
 /** The indexes of columns; -1 for a name that the file does not have. */

@@ -4,7 +4,6 @@ import { FieldNames, type NamingOptions, type RawRow } from './field-names.ts';
 import { type JsonKind, JsonRows } from './json-rows.ts';
 import { countLineEnds, decodeText, longestRow } from './text.ts';
 
-/** The values of `--format`. */
 export const changeFormats = ['csv', 'tsv', 'json', 'ndjson'] as const;
 export type ChangeFormat = (typeof changeFormats)[number];
 

@@ -70,7 +70,6 @@ export interface Prompts {
   password(question: string): Promise<string>;
   /** A yes/no question; no is the default. */
   confirm(question: string): Promise<boolean>;
-  /** A line of text. */
   text(question: string): Promise<string>;
 }
 

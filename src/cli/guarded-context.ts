@@ -2,7 +2,7 @@ import type { Transport } from '../api/transport.ts';
 import { harmless } from '../output/terminal.ts';
 import { redactorOf } from '../shared/redact.ts';
 import { singleLine } from '../shared/sanitize.ts';
-import type { Context, Output, Pager, Prompts } from './context.ts';
+import type { Context, Output, Prompts } from './context.ts';
 
 type Redact = (text: string) => string;
 
@@ -27,7 +27,10 @@ export function guardedContext(context: Context): Context {
     stdout: guardedOutput(context.stdout, { redact, always: false }),
     stderr: withLineAfterInterrupt(guardedOutput(context.stderr, { redact, always: true }), context.interrupted),
     openTransport: (options) => learning(context.openTransport(options), learn),
-    openPager: async (command) => guardedPager(await context.openPager(command), redact),
+    openPager: async (command) => {
+      const pager = await context.openPager(command);
+      return { ...pager, write: (text) => pager.write(redact(harmless(text))) };
+    },
     prompts: guardedPrompts(context.prompts, redact),
   };
 }
@@ -77,11 +80,6 @@ function withLineAfterInterrupt(stderr: Output, interrupted: AbortSignal): Outpu
       return write(typeof chunk === 'string' && !chunk.startsWith('\r') ? `\n${chunk}` : chunk);
     },
   });
-}
-
-/** The text for a pager goes to the terminal behind it. */
-function guardedPager(pager: Pager, redact: Redact): Pager {
-  return { ...pager, write: (text) => pager.write(redact(harmless(text))) };
 }
 
 /** A question is one line of text, whatever names are in it. */

@@ -28,7 +28,8 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
   const { file = own.file, database, clock = context.clock } = options;
   // A server in memory has nothing to do with the sandbox: the service makes a key for it.
   const key = options.key ?? (file === ':memory:' ? undefined : own.key);
-  if (database === undefined) makeFolderOf(file);
+  const folder = dirname(resolve(file));
+  if (database === undefined && file !== ':memory:' && !existsSync(folder)) makePrivateFolder(folder);
   return startService({ ...options, file, key, clock, ...serversOf(options) }).catch(async (cause) => {
     if (cause instanceof FaultSpecError) {
       throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });
@@ -41,12 +42,6 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
 /** The servers of a database: the driver of the service takes one host a URL. */
 export function serversOf({ database }: Pick<ServiceOptions, 'database'>): Pick<ServiceOptions, 'database'> {
   return typeof database === 'string' ? { database: urlPerHost(database) } : {};
-}
-
-/** A database of one's own may be in any folder that is there; one that is missing is made. */
-function makeFolderOf(file: string): void {
-  const folder = dirname(resolve(file));
-  if (file !== ':memory:' && !existsSync(folder)) makePrivateFolder(folder);
 }
 
 interface FailedStore extends Pick<ServiceOptions, 'file' | 'database'> {

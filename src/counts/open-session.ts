@@ -2,8 +2,7 @@ import type { BarCodes } from '../inventory/bar-codes.ts';
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
-import type { ScanRecord, SessionEnd, SessionHead } from './records.ts';
-import { addScans, endSession } from './session-tables.ts';
+import { addScans, endSession, type ScanRecord, type SessionEnd, type SessionHead } from './session-tables.ts';
 
 export interface SessionContent {
   readonly head: SessionHead;
@@ -12,7 +11,6 @@ export interface SessionContent {
   readonly scans: readonly ScanRecord[];
 }
 
-/** Where a session is kept. */
 interface SessionStore {
   readonly connection: Connection;
   readonly clock: Clock;
@@ -23,7 +21,6 @@ interface SessionStore {
 /** Milliseconds between two signs of life. */
 const keepAliveEvery = 5000;
 
-/** A session that this process counts. */
 export class OpenSession implements SessionContent {
   readonly head: SessionHead;
   readonly codes: BarCodes;
@@ -41,7 +38,6 @@ export class OpenSession implements SessionContent {
     this.#keepAlive();
   }
 
-  /** It was neither ended nor closed. */
   get isOpen(): boolean {
     return this.#isOpen;
   }

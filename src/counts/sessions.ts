@@ -5,13 +5,16 @@ import { ConflictError, NotFoundError, UsageError } from '../shared/errors.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
 import { OpenSession } from './open-session.ts';
-import { applyRecord, baseRecords, type ScanRecord, type SessionHead } from './records.ts';
 import {
   addScans,
+  applyRecord,
+  baseRecords,
   DamagedSession,
   endSession,
   hasTables,
   makeTables,
+  type ScanRecord,
+  type SessionHead,
   type SessionRow,
   sessionOf,
 } from './session-tables.ts';
@@ -137,10 +140,6 @@ export class Sessions {
       this.#connection.run('DELETE FROM count_scans WHERE session = ?', session);
       this.#connection.run('DELETE FROM counts WHERE session = ?', session);
     });
-  }
-
-  close(): void {
-    this.#connection.close();
   }
 
   #insert(about: Omit<SessionHead, 'session' | 'at'>, codes: BarCodes, scans: readonly ScanRecord[]): OpenSession {

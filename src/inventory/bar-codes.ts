@@ -3,7 +3,6 @@ export interface PetNames {
   get(petId: bigint): string | undefined;
 }
 
-/** The bar codes of a shop: the pet that each stands for, and the names of pets. */
 export interface BarCodes {
   readonly pets: ReadonlyMap<string, bigint>;
   readonly names: ReadonlyMap<bigint, string>;

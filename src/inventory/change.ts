@@ -65,7 +65,6 @@ export interface BulkRow {
 /** Rows by result, except for those that are only planned. */
 export type BulkCounts = Readonly<Record<Exclude<RowResult, 'planned'>, number>>;
 
-/** The final report of a bulk command. */
 export interface BulkReport {
   /** The run in the history; null if nothing was to be written. */
   readonly run: string | null;

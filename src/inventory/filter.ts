@@ -7,13 +7,10 @@ import { PetIdSet, type PetIds } from './pet-id-set.ts';
 export interface FilterCriteria {
   readonly statuses?: ReadonlySet<string> | undefined;
   readonly petIds?: PetIds | undefined;
-  /** The smallest quantity that passes. */
   readonly minQuantity?: number | undefined;
-  /** The largest quantity that passes. */
   readonly maxQuantity?: number | undefined;
 }
 
-/** Leaves of a batch only the items that pass. */
 export type ItemFilter = (batch: ItemColumns) => void;
 
 /** A filter that admits the items which meet every part that is present. */

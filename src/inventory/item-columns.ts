@@ -12,7 +12,6 @@ const billion = 1_000_000_000;
  * of one may narrow it with `keep` and `truncate`.
  */
 export class ItemColumns {
-  /** How many items there are. */
   length = 0;
   /**
    * petId = head × 10⁹ + tail, both of the same sign. An int64 in two numbers that JavaScript holds exactly: as decimals,
@@ -62,7 +61,6 @@ export class ItemColumns {
     return Array.from({ length: Math.min(most, this.length) }, (_, index) => this.itemAt(index));
   }
 
-  /** Returns the first item whose status passes. */
   findByStatus(passes: (status: string) => boolean): InventoryItem | undefined {
     const codes = Array.from({ length: this.statuses.size }, (_, code) => passes(this.statuses.textOf(code)));
     if (!codes.includes(true)) return undefined;
@@ -116,7 +114,6 @@ export class ItemColumns {
     this.statusCodes[to] = from.statusCodes[index] ?? 0;
   }
 
-  /** Leaves only the items that pass, in their order. */
   keep(passes: (index: number) => boolean): void {
     let kept = 0;
     for (let index = 0; index < this.length; index += 1) {
@@ -127,7 +124,6 @@ export class ItemColumns {
     this.length = kept;
   }
 
-  /** Leaves only the first so many. */
   truncate(length: number): void {
     this.length = Math.min(this.length, length);
   }
@@ -154,11 +150,9 @@ export interface CopySelection {
 
 /** Writes items as lines: from columns, or as they stand in the bytes of a list. */
 export interface ItemWriter {
-  /** How many items were copied. */
   readonly copiedItems: number;
   /** Nothing more can be copied before the lines are taken with `rest`. */
   readonly isFull: boolean;
-  /** Drops all lines. */
   restart(selection: CopySelection): void;
   /**
    * Copies items from `start` on that are spelled in the shortest way, up to the first that is not.

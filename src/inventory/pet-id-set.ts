@@ -123,3 +123,8 @@ export function absenceText({ unreadable, outdated }: Quantities, petId: bigint)
   const item = unreadable?.get(petId);
   return item === undefined ? `there is no pet ${petId} any more` : unreadableText(item);
 }
+
+/** Reports whether the service has no such pet: it is not one whose stock can't be relied on. */
+export function isAbsent(quantities: Quantities, petId: bigint): boolean {
+  return !quantities.has(petId) && !quantities.unreadable?.has(petId) && !quantities.outdated?.has(petId);
+}

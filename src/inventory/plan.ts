@@ -1,8 +1,7 @@
-import type { Parsed } from '../shared/parsed.ts';
 import type { BulkRow, Change, RowError, RowResult } from './change.ts';
 import { unreadableText } from './items.ts';
 import { outdatedText, type Quantities } from './pet-id-set.ts';
-import { addDelta, grouped } from './values.ts';
+import { addDelta, counted, grouped } from './values.ts';
 
 /** A row for which the whole file is refused. */
 export interface PlanFault {
@@ -24,7 +23,6 @@ export interface Plan {
 export interface PlanOptions {
   /** A pet that the service does not have is left out; otherwise it is a fault. */
   readonly skipUnknown?: boolean;
-  /** The environment, for messages. */
   readonly env: string;
 }
 
@@ -76,7 +74,8 @@ function planChange(change: Change, quantities: Stock, options: PlanOptions): Bu
   if (expected !== undefined && expected !== stock) {
     const message = `the stock is ${stock}, not ${expected}`;
     // What a delta would have come to had the stock been what the person had in mind.
-    const wanted = delta === undefined ? quantity : sumOf(addDelta(expected, delta));
+    const sum = delta === undefined ? undefined : addDelta(expected, delta);
+    const wanted = sum?.ok ? sum.value : quantity;
     return rowOf(change, stock, wanted, 'conflict', { code: 'conflict', message });
   }
   const target = delta === undefined ? { ok: true as const, value: quantity ?? stock } : addDelta(stock, delta);
@@ -95,10 +94,6 @@ function rowOf(
   return { line, petId, before, after, delta, expected, result, quantity: undefined, error, reason, ref };
 }
 
-function sumOf(parsed: Parsed<number>): number | undefined {
-  return parsed.ok ? parsed.value : undefined;
-}
-
 /** The sizes up to which a plan is carried out; undefined: any size. */
 export interface Guards {
   /** Rows that are written. */
@@ -115,21 +110,17 @@ export function guardFaults(
   const { changes, toZero, belowZero } = planTotals(rows);
   const faults: string[] = [];
   if (maxChanges !== undefined && changes > maxChanges) {
-    const would = `${grouped(changes)} ${changes === 1 ? 'row' : 'rows'} would be changed`;
-    faults.push(`${would}, and max-changes allows ${grouped(maxChanges)}`);
+    faults.push(`${counted(changes, 'row')} would be changed, and max-changes allows ${grouped(maxChanges)}`);
   }
   const emptied = toZero + belowZero;
   if (maxZero !== undefined && emptied > maxZero) {
     const where = belowZero === 0 ? 'to 0' : `to 0 or below (${grouped(belowZero)} below)`;
-    faults.push(
-      `${grouped(emptied)} ${emptied === 1 ? 'pet' : 'pets'} would go ${where}, and max-zero allows ${grouped(maxZero)}`,
-    );
+    faults.push(`${counted(emptied, 'pet')} would go ${where}, and max-zero allows ${grouped(maxZero)}`);
   }
   return faults;
 }
 
 export interface PlanTotals {
-  /** How many rows are to be written. */
   readonly changes: number;
   /** Units that these rows add, and that they take away; neither is negative. */
   readonly added: bigint;

@@ -41,7 +41,6 @@ export class StockList {
     return undefined;
   }
 
-  /** Returns the list without some pets. */
   without(petIds: { readonly size: number; has(petId: bigint): boolean }): StockList {
     if (petIds.size === 0) return this;
     const rest = new ItemColumns(this.size);

@@ -3,9 +3,7 @@ import { petStatuses } from './items.ts';
 import { compareStatuses } from './sort.ts';
 
 export interface Tally {
-  /** How many items. */
   readonly pets: number;
-  /** The sum of their quantities. */
   readonly units: bigint;
 }
 
@@ -17,7 +15,6 @@ export interface Summary extends Tally {
 /** Counts items as they come, so that a list of any length needs no array. */
 export interface Summarizer {
   add(batch: ItemColumns): void;
-  /** The counts so far. */
   summary(): Summary;
 }
 

@@ -118,3 +118,8 @@ function notWhole(text: string, noun: Noun): string | undefined {
 export function grouped(value: number | bigint): string {
   return `${value}`.replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
+
+/** `1 change`, `1,200 changes` */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+}

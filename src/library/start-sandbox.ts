@@ -1,9 +1,9 @@
 import process from 'node:process';
 import type { PetStatus } from '../inventory/items.ts';
 import type { Controls, RunningService } from '../service/index.ts';
+import { createSystemClock } from '../shared/clock.ts';
 import { UsageError } from '../shared/errors.ts';
 import { machineTime } from '../shared/machine-time.ts';
-import { createSystemClock } from '../shared/system-clock.ts';
 import { countOf, type PetIdInput, petIdOf, type QuantityInput, quantityOf, requireObject } from './arguments.ts';
 import type { PetstoreClientOptions } from './options.ts';
 import { openPetstoreClient, type PetstoreClient } from './petstore-client.ts';

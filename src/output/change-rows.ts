@@ -7,7 +7,6 @@ import type { Column, Row, Scalar } from './view.ts';
  * The words for what becomes of a row: the same in the preview, the report and the history.
  */
 
-/** The word for a result after its count. */
 const countedWords: Readonly<Record<RowResult, (count: number) => string>> = {
   planned: (count) => (count === 1 ? 'change' : 'changes'),
   applied: () => 'applied',
@@ -49,7 +48,6 @@ interface Look {
   readonly word?: string;
 }
 
-/** Results of a report, and of the history. */
 const looks: Readonly<Record<RowResult | 'pending', Look>> = {
   planned: { color: 'cyan' },
   applied: { color: 'green' },
@@ -107,12 +105,6 @@ export function numberText(value: Scalar): string {
   return typeof value === 'number' || typeof value === 'bigint' ? grouped(value) : `${value ?? ''}`;
 }
 
-/** `1 change`, `1,200 changes` */
-export function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-/** Characters of a bar in a table. */
 const barLength = 10;
 
 type BarColor = 'green' | 'yellow' | 'red' | 'cyan' | 'dim';

@@ -2,7 +2,6 @@ import type { CopySelection } from '../inventory/item-columns.ts';
 import { type PetStatus, petStatuses } from '../inventory/items.ts';
 import type { InventoryField } from './view.ts';
 
-/** How items become lines. */
 export interface ItemLineFormat {
   /** The cells of a line, in this order, and the text before each. */
   readonly cells: readonly { readonly field: InventoryField; readonly before: string }[];

@@ -1,21 +1,17 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Counted, CountStep } from '../inventory/count/tally.ts';
-import { grouped } from '../inventory/values.ts';
+import { counted, grouped } from '../inventory/values.ts';
 import { isPlainName, plainName, singleLine } from '../shared/sanitize.ts';
-import { counted } from './change-rows.ts';
 import type { Paint } from './terminal.ts';
 import { bar, barred, padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
 
-/** The sums of a count. */
 export interface CountSum {
   readonly units: number;
   readonly pets: number;
   readonly unknownUnits: number;
-  /** Lines that count. */
   readonly scans: number;
 }
 
-/** The effect of one line. */
 export type CountEvent =
   | { readonly kind: 'counted'; readonly code: string; readonly step: CountStep }
   | { readonly kind: 'unknown'; readonly code: string; readonly why: string; readonly units: number }
@@ -27,7 +23,6 @@ export type CountEvent =
   | { readonly kind: 'word'; readonly word: string }
   | { readonly kind: 'sum' };
 
-/** The meaning of the scans of a session. */
 export type CountKind = 'count' | 'add' | 'take';
 
 /** The tools by which a count is shown. */

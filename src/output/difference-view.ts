@@ -31,13 +31,17 @@ export function differencesView(source: Batches<Difference>, { left, right, name
     shape: 'list',
     columns: [...plainColumns(fields), ...more],
     rows: named(toRow),
-    document: { head: undefined, rows: named(toJson) },
+    document: {
+      head: undefined,
+      rows: named(({ petId, change, left, right }) => ({
+        petId,
+        change,
+        left: sideJson(left),
+        right: sideJson(right),
+      })),
+    },
     table: { columns: [...tableColumns(left, right), ...more], rows: named(toTableRow) },
   };
-}
-
-function toJson({ petId, change, left, right }: Difference): object {
-  return { petId, change, left: sideJson(left), right: sideJson(right) };
 }
 
 function sideJson(side: Difference['left']): object | null {
@@ -59,22 +63,15 @@ const fields = ['petId', 'change', 'leftQuantity', 'leftStatus', 'rightQuantity'
 
 function toTableRow(difference: Difference): Row {
   const { petId, change, left, right } = difference;
-  const by =
-    left === undefined || right === undefined || left.quantity === right.quantity
-      ? null
-      : signed(BigInt(right.quantity) - BigInt(left.quantity));
+  const by = left === undefined || right === undefined ? 0n : BigInt(right.quantity) - BigInt(left.quantity);
   return {
     petId,
     change,
     left: left?.quantity ?? null,
     right: right?.quantity ?? null,
-    by,
+    by: by === 0n ? null : `${by > 0n ? '+' : ''}${by}`,
     status: statusText(difference),
   };
-}
-
-function signed(value: bigint): string {
-  return value > 0n ? `+${value}` : `${value}`;
 }
 
 /** `sold`; `available → sold` where it differs. */

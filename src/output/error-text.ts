@@ -1,30 +1,14 @@
+import type { PetstockError } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { exactJson } from './exact-json.ts';
 import type { Paint } from './terminal.ts';
 import { barred, messageLines } from './text-width.ts';
 
-/** The parts of a failure that the output needs; every PetstockError is one. */
-export interface ErrorFacts {
-  readonly code: string;
-  /** The name of the exit code: `not-found`. */
-  readonly kind: string;
-  readonly message: string;
-  /** The remedy, as a command that can be run. */
-  readonly hint?: string | undefined;
-  /** Faults, one by one: lines that quote a file, an answer, or another person. */
-  readonly lines?: readonly string[] | undefined;
-  /** HTTP status of the answer, where there was one. */
-  readonly status?: number | undefined;
-  /** The Error body of the service, where it sent one. */
-  readonly service?: { readonly code: string; readonly message: string; readonly status: number } | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-  /** The run that had begun. */
-  readonly run?: string | undefined;
-  /** The faults of a file, as far as they are listed, and how many there are. */
-  readonly faults?: readonly object[] | undefined;
-  readonly faultCount?: number | undefined;
-}
+/** The parts of a failure that the output needs. */
+export type ErrorFacts = { readonly code: string; readonly kind: string; readonly message: string } & Partial<
+  Pick<PetstockError, 'hint' | 'lines' | 'status' | 'service' | 'retryAfterSeconds' | 'run' | 'faults' | 'faultCount'>
+>;
 
 /**
  * Returns `Error: …`, the words that are not ours with a bar in front of each line, and, if there is a hint, `Hint: …`; each

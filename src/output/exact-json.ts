@@ -7,7 +7,10 @@ const harmful = /[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2
 /** A JSON string. */
 export function jsonString(text: string): string {
   if (plain.test(text)) return `"${text}"`;
-  return JSON.stringify(text).replace(harmful, (character) => `\\u${hex(character)}`);
+  return JSON.stringify(text).replace(
+    harmful,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** A JSON number, exact for bigint; null where JSON has no such number. */
@@ -50,10 +53,6 @@ function objectJson(value: object): string {
 /** Recognised by its symbol, so that the library need not be loaded; no data has it, since no text has symbols for keys. */
 export function isLosslessNumber(value: object): value is { readonly value: string } {
   return losslessNumber in value;
-}
-
-function hex(character: string): string {
-  return character.charCodeAt(0).toString(16).padStart(4, '0');
 }
 
 /**

@@ -1,14 +1,13 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
-import { grouped } from '../inventory/values.ts';
+import { counted, grouped } from '../inventory/values.ts';
 import { plainName } from '../shared/sanitize.ts';
 import { whereName } from '../shared/where.ts';
-import { counted, errorJsonOf } from './change-rows.ts';
+import { errorJsonOf } from './change-rows.ts';
 import { isoTime, shortTime } from './time.ts';
 import { batchesOf, type Column, type Page, plainColumns, type Row, type View } from './view.ts';
 
 export interface HistoryListOptions {
-  /** Returns the first row of a run, for a table. */
   firstRow(run: string): Promise<RecordedRow | undefined>;
   /** Returns all pets of a run; absent: the first 20 that its record has. */
   allPets?(run: string): Promise<readonly bigint[]>;
@@ -88,7 +87,7 @@ async function* tableRows(
   isNarrow: boolean,
 ): AsyncGenerator<readonly Row[]> {
   for await (const facts of runs()) {
-    const { run, at, env, store, command, reason = null } = facts;
+    const { run, at, env, store, command, user, host, reason = null } = facts;
     const row = facts.changes === 1 ? await firstRow(run) : undefined;
     const change = row === undefined ? petsText(facts, isNarrow) : changeText(row, names);
     const shown = { at: shortTime(at, now), change, command: command.replace(/^inventory /, '') };
@@ -98,16 +97,11 @@ async function* tableRows(
         ...resultOf(facts),
         run: run.slice(-shownOfRun),
         env: whereName({ store, env }),
-        by: byText(facts),
+        by: user === undefined ? host : `${user}@${host}`,
         reason,
       },
     ];
   }
-}
-
-/** `ann@till-2` */
-function byText({ user, host }: RunRecord): string {
-  return user === undefined ? host : `${user}@${host}`;
 }
 
 /** `22: 2 → 3`; with a name `22: 2 → 3 Rex`, since the end is cut first */
@@ -133,7 +127,6 @@ export function unitsText({ units }: Pick<RunRecord, 'units'>): string {
   return `${grouped(units)} ${units === 1n ? 'unit' : 'units'}`;
 }
 
-/** Returns how many rows have changed a stock. */
 export function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
   return counts.applied + counts.differs;
 }
@@ -175,7 +168,6 @@ export function runCounts({ counts }: RunRecord) {
   return { applied, unchanged, failed, conflict, notAttempted: 0, unknown, differs, skipped, notEdited, pending };
 }
 
-/** A run in JSON. */
 export function runJson(facts: RunRecord) {
   const { undoneBy, changes, units, pets, state } = facts;
   return { ...runIdentity(facts), undoneBy, changes, units, pets, counts: runCounts(facts), state };

@@ -1,14 +1,13 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
-import { grouped } from '../inventory/values.ts';
+import { counted, grouped } from '../inventory/values.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
 import { whereName, whereOptions } from '../shared/where.ts';
-import { countColumn, counted, faultText, nameColumn, numberColumn as number, resultCell } from './change-rows.ts';
+import { countColumn, faultText, nameColumn, numberColumn as number, resultCell } from './change-rows.ts';
 import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './history-list-view.ts';
 import { localMinute } from './time.ts';
 import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
-/** The head above the table of one run, without control characters. */
 export interface RunFacts {
   readonly own: readonly string[];
   /** Names and reasons that other people have chosen: they are quoted. */
@@ -74,7 +73,7 @@ export function historyRunView(
     shape: 'list',
     isWordy: true,
     columns: plainColumns(rowFields),
-    rows: batchesOf(rows, toRow),
+    rows: batchesOf(rows, (facts): Row => ({ ...rowJson(facts), error: facts.error?.message ?? null })),
     document: { head: runJson(facts), rows: batchesOf(rows, rowJson) },
     table: () => runTable(rows, names),
     page: {
@@ -83,10 +82,6 @@ export function historyRunView(
       mark: ({ result }) => (result === 'applied' || result === 'unchanged' ? undefined : 'bad'),
     },
   };
-}
-
-function toRow(facts: RecordedRow): Row {
-  return { ...rowJson(facts), error: facts.error?.message ?? null };
 }
 
 export const rowFields = [
@@ -162,7 +157,6 @@ export function historyExportView(rows: () => AsyncIterable<SettledRow>): View {
   };
 }
 
-/** A row, and its run. */
 export interface SettledRow {
   readonly run: RunRecord;
   readonly row: RecordedRow;

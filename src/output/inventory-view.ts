@@ -8,7 +8,6 @@ import type { Paint } from './terminal.ts';
 import { localMinute } from './time.ts';
 import { type Column, gridOf, inventoryFields, type Page, type Row, type View } from './view.ts';
 
-/** The fields of a view with the shop's names of pets. */
 export const namedFields = [...inventoryFields, 'name'] as const;
 type ShownField = (typeof namedFields)[number];
 
@@ -117,7 +116,6 @@ export function inventoryItemView(
   };
 }
 
-/** Facts about a write. */
 interface WrittenItem {
   readonly before?: number | undefined;
   readonly run?: string | undefined;
@@ -156,7 +154,6 @@ function remarkColumn(lowStock: number, words: StockWords): Column {
   };
 }
 
-/** The facts that decide the mark of a stock. */
 interface MarkedItem {
   readonly quantity?: unknown;
   readonly status?: unknown;

@@ -16,9 +16,7 @@ export interface Lane {
 
 export interface Layout {
   readonly lanes: readonly Lane[];
-  /** Spaces between two columns. */
   readonly gap: number;
-  /** Whether every cell fits whole. */
   readonly fits: boolean;
   /** Whether lines are longer than the terminal, because what must stay whole does not fit. */
   readonly overflows: boolean;
@@ -155,7 +153,8 @@ export function headerLine(layout: Layout, paint: Paint): string {
 
 /** Makes lines at fixed widths, each with its line end. */
 export function lineWriter(layout: Layout): (cells: readonly TableCell[]) => string {
-  const writers = cellWriters(layout);
+  const last = layout.lanes.length - 1;
+  const writers = layout.lanes.map((lane, index) => cellWriter(lane, layout, index === last));
   return (cells) => {
     let line = '';
     for (let index = 0; index < writers.length; index += 1) {
@@ -171,12 +170,6 @@ function withoutSpaces(line: string): string {
   let end = line.length;
   while (line[end - 1] === ' ') end -= 1;
   return line.slice(0, end);
-}
-
-/** For each column, a function that makes a cell as wide as its lane, with the gap after it. */
-function cellWriters(layout: Layout): ((cell: TableCell) => string)[] {
-  const last = layout.lanes.length - 1;
-  return layout.lanes.map((lane, index) => cellWriter(lane, layout, index === last));
 }
 
 /** Most columns hold few different values, which are remembered; ids differ, but are quick to pad. */

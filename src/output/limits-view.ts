@@ -1,16 +1,10 @@
+import type { KnownLimit } from '../rate-limit/known-limits.ts';
 import { countColumn, shareColumns } from './change-rows.ts';
 import { isoTime, localTime } from './time.ts';
 import { type Column, plainColumns, type Row, type View } from './view.ts';
 
-/** One window of one key, as it is known. Times are milliseconds since the Unix epoch. */
-export interface LimitFacts {
-  readonly env: string;
-  readonly kind: 'minute' | 'day';
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetAt: number;
-  readonly asOf: number;
-  /** As much of the key as may be shown. */
+/** A limit, with as much of its key as may be shown. */
+export interface LimitFacts extends KnownLimit {
   readonly key: string;
 }
 

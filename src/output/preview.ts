@@ -1,9 +1,9 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkRow, isIdle } from '../inventory/change.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
-import { grouped } from '../inventory/values.ts';
+import { counted, grouped } from '../inventory/values.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
-import { counted, countsSentence, faultText, resultCell } from './change-rows.ts';
+import { countsSentence, faultText, resultCell } from './change-rows.ts';
 import type { Paint } from './terminal.ts';
 import { padStart, truncate, visibleWidth, wrap } from './text-width.ts';
 
@@ -19,7 +19,6 @@ export interface PreviewOptions {
   readonly names?: PetNames | undefined;
 }
 
-/** At most so many rows are shown. */
 export const previewedRows = 20;
 /** At most so many of them because they deserve a look. */
 const mostNotable = 10;
@@ -46,7 +45,8 @@ export function previewLines(
   // One row has nothing to count.
   if (rows.length === 1 && changing.length === 1) return [...lines, ...zero];
   const counts = isAsked && totals.changes === rows.length ? [] : [countsSentence(rows)];
-  const facts = [...counts, ...(isAsked ? [] : unitsLine(totals))].flatMap((line) => wrap(line, width));
+  const units = `Units: ${grouped(totals.added)} added, ${grouped(totals.removed)} removed.`;
+  const facts = [...counts, ...(isAsked || totals.changes === 0 ? [] : [units])].flatMap((line) => wrap(line, width));
   const cost = estimate === undefined ? [] : wrap(`${singleLine(estimate)}.`, width);
   return [...lines, ...facts, ...zero, ...cost];
 }
@@ -64,7 +64,8 @@ function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
   const ordinary: PlacedRow[] = [];
   let place = 0;
   for (const row of rows) {
-    const alike = isNotable(row) ? notable : ordinary;
+    const isNotable = row.result !== 'planned' || (row.after !== undefined && row.after <= 0);
+    const alike = isNotable ? notable : ordinary;
     if (alike.length < previewedRows) alike.push({ row, place });
     place += 1;
     if (notable.length + ordinary.length === 2 * previewedRows) break;
@@ -77,10 +78,6 @@ function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
 interface PlacedRow {
   readonly row: BulkRow;
   readonly place: number;
-}
-
-function isNotable({ result, after }: BulkRow): boolean {
-  return result !== 'planned' || (after !== undefined && after <= 0);
 }
 
 /** Columns aligned over these rows, with less space between them where the terminal is narrow. */
@@ -138,10 +135,6 @@ function remarkOf(row: BulkRow, paint: Paint, numberText: NumberText): string {
   if (before === undefined || after === undefined) return '';
   const difference = BigInt(after) - BigInt(before);
   return difference > 0n ? paint.green(`(+${numberText(difference)})`) : paint.red(`(${numberText(difference)})`);
-}
-
-function unitsLine({ changes, added, removed }: PlanTotals): string[] {
-  return changes === 0 ? [] : [`Units: ${grouped(added)} added, ${grouped(removed)} removed.`];
 }
 
 /** `2 pets go to 0. 1 pet goes below 0.` */

@@ -3,7 +3,6 @@ import { barText } from './change-rows.ts';
 import { type Paint, plainPaint } from './terminal.ts';
 import { formatDuration, roughDuration } from './time.ts';
 
-/** How far a bulk run has come. */
 export interface ProgressFacts {
   readonly total: number;
   /** Rows that have their answer, failed ones included. */
@@ -49,7 +48,8 @@ export function progressLine(facts: ProgressFacts, width: number, paint: Paint):
   for (const arrangement of arrangements) {
     const bar = arrangement.bar === 'long' && width >= wide ? longest : lengths[arrangement.bar];
     const parts = [...barPart(facts, bar, paint), ...partsOf(facts, arrangement)];
-    if (widthOf(parts) > width) continue;
+    const length = parts.reduce((sum, { text }) => sum + text.length, gap.length * (parts.length - 1));
+    if (length > width) continue;
     return parts.map(({ text, color, shown }) => shown ?? (color === undefined ? text : paint[color](text))).join(gap);
   }
   // Where not even the count fits, a part of it would be another count.
@@ -64,10 +64,6 @@ export function progressSentence({ total, done, failed, left }: ProgressFacts): 
 }
 
 const gap = '  ';
-
-function widthOf(parts: readonly Part[]): number {
-  return parts.reduce((sum, { text }) => sum + text.length, gap.length * (parts.length - 1));
-}
 
 function barPart({ total, done }: ProgressFacts, length: number, paint: Paint): Part[] {
   const share = total === 0 ? 1 : done / total;

@@ -1,26 +1,11 @@
-import { grouped } from '../inventory/values.ts';
-import { counted } from './change-rows.ts';
+import { counted, grouped } from '../inventory/values.ts';
+import type { Estimate } from '../rate-limit/known-limits.ts';
 import { formatDuration, localTime, minuteOf, roughDuration } from './time.ts';
 
-/** How long the limits make a run take; what `estimate` of the governor gives. */
-export interface EstimateFacts {
-  /** Until the last request may leave; 0: without a wait; infinite: never. */
-  readonly seconds: number;
-  /** The limit of the minute, where it is known. */
-  readonly perMinute: number | undefined;
-  readonly day: DayFacts | undefined;
+/** How long the limits make a run take. */
+export interface EstimateFacts extends Estimate {
   /** Seconds that the requests themselves take, by the round trip that was measured; undefined while none was. */
   readonly working?: number | undefined;
-}
-
-export interface DayFacts {
-  /** Requests that are left of the day's quota, and how many of these the run leaves to other commands. */
-  readonly left: number;
-  readonly kept: number;
-  /** How many requests it is not enough for. */
-  readonly waiting: number;
-  /** When the next day begins: milliseconds since the Unix epoch. */
-  readonly resetAt: number;
 }
 
 /**

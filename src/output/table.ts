@@ -44,7 +44,9 @@ async function* rowTable(view: View, options: TableOptions): AsyncGenerator<stri
       waiting = [...waiting, ...batch];
       if (waiting.length <= drawnRows) continue;
       const { layout, showsRecords } = longLayout(view, waiting.slice(0, drawnRows), options);
-      line = showsRecords ? recordWriter(view.columns, options) : rowWriter(view, layout, options);
+      const write = lineWriter(layout);
+      const inLanes = (row: Row) => write(tableCells(view.columns, row, options));
+      line = showsRecords ? recordWriter(view.columns, options) : inLanes;
       if (header && !showsRecords) yield headerLine(layout, paint);
     }
     yield* chunksOf([waiting.length === 0 ? batch : waiting], line);
@@ -59,11 +61,6 @@ function longLayout({ columns, isWordy = false }: View, rows: readonly Row[], op
   const cells = rows.map((row) => tableCells(columns, row, options));
   const layout = layOutLong(columns, cells, header, width);
   return { layout, showsRecords: header && isWordy && isCramped(layout, measure(columns, cells, header, width)) };
-}
-
-function rowWriter({ columns }: View, layout: Layout, options: TableOptions): (row: Row) => string {
-  const write = lineWriter(layout);
-  return (row) => write(tableCells(columns, row, options));
 }
 
 /** If nothing is cut a table may be of any width: cli-table3 takes quadratic time for a long cell. */
@@ -143,7 +140,6 @@ const noBorders = {
   ...{ left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: ' ' },
 };
 
-/** Spaces between a title and its value. */
 const recordGap = 2;
 
 /**

@@ -66,7 +66,6 @@ export interface Paint {
 
 const same = (text: string): string => text;
 
-/** The paint of a stream without colour. */
 export const plainPaint: Paint = { bold: same, dim: same, red: same, yellow: same, green: same, cyan: same };
 
 /** The paint of one stream. Without colour, chalk is not even loaded. */

@@ -31,7 +31,6 @@ export function plainColumns(fields: readonly string[]): readonly Column[] {
   return fields.map((field) => ({ field, title: field }));
 }
 
-/** The columns of a table, or of a delimited file. */
 export interface Grid {
   readonly columns: readonly Column[];
   readonly rows: Batches<Row>;
@@ -59,7 +58,6 @@ export interface View extends Grid {
   readonly table?: Partial<Grid> | ((options: RenderOptions) => Partial<Grid> | Promise<Partial<Grid>>);
 }
 
-/** The frame of a page to print. */
 export interface Page {
   readonly title: string;
   /** Lines below the title. */
@@ -112,7 +110,6 @@ export type Renderer = (view: View, options: RenderOptions) => AsyncIterable<str
 export const inventoryFields = ['petId', 'quantity', 'status'] as const;
 export type InventoryField = (typeof inventoryFields)[number];
 
-/** Returns the columns of a view of items by the names of their fields. */
 export function itemFields({ columns }: View): InventoryField[] {
   return columns.flatMap(({ field }) => inventoryFields.find((known) => known === field) ?? []);
 }

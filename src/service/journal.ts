@@ -1,4 +1,3 @@
-/** One request as the service saw it. */
 export interface JournalEntry {
   /** When it arrived, by the service's clock: milliseconds since the Unix epoch. */
   readonly time: number;
@@ -11,12 +10,10 @@ export interface JournalEntry {
   readonly status: number | null;
 }
 
-/** How many requests are remembered. */
 const KEPT = 10_000;
 
 const CHARACTERS_KEPT = 1024;
 
-/** An entry that is still being filled in. */
 export interface OpenEntry {
   body: string | null;
   status: number | null;

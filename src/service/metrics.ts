@@ -5,7 +5,6 @@ import type { Exchange } from './http/exchange.ts';
 import { type Admission, DAY_MS, windowAt } from './limits/admission.ts';
 import type { Store } from './store/store.ts';
 
-/** The counters of requests that are answered. */
 export interface Metrics {
   /** After the admission of a request with a valid key. */
   admitted(admission: Admission): void;
@@ -13,7 +12,6 @@ export interface Metrics {
   over(exchange: Exchange, seconds: number): void;
   /** After a request that the HTTP parser could not read. */
   refused(status: number): void;
-  /** Measures how long the store takes for `work`. */
   timed<Result>(operation: string, work: () => Promise<Result>): Promise<Result>;
   /** After a change of the stock by administration: `put`, `remove`, `reset`. */
   stockChanged(operation: string): void;

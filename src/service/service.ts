@@ -5,8 +5,7 @@ import type { Cors } from './http/cors.ts';
 import type { Exchange } from './http/exchange.ts';
 import type { Log } from './http/log.ts';
 import type { Journal } from './journal.ts';
-import type { AddressBuckets } from './limits/addresses.ts';
-import type { LimitRules, ShownLimit } from './limits/admission.ts';
+import type { AddressBuckets, LimitRules, ShownLimit } from './limits/admission.ts';
 import type { Metrics } from './metrics.ts';
 import type { QuantityBounds } from './routes/values.ts';
 import type { Store } from './store/store.ts';
@@ -28,7 +27,6 @@ interface Parts {
   isUsable(): Promise<boolean>;
 }
 
-/** All that the work on a request needs. */
 export interface Service extends Parts {
   /** True once the service is about to stop: it is not to be sent new clients. */
   draining: boolean;

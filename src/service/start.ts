@@ -6,7 +6,7 @@ import { ApiServer } from './http/server.ts';
 import type { TlsFiles } from './http/tls.ts';
 import { Journal } from './journal.ts';
 import { generateAdminToken, generateKey, idOfKey } from './keys/key.ts';
-import { AddressBuckets } from './limits/addresses.ts';
+import { AddressBuckets } from './limits/admission.ts';
 import { isLoopback, type RunningService, type ServiceOptions } from './options.ts';
 import { seededStock } from './seed/stock.ts';
 import { createService, type Service, usabilityOf } from './service.ts';

@@ -131,7 +131,8 @@ function finished(child: ChildProcess, options: KeyCommandOptions): Promise<RunE
       ended({ fault: cause.code === 'ENOENT' ? missing : 'could not be started', cause }),
     );
     child.on('close', (code, signal) => {
-      const words = fault ?? (signal === null ? exitFault(code) : `was ended by ${signal}`);
+      const exit = code === 0 ? undefined : signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+      const words = fault ?? exit;
       ended(words === undefined ? {} : { fault: words });
     });
   });
@@ -159,8 +160,4 @@ function showMessages(child: ChildProcess, { onMessage }: KeyCommandOptions): ()
     }
   });
   return () => show(open);
-}
-
-function exitFault(code: number | null): string | undefined {
-  return code === 0 ? undefined : `ended with exit code ${code}`;
 }

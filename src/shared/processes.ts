@@ -1,3 +1,6 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname, platform } from 'node:os';
+
 /** The facts that tell one process from every other, as far as a process beside it can check. */
 export interface ProcessIdentity {
   readonly host: string;
@@ -19,4 +22,87 @@ export interface Processes {
   isGone(process: ProcessIdentity): boolean;
   /** True only where the system says that it is stopped (SIGSTOP, Ctrl-Z, a debugger): for messages. */
   isStopped(process: ProcessIdentity): boolean;
+}
+
+export interface SystemProcessesOptions {
+  /** `process.pid` */
+  readonly pid: number;
+  /** `clock.boot()`. Read when it is first needed. */
+  readonly boot: string;
+  /** `process.kill`. @throws an error with the code ESRCH where there is no such process */
+  kill(pid: number, signal: 0): unknown;
+  /** Where the process file system is; default `/proc`. */
+  readonly proc?: string;
+  /** As `os.platform()` returns it, which is the default. */
+  readonly system?: NodeJS.Platform;
+}
+
+/** The processes of this machine. `bin` and the library make it; everything else is given one. */
+export function createSystemProcesses(options: SystemProcessesOptions): Processes {
+  const { pid, kill, proc = '/proc', system = platform() } = options;
+  let self: ProcessIdentity | undefined;
+  let namespace: string | undefined;
+  const ownNamespace = () => {
+    namespace ??= namespaceOf(proc);
+    return namespace;
+  };
+  const isThere = (other: number): boolean => {
+    try {
+      kill(other, 0);
+      return true;
+    } catch (error) {
+      // EPERM: one that belongs to another user runs, too.
+      return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+    }
+  };
+  // Linux without a process file system does not say whose pids these are: a container may share the name of the host.
+  const isKnown = () => system !== 'linux' || ownNamespace() !== '';
+  const isBeside = (process: ProcessIdentity): boolean =>
+    process.host === hostname() && process.boot === options.boot && process.namespace === ownNamespace() && isKnown();
+
+  return {
+    get self() {
+      self ??= {
+        host: hostname(),
+        namespace: ownNamespace(),
+        boot: options.boot,
+        pid,
+        startedAt: statOf(proc, String(pid))?.startedAt ?? '',
+      };
+      return self;
+    },
+    isGone: (process) => {
+      if (!isBeside(process)) return false;
+      if (!isThere(process.pid)) return true;
+      if (process.startedAt === '') return false;
+      const stat = statOf(proc, String(process.pid));
+      return stat !== undefined && stat.startedAt !== process.startedAt;
+    },
+    isStopped: (process) => {
+      if (!isBeside(process)) return false;
+      const stat = statOf(proc, String(process.pid));
+      return stat?.startedAt === process.startedAt && /^[Tt]$/.test(stat.state);
+    },
+  };
+}
+
+/** `pid:[4026531836]`: the same for all processes that see each other by the same number. */
+function namespaceOf(proc: string): string {
+  try {
+    return readlinkSync(`${proc}/self/ns/pid`);
+  } catch {
+    return '';
+  }
+}
+
+/** The third field of `stat` is the state, the 22nd the start. The second is a name that may have blanks and parentheses in it. */
+function statOf(proc: string, pid: string): { readonly state: string; readonly startedAt: string } | undefined {
+  try {
+    const text = readFileSync(`${proc}/${pid}/stat`, 'latin1');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const [state, startedAt] = [fields[0], fields[19]];
+    return state === undefined || startedAt === undefined ? undefined : { state, startedAt };
+  } catch {
+    return undefined;
+  }
 }

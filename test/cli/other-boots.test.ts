@@ -1,6 +1,6 @@
 import { hrtime } from 'node:process';
 import { expect } from 'vitest';
-import { createSystemClock } from '../../src/shared/system-clock.ts';
+import { createSystemClock } from '../../src/shared/clock.ts';
 import { serviceOf } from '../../src/state/service-of.ts';
 import { useState } from '../support/recorded-runs.ts';
 import { type Shop, test } from '../support/shop.ts';

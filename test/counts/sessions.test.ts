@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { ScanRecord } from '../../src/counts/records.ts';
+import type { ScanRecord } from '../../src/counts/session-tables.ts';
 import { Sessions, shortOf, tallyOf } from '../../src/counts/sessions.ts';
 import { noBarCodes } from '../../src/inventory/bar-codes.ts';
 import type { ProcessIdentity } from '../../src/shared/processes.ts';

@@ -1,7 +1,7 @@
 import { closeSync, openSync, unlinkSync } from 'node:fs';
 import { hrtime } from 'node:process';
-import { createSystemClock } from '../../src/shared/system-clock.ts';
-import { createSystemProcesses } from '../../src/shared/system-processes.ts';
+import { createSystemClock } from '../../src/shared/clock.ts';
+import { createSystemProcesses } from '../../src/shared/processes.ts';
 import { openState } from '../../src/state/open-state.ts';
 
 // As many tries for the one probe as there is time for: `node --import tsx governor-hammer.ts <folder> <name> <seconds>`.

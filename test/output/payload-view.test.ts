@@ -1,6 +1,6 @@
 import { parse } from 'lossless-json';
 import { expect, test } from 'vitest';
-import { payloadView } from '../../src/output/payload-view.ts';
+import { payloadView } from '../../src/cli/commands/payloads.ts';
 import { loadRenderer } from '../../src/output/renderers.ts';
 import { plainPaint } from '../../src/output/terminal.ts';
 import type { Format } from '../../src/output/view.ts';

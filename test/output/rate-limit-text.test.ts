@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { counted } from '../../src/output/change-rows.ts';
+import { counted } from '../../src/inventory/values.ts';
 import { type EstimateFacts, estimateText } from '../../src/output/rate-limit-text.ts';
 import { roughDuration } from '../../src/output/time.ts';
 import fc from '../support/seeded-fast-check.ts';

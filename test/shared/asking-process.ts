@@ -1,5 +1,5 @@
+import { createSystemClock } from '../../src/shared/clock.ts';
 import { keptBoot } from '../../src/shared/kept-boot.ts';
-import { createSystemClock } from '../../src/shared/system-clock.ts';
 
 /** Asks for the name of the boot, on a system that has none: argv names the state folder. Starts when its input ends; prints the name. */
 const [, , folder = ''] = process.argv;

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, vi } from 'vitest';
+import { createSystemClock } from '../../src/shared/clock.ts';
 import { keptBoot } from '../../src/shared/kept-boot.ts';
-import { createSystemClock } from '../../src/shared/system-clock.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { temporaryFolders, test } from '../support/shop.ts';
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSystemProcesses } from '../../src/shared/system-processes.ts';
+import { createSystemProcesses } from '../../src/shared/processes.ts';
 
 /** A process file system with one process in it, whose name has a parenthesis. */
 function fakeProc(pid: number, state: string, startedAt: string): string {

@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path';
 import { hrtime } from 'node:process';
 import { onTestFinished } from 'vitest';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
-import type { Clock } from '../../src/shared/clock.ts';
-import { createSystemClock } from '../../src/shared/system-clock.ts';
+import { type Clock, createSystemClock } from '../../src/shared/clock.ts';
 import { type RunResult, runMain } from './context.ts';
 import { temporaryFolders } from './shop.ts';
 

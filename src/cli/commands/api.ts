@@ -11,7 +11,6 @@ import type { Invocation, Run } from '../invocation/invocation.ts';
 import { examples } from './command.ts';
 import { collect, requireFileName } from './values.ts';
 
-/** The methods of a request. */
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 

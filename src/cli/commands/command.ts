@@ -17,7 +17,6 @@ export interface VerbOutline {
   load(): Promise<Define>;
 }
 
-/** A noun and its commands. */
 export interface NounOutline {
   /** Its name. */
   readonly usage: string;
@@ -30,7 +29,6 @@ export interface NounOutline {
 
 export type Outline = VerbOutline | NounOutline;
 
-/** Its name, without its operands. */
 export function outlineName({ usage }: Outline): string {
   return usage.replace(/ .*/, '');
 }

@@ -216,7 +216,7 @@ export const commandOutlines: readonly Outline[] = [
   verb(
     'completion <shell>',
     'print a script that completes commands at TAB',
-    async () => (await import('./completion/completion.ts')).defineCompletion,
+    async () => (await import('./completion.ts')).defineCompletion,
   ),
   verb(
     'licenses',

@@ -11,13 +11,10 @@ import { remoteEnvironmentNames } from '../../settings/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { whereName } from '../../shared/where.ts';
 import { serviceOf } from '../../state/service-of.ts';
+import type { State } from '../../state/state.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
 import { examples, fieldsOption } from './command.ts';
-
-interface LimitsOptions {
-  readonly refresh?: boolean;
-}
 
 export function defineLimits(command: Command, run: Run): void {
   command
@@ -32,9 +29,12 @@ export function defineLimits(command: Command, run: Run): void {
       examples([['petstock limits'], ['petstock limits --refresh --env production'], ['petstock limits clear']]),
     )
     .action(
-      run<LimitsOptions>(async (invocation, { refresh }) => {
+      run<{ readonly refresh?: boolean }>(async (invocation, { refresh }) => {
         const { clock } = invocation.context;
-        const keys = nameKeys(invocation, await (refresh ? refreshedKeys(invocation) : knownKeys(invocation)));
+        const keys = nameKeys(
+          invocation,
+          await (refresh ? refreshedKeys(invocation) : withExistingState(invocation, listed, 'limits')),
+        );
         const known = knownWindows(keys, invocation);
         if (known.length === 0) {
           await invocation.messages.note('No limits are known: the service states them with its next answer.');
@@ -46,8 +46,8 @@ export function defineLimits(command: Command, run: Run): void {
   defineLimitsClear(command.command('clear').summary('forget what the service said of a key'), run);
 }
 
-function knownKeys(invocation: Invocation): Promise<readonly KnownKey[]> {
-  return withExistingState(invocation, async (state) => (await state?.limits.list()) ?? [], 'limits');
+async function listed(state: State | undefined): Promise<readonly KnownKey[]> {
+  return (await state?.limits.list()) ?? [];
 }
 
 async function refreshedKeys({ service }: Invocation): Promise<readonly KnownKey[]> {
@@ -58,11 +58,8 @@ async function refreshedKeys({ service }: Invocation): Promise<readonly KnownKey
 
 function gateLines(keys: readonly NamedKey[], now: number): string[] {
   const gates = knownGates(keys).filter(({ until }) => until > now);
-  return gates.map((gate) => `${nameOf(keys, gate.scope)}: ${gateText(gate, now)}.`);
-}
-
-function nameOf(keys: readonly NamedKey[], scope: string): string | undefined {
-  return keys.find((key) => key.scope === scope)?.name;
+  const names = new Map(keys.map(({ scope, name }) => [scope, name]));
+  return gates.map((gate) => `${names.get(gate.scope)}: ${gateText(gate, now)}.`);
 }
 
 function knownWindows(keys: readonly NamedKey[], { context }: Invocation): readonly LimitFacts[] {
@@ -83,17 +80,18 @@ function defineLimitsClear(command: Command, run: Run): void {
         await withExistingState(
           invocation,
           async (state) => {
-            const known = nameKeys(invocation, (await state?.limits.list()) ?? []);
+            const known = nameKeys(invocation, await listed(state));
             const keys = known.map((key) => ({ ...key, facts: factsOf(key, context.clock) }));
             const chosen = keys.filter(({ facts }) => facts.length > 0);
             if (state === undefined || chosen.length === 0) {
               const where = globals.env === undefined && globals.store === undefined ? '' : ` for ${whereName(place)}`;
               return messages.note(`There is nothing to forget${where}.`);
             }
+            const what = chosen.length === 1 ? 'this' : `this of ${chosen.length} keys`;
             const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
             await messages.show(() => lines, { always: questions.willAsk() });
             await questions.confirm({
-              question: question(chosen.length),
+              question: `Forget ${what}? A service that is called too early may ban the key.`,
               look: 'petstock limits',
               undone: 'Nothing was forgotten',
             });
@@ -105,11 +103,6 @@ function defineLimitsClear(command: Command, run: Run): void {
         );
       }),
     );
-}
-
-function question(keys: number): string {
-  const what = keys === 1 ? 'this' : `this of ${keys} keys`;
-  return `Forget ${what}? A service that is called too early may ban the key.`;
 }
 
 /** Returns what would be forgotten of a key, for people. */

@@ -8,7 +8,7 @@ import { FailureError, UsageError } from '../../shared/errors.ts';
 import type { PresentProcess } from '../../state/processes-present.ts';
 import type { StateDescription } from '../../state/state.ts';
 import type { Invocation, Run } from '../invocation/invocation.ts';
-import { sharedStateOf, withExistingState, withOwnState, withOwnTables } from '../invocation/state.ts';
+import { lookAtOwnTables, sharedStateOf, withExistingState, withOwnState } from '../invocation/state.ts';
 import { examples } from './command.ts';
 
 export function defineStateInfo(command: Command, run: Run): void {
@@ -121,7 +121,7 @@ async function findingsOf(invocation: Invocation) {
     const found = await withExistingState(invocation, async (state) => state?.check() ?? 'There is no state yet.');
     const isShared = sharedStateOf(invocation) !== undefined;
     const own = isShared ? await withOwnState(invocation, async (state) => state?.check() ?? []) : [];
-    const sessions = await withOwnTables(invocation, damagedSessions);
+    const sessions = (await lookAtOwnTables(invocation, damagedSessions)) ?? [];
     const problems = [...(typeof found === 'string' ? [] : found), ...own];
     const [first] = problems.length === 0 ? sessions : [];
     return {

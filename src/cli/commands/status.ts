@@ -12,11 +12,6 @@ import type { Invocation, Run } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
 import { examples } from './command.ts';
 
-interface StatusOptions {
-  readonly offline?: boolean;
-  readonly verbose?: boolean;
-}
-
 export function defineStatus(command: Command, run: Run): void {
   command
     .description(
@@ -34,7 +29,7 @@ export function defineStatus(command: Command, run: Run): void {
       ]),
     )
     .action(
-      run<StatusOptions>(async (invocation, { offline, verbose }) => {
+      run<{ readonly offline?: boolean; readonly verbose?: boolean }>(async (invocation, { offline, verbose }) => {
         for (const line of describeShadows(invocation.context.env, invocation.config))
           await invocation.messages.warn(line);
         // A state that can't be opened is one of the findings.
@@ -64,7 +59,7 @@ export function defineStatus(command: Command, run: Run): void {
 async function describeDetails(invocation: Invocation, offline: boolean | undefined): Promise<Details> {
   const [{ diagnose }, { diagnosisRows }] = await Promise.all([
     import('../diagnosis/diagnose.ts'),
-    import('../diagnosis/diagnosis-rows.ts'),
+    import('../diagnosis/diagnose.ts'),
   ]);
   const connection = offline ? undefined : await invocation.service.connect().catch(() => undefined);
   const diagnosis = await diagnose(invocation, connection?.seenHead());

@@ -44,11 +44,10 @@ export function collect(text: string, earlier: readonly string[] | undefined): r
 /** @returns undefined if the option is absent */
 export function wholeNumberOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
+  if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new UsageError(`${option} takes a whole number from 0, such as 100; not "${text}"`);
 }
 
-/** The word, which has to be one of those that the option takes. */
 export function oneOf<Word extends string>(option: string, text: string, words: readonly Word[]): Word {
   const word = words.find((known) => known === text);
   if (word !== undefined) return word;
@@ -81,15 +80,8 @@ export function bulkFlags(command: Command): Command {
 }
 
 /** Reports whether an option is given that a plan has, and a single write has not. */
-export function isPlanned({
-  dryRun,
-  exitCode,
-  failFast,
-  concurrency,
-  maxChanges,
-  maxZero,
-  changed,
-}: BulkFlags): boolean {
+export function isPlanned(flags: BulkFlags): boolean {
+  const { dryRun, exitCode, failFast, concurrency, maxChanges, maxZero, changed } = flags;
   return [dryRun, exitCode, failFast, concurrency, maxChanges, maxZero, changed].some((flag) => flag !== undefined);
 }
 
@@ -97,21 +89,14 @@ export function isPlanned({
 export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): Omit<PlanOptions, 'stdinIsTaken'> {
   const { dryRun = false, exitCode = false, failFast = false, changed: changedOnly = false } = flags;
   if (exitCode && !dryRun) throw new UsageError('--exit-code goes with --dry-run');
-  const concurrency = wholeNumber('--concurrency', flags.concurrency) ?? defaultConcurrency;
+  const concurrency = wholeNumberOf('--concurrency', flags.concurrency) ?? defaultConcurrency;
   if (concurrency < 1 || concurrency > maxConcurrency) {
     throw new UsageError(`--concurrency takes a number from 1 to ${maxConcurrency}`);
   }
   const { settings } = config;
   const guards = {
-    maxChanges: wholeNumber('--max-changes', flags.maxChanges) ?? settings['max-changes'],
-    maxZero: wholeNumber('--max-zero', flags.maxZero) ?? settings['max-zero'],
+    maxChanges: wholeNumberOf('--max-changes', flags.maxChanges) ?? settings['max-changes'],
+    maxZero: wholeNumberOf('--max-zero', flags.maxZero) ?? settings['max-zero'],
   };
   return { dryRun, exitCode, failFast, changedOnly, concurrency, guards };
-}
-
-/** Returns undefined if the option is absent. */
-function wholeNumber(option: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new UsageError(`${option} takes a whole number from 0, such as 100; not "${text}"`);
 }

@@ -1,8 +1,7 @@
 import { singleLine } from '../../shared/sanitize.ts';
 import { placeOf } from './place.ts';
-import type { Known, ShellName, TableCommand, TableOption, ValueKind, Word } from './table.ts';
+import type { Known, ShellName, TableCommand, ValueKind, Word } from './table.ts';
 
-/** The question of a shell. */
 export interface Question {
   /** The words before the last one, without the name of the program. */
   readonly words: readonly string[];
@@ -10,7 +9,6 @@ export interface Question {
   readonly current: string;
 }
 
-/** A word that may stand in the place of the current one. */
 export interface Answer {
   readonly candidates: readonly Word[];
   /** A file may stand there, too; the shell knows them. @property prefix what stands before its name in the word: `--to=` */
@@ -39,11 +37,12 @@ export async function complete(
   knowledge: Knowledge,
 ): Promise<Answer> {
   const place = placeOf(table, words, current);
-  if (place.asks === 'option') return answer(optionWords(place.options));
+  if (place.asks === 'option') return answer(place.options.map(({ flags, about }) => [flags.at(-1) ?? '', about]));
   if (place.asks === 'command') return answer(commandWords(place.command));
   const { value, prefix, earlier } = place;
   const typed = current.slice(prefix.length);
-  const chosen = value.kind === 'by-operand' ? (ownValue(value.values, earlier.at(-1)) ?? free) : value;
+  const values = value.kind === 'by-operand' ? new Map(Object.entries(value.values)) : undefined;
+  const chosen = value.kind === 'by-operand' ? (values?.get(earlier.at(-1) ?? '') ?? free) : value;
   if (chosen.kind === 'files') {
     const others = chosen.or === undefined ? [] : await knowledge(chosen.or, typed);
     return { ...answer(others), files: { prefix, endings: chosen.endings } };
@@ -54,21 +53,10 @@ export async function complete(
 
 const free: ValueKind = { kind: 'free' };
 
-function ownValue(values: Readonly<Record<string, ValueKind>>, name: string | undefined): ValueKind | undefined {
-  return name !== undefined && Object.hasOwn(values, name) ? values[name] : undefined;
-}
-
 function answer(words: readonly Word[]): Answer {
   const safe = words.filter(([word]) => harmlessWord.test(word));
+  const shortened = (text: string) => (text.length > longestAbout ? `${text.slice(0, longestAbout - 1)}…` : text);
   return { candidates: safe.map(([word, about]) => [word, shortened(singleLine(about).trim())]) };
-}
-
-function shortened(text: string): string {
-  return text.length > longestAbout ? `${text.slice(0, longestAbout - 1)}…` : text;
-}
-
-function optionWords(options: readonly TableOption[]): readonly Word[] {
-  return options.map(({ flags, about }) => [flags.at(-1) ?? '', about]);
 }
 
 function commandWords({ commands }: TableCommand): readonly Word[] {

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { effectiveUser } from '../../shared/account.ts';
 import { fileErrorReason, systemCode } from '../../shared/file-error.ts';
@@ -18,7 +18,6 @@ export interface FolderFacts {
   readonly problem: string | null;
 }
 
-/** Returns the facts about a folder. Changes nothing. */
 export function folderFacts(path: string): FolderFacts {
   const nothing = { path, mode: null, isOwn: null, free: null, problem: null };
   try {
@@ -26,7 +25,7 @@ export function folderFacts(path: string): FolderFacts {
     const user = effectiveUser();
     return {
       ...nothing,
-      mode: user === undefined ? null : modeOf(stats),
+      mode: user === undefined ? null : (stats.mode & 0o7777).toString(8).padStart(4, '0'),
       rights: rightsTo(path),
       isOwn: user === undefined ? null : stats.uid === user,
       free: freeOn(path),
@@ -36,10 +35,6 @@ export function folderFacts(path: string): FolderFacts {
     if (systemCode(error) === 'ENOENT') return { ...nothing, rights: 'missing' };
     return { ...nothing, rights: 'none', problem: fileErrorReason(error) };
   }
-}
-
-function modeOf({ mode }: Stats): string {
-  return (mode & 0o7777).toString(8).padStart(4, '0');
 }
 
 function rightsTo(path: string): FolderFacts['rights'] {

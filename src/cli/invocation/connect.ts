@@ -27,7 +27,6 @@ import type { Messages } from './messages.ts';
 import { debugTransport, networkFor, type SeenHead, watchAnswers } from './network.ts';
 import { openStateFor } from './state.ts';
 
-/** The needs of a command. */
 export interface ConnectionUse {
   /** It leaves a small part of the limit to people, and waits for as many minute windows as it takes. */
   readonly bulk?: boolean;
@@ -69,7 +68,6 @@ export interface ConnectOptions extends Patience {
   readonly messages: Messages;
 }
 
-/** Where requests go and with which key. */
 interface Target {
   readonly baseUrl: string;
   readonly key: string;

@@ -38,7 +38,6 @@ export interface Invocation extends Place {
   petNames(): Promise<PetNames | undefined>;
 }
 
-/** The end of an action. */
 export interface ActionEnd {
   /** The result has what is left of the rate limit, so stderr does not repeat it. */
   readonly showedRateLimit: boolean;

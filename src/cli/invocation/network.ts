@@ -111,7 +111,6 @@ interface DebugEvent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Shows every request and response on one line each. */
 export function debugTransport(
   transport: Transport,
   clock: Clock,

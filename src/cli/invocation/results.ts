@@ -36,7 +36,6 @@ const quotedAtOnce = 65_536;
 /** The result of a command, on stdout. */
 export class Results {
   readonly #options: ResultsOptions;
-  /** The chosen one. */
   readonly format: Format;
   /** A program reads it: `json` and `ndjson`. */
   readonly wantsJson: boolean;

@@ -52,18 +52,23 @@ export async function withOwnState<T>(use: StateUse, look: (state: State | undef
   return lookAt(use, look, options);
 }
 
-/** Looks at tables of the state of this machine that are no part of a state; without one there is nothing. */
+/** Looks at tables of the state of this machine that are no part of a state; undefined if there is no state yet. */
+export async function lookAtOwnTables<T>(use: StateUse, look: (connection: Connection) => T): Promise<T | undefined> {
+  const { stateFile } = await import('../../state/sqlite/state-file.ts');
+  if (!existsSync(stateFile(use.context.folders.state))) return undefined;
+  return withOwnTables(use, look, { looks: true });
+}
+
+/** Does `work` on such tables. The state is made if it is missing, unless `work` only looks. */
 export async function withOwnTables<T>(
   use: StateUse,
-  look: (connection: Connection) => readonly T[],
-): Promise<readonly T[]> {
-  const options = stateOptions(use, 'history');
-  const { stateFile } = await import('../../state/sqlite/state-file.ts');
-  if (!existsSync(stateFile(options.folder))) return [];
+  work: (connection: Connection) => T | Promise<T>,
+  { looks } = { looks: false },
+): Promise<T> {
   const { openLocalConnection } = await import('../../state/open-state.ts');
-  const connection = await openLocalConnection({ ...options, looks: true });
+  const connection = await openLocalConnection({ ...stateOptions(use, 'history'), looks });
   try {
-    return look(connection);
+    return await work(connection);
   } finally {
     connection.close();
   }

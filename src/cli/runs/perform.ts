@@ -46,11 +46,11 @@ export async function performPlan(session: Session, job: PlanJob, options: PlanO
   const { report, progression, error } = await execute(site, job, options, audience);
   if (options.dryRun) {
     if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
-    await refusedLater(job, report);
+    const hasChanges = report.rows.some(({ result }) => result === 'planned');
+    // An error that would keep the run from beginning ends its dry run, too.
+    if (hasChanges) await job.mayBegin?.();
     if (error !== undefined) throw error;
-    if (options.exitCode && report.rows.some(({ result }) => result === 'planned')) {
-      throw new ChangesFound('There are changes');
-    }
+    if (options.exitCode && hasChanges) throw new ChangesFound('There are changes');
     return undefined;
   }
   const hasNothing = progression === undefined && !(error instanceof PartialError);
@@ -63,11 +63,6 @@ export async function performPlan(session: Session, job: PlanJob, options: PlanO
   await noteUndo(invocation, report);
   if (fault) throw fault;
   return report.run ?? undefined;
-}
-
-/** An error that would keep the run from beginning ends its dry run, too. */
-async function refusedLater({ mayBegin }: PlanJob, { rows }: BulkReport): Promise<void> {
-  if (rows.some(({ result }) => result === 'planned')) await mayBegin?.();
 }
 
 type Estimator = (requests: number) => Estimate & { readonly working: number | undefined };

@@ -1,8 +1,7 @@
 import type { PetNames } from '../../inventory/bar-codes.ts';
 import type { BulkRow } from '../../inventory/change.ts';
 import { planTotals } from '../../inventory/plan.ts';
-import { grouped } from '../../inventory/values.ts';
-import { counted } from '../../output/change-rows.ts';
+import { counted, grouped } from '../../inventory/values.ts';
 import { plainName } from '../../shared/sanitize.ts';
 import { type Where, whereName } from '../../shared/where.ts';
 

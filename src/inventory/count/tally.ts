@@ -1,7 +1,6 @@
 /** The thing that is counted: a pet, or a code whose pet is not known. */
 export type Counted = bigint | string;
 
-/** One step of a count, which can be taken back. */
 export interface CountStep {
   readonly what: Counted;
   readonly before: number;
@@ -16,12 +15,10 @@ export class Tally {
   #unknown = 0;
   #pets = 0;
 
-  /** Units of pets. */
   get units(): number {
     return this.#sum;
   }
 
-  /** Units of unknown codes. */
   get unknownUnits(): number {
     return this.#unknown;
   }
@@ -62,7 +59,6 @@ export class Tally {
     return this.#units.get(what) ?? 0;
   }
 
-  /** Each pet with its units. */
   *counts(): Generator<readonly [petId: bigint, units: number]> {
     for (const [what, units] of this.#units) if (typeof what === 'bigint') yield [what, units];
   }

@@ -116,7 +116,6 @@ const ROUTES: readonly (readonly [Access, Routes])[] = [
   ['token', TEST_CONTROLS],
 ];
 
-/** Finds what a request asks for. */
 export function findRoute(request: IncomingMessage): Found {
   const segments = (request.url ?? '').split('?')[0]?.split('/') ?? [];
   const method = request.method === 'HEAD' ? 'GET' : request.method;

@@ -1,7 +1,6 @@
 import { randomAt } from '../seed/stock.ts';
 import { type Fault, type Harm, type Occurrence, parseFault } from './grammar.ts';
 
-/** The fate of one request. */
 export interface Injection {
   readonly delayMs: number;
   readonly harm: Harm | null;
@@ -49,7 +48,6 @@ function armed(specs: readonly string[]) {
   return specs.map((spec) => ({ fault: parseFault(spec), matched: 0n }));
 }
 
-/** True for a request that the fault counts. */
 function matches({ method, path }: Fault, ofRequest: string, target: string): boolean {
   if (method !== null && method !== ofRequest) return false;
   if (path === null) return true;

@@ -31,7 +31,6 @@ export interface Delay {
   readonly most: number;
 }
 
-/** One fault, as its specification was read. */
 export interface Fault {
   readonly spec: string;
   /** Null: any. */

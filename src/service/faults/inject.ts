@@ -3,7 +3,6 @@ import { type Answer, Refusal, refusalAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { discard, send } from '../http/send.ts';
 import type { Service } from '../service.ts';
-import type { Harm } from './grammar.ts';
 
 /** Does what was asked and answers it, with the fault that strikes this request, if one does. */
 export async function answerFaulty(
@@ -16,8 +15,11 @@ export async function answerFaulty(
   if (delayMs > 0) await pause(exchange, delayMs);
 
   switch (harm?.kind) {
-    case 'status':
-      return send(exchange, injectedError(harm), service.headersOf(exchange));
+    case 'status': {
+      const headers = harm.retryAfter === null ? {} : { 'Retry-After': harm.retryAfter };
+      const refusal = new Refusal(harm.status, 'injected_fault', 'A fault was asked for here.', headers);
+      return send(exchange, refusalAnswer(refusal), service.headersOf(exchange));
+    }
     case 'reset':
       reset(exchange);
       return;
@@ -37,11 +39,6 @@ export async function answerFaulty(
 function reset({ request: { socket } }: Exchange): void {
   if ('encrypted' in socket && socket.encrypted) socket.destroy();
   else socket.resetAndDestroy();
-}
-
-function injectedError({ status, retryAfter }: Extract<Harm, { kind: 'status' }>): Answer {
-  const headers = retryAfter === null ? {} : { 'Retry-After': retryAfter };
-  return refusalAnswer(new Refusal(status, 'injected_fault', 'A fault was asked for here.', headers));
 }
 
 /** Ends early when the client hangs up. */

@@ -24,7 +24,6 @@ export class Cors {
     this.#origins = new Set(origins);
   }
 
-  /** The headers of an answer to this request. */
   headers({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> {
     if (this.#origins.size === 0) return {};
     if (this.#origins.has('*')) return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };

@@ -9,7 +9,6 @@ const BASE = '/v1';
 /** Matches nearly all targets: no origin, no query, nothing encoded. */
 const PLAIN = /^\/v1\/[\w/-]*$/;
 
-/** The resource that a request is about. */
 interface Target {
   /** Relative to the base address, as it was sent, without the query: `/inventory/5`. */
   readonly path: string;
@@ -39,7 +38,6 @@ function decoded(path: string): string[] | null {
   }
 }
 
-/** The operation's place in the API. */
 interface Route {
   /** The path with its parameters by name, `/inventory/{petId}`. */
   readonly path: string;
@@ -63,7 +61,6 @@ interface Parts {
   readonly readMs: number;
 }
 
-/** One request and its response. */
 export interface Exchange extends Parts {
   readonly id: string;
   readonly method: string;

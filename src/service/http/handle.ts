@@ -6,8 +6,8 @@ import { retryAfter, type Service } from '../service.ts';
 import { StorageError } from '../store/store.ts';
 import { type Answer, malformed, Refusal, refusalAnswer } from './answer.ts';
 import { BodyCutOff, type Exchange } from './exchange.ts';
+import { requireWellFormed } from './refusals.ts';
 import { send } from './send.ts';
-import { requireWellFormed } from './well-formed.ts';
 
 /**
  * Works on one request, in this order: parse, authenticate, charge or refuse, inject a fault, find the operation, do it.

@@ -27,10 +27,8 @@ export interface LogEntry {
   readonly ms: number;
 }
 
-/** Takes each entry. */
 export type Log = (entry: LogEntry) => void;
 
-/** Returns the entry of an exchange that is over. */
 export function entryOf(exchange: Exchange, ms: number): LogEntry {
   const { time, id, address, validKey, method, route, entry, cause } = exchange;
   return {

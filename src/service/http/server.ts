@@ -10,9 +10,8 @@ import { Connections } from './connections.ts';
 import { createExchange, parseTarget } from './exchange.ts';
 import { handle } from './handle.ts';
 import { entryOf, unreadEntry } from './log.ts';
-import { type ParserError, parserRefusal, refuseConnection } from './parser-refusals.ts';
+import { headersRefusal, type ParserError, parserRefusal, refuseConnection } from './refusals.ts';
 import { readTls, renewTls, type TlsFiles } from './tls.ts';
-import { headersRefusal } from './well-formed.ts';
 
 /** How long a client may take, in milliseconds. */
 export interface Patience {
@@ -77,12 +76,10 @@ export class ApiServer {
     return listen(this.#server, port, host);
   }
 
-  /** Reads certificate and key again, for the connections to come. @throws TlsError; then the previous ones stay in use */
   reloadTls(): void {
     if (this.#tls !== undefined) renewTls(this.#server, this.#tls);
   }
 
-  /** Has each connection end with its next answer. */
   drain(): void {
     this.#connections.drain();
   }

@@ -4,7 +4,6 @@ import type { InventoryItem } from '../seed/stock.ts';
 import type { Service } from '../service.ts';
 import { parsePetId, parseQuantity, readPetId } from './values.ts';
 
-/** The parts that an operation works with. */
 interface Call {
   readonly exchange: Exchange;
   readonly service: Service;

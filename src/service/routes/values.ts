@@ -60,7 +60,6 @@ export async function parseQuantity(body: string, bounds: QuantityBounds): Promi
   return quantity;
 }
 
-/** A number as it was written. */
 class NumberText {
   readonly text: string;
 

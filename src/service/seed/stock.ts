@@ -35,7 +35,6 @@ export interface StockItem extends InventoryItem {
   readonly record?: string | undefined;
 }
 
-/** All that a store sells and has sold. */
 export interface Stock {
   /** With ids that differ. May be iterated more than once. */
   readonly items: Iterable<StockItem>;

@@ -20,7 +20,6 @@ export interface StoreOptions {
   readonly startPatience?: StartPatience | undefined;
 }
 
-/** How long a database that is being started is waited for. */
 export interface StartPatience {
   readonly seconds: number;
   /** Waits this long. Rejects if it is not to be waited for any more. */

@@ -77,7 +77,6 @@ export const PAGE = 1_000;
 export const SMALLEST_ID = -(2n ** 63n);
 export const LARGEST_ID = 2n ** 63n - 1n;
 
-/** A part of the inventory. */
 export interface Page {
   readonly pets: bigint;
   /** Null in an empty page, as is the text. */

@@ -41,7 +41,6 @@ export interface Store {
   /** Milliseconds since the Unix epoch. Between two calls of an engine on another machine, an estimate. */
   now(): number;
 
-  /** Moves the time ahead. */
   advance(milliseconds: number): Promise<void>;
 
   /** Resolves if the store can be used: a change was committed in the last seconds and none has failed since, or one is just tried. */

@@ -1,5 +1,5 @@
-import { createSystemClock } from '../../../src/shared/system-clock.ts';
-import { createSystemProcesses } from '../../../src/shared/system-processes.ts';
+import { createSystemClock } from '../../../src/shared/clock.ts';
+import { createSystemProcesses } from '../../../src/shared/processes.ts';
 import type { RunHead } from '../../../src/state/history.ts';
 import { openState } from '../../../src/state/open-state.ts';
 import { serviceOf } from '../../../src/state/service-of.ts';

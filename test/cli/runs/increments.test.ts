@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest';
-import type { Clock } from '../../../src/shared/clock.ts';
+import { type Clock, createSystemClock } from '../../../src/shared/clock.ts';
 import { machineTime } from '../../../src/shared/machine-time.ts';
-import { createSystemClock } from '../../../src/shared/system-clock.ts';
 import type { RunOptions } from '../../support/context.ts';
 import { temporaryDatabase } from '../../support/postgres.ts';
 import {

@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import type { Clock } from '../../../src/shared/clock.ts';
+import { type Clock, createSystemClock } from '../../../src/shared/clock.ts';
 import { machineTime } from '../../../src/shared/machine-time.ts';
-import { createSystemClock } from '../../../src/shared/system-clock.ts';
 import { slowly } from '../../support/scripted-actions.ts';
 import { openTill, type Till } from '../../support/till.ts';
 

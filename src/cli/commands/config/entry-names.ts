@@ -33,7 +33,6 @@ export function entryName(text: string, environment: EnvironmentName): EntryName
   );
 }
 
-/** Reports whether `config set` takes this name: it is not that of a key or URL. */
 export function isSetting(name: EntryName): name is SettingName {
   return settingNames.some((known) => known === name);
 }

@@ -22,7 +22,6 @@ import { examples } from '../command.ts';
 import { entryName, environmentOf, isSetting, readSecret, remotePlace, settingsPlace } from './entry-names.ts';
 import { shownSetting } from './show.ts';
 
-/** The settings and their values, for help. */
 function settingsHelp(): string {
   const lines = settingNames.map((name) => {
     const { values, meaning, defaultValue } = definitionOf(name);

@@ -27,7 +27,6 @@ const columns: readonly Column[] = [
   { field: 'source', title: 'Source' },
 ];
 
-/** One name of one store. */
 interface EntryRef {
   /** Undefined: the store without a name; its settings are those of all. */
   readonly store: string | undefined;
@@ -96,7 +95,7 @@ function valueInEffect({ store, name }: EntryRef, env: Environment, file: Config
     return found && { value: shownSetting(name, found.value), source: found.source };
   }
   const environment = environmentOf(name);
-  if (name.startsWith('url.')) return sourced(resolveBaseUrl(environment, env, config));
+  if (name.startsWith('url.')) return resolveBaseUrl(environment, env, config);
   const key = resolveKey(environment, env, config);
   // Nothing is run to show a key that a command prints.
   return key && { value: 'command' in key ? key.command.command : maskKey(key.value), source: key.source };
@@ -106,10 +105,6 @@ function valueInEffect({ store, name }: EntryRef, env: Environment, file: Config
 export function shownSetting(name: Parameters<typeof definitionOf>[0], value: SettingValue): Scalar {
   const { isSecret, show } = definitionOf(name);
   return isSecret ? maskDatabaseUrl(String(value)) : (show?.(value) ?? value);
-}
-
-function sourced(found: Sourced<string> | undefined): Sourced<string> | undefined {
-  return found && { value: found.value, source: found.source };
 }
 
 function fullName({ store, name }: EntryRef): string {

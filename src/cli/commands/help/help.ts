@@ -6,7 +6,6 @@ import { finish } from '../command.ts';
 export const topicNames = ['exit-codes', 'environment', 'output', 'files', 'options'] as const;
 
 export interface HelpOptions {
-  /** Takes the text of help. */
   writeOut(text: string): void;
   /** Characters that fit on a line. */
   readonly width: number;
@@ -28,7 +27,6 @@ export function defineHelp(help: Command, { writeOut, width }: HelpOptions): voi
     });
 }
 
-/** The options that every command takes. */
 function globalOptions(help: Command): readonly HelpPart[] {
   const options = help.parent?.options ?? [];
   return [

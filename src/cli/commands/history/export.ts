@@ -103,7 +103,6 @@ async function* textOf(pieces: AsyncIterable<string | Uint8Array>, interrupted: 
 
 async function* noRows(): AsyncGenerator<SettledRow> {}
 
-/** Returns how many rows have no outcome yet. */
 async function openRows(history: History, place: RunFilter): Promise<number> {
   let rows = 0;
   for (const state of ['incomplete', 'running'] as const) {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { grouped } from '../../../inventory/values.ts';
+import { counted } from '../../../inventory/values.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { type PrunableRun, removableRuns } from '../../../state/decide.ts';
 import type { RunFilter, RunRecord } from '../../../state/history.ts';
@@ -48,7 +48,7 @@ async function prune(invocation: Invocation, { before, keep, incomplete = false 
   };
   await withExistingState(invocation, async (state) => {
     const removed = state === undefined ? 0 : await removeRuns(invocation, state.history, bounds);
-    await invocation.messages.note(`${runsText(removed)}${chosenPlaceText(invocation)} removed.`);
+    await invocation.messages.note(`${counted(removed, 'run')}${chosenPlaceText(invocation)} removed.`);
   });
 }
 
@@ -62,7 +62,7 @@ async function removeRuns(invocation: Invocation, history: History, bounds: Prun
   if (kept > 0) await invocation.messages.note(keptText(kept));
   if (runs.length === 0) return 0;
   await invocation.questions.confirm({
-    question: `Remove ${runsText(runs.length)} for good?`,
+    question: `Remove ${counted(runs.length, 'run')} for good?`,
     undone: 'Nothing was removed',
   });
   const removed = await history.remove(runs);
@@ -71,16 +71,11 @@ async function removeRuns(invocation: Invocation, history: History, bounds: Prun
   return removed.length;
 }
 
-function runsText(runs: number): string {
-  return `${grouped(runs)} ${runs === 1 ? 'run' : 'runs'}`;
-}
-
 function keptText(runs: number): string {
   const stay = runs === 1 ? 'stays: it' : 'stay: each';
-  return `${runsText(runs)} ${stay} is still running, can be resumed, undoes a run that stays, or is newer than a run that can be resumed or is being taken back.`;
+  return `${counted(runs, 'run')} ${stay} is still running, can be resumed, undoes a run that stays, or is newer than a run that can be resumed or is being taken back.`;
 }
 
-/** The facts that decide whether a run is to be removed. */
 type PlacedRun = PrunableRun & Pick<RunRecord, 'at' | 'env' | 'store'>;
 
 /** Which runs are to go. If both bounds are there, a run has to be past both; without any, no run is. */

@@ -4,8 +4,7 @@ import { readChanges } from '../../../change-files/read-changes.ts';
 import { type ChangeFormat, changeFormats } from '../../../change-files/read-rows.ts';
 import { mayBeBarCode } from '../../../inventory/bar-codes.ts';
 import type { Change } from '../../../inventory/change.ts';
-import type { Quantities } from '../../../inventory/pet-id-set.ts';
-import { PetIdSet } from '../../../inventory/pet-id-set.ts';
+import { isAbsent, PetIdSet } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
@@ -72,7 +71,6 @@ interface PlannedFile {
   readonly guard: RepetitionGuard;
 }
 
-/** The content of a change file. */
 interface FileContent {
   readonly changes: readonly Change[];
   readonly unit: PlaceUnit;
@@ -86,7 +84,6 @@ interface AppliedFile {
   readonly content: FileContent;
 }
 
-/** Plans the changes of a file against the stock. */
 async function planFile(
   session: Session,
   { file, command, look, content }: AppliedFile,
@@ -128,10 +125,6 @@ function checking(guard: RepetitionGuard): () => Promise<string | undefined> {
     await guard.check();
     return guard.newest;
   };
-}
-
-function isAbsent(quantities: Quantities, petId: bigint): boolean {
-  return !quantities.has(petId) && !quantities.unreadable?.has(petId) && !quantities.outdated?.has(petId);
 }
 
 function formatOf(text: string | undefined): ChangeFormat | undefined {

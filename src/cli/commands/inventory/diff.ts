@@ -2,14 +2,14 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { ExportRow } from '../../../change-files/change-file-text.ts';
 import { type ComparedField, type Difference, StockList } from '../../../inventory/stock-list.ts';
-import { grouped } from '../../../inventory/values.ts';
+import { counted, grouped } from '../../../inventory/values.ts';
 import { environmentNames } from '../../../settings/settings.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples, fieldsOption } from '../command.ts';
 import { oneOf } from '../values.ts';
 import type { Side } from './read-side.ts';
-import { UnreadablePets } from './unreadable-pets.ts';
+import { UnreadablePets } from './stock.ts';
 
 interface DiffOptions {
   readonly only?: string;
@@ -105,7 +105,7 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   // Pets whose stock is unreadable on one side are left out of both; else they would look removed.
   const [left, right] = [firstRead.without(unreadable), lastRead.without(unreadable)];
   const counts = { added: 0, removed: 0, changed: 0, quantity: 0 };
-  const found = counted(StockList.differences(left, right, options.only), counts);
+  const found = counting(StockList.differences(left, right, options.only), counts);
   if (options.changes) await printChanges(invocation, found);
   else {
     const { differencesView } = await import('../../../output/difference-view.ts');
@@ -114,7 +114,7 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
     await invocation.results.print(differencesView(found, viewOptions), { sayWhenEmpty: false });
   }
   const differing = counts.added + counts.removed + counts.changed;
-  const sizes = `${leftSide.name} has ${pets(left.size)}, ${rightSide.name} ${pets(right.size)}`;
+  const sizes = `${leftSide.name} has ${counted(left.size, 'pet')}, ${rightSide.name} ${counted(right.size, 'pet')}`;
   await invocation.messages.note(`${sizes}: ${differenceText(counts)}.`);
   if (options.changes) await warnOfRest(invocation, leftSide.name, counts);
   const error = unreadable.error(undefined);
@@ -136,7 +136,7 @@ interface Counts {
   quantity: number;
 }
 
-function* counted(batches: Iterable<readonly Difference[]>, counts: Counts): Generator<readonly Difference[]> {
+function* counting(batches: Iterable<readonly Difference[]>, counts: Counts): Generator<readonly Difference[]> {
   for (const batch of batches) {
     for (const { change, left, right } of batch) {
       counts[change] += 1;
@@ -164,9 +164,9 @@ function changeOf({ petId, left, right }: Difference): readonly ExportRow[] {
 async function warnOfRest({ messages }: Invocation, left: string, counts: Counts): Promise<void> {
   const { added, removed, changed, quantity } = counts;
   const parts = [
-    ...(added === 0 ? [] : [`add ${pets(added)} that ${left} does not have`]),
-    ...(removed === 0 ? [] : [`remove ${pets(removed)} that only ${left} has`]),
-    ...(changed === quantity ? [] : [`change the status of ${pets(changed - quantity)}`]),
+    ...(added === 0 ? [] : [`add ${counted(added, 'pet')} that ${left} does not have`]),
+    ...(removed === 0 ? [] : [`remove ${counted(removed, 'pet')} that only ${left} has`]),
+    ...(changed === quantity ? [] : [`change the status of ${counted(changed - quantity, 'pet')}`]),
   ];
   if (parts.length > 0) await messages.warn(`a change file sets quantities: this one can't ${parts.join(', or ')}.`);
 }
@@ -174,8 +174,4 @@ async function warnOfRest({ messages }: Invocation, left: string, counts: Counts
 function differenceText({ added, removed, changed }: Counts): string {
   const parts = Object.entries({ changed, added, removed }).filter(([, count]) => count > 0);
   return parts.length === 0 ? 'no difference' : parts.map(([word, count]) => `${grouped(count)} ${word}`).join(', ');
-}
-
-function pets(count: number): string {
-  return `${grouped(count)} ${count === 1 ? 'pet' : 'pets'}`;
 }

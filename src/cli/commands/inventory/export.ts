@@ -3,15 +3,14 @@ import { changeFileJson, changeFileText, type ExportRow } from '../../../change-
 import { type ChangeFormat, changeFormats, formatOfName } from '../../../change-files/read-rows.ts';
 import { type ColumnBatches, itemsOf } from '../../../inventory/item-columns.ts';
 import { withoutRepeated } from '../../../inventory/seen-pets.ts';
-import { grouped } from '../../../inventory/values.ts';
+import { counted } from '../../../inventory/values.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileWord, whereOptions } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { requireFileName } from '../values.ts';
-import { scanStock } from './stock.ts';
-import { UnreadablePets } from './unreadable-pets.ts';
+import { scanStock, UnreadablePets } from './stock.ts';
 
 interface ExportFlags {
   readonly spreadsheet?: boolean;
@@ -56,7 +55,7 @@ async function exportStock(invocation: Invocation, flags: ExportFlags, file = '-
       : changeFileText(rows, { spreadsheet, delimiter });
   const next = `Edit quantity, then: petstock inventory apply ${file === '-' ? "'<file>'" : fileWord(file)}`;
   const done = () =>
-    `${counted(counts.pets)} written to ${file === '-' ? 'stdout' : file}. ${next}${placeOf(invocation)}`;
+    `${counted(counts.pets, 'pet')} written to ${file === '-' ? 'stdout' : file}. ${next}${placeOf(invocation)}`;
   if (file === '-') {
     for await (const piece of text) await invocation.results.write(piece);
     await invocation.messages.note(done());
@@ -127,8 +126,4 @@ function decimalOf({ LC_ALL, LC_NUMERIC, LANG }: Readonly<Record<string, string 
 
 function placeOf({ globals, where }: Invocation): string {
   return globals.env === undefined && globals.store === undefined ? '' : ` ${whereOptions(where)}`;
-}
-
-function counted(pets: number): string {
-  return `${grouped(pets)} ${pets === 1 ? 'pet' : 'pets'}`;
 }

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
 import { type BulkRow, owedDelta } from '../../../inventory/change.ts';
-import { counted } from '../../../output/change-rows.ts';
+import { counted } from '../../../inventory/values.ts';
 import { type Batches, batchesOf } from '../../../output/view.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
@@ -36,7 +36,6 @@ export async function openChangeFile(
   };
 }
 
-/** The file of `--failed-out`. */
 export interface FailedOut {
   /** It is what the command reads: its rows stay until their run begins. */
   readonly isInput: boolean;

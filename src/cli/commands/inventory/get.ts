@@ -4,12 +4,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples, fieldsOption } from '../command.ts';
 import { collect, petIdOf } from '../values.ts';
-import { findItems, requireWhole, stockViewOptions } from './stock.ts';
-import { UnreadablePets } from './unreadable-pets.ts';
-
-interface GetOptions {
-  readonly code?: readonly string[];
-}
+import { findItems, requireWhole, stockViewOptions, UnreadablePets } from './stock.ts';
 
 export function defineGet(command: Command, run: Run): void {
   command
@@ -25,7 +20,7 @@ export function defineGet(command: Command, run: Run): void {
       examples([['petstock inventory get 4'], ['petstock inventory get 4 5 8'], ['petstock inventory get 4 --json']]),
     )
     .action(
-      run<GetOptions>(async (invocation, { code = [] }, ...texts) => {
+      run<{ readonly code?: readonly string[] }>(async (invocation, { code = [] }, ...texts) => {
         const petIds = [...texts.map(petIdOf), ...(await petIdsOfCodes(invocation, code))];
         if (petIds.length === 0) {
           throw new UsageError('The petId is missing: name a pet by its id, or by its bar code with --code', {

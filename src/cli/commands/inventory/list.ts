@@ -14,8 +14,7 @@ import { whereName } from '../../../shared/where.ts';
 import type { Invocation, Run } from '../../invocation/invocation.ts';
 import { examples } from '../command.ts';
 import { collect, listOf, quantityOf, required } from '../values.ts';
-import { copyStock, lowStockOf, requireWhole, scanStock, stockViewOptions } from './stock.ts';
-import { UnreadablePets } from './unreadable-pets.ts';
+import { copyStock, lowStockOf, requireWhole, scanStock, stockViewOptions, UnreadablePets } from './stock.ts';
 
 interface ListOptions {
   readonly status?: readonly string[];

@@ -10,8 +10,7 @@ import { readInput } from '../../../shared/read-input.ts';
 import type { NamedPlace } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
-import { scanStock } from './stock.ts';
-import type { UnreadablePets } from './unreadable-pets.ts';
+import { scanStock, type UnreadablePets } from './stock.ts';
 
 /** Where one of two lists comes from. */
 export type Side =

@@ -1,7 +1,7 @@
 import { filtered } from '../../../inventory/filter.ts';
 import { isLow, unreadableText } from '../../../inventory/items.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
-import { grouped } from '../../../inventory/values.ts';
+import { counted } from '../../../inventory/values.ts';
 import { withoutWords } from '../../../output/error-text.ts';
 import type { Paint } from '../../../output/terminal.ts';
 import { formatDuration } from '../../../output/time.ts';
@@ -12,8 +12,7 @@ import { sentence } from '../../../shared/parsed.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { lowStockOf } from './stock.ts';
-import { UnreadablePets } from './unreadable-pets.ts';
+import { lowStockOf, UnreadablePets } from './stock.ts';
 import { type WatchOptions, watchChanges } from './watch-changes.ts';
 
 export interface RunWatchOptions extends Pick<WatchOptions, 'interval' | 'duration' | 'first' | 'now'> {
@@ -86,7 +85,7 @@ function watchOptions(invocation: Invocation, connection: Connection, options: R
       const present = new Set(petIds && list.petIds());
       const missing = [...(petIds ?? [])].filter((petId) => !present.has(petId) && !unreadable.has(petId));
       if (missing.length > 0) await messages.warn(`not in the list yet: ${missing.slice(0, 20).join(', ')}`);
-      const what = `${grouped(list.size)} ${list.size === 1 ? 'pet' : 'pets'} of ${whereName(where)}`;
+      const what = `${counted(list.size, 'pet')} of ${whereName(where)}`;
       await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
     },
     onFault: (error) => {

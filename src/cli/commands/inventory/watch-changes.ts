@@ -1,16 +1,9 @@
 import { KnownStock, type Look } from '../../../inventory/known-stock.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
+import type { SeenFacts } from '../../../output/watch-view.ts';
 import { Pace, type PaceLimits } from '../../../rate-limit/pace.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { AuthError, PetstockError } from '../../../shared/errors.ts';
-
-/** Changes that one look has found, and when: milliseconds since the Unix epoch. */
-export interface SeenChanges {
-  readonly at: number;
-  readonly changes: readonly Difference[];
-  /** They are no changes: the pets that were there at first. */
-  readonly isPresent: boolean;
-}
 
 export interface WatchOptions {
   readonly clock: Clock;
@@ -26,7 +19,6 @@ export interface WatchOptions {
   /** One request. */
   look(signal: AbortSignal): Promise<Look>;
   limits(): PaceLimits;
-  /** Which changes count. */
   counts(change: Difference): boolean;
   /** The first look has succeeded. */
   onBegin(list: StockList): Promise<void>;
@@ -49,7 +41,7 @@ const longestSleep = 5000;
  * service answers.
  * @throws AuthError after a 401, and the reason of `interrupted`
  */
-export async function* watchChanges(options: WatchOptions): AsyncGenerator<SeenChanges> {
+export async function* watchChanges(options: WatchOptions): AsyncGenerator<SeenFacts> {
   const watch = new Watch(options);
   for (;;) {
     const { clock, first } = options;

@@ -1,4 +1,5 @@
 import type { Change } from '../../../inventory/change.ts';
+import { isAbsent } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { type Parsed, parseDelta, parseQuantity } from '../../../inventory/values.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
@@ -9,7 +10,6 @@ import { openSession, withWayOn } from '../../runs/session.ts';
 import { type BulkFlags, isPlanned, parseBulkFlags, petIdOf, quantityOf, required } from '../values.ts';
 import { lowStockOf, noSuchPets, warnOfStatus } from './stock.ts';
 
-/** The common parts of `set` and `adjust`. */
 export interface WriteFlags extends BulkFlags {
   readonly expect?: string;
   readonly readFirst?: boolean;
@@ -142,9 +142,7 @@ async function writeSeveral(
     const petIds = changes.map(({ petId }) => petId);
     const stock = await new StockReader(session.site).readSettled(new Set(petIds));
     const { quantities } = stock;
-    const absent = petIds.filter((petId) => {
-      return !quantities.has(petId) && !quantities.unreadable?.has(petId) && !quantities.outdated?.has(petId);
-    });
+    const absent = petIds.filter((petId) => isAbsent(quantities, petId));
     if (absent.length > 0) {
       const error = noSuchPets(invocation, absent);
       throw error.with({ message: `${error.message}; nothing was written` });

@@ -21,10 +21,6 @@ import {
   withStoreOptions,
 } from './store-access.ts';
 
-interface ImportOptions extends StoreChoice {
-  readonly merge?: boolean;
-}
-
 export function defineImport(command: Command, run: Run): void {
   withStoreOptions(command)
     .argument('<file>', 'CSV or JSON; - is stdin')
@@ -42,7 +38,7 @@ export function defineImport(command: Command, run: Run): void {
       ]),
     )
     .action(
-      run<ImportOptions>(async (invocation, { merge = false, ...choice }, file = '') => {
+      run<StoreChoice & { readonly merge?: boolean }>(async (invocation, { merge = false, ...choice }, file = '') => {
         const { messages, questions } = invocation;
         requireFileName(file, 'sandbox import');
         const stock = await readStockFile(file, invocation.context);
@@ -64,11 +60,6 @@ export function defineImport(command: Command, run: Run): void {
 
 const formats = ['csv', 'json'] as const;
 
-interface ExportOptions extends StoreChoice {
-  readonly format?: string;
-  readonly force?: boolean;
-}
-
 export function defineExport(command: Command, run: Run): void {
   withStoreOptions(command)
     .argument('[file]', 'where to write it; without one, stdout')
@@ -80,25 +71,27 @@ export function defineExport(command: Command, run: Run): void {
     .option(...forceOption)
     .addHelpText('after', examples([['petstock sandbox export stock.csv'], ['petstock sandbox export shop.json']]))
     .action(
-      run<ExportOptions>(async (invocation, { format, force = false, ...choice }, file?: string) => {
-        if (file !== undefined) requireFileName(file, 'sandbox export');
-        const isJson =
-          format === undefined
-            ? file?.toLowerCase().endsWith('.json') === true
-            : oneOf('--format', format, formats) === 'json';
-        await withStore(invocation, chosenStore(invocation, choice), async (store) => {
-          const text = isJson ? jsonOf(store) : csvOf(store);
-          if (file === undefined || file === '-') {
-            for await (const piece of text) await invocation.results.write(piece);
-          } else {
-            await exportTo(invocation, file, text, { force });
-          }
-          const [orders, records] = [await store.orders(), await store.records()];
-          if (!isJson && orders.length + records.length > 0) {
-            await invocation.messages.warn('Orders and records of pets are left out of CSV; --format json has them.');
-          }
-        });
-      }),
+      run<StoreChoice & { readonly format?: string; readonly force?: boolean }>(
+        async (invocation, { format, force = false, ...choice }, file?: string) => {
+          if (file !== undefined) requireFileName(file, 'sandbox export');
+          const isJson =
+            format === undefined
+              ? file?.toLowerCase().endsWith('.json') === true
+              : oneOf('--format', format, formats) === 'json';
+          await withStore(invocation, chosenStore(invocation, choice), async (store) => {
+            const text = isJson ? jsonOf(store) : csvOf(store);
+            if (file === undefined || file === '-') {
+              for await (const piece of text) await invocation.results.write(piece);
+            } else {
+              await exportTo(invocation, file, text, { force });
+            }
+            const [orders, records] = [await store.orders(), await store.records()];
+            if (!isJson && orders.length + records.length > 0) {
+              await invocation.messages.warn('Orders and records of pets are left out of CSV; --format json has them.');
+            }
+          });
+        },
+      ),
     );
 }
 

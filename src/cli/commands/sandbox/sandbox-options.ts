@@ -5,10 +5,8 @@ import { namesSeveralHosts, parseDatabaseUrl } from '../../../shared/database-ur
 import { UsageError } from '../../../shared/errors.ts';
 import { oneOf, required, requireFileName } from '../values.ts';
 
-/** Where `sandbox serve` listens by default. */
 export const defaultPort = 4010;
 
-/** A limit that is never reached. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 
 export const plans = ['free', 'pro', 'business'] as const;
@@ -41,7 +39,6 @@ function many<Value>(value: string, about: string, read: Read<Value>, separator 
   return { value, about: `${about}; may be given again`, read, separator };
 }
 
-/** A whole number within these bounds. */
 function whole(least: number, most = unlimited): Read<number> {
   return (text, option) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;

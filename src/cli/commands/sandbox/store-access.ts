@@ -13,7 +13,6 @@ export type StoreChoice = Pick<Values, 'file' | 'database'>;
 
 type ChosenStore = { readonly file: string; readonly isOwn: boolean } | { readonly database: string };
 
-/** Adds `--file` and `--database`. */
 export function withStoreOptions(command: Command): Command {
   return addOptions(command, ['file', 'database'], {
     file: 'database file (default: that of --env sandbox)',

@@ -41,7 +41,6 @@ interface Pools {
   readonly readers: pg.Pool;
 }
 
-/** The connections of one service to its database. */
 export class Connections {
   readonly #urls: readonly string[];
   readonly #sockets = new Set<Socket>();
@@ -212,7 +211,9 @@ export class Connections {
       try {
         return { pools, client: await pools[kind].connect() };
       } catch (error) {
-        if (tried >= this.#urls.length || !isLost(error) || isPoolBusy(error)) throw failure(error, false);
+        // All connections of the pool have been in use for longer than is waited.
+        const isBusy = error instanceof Error && error.message.startsWith('timeout exceeded');
+        if (tried >= this.#urls.length || !isLost(error) || isBusy) throw failure(error, false);
         if (this.#pools === pools) this.#current = (this.#current + 1) % this.#urls.length;
         this.#renew(pools);
       }
@@ -228,11 +229,6 @@ export class Connections {
     this.#pools = this.#open();
     void this.#retire(lost);
   }
-}
-
-/** All connections of a pool are in use, for longer than is waited. */
-function isPoolBusy(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('timeout exceeded');
 }
 
 async function requireWrites(client: pg.ClientBase): Promise<void> {

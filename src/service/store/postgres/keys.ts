@@ -22,7 +22,6 @@ const ATTEMPTS = 200;
 /** Milliseconds from the decision to its charge. What comes to the database later is decided anew. */
 const IN_TIME_MS = 2_000;
 
-/** Requests that keys have used. */
 export class PostgresKeys {
   readonly #connections: Connections;
   readonly #onSeen: (seen: Seen) => void;

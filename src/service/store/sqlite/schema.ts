@@ -55,7 +55,8 @@ export const CURRENT = 4n;
  */
 export async function prepareDatabase(database: Database, stock: Stock): Promise<void> {
   const before = versionOf(database);
-  await useWriteAheadLog(database);
+  // Turning it on needs the file for oneself for a moment, and SQLite does not always wait for that.
+  await patiently(() => database.exec('PRAGMA journal_mode = WAL'));
   database.exec('PRAGMA synchronous = NORMAL');
   if (before === CURRENT) return;
   inTransaction(database, () => {
@@ -114,11 +115,6 @@ export function putItems(database: Database, items: Iterable<StockItem>): void {
      SET quantity = excluded.quantity, status = excluded.status, record = coalesce(excluded.record, record)`,
   );
   for (const { petId, quantity, status, record } of items) put.run(petId, quantity, status, record ?? null);
-}
-
-/** Turning it on needs the file for oneself for a moment, and SQLite does not always wait for that. */
-function useWriteAheadLog(database: Database): Promise<void> {
-  return patiently(() => database.exec('PRAGMA journal_mode = WAL'));
 }
 
 /**

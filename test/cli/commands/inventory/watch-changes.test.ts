@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { UnreadablePets } from '../../../../src/cli/commands/inventory/unreadable-pets.ts';
-import { type SeenChanges, watchChanges } from '../../../../src/cli/commands/inventory/watch-changes.ts';
+import { UnreadablePets } from '../../../../src/cli/commands/inventory/stock.ts';
+import { watchChanges } from '../../../../src/cli/commands/inventory/watch-changes.ts';
 import { StockList } from '../../../../src/inventory/stock-list.ts';
+import type { SeenFacts } from '../../../../src/output/watch-view.ts';
 import { UnavailableError } from '../../../../src/shared/errors.ts';
 import { batchesOf } from '../../../inventory/columns.ts';
 import { createTestClock } from '../../../support/clock.ts';
@@ -13,7 +14,7 @@ const interval = 1000;
 async function watched(looks: number, quantitiesAt: (look: number) => readonly number[] | undefined) {
   const clock = { ...createTestClock(), sleep: async (ms: number) => advance(ms) };
   const advance = (ms: number) => clock.advance(ms);
-  const seen: SeenChanges[] = [];
+  const seen: SeenFacts[] = [];
   let look = 0;
   async function* batches() {
     const quantities = quantitiesAt(look);

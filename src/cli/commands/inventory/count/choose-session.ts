@@ -1,4 +1,4 @@
-import type { CountMode, SessionHead } from '../../../../counts/records.ts';
+import type { CountMode, SessionHead } from '../../../../counts/session-tables.ts';
 import { type SessionFacts, type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
 import { grouped } from '../../../../inventory/values.ts';
 import { modeName, sumText } from '../../../../output/count-text.ts';
@@ -45,7 +45,8 @@ async function newOrUnfinished(invocation: Invocation, sessions: Sessions, optio
   const newest = open.find(({ head }) => head.mode === mode) ?? open[0];
   if (newest === undefined) return { kind: 'new', mode };
   const name = shortOf(newest);
-  const what = `Session ${name} of ${localTime(newest.head.at, context.clock.now())}${modeText(newest.head)} is not finished`;
+  const kind = newest.head.mode === 'count' ? '' : ` (${modeName(newest.head.mode)})`;
+  const what = `Session ${name} of ${localTime(newest.head.at, context.clock.now())}${kind} is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
     throw new UsageError(`${what}, and nothing was counted. Go on with it, or begin another with --new`, {
       hint: commandFor(` ${name}`, newest.head.mode === mode ? options.words : '', whereOptions(where)),
@@ -140,10 +141,6 @@ function requireMode(session: SessionFacts, { mode, all }: CountOptions): void {
     throw new UsageError(`Session ${name} has only what another has left unwritten: leave --all out`);
   }
   if (all && session.head.mode !== 'count') throw new UsageError(`Session ${name} is ${is}: leave --all out`);
-}
-
-function modeText({ mode }: SessionHead): string {
-  return mode === 'count' ? '' : ` (${modeName(mode)})`;
 }
 
 function isAt(head: SessionHead, { where }: Invocation): boolean {

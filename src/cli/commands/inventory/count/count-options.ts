@@ -1,4 +1,4 @@
-import type { CountMode } from '../../../../counts/records.ts';
+import type { CountMode } from '../../../../counts/session-tables.ts';
 import { UsageError } from '../../../../shared/errors.ts';
 import { shellWord } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
@@ -24,7 +24,6 @@ export interface CountFlags extends BulkFlags {
 export interface CountOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'> {
   readonly session: string | undefined;
   readonly isNew: boolean;
-  /** The ids of sessions to be merged. */
   readonly merge: readonly string[] | undefined;
   /** undefined: of a session that goes on, its own; of a new one `count`. */
   readonly mode: CountMode | undefined;

@@ -1,5 +1,5 @@
 import type { OpenSession } from '../../../../counts/open-session.ts';
-import { applyRecord, type ScanRecord, scanRecord } from '../../../../counts/records.ts';
+import { applyRecord, type ScanRecord, scanRecord } from '../../../../counts/session-tables.ts';
 import { tallyOf } from '../../../../counts/sessions.ts';
 import type { BarCodes } from '../../../../inventory/bar-codes.ts';
 import {
@@ -15,7 +15,6 @@ import type { CountEvent } from '../../../../output/count-text.ts';
 import { PetstockError } from '../../../../shared/errors.ts';
 import { petOfCode, petOfText } from '../../../shop-codes.ts';
 
-/** Which codes stand for which pets. */
 export interface KnownCodes {
   readonly codes: BarCodes;
   /** The pets that the service has; undefined if that is not known yet. */
@@ -24,7 +23,6 @@ export interface KnownCodes {
   readonly isTyped: boolean;
 }
 
-/** A session while it is counted. */
 export class Counting {
   readonly session: OpenSession;
   readonly tally: Tally;

@@ -2,8 +2,7 @@ import { changeFileText, type ExportRow } from '../../../../change-files/change-
 import { shortOf } from '../../../../counts/sessions.ts';
 import { type BulkRow, type Change, isWrong } from '../../../../inventory/change.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
-import { grouped } from '../../../../inventory/values.ts';
-import { counted } from '../../../../output/change-rows.ts';
+import { counted, grouped } from '../../../../inventory/values.ts';
 import { type Batches, batchesOf } from '../../../../output/view.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { StockReader } from '../../../../runs/stock-reader.ts';
@@ -26,7 +25,6 @@ export interface FinishOptions extends CountOptions {
   /** All pets of the service, when the count began; undefined: not known. */
   readonly petIds: ReadonlySet<bigint> | undefined;
   readonly writeFile: WriteFile | undefined;
-  /** The session began with this command. */
   readonly beganNow: boolean;
   /** The command that goes on with the session. */
   readonly wayOn: string;
@@ -75,7 +73,6 @@ export async function finishCount(run: Session, counting: Counting, options: Fin
   if (unknowns.size > 0) throw faults.notCounted();
 }
 
-/** Says what becomes of the shelves that nobody has scanned. */
 async function noteUnscanned(
   { messages }: Invocation,
   { session }: Counting,

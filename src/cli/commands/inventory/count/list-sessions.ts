@@ -1,21 +1,33 @@
-import type { SessionEnd } from '../../../../counts/records.ts';
 import { DamagedSession } from '../../../../counts/session-tables.ts';
-import { type SessionFacts, type Sessions, tallyOf } from '../../../../counts/sessions.ts';
-import { type CountFacts, countListView } from '../../../../output/count-list-view.ts';
+import { type SessionFacts, Sessions, tallyOf } from '../../../../counts/sessions.ts';
 import { sumText } from '../../../../output/count-text.ts';
+import { isoTime, localMinute } from '../../../../output/time.ts';
+import { type Column, plainColumns, type Row, type View } from '../../../../output/view.ts';
+import { whereName } from '../../../../shared/where.ts';
+import type { Connection } from '../../../../state/sqlite/connection.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { withSessions } from './with-sessions.ts';
+import { lookAtOwnTables, withOwnTables } from '../../../invocation/state.ts';
 
-/** Lists all sessions, the newest first. */
+/** Does `work` on the sessions of this machine. They are in its own state, also if a shared one is set. */
+export function withSessions<T>(invocation: Invocation, work: (sessions: Sessions) => Promise<T>): Promise<T> {
+  const use = { ...invocation, command: 'inventory count' };
+  return withOwnTables(use, (connection) => work(sessionsIn(connection, invocation)));
+}
+
+function sessionsIn(connection: Connection, { context, messages }: Invocation): Sessions {
+  const { clock, processes, random } = context;
+  return new Sessions(connection, { clock, processes, random, warn: (line) => void messages.warn(line) });
+}
+
 export async function listSessions(invocation: Invocation): Promise<void> {
   const { globals, where, results } = invocation;
-  const found = await withSessions(invocation, async (sessions) => sessions.list(true), { looksOnly: true });
+  const found = await lookAtOwnTables(invocation, (connection) => sessionsIn(connection, invocation).list(true));
   const shown = (found ?? []).filter(
     ({ head }) =>
       (globals.env === undefined || head.env === where.env) &&
       (globals.store === undefined || head.store === where.store),
   );
-  await results.print(countListView(shown.map(factsOf)));
+  await results.print(sessionsView(shown));
 }
 
 /** Gives a session up, once a person has agreed. What it holds stays on disk; one that is finished is removed. */
@@ -45,26 +57,52 @@ function findAny(sessions: Sessions, text: string): SessionFacts | DamagedSessio
   }
 }
 
-function factsOf(session: SessionFacts): CountFacts {
-  const { mode, at, env, store, session: id } = session.head;
-  const { scans, pets, units, unknownUnits: unknown } = tallyOf(session);
-  const became = session.end && becameOf(session.end);
-  return { session: id, mode, at, env, store, scans, pets, units, unknown, state: stateOf(session), became };
+function sessionsView(sessions: readonly SessionFacts[]): View {
+  return {
+    shape: 'list',
+    isWordy: true,
+    columns: plainColumns(fields),
+    rows: [sessions.map(rowOf)],
+    table: { columns, rows: [sessions.map(tableRow)] },
+  };
 }
 
-function stateOf({ end, holder }: SessionFacts): CountFacts['state'] {
+const fields = ['session', 'mode', 'at', 'env', 'store', 'scans', 'pets', 'units', 'unknown', 'state', 'became'];
+
+function rowOf(session: SessionFacts): Row {
+  const { mode, at, env, store = null, session: id } = session.head;
+  const { scans, pets, units, unknownUnits: unknown } = tallyOf(session);
+  const { run, file, into } = { run: null, file: null, into: null, ...session.end };
+  const [state, became] = [stateOf(session), run ?? file ?? into];
+  return { session: id, mode, at: isoTime(at), env, store, scans, pets, units, unknown, state, became };
+}
+
+const columns: readonly Column[] = [
+  { field: 'name', title: 'Session', whole: true },
+  { field: 'at', title: 'At' },
+  { field: 'mode', title: 'Mode' },
+  { field: 'env', title: 'Env', whole: true },
+  { field: 'scans', title: 'Scans', align: 'right' },
+  { field: 'pets', title: 'Pets', align: 'right' },
+  { field: 'units', title: 'Units', align: 'right' },
+  { field: 'unknown', title: 'Unknown', align: 'right' },
+  { field: 'state', title: 'State' },
+];
+
+function tableRow(session: SessionFacts): Row {
+  const { head } = session;
+  const shown = { name: head.session.slice(-4), at: localMinute(head.at), env: whereName(head) };
+  return { ...rowOf(session), ...shown, state: stateText(session) };
+}
+
+function stateOf({ end, holder }: SessionFacts): string {
   return end?.how ?? (holder === undefined ? 'open' : 'counting');
 }
 
-function becameOf(end: SessionEnd): string | undefined {
-  switch (end.how) {
-    case 'applied':
-      return end.run ?? undefined;
-    case 'written':
-      return end.file;
-    case 'merged':
-      return end.into;
-    default:
-      return undefined;
-  }
+/** The state, with the run, the file or the session that became of it: `applied by k3x9`. */
+function stateText(session: SessionFacts): string {
+  const { end } = session;
+  if (end?.how === 'written') return `written to ${end.file}`;
+  if (end?.how === 'merged') return `merged into ${end.into.slice(-4)}`;
+  return end?.how === 'applied' && end.run !== null ? `applied by ${end.run.slice(-4)}` : stateOf(session);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SessionContent } from '../../../../counts/open-session.ts';
-import type { ScanRecord, SessionHead } from '../../../../counts/records.ts';
+import type { ScanRecord, SessionHead } from '../../../../counts/session-tables.ts';
 import { type SessionFacts, type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
 import { grouped } from '../../../../inventory/values.ts';
 import { PetstockError, UsageError } from '../../../../shared/errors.ts';
@@ -12,7 +12,7 @@ import type { Session } from '../../../runs/session.ts';
 import { petOfText } from '../../../shop-codes.ts';
 import { requireOpen } from './choose-session.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
-import { withSessions } from './with-sessions.ts';
+import { withSessions } from './list-sessions.ts';
 
 /** The run of a session and what it has left. */
 interface Rest {
@@ -94,7 +94,6 @@ export function withRestOfRun(session: Session, { run, contentHash }: RunRecord,
   });
 }
 
-/** Pets that are named in a message. */
 const mostNamed = 5;
 
 function petsText(scans: readonly ScanRecord[]): string {

@@ -22,10 +22,9 @@ import { type Choice, chooseSession, requireOpen } from './choose-session.ts';
 import { type CountOptions, chosenWords, commandFor } from './count-options.ts';
 import { Counting, linesOf } from './counting.ts';
 import { changeFileWriter, finishCount } from './finish-count.ts';
+import { withSessions } from './list-sessions.ts';
 import { requireLeft, restOf, withRest } from './rest.ts';
-import { createCountScreen } from './screen.ts';
-import { typedLines } from './typed-lines.ts';
-import { withSessions } from './with-sessions.ts';
+import { createCountScreen, typedLines } from './screen.ts';
 
 /** Counts what is scanned, and makes the stock of it. */
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {

@@ -1,5 +1,4 @@
-import { grouped } from '../../../../inventory/values.ts';
-import { counted } from '../../../../output/change-rows.ts';
+import { counted, grouped } from '../../../../inventory/values.ts';
 import { unknownLines, unknownRows } from '../../../../output/count-text.ts';
 import { plainPaint } from '../../../../output/terminal.ts';
 import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';

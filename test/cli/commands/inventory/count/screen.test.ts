@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'vitest';
-import { LineEditor } from '../../../../../src/cli/commands/inventory/count/typed-lines.ts';
+import { LineEditor } from '../../../../../src/cli/commands/inventory/count/screen.ts';
 import { changeFile } from '../../../../support/changes.ts';
 import fc from '../../../../support/seeded-fast-check.ts';
 import { openShop, test } from '../../../../support/shop.ts';
