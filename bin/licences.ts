@@ -2,15 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { FailureError } from '../src/shared/errors.ts';
 
-/** The text itself: the build of an executable puts it here. */
-declare const LICENCES: string | undefined;
-
 /**
- * Returns the licences of petstock and of what goes with it. The build for Node writes them to a file beside the program.
+ * Returns the licences of petstock and of what goes with it. The build writes them to a file beside the program; an executable has
+ * that file in it.
  * @throws FailureError if that is not there
  */
 export async function readLicences(): Promise<string> {
-  if (typeof LICENCES === 'string') return LICENCES;
   try {
     return await readFile(createRequire(import.meta.url).resolve('./LICENSES.txt'), 'utf8');
   } catch (cause) {
