@@ -1,7 +1,6 @@
-import { OvertakenError, type Permit } from '../rate-limit/governor.ts';
-import { parseDate, parseRetryAfter } from '../rate-limit/headers.ts';
-import { longestGate } from '../rate-limit/key-state.ts';
+import { type Noted, OvertakenError, type Permit } from '../rate-limit/governor.ts';
 import { CertificateError, FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
+import { isOfGateway } from '../shared/http-status.ts';
 import { errorOf } from './error-answer.ts';
 import { type Answer, type ExchangeOptions, exchange } from './exchange.ts';
 import { NetworkFault } from './network-fault.ts';
@@ -18,9 +17,6 @@ export type Outcome<T> =
   | { readonly kind: 'moved'; readonly status: number; readonly url: string }
   /** The network, or a gateway. `retryAfter`: what that asked for, in milliseconds. */
   | { readonly kind: 'failed'; readonly error: PetstockError; readonly retryAfter: number | undefined };
-
-/** Gateways answer these when the service itself did not. */
-const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** A head that can't be read is taken for the longest wait that it is likely to have asked for. */
 const garbledAnswer = { status: 503, headers: { 'retry-after': '60' } };
@@ -39,14 +35,14 @@ export async function attempt<T>(
   use: (answer: Answer) => Promise<T>,
 ): Promise<Outcome<T>> {
   let hasLeft = false;
-  let noted: Promise<void> | undefined;
+  let noted: Noted | undefined;
   const leaving = () => {
     permit.leave();
     hasLeft = true;
   };
   const observe = (answer: Answer): Promise<Outcome<T>> => {
     noted = permit.answered(answer);
-    return judge(request, answer, options, use);
+    return judge(request, answer, noted.retryAfter, use);
   };
   try {
     const { method, url, headers, body } = request;
@@ -56,10 +52,9 @@ export async function attempt<T>(
     if (error instanceof OvertakenError) return { kind: 'overtaken', error };
     const facts = noted ? undefined : { unsent: !hasLeft, mayStillArrive: hasLeft };
     if (error instanceof NetworkFault && error.isGarbled) noted = permit.answered(garbledAnswer);
-    return afterFault(error, request.url, (failure) => (facts ? failure.with(facts) : failure));
+    return afterFault(error, request.url, noted?.retryAfter, (failure) => (facts ? failure.with(facts) : failure));
   } finally {
-    noted ??= hasLeft ? permit.lost() : permit.unsent();
-    await noted;
+    await (noted?.written ?? (hasLeft ? permit.lost() : permit.unsent()));
   }
 }
 
@@ -67,12 +62,17 @@ export async function attempt<T>(
  * @param withFacts adds what is certain of the request
  * @throws what another try would not help against
  */
-function afterFault(error: unknown, url: string, withFacts: (failure: PetstockError) => PetstockError): Outcome<never> {
+function afterFault(
+  error: unknown,
+  url: string,
+  retryAfter: number | undefined,
+  withFacts: (failure: PetstockError) => PetstockError,
+): Outcome<never> {
   if (!(error instanceof NetworkFault)) throw error instanceof PetstockError ? withFacts(error) : error;
   if (error.untrusted) throw withFacts(certificateFailure(url, error));
   const failure = withFacts(networkFailure(url, error));
   if (error.hopeless) throw failure;
-  return { kind: 'failed', error: failure, retryAfter: error.isGarbled ? 60_000 : undefined };
+  return { kind: 'failed', error: failure, retryAfter };
 }
 
 /** The request did not get to where it would have been carried out. */
@@ -84,15 +84,12 @@ function certainlyUnsent(error: unknown): boolean {
 async function judge<T>(
   request: Omit<HttpRequest, 'signal'>,
   answer: Answer,
-  { clock }: ExchangeOptions,
+  retryAfter: number | undefined,
   use: (answer: Answer) => Promise<T>,
 ): Promise<Outcome<T>> {
-  const { status, headers } = answer;
+  const { status } = answer;
   if (isRedirect(answer)) return { kind: 'moved', status, url: redirectTarget(request, answer) };
-  if (status !== 429 && !gatewayStatuses.has(status)) return { kind: 'done', value: await use(answer) };
-  const now = clock.now();
-  const asked = parseRetryAfter(headers, [parseDate(headers, now) ?? now]);
-  const retryAfter = asked === undefined ? undefined : Math.min(asked, longestGate);
+  if (status !== 429 && !isOfGateway(status)) return { kind: 'done', value: await use(answer) };
   const error = await errorOf(answer, retryAfter);
   if (status === 429) return { kind: 'refused', error: error.with({ unsent: true, cause: undefined }) };
   return { kind: 'failed', error, retryAfter };

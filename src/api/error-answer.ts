@@ -8,11 +8,9 @@ import {
   type ServiceError,
   UnavailableError,
 } from '../shared/errors.ts';
+import { statusMeaning } from '../shared/http-status.ts';
 import { isJsonObject, parseJson, toInteger } from '../shared/json.ts';
 import type { Answer } from './exchange.ts';
-
-/** Who answers these was not the service, or did not wait for the request: it may still be carried out. */
-const notFinal: ReadonlySet<number> = new Set([202, 408, 502, 504]);
 
 /** In characters: a message is a line for a person. */
 const longestMessage = 1000;
@@ -57,7 +55,7 @@ export function errorOfAnswer(
 ): PetstockError {
   const service = parseServiceError(text, status, redact);
   const retryAfterSeconds = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000);
-  const details = { status, service, retryAfterSeconds, mayStillArrive: notFinal.has(status) };
+  const details = { status, service, retryAfterSeconds, mayStillArrive: statusMeaning(status) === 'undecided' };
   const words = service?.message || undefined;
   const says = spoken(words, 'The service refused it') ?? `The service answered ${status}`;
   if (status === 401) {

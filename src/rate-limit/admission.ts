@@ -110,9 +110,10 @@ class QueuedGovernor implements Governor {
       },
       answered: (answer) => {
         const record = this.#observe(answer, request);
-        const ended = this.#end(record);
+        const written = this.#end(record);
         this.#tell(answer, record);
-        return ended;
+        const { retryAfter } = record;
+        return { retryAfter: retryAfter === undefined ? undefined : Math.min(retryAfter, longestGate), written };
       },
       lost: () => this.#end({ type: 'lost', id, at: clock.monotonic() }),
       unsent: () => this.#end({ type: 'unsent', id }),

@@ -52,11 +52,27 @@ export interface Permit {
    * The head of an answer came. After a 429, or a 502, 503 or 504 with Retry-After, the next `admit` waits. Nothing leaves this process
    * from this call on, and no other process once the store has it: after the transaction under way, if any, and its own.
    */
-  answered(answer: ObservedAnswer): Promise<void>;
+  answered(answer: ObservedAnswer): Noted;
   /** No answer came. Whether the service counted the request is unknown. */
   lost(): Promise<void>;
   /** It was not sent. */
   unsent(): Promise<void>;
+}
+
+/** Returns a handler of a failure: gives back permits that were not used, and throws it again. */
+export function givingBack(permits: readonly Permit[]): (error: unknown) => Promise<never> {
+  return async (error) => {
+    for (const permit of permits) await permit.unsent();
+    throw error;
+  };
+}
+
+/** What became of an answer. */
+export interface Noted {
+  /** The wait that it asks for, in milliseconds, as far as that is believed; undefined if it asks for none. */
+  readonly retryAfter: number | undefined;
+  /** Resolves once others know of it, or can't be told. Never rejects. */
+  readonly written: Promise<void>;
 }
 
 export type Permits = readonly [Permit, ...Permit[]];

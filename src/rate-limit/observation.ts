@@ -1,3 +1,4 @@
+import { isOfGateway } from '../shared/http-status.ts';
 import type { ObservedAnswer, SeenRateLimit } from './governor.ts';
 import { parseDate, parseRateLimit, parseRetryAfter } from './headers.ts';
 import type { AnswerRecord } from './records.ts';
@@ -14,9 +15,6 @@ export interface Receipt {
   serviceTime(): number | undefined;
 }
 
-/** Gateways answer these when the service itself did not. */
-const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
-
 /** Returns what the head of an answer means for the store. */
 export function recordOf(id: string, answer: ObservedAnswer, receipt: Receipt, random: () => number): AnswerRecord {
   const { status, headers } = answer;
@@ -28,7 +26,7 @@ export function recordOf(id: string, answer: ObservedAnswer, receipt: Receipt, r
     remaining: Number(rateLimit.remaining),
     reset: rateLimit.reset * 1000,
   };
-  const mayAsk = status === 429 || gatewayStatuses.has(status);
+  const mayAsk = status === 429 || isOfGateway(status);
   const asked = mayAsk && {
     retryAfter: parseRetryAfter(headers, clocksOf(date, receipt)),
     random: random(),
@@ -49,7 +47,7 @@ function clocksOf(date: number | undefined, { wall, serviceTime }: Receipt): rea
 
 /** Whether an answer closes the gate: a 429 always, a 502, 503 or 504 that says for how long. */
 export function asksToWait({ status, retryAfter = 0 }: AnswerRecord): boolean {
-  return status === 429 || (gatewayStatuses.has(status) && retryAfter > 0);
+  return status === 429 || (isOfGateway(status) && retryAfter > 0);
 }
 
 /** Returns what the head of an answer means for people. */

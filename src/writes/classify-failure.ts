@@ -7,6 +7,7 @@ import {
   RateLimitedError,
   UnavailableError,
 } from '../shared/errors.ts';
+import { statusMeaning } from '../shared/http-status.ts';
 
 /**
  * Returns what a failed request means for its row:
@@ -25,12 +26,9 @@ export interface Failure {
   readonly mayStillArrive: boolean;
 }
 
-/** The service, or a proxy before it, gave up on the request and does not know what became of it: 408, and 499 of nginx. */
-const undecided: ReadonlySet<number> = new Set([408, 499]);
-
 /**
- * The only place that says what a failure of a write means. It speaks of the one request that failed: what an earlier
- * request of the same row has done is settled before the row is sent again.
+ * The only place that says what a failure of a write means; `statusMeaning` says it of a status. It speaks of the one request
+ * that failed: what an earlier request of the same row has done is settled before the row is sent again.
  */
 export function classifyFailure(error: unknown): Failure {
   // A defect says nothing about what was done.
@@ -43,16 +41,11 @@ export function classifyFailure(error: unknown): Failure {
       (error instanceof UnavailableError && !(error instanceof CertificateError)) || error instanceof RateLimitedError;
     return failure('notSent', { stop: !passes });
   }
-  if (isRefusal(status)) return failure('refused');
-  // What redirects may have carried it out first. It would redirect the next one too.
-  const isRedirect = status !== undefined && status >= 300 && status <= 399;
-  const stop = isRedirect || error instanceof InterruptedError;
-  return failure('unknown', { stop, isReadable: isRedirect, mayStillArrive: mayStillArrive || status === 499 });
-}
-
-/** The service has judged the request: it will answer the same one the same. */
-export function isRefusal(status: number | undefined): boolean {
-  return status !== undefined && status >= 400 && status <= 499 && !undecided.has(status);
+  const meaning = status === undefined ? undefined : statusMeaning(status);
+  if (meaning === 'refused') return failure('refused');
+  // The next one would be redirected too.
+  const isReadable = meaning === 'redirect';
+  return failure('unknown', { stop: isReadable || error instanceof InterruptedError, isReadable, mayStillArrive });
 }
 
 function failure(

@@ -78,7 +78,10 @@ test('a request that is overtaken on its way is admitted anew, and counts as nev
         // Once before it is handed over, and once on the connection.
         if (overtaken === 2) throw new OvertakenError();
       },
-      answered: async ({ status }) => void calls.push(`answered ${status}`),
+      answered: ({ status }) => {
+        calls.push(`answered ${status}`);
+        return { retryAfter: undefined, written: Promise.resolve() };
+      },
       lost: async () => void calls.push('lost'),
       unsent: async () => void calls.push('unsent'),
     };

@@ -146,6 +146,21 @@ describe('a 503 with Retry-After', () => {
     expect(sentAt()).toEqual([0, 7000]);
   });
 
+  test('as a date, of an answer without a Date, goes by what the answers before told of that clock', async () => {
+    const at = (seconds: number) => new Date(Date.UTC(2026, 0, 15, 13, 0, 20 + seconds)).toUTCString();
+    const withoutDate: Answerer = (response) => {
+      response.sendDate = false;
+      response.writeHead(503, { 'retry-after': at(20) }).end();
+    };
+    const server = await openServer(answer(200, '[]', { date: at(0) }), withoutDate, answer(200, '[]'));
+    const { list, sentAt } = createClientRig({ url: server.url, random: 0 });
+    await list();
+    await list();
+    expect(sentAt().slice(0, 2)).toEqual([0, 0]);
+    expect(sentAt()[2]).toBeGreaterThanOrEqual(20_000);
+    expect(sentAt()[2]).toBeLessThan(22_000);
+  });
+
   test.each(['61', '3600', '9999999999', '9'.repeat(400)])(
     'of %s s is told at once: no command waits that long',
     async (retryAfter) => {

@@ -22,7 +22,7 @@ test('nothing known: one request leaves, the others wait for its answer', async 
   const others = Array.from({ length: 20 }, () => governor.admit(unaborted).then(() => admitted++));
   await clock.sleep(1000);
   expect(admitted).toBe(0);
-  await probe.answered(ok(told(57, 40 * second, clock.now())));
+  await probe.answered(ok(told(57, 40 * second, clock.now()))).written;
   await Promise.all(others);
   expect(clock.monotonic()).toBe(1000);
   expect(announced).toEqual([]);
@@ -126,7 +126,7 @@ describe('episodes', () => {
     const { governor, ask, clock } = await busy();
     const permits = await Promise.all(Array.from({ length: 10 }, () => governor.admit(unaborted)));
     const start = clock.monotonic();
-    for (const permit of permits) await permit.answered(refused({ 'retry-after': '2' }));
+    for (const permit of permits) await permit.answered(refused({ 'retry-after': '2' })).written;
     expect((await ask(ok())) - start).toBe(2000);
   });
 
@@ -174,7 +174,7 @@ describe('episodes', () => {
     const { governor, ask } = await busy();
     const slow = await governor.admit(unaborted);
     await ask(refused({ 'retry-after': '0' }));
-    await slow.answered(ok());
+    await slow.answered(ok()).written;
     const second429 = await ask(refused({ 'retry-after': '0' }));
     expect((await ask(ok())) - second429).toBe(2000);
   });
@@ -214,7 +214,7 @@ describe('the longest total wait', () => {
     const start = clock.monotonic();
     const probe = governor.admit(unaborted);
     const others = Array.from({ length: 9 }, () => governor.admit(unaborted));
-    await (await probe).answered(ok(told(50, 40 * second, clock.now())));
+    await (await probe).answered(ok(told(50, 40 * second, clock.now()))).written;
     await Promise.all(others);
     expect(clock.monotonic() - start).toBe(40_000);
   });
@@ -331,7 +331,7 @@ describe('two governors with one store', () => {
     await one.ask(refused({ 'retry-after': '30' }));
     const next = one.ask(ok());
     await clock.sleep(10_000);
-    await slow.answered(refused({ 'retry-after': '70' }));
+    await slow.answered(refused({ 'retry-after': '70' })).written;
     expect(await next).toBe(80_000);
   });
 
@@ -352,7 +352,7 @@ test('10,000 at once: each is admitted, in the order in which they came, and non
   const one = async (n: number) => {
     const permit = await governor.admit(unaborted);
     order.push(n);
-    await permit.answered(ok());
+    await permit.answered(ok()).written;
   };
   await Promise.all(Array.from({ length: 10_000 }, (_, n) => one(n)));
   expect(order).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
@@ -401,7 +401,7 @@ describe('several at once', () => {
     const order: string[] = [];
     const pair = governor.admitSeveral({ least: 2, most: 2 }, unaborted).then(([permit]) => {
       order.push('pair');
-      return permit.answered(ok());
+      return permit.answered(ok()).written;
     });
     const one = governor.admit(unaborted).then(() => order.push('one'));
     await Promise.all([pair, one]);
@@ -447,7 +447,7 @@ describe('what is written when', () => {
   test('answers go with the next admission', async () => {
     const { governor, log } = await started();
     const [one, two] = await governor.admitSeveral({ least: 1, most: 4 }, unaborted);
-    await one.answered(ok());
+    await one.answered(ok()).written;
     await two?.lost();
     await governor.admit(unaborted);
     expect(log).toEqual(['intent', 'answer lost intent']);
@@ -456,7 +456,7 @@ describe('what is written when', () => {
   test('or after 20 ms, or with a flush', async () => {
     const { governor, log, clock } = await started();
     const [one, two] = await governor.admitSeveral({ least: 1, most: 4 }, unaborted);
-    await one.answered(ok());
+    await one.answered(ok()).written;
     expect(log).toEqual(['intent']);
     clock.expireDeadlines();
     await governor.flush();
@@ -473,8 +473,8 @@ describe('what is written when', () => {
   ])('a %i is written at once', async (status, headers) => {
     const { governor, log } = await started();
     const [one, two] = await governor.admitSeveral({ least: 1, most: 4 }, unaborted);
-    await one.answered(ok());
-    await two?.answered({ status, headers });
+    await one.answered(ok()).written;
+    await two?.answered({ status, headers }).written;
     expect(log).toEqual(['intent', 'answer answer']);
   });
 
@@ -482,7 +482,7 @@ describe('what is written when', () => {
     const { governor, failing, log } = await started();
     const [one, two] = await governor.admitSeveral({ least: 1, most: 2 }, unaborted);
     failing.with = new Error('full');
-    await one.answered(refused());
+    await one.answered(refused()).written;
     expect(two?.leave).toThrow(OvertakenError);
     await expect(governor.admit(unaborted)).rejects.toBe(failing.with);
     failing.with = undefined;

@@ -39,7 +39,7 @@ test('50 in flight at remaining 1: one goes, the others wait for the next window
     await clock.sleep(10);
     const left =
       admittedAt.length === 1 ? told(0, 39_990, clock.now()) : told(60 - admittedAt.length, 59_000, clock.now());
-    await permit.answered(ok(left));
+    await permit.answered(ok(left)).written;
   };
   await Promise.all(Array.from({ length: 50 }, admit));
   expect(admittedAt.filter((at) => at === 0)).toHaveLength(1);
@@ -54,7 +54,8 @@ describe('answers out of order', () => {
     const { governor, ask } = createRig({ clock });
     await ask(ok(told(10, 40 * second, clock.now())));
     const permits = await Promise.all(Array.from({ length: 7 }, () => governor.admit(unaborted)));
-    for (const left of [...order, 9, 8, 6, 4]) await permits.pop()?.answered(ok(told(left, 40 * second, clock.now())));
+    for (const left of [...order, 9, 8, 6, 4])
+      await permits.pop()?.answered(ok(told(left, 40 * second, clock.now()))).written;
     for (let more = 1; more <= 3; more += 1) await governor.admit(unaborted);
     expect(clock.monotonic()).toBe(0);
     const fourth = governor.admit(unaborted).then(() => 'fourth');
@@ -66,7 +67,7 @@ describe('answers out of order', () => {
     const { governor, ask } = createRig({ clock });
     await ask(ok(told(50, 40 * second, clock.now())));
     const permits = await Promise.all(Array.from({ length: 3 }, () => governor.admit(unaborted)));
-    for (const seconds of ['3', '7', '5']) await permits.pop()?.answered(refused({ 'retry-after': seconds }));
+    for (const seconds of ['3', '7', '5']) await permits.pop()?.answered(refused({ 'retry-after': seconds })).written;
     expect(await ask(ok())).toBe(7000);
   });
 });
@@ -402,7 +403,7 @@ describe('a 503 with Retry-After', () => {
     const { ask, governor } = createRig({ clock });
     await ask(ok(told(50, 40 * second, clock.now())));
     const [one, other] = await governor.admitSeveral({ least: 2, most: 2 }, unaborted);
-    await one.answered(unavailable('30'));
+    await one.answered(unavailable('30')).written;
     expect(other?.leave).toThrow(OvertakenError);
   });
 

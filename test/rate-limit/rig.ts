@@ -65,7 +65,7 @@ export function createRig({ clock, store = new MemoryLimits(), ...changes }: Rig
     ask: async (answer) => {
       const permit = await governor.admit(unaborted);
       const sentAt = clock.monotonic();
-      await permit.answered(answer);
+      await permit.answered(answer).written;
       return sentAt;
     },
   };

@@ -205,7 +205,7 @@ class Simulation {
     }
     // First of all, since a store without latency has it at once.
     if (answer.status === 429) this.#note(machine, leftAt, arrivesAt, refusals);
-    await permit.answered(answer);
+    await permit.answered(answer).written;
     return answer.status !== 429;
   }
 

@@ -162,7 +162,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
 
 const permit: Permit = {
   leave: () => {},
-  answered: async () => {},
+  answered: () => ({ retryAfter: undefined, written: Promise.resolve() }),
   lost: async () => {},
   unsent: async () => {},
 };

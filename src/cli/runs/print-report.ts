@@ -4,7 +4,7 @@ import { unreadableStock } from '../../inventory/plan.ts';
 import { grouped } from '../../inventory/values.ts';
 import { bulkReportView } from '../../output/report-view.ts';
 import { ClosedPipeError, FailureError, type PetstockError } from '../../shared/errors.ts';
-import { isRefusal } from '../../writes/classify-failure.ts';
+import { statusMeaning } from '../../shared/http-status.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 
 /** Lines on a screen beside the table: counts, how to undo it, the rate limit, an error and its hint, a prompt. */
@@ -80,12 +80,9 @@ function screenOf({ context }: Invocation, report: BulkReport): BulkReport | und
   return attempted.length === 0 ? undefined : { ...report, rows: attempted.slice(0, room) };
 }
 
-/** These are about the key or the moment, not the row: it is pending. */
-const notOfTheRow: ReadonlySet<number> = new Set([401, 429]);
-
 /** In the history a row that was not written, and that the service has not refused, is pending: a resume sends it again. */
 export function isPending({ result, error }: BulkRow): boolean {
-  const isJudged = isRefusal(error?.status) && !notOfTheRow.has(error?.status ?? 0);
+  const isJudged = error?.status !== undefined && statusMeaning(error.status) === 'refused';
   return result === 'notAttempted' || (result === 'failed' && !isJudged && error?.code !== unreadableStock);
 }
 
