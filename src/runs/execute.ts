@@ -2,13 +2,13 @@ import { type BulkReport, type BulkRow, countRows, owedDelta } from '../inventor
 import type { InventoryItem } from '../inventory/items.ts';
 import { type Guards, guardFaults, planTotals } from '../inventory/plan.ts';
 import type { RunHead } from '../inventory/run-records.ts';
+import { givingBack } from '../rate-limit/governor.ts';
 import { NotFoundError, type PetstockError, UsageError } from '../shared/errors.ts';
 import type { Outcome } from '../state/history.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
-import { rowErrorOf } from '../writes/classify-failure.ts';
-import { rebase } from '../writes/rebase.ts';
+import { conflictError, rowErrorOf } from '../writes/classify-failure.ts';
+import { relook } from '../writes/rebase.ts';
 import type { Progression, Settlement, Stock, WriteOptions } from '../writes/row-write.ts';
-import { stockMovedMessage } from '../writes/verdict.ts';
 import { writeRows } from '../writes/write-rows.ts';
 import { dryRunErrorOf, runErrorOf } from './run-error.ts';
 import { commonReason, numberRows, plannedRows, rowAfter, rowWrites } from './run-rows.ts';
@@ -95,22 +95,36 @@ export async function execute(
   const { rows, resumed } = plan;
   await audience.show?.(rows);
   requireWithinGuards(rows, options.guards, resumed !== undefined);
-  const { where } = site;
-  const { dryRun } = options;
-  if (dryRun || !rows.some(({ result }) => result === 'planned')) {
-    await settleUnwritten(resumed);
-    const report = reportOf(site, plan, resumed?.run ?? null, dryRun);
-    const end = { report, progression: undefined, cause: undefined, where, isResumed: resumed !== undefined };
-    return { report, progression: undefined, error: dryRun ? dryRunErrorOf(end) : runErrorOf(end) };
+  let { stock } = plan;
+  const outcomes = [...(resumed?.outcomes ?? [])];
+  if (!options.dryRun && hasPlanned(rows)) {
+    await audience.agree?.(rows);
+    const fresh = await freshStock(site, plan, options);
+    stock = fresh.stock;
+    outcomes.push(...fresh.outcomes);
   }
-  await audience.agree?.(rows);
-  const stock = await freshStock(site, plan, options);
-  await settleUnwritten(resumed);
+  await resumed?.log?.settle(outcomes);
+  if (options.dryRun || !hasPlanned(rows)) return endUnwritten(site, plan, options);
   return write(site, { ...plan, stock }, options, audience);
 }
 
-async function settleUnwritten(resumed: ResumedRun | undefined): Promise<void> {
-  for (const outcome of resumed?.outcomes ?? []) await resumed?.log?.settle([outcome]);
+function hasPlanned(rows: readonly BulkRow[]): boolean {
+  return rows.some(({ result }) => result === 'planned');
+}
+
+/** Ends a plan of which nothing is to be written, or no more. */
+async function endUnwritten(site: RunSite, plan: RunPlan, { dryRun }: RunOptions): Promise<RunEnd> {
+  const { resumed } = plan;
+  const { where } = site;
+  const cause = await endLog(resumed?.log);
+  const report = reportOf(site, plan, resumed?.run ?? null, dryRun);
+  const end = { report, progression: undefined, cause, where, isResumed: resumed !== undefined };
+  return { report, progression: undefined, error: dryRun ? dryRunErrorOf(end) : runErrorOf(end) };
+}
+
+/** Leaves the run. Returns what has failed, if anything: then the history may lack what was written. */
+function endLog(log: RunLog | undefined): Promise<unknown> {
+  return log === undefined ? Promise.resolve() : log.end().catch((error: unknown) => error);
 }
 
 /** @throws UsageError if a plan is larger than `--max-changes` or `--max-zero` allow */
@@ -130,27 +144,37 @@ function maxMoreZeros(rows: readonly BulkRow[], { maxZero }: Guards): number | u
   return maxZero === undefined ? undefined : Math.max(0, maxZero - toZero - belowZero);
 }
 
-/** The plan may be older than the answer to a question: rows whose stock has moved meanwhile are conflicts, or added to that. */
-async function freshStock(site: RunSite, plan: RunPlan, { guards }: RunOptions): Promise<RunPlan['stock']> {
-  const { rows, stock, single } = plan;
-  if (stock === undefined || single !== undefined || site.clock.monotonic() - stock.readAt <= maxAge) return stock;
+/**
+ * The plan may be older than the answer to a question: rows whose stock has moved meanwhile are settled by that, or added to it.
+ * @returns the stock to rely on, and the outcomes of rows of a run that goes on
+ */
+async function freshStock(
+  site: RunSite,
+  plan: RunPlan,
+  { guards }: RunOptions,
+): Promise<{ readonly stock: RunPlan['stock']; readonly outcomes: readonly Outcome[] }> {
+  const { rows, stock, single, resumed } = plan;
+  const outcomes: Outcome[] = [];
+  if (stock === undefined || single !== undefined || site.clock.monotonic() - stock.readAt <= maxAge) {
+    return { stock, outcomes };
+  }
   const petIds = new Set(rows.filter(({ result }) => result === 'planned').map(({ petId }) => petId));
   const fresh = await new StockReader(site).read(petIds);
   const zeros = { left: maxMoreZeros(rows, guards) ?? Number.POSITIVE_INFINITY };
   for (const [index, row] of rows.entries()) {
     const { petId, before, after, result } = row;
-    const found = fresh.quantities.get(petId);
-    if (result !== 'planned' || after === undefined || before === undefined || found === before) continue;
-    const delta = owedDelta(row);
-    const rebased =
-      delta === undefined || found === undefined ? undefined : rebase({ row: 0, ...row, after, delta }, found, zeros);
-    if (typeof rebased === 'object') rows[index] = { ...row, before: rebased.before, after: rebased.after };
+    const quantity = fresh.quantities.get(petId);
+    if (result !== 'planned' || after === undefined || before === undefined || quantity === before) continue;
+    const number = resumed?.numbers[index] ?? 0;
+    const looked = relook({ row: number, petId, before, after, delta: owedDelta(row) }, fresh.quantities, zeros);
+    if (looked.kind === 'open') rows[index] = { ...row, before: looked.write.before, after: looked.write.after };
     else {
-      const message = rebased ?? stockMovedMessage({ petId, before, after }, fresh.quantities);
-      rows[index] = { ...row, result: 'conflict', error: { code: 'conflict', message } };
+      const error = looked.kind === 'conflict' ? conflictError(looked.message, false) : undefined;
+      rows[index] = { ...row, result: looked.kind, error };
+      outcomes.push({ row: number, petId, result: looked.kind, quantity, error });
     }
   }
-  return fresh;
+  return { stock: fresh, outcomes };
 }
 
 async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience: RunAudience): Promise<RunEnd> {
@@ -165,8 +189,8 @@ async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience
   for (const [index, row] of rows.entries()) rows[index] = rowAfter(row, numbers[index], progression, stopped);
   if (single !== undefined) await failUnwritten(rows, log, progression);
   await audience.ended?.();
-  const unclosed = await log.end().catch((error: unknown) => ({ error }));
-  const cause = progression.stoppedBy ?? unclosed?.error;
+  const unclosed = await endLog(log);
+  const cause = progression.stoppedBy ?? unclosed;
   const report = reportOf(site, plan, log.run, false);
   const isSingle = single !== undefined;
   const isResumed = resumed !== undefined;
@@ -191,13 +215,9 @@ async function begin(site: RunSite, plan: RunPlan, numbers: readonly (number | u
     skipped,
     notEdited,
   };
-  try {
-    const planned = { [Symbol.iterator]: () => plannedRows(rows, numbers) };
-    return await state.history.begin(head, planned, plan.mayBegin);
-  } catch (error) {
-    await single?.reserved?.permit.unsent();
-    throw error;
-  }
+  const planned = { [Symbol.iterator]: () => plannedRows(rows, numbers) };
+  const reserved = single?.reserved ? [single.reserved.permit] : [];
+  return state.history.begin(head, planned, plan.mayBegin).catch(givingBack(reserved));
 }
 
 function engineOptions(

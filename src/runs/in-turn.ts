@@ -1,4 +1,4 @@
-import type { Permit } from '../rate-limit/governor.ts';
+import { givingBack, type Permit } from '../rate-limit/governor.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { plainName } from '../shared/sanitize.ts';
 import type { Place } from '../state/stored-pets.ts';
@@ -50,7 +50,7 @@ async function readInTurn(site: RunSite, petId: bigint, place: Place, audience: 
   const { governor, interrupted, clock } = site;
   const reader = new StockReader(site, (item) => audience.seen?.(item));
   let permits = await governor.admitSeveral({ least: 2, most: 2 }, interrupted);
-  if ((await place.enter()) !== undefined) {
+  if ((await place.enter().catch(givingBack(permits))) !== undefined) {
     // Nothing is reserved while another command is waited for.
     for (const permit of permits) await permit.unsent();
     await enterInTurn(site, petId, place);
@@ -58,10 +58,7 @@ async function readInTurn(site: RunSite, petId: bigint, place: Place, audience: 
   }
   for (let isRepeated = false; ; isRepeated = true) {
     const [forRead, forWrite] = permits;
-    const stock = await reader.read(new Set([petId]), forRead).catch(async (error) => {
-      await forWrite?.unsent();
-      throw error;
-    });
+    const stock = await reader.read(new Set([petId]), forRead).catch(givingBack(forWrite ? [forWrite] : []));
     if (forWrite !== undefined) return { stock, reserved: { permit: forWrite, place } };
     // Only a probe could go, as in a new window: now its answer says what is left.
     const began = clock.monotonic();

@@ -1,7 +1,7 @@
 import { eachPicked } from '../inventory/filter.ts';
 import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import { type OutdatedStock, PetIdSet, type PetIds, PetQuantities } from '../inventory/pet-id-set.ts';
-import type { Permit } from '../rate-limit/governor.ts';
+import { givingBack, type Permit } from '../rate-limit/governor.ts';
 import { RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
 import type { RecentWrite } from '../state/history.ts';
@@ -72,7 +72,7 @@ export class StockReader {
 
   async #readOnce(petIds: PetIds, permit: Permit | undefined): Promise<Stock & { readonly quantities: PetQuantities }> {
     const { clock, state, service } = this.#site;
-    const mark = await state.pets.mark();
+    const mark = await state.pets.mark().catch(givingBack(permit === undefined ? [] : [permit]));
     const readAt = clock.monotonic();
     // A run that has nothing to look at spends no request.
     if (petIds.size === 0) return { mark, readAt, quantities: new PetQuantities() };

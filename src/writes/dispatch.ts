@@ -1,6 +1,5 @@
-import { OvertakenError, type Permit } from '../rate-limit/governor.ts';
+import { givingBack, OvertakenError, type Permit } from '../rate-limit/governor.ts';
 import type { Grant } from '../state/history.ts';
-import type { Place } from '../state/stored-pets.ts';
 import { GroupSize } from './group-size.ts';
 import type { Outcomes } from './outcomes.ts';
 import { isRelying, mustLook, outdated, type QueuedRow, type WriteOptions } from './row-write.ts';
@@ -49,7 +48,7 @@ export class Dispatch {
   readonly #queue: QueuedRow[];
   /** The rows come one by one: each waits for those before it. */
   #isGroup: boolean;
-  #reserved: WriteOptions['reserved'];
+  #reserved: Permit | undefined;
   readonly #groupSize: GroupSize;
   /** The last admission was spent on the stock. */
   #hasLooked = false;
@@ -63,8 +62,11 @@ export class Dispatch {
   readonly #busy: BusyRow[] = [];
   readonly #overtaken: QueuedRow[] = [];
 
-  /** @param queue rows are taken from its front */
-  constructor(queue: QueuedRow[], options: WriteOptions, outcomes: Outcomes, reserved: WriteOptions['reserved']) {
+  /**
+   * @param queue rows are taken from its front
+   * @param reserved admits the first row
+   */
+  constructor(queue: QueuedRow[], options: WriteOptions, outcomes: Outcomes, reserved: Permit | undefined) {
     this.#queue = queue;
     this.#isGroup = queue.length > options.concurrency;
     this.#options = options;
@@ -80,7 +82,7 @@ export class Dispatch {
     await this.#preparing;
     if (this.#exhausted !== undefined) this.#fail(this.#exhausted.cause);
     for (const { queued, permit } of this.#prepared) await this.#giveBack(queued, permit);
-    await this.#reserved?.permit.unsent();
+    await this.#reserved?.unsent();
     return { unsent: this.#unsent, busy: this.#busy, overtaken: this.#overtaken };
   }
 
@@ -115,24 +117,24 @@ export class Dispatch {
   /** Admits, leases and writes down the next rows. */
   async #prepare(): Promise<void> {
     const { clock } = this.#options;
+    const size = this.#groupSize.next(clock.monotonic());
+    let permits: Permit[] = [];
     try {
-      const size = this.#groupSize.next(clock.monotonic());
-      const permits = await this.#admit(Math.min(size, this.#queue.length));
+      permits = await this.#admit(Math.min(size, this.#queue.length));
       const rows = this.#queue.splice(0, permits.length);
-      for (const permit of permits.splice(rows.length)) await permit.unsent();
-      const place = this.#reserved?.place;
       this.#reserved = undefined;
       const began = clock.monotonic();
-      for (const group of groupsOf(rows)) await this.#intend(group, permits.splice(0, group.length), place);
+      for (const group of groupsOf(rows)) await this.#intend(group, permits);
       this.#groupSize.notePrepared(clock.monotonic() - began);
     } finally {
+      for (const permit of permits) await permit.unsent();
       this.#preparing = undefined;
     }
   }
 
   /** Returns as many permits as there are, at most `most`. If the stock is too old by then, it is read with the first of them. */
   async #admit(most: number): Promise<Permit[]> {
-    if (this.#reserved !== undefined) return [this.#reserved.permit];
+    if (this.#reserved !== undefined) return [this.#reserved];
     const { governor, clock, staleAfter } = this.#options;
     const began = clock.monotonic();
     const next = this.#queue.slice(0, most);
@@ -165,18 +167,16 @@ export class Dispatch {
       return;
     }
     const petIds = new Set(relying.map(({ write }) => write.petId));
-    const stock = await this.#options.readStock(petIds, permit).catch(async (error) => {
-      for (const unused of permits.splice(0)) await unused.unsent();
-      throw error;
-    });
+    const stock = await this.#options.readStock(petIds, permit).catch(givingBack(permits));
     const plain = this.#queue.filter(({ write }) => !isRelying(write));
     this.#queue.length = 0;
     for (const row of [...plain, ...this.#outcomes.relook(relying, stock)]) this.#queue.push(row);
     this.#isGroup = this.#queue.length > this.#options.concurrency;
   }
 
-  async #intend(rows: readonly QueuedRow[], permits: readonly Permit[], place: Place | undefined): Promise<void> {
-    const { clock, log, timeout } = this.#options;
+  /** @param permits as many as rows are taken from their front once they are used */
+  async #intend(rows: readonly QueuedRow[], permits: Permit[]): Promise<void> {
+    const { clock, log, timeout, reserved } = this.#options;
     const began = clock.monotonic();
     const leaveBy = began + (this.#isGroup ? longestHold.inGroup : longestHold.alone);
     const expires = leaveBy + timeout;
@@ -184,13 +184,12 @@ export class Dispatch {
       const rebased = delta === undefined || before === undefined ? undefined : { before, after };
       return { row, petId, expires, rebased };
     });
-    const grants = await log.intend(intents, rows[0]?.mark, place).catch(async (error) => {
-      for (const permit of permits) await permit.unsent();
+    const grants = await log.intend(intents, rows[0]?.mark, reserved?.place).catch((error) => {
       this.#unsent.push(...rows);
       throw error;
     });
     for (const [index, queued] of rows.entries()) {
-      const [grant, permit] = [grants[index], permits[index]];
+      const [grant, permit] = [grants[index], permits.shift()];
       if (permit === undefined || grant === undefined) throw new Error('a row has no permit or no grant');
       if (grant.kind === 'granted') {
         const ofStock = Math.max(queued.readAt + maxAgeAtLeaving, began + longestHold.alone);

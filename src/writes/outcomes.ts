@@ -4,9 +4,8 @@ import type { RowError } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { FailureError, InterruptedError, PetstockError, RateLimitedError } from '../shared/errors.ts';
 import { classifyFailure, conflictError, rowErrorOf } from './classify-failure.ts';
-import { rebase, type ZeroAllowance } from './rebase.ts';
+import { relook, type ZeroAllowance } from './rebase.ts';
 import type { Progression, QueuedRow, RowWrite, Settlement, Stock, UnknownRow, WriteOptions } from './row-write.ts';
-import { stockMovedMessage } from './verdict.ts';
 
 const applied: Settlement = { result: 'applied' };
 
@@ -159,21 +158,14 @@ export class Outcomes implements Progression {
     this.settle(write, { result: 'conflict', error }, found);
   }
 
-  /**
-   * Returns the rows that may be sent on the stock that was just read. An increment is added to that. Of the others those whose
-   * stock has moved are settled by it.
-   */
+  /** Returns the rows that may be sent on the stock that was just read. The others are settled by it. */
   relook(rows: readonly QueuedRow[], { quantities, mark, readAt }: Stock): readonly QueuedRow[] {
-    return rows.flatMap((queued): readonly QueuedRow[] => {
-      const { write } = queued;
+    return rows.flatMap(({ write }): readonly QueuedRow[] => {
       const found = quantities.get(write.petId);
-      if (write.delta !== undefined && found !== undefined) {
-        const rebased = rebase(write, found, this.#zeros);
-        if (typeof rebased !== 'string') return [{ write: rebased, mark, readAt }];
-        this.conflict(write, rebased, found);
-      } else if (found === write.before) return [{ ...queued, mark, readAt }];
-      else if (found === write.after) this.settle(write, { result: 'unchanged' }, found);
-      else this.conflict(write, stockMovedMessage(write, quantities), found);
+      const looked = relook(write, quantities, this.#zeros);
+      if (looked.kind === 'open') return [{ write: looked.write, mark, readAt }];
+      if (looked.kind === 'unchanged') this.settle(write, { result: looked.kind }, found);
+      else this.conflict(write, looked.message, found);
       return [];
     });
   }

@@ -1,5 +1,7 @@
+import type { Quantities } from '../inventory/pet-id-set.ts';
 import { addDelta } from '../inventory/values.ts';
 import type { RowWrite } from './row-write.ts';
+import { stockMovedMessage } from './verdict.ts';
 
 /** The zeros that increments may still come to besides those of the plan. */
 export interface ZeroAllowance {
@@ -27,4 +29,22 @@ export function rebase(write: RowWrite, found: number, zeros: ZeroAllowance): Ro
     zeros.left -= 1;
   }
   return { ...write, before: found, after: sum.value };
+}
+
+/** What a stock that was read again makes of a row that relies on one. */
+export type Relooked =
+  | { readonly kind: 'open'; readonly write: RowWrite }
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'conflict'; readonly message: string };
+
+/** Adds an increment to the stock as it is now. Another row is settled by that if its stock has moved. */
+export function relook(write: RowWrite, quantities: Quantities, zeros: ZeroAllowance): Relooked {
+  const found = quantities.get(write.petId);
+  if (write.delta !== undefined && found !== undefined) {
+    const rebased = rebase(write, found, zeros);
+    return typeof rebased === 'string' ? { kind: 'conflict', message: rebased } : { kind: 'open', write: rebased };
+  }
+  if (found === write.before) return { kind: 'open', write };
+  if (found === write.after) return { kind: 'unchanged' };
+  return { kind: 'conflict', message: stockMovedMessage(write, quantities) };
 }

@@ -39,14 +39,14 @@ export async function writeRows(rows: readonly RowWrite[], options: WriteOptions
 async function writeInRounds(rows: readonly RowWrite[], options: WriteOptions, outcomes: Outcomes): Promise<void> {
   const { mark, readAt = 0 } = options.stock ?? {};
   let queue = rows.map((write): QueuedRow => ({ write, mark, readAt }));
-  let reserved = options.reserved;
+  let permit = options.reserved?.permit;
   let fruitless = 0;
   let busySince: number | undefined;
   for (;;) {
     const settledBefore = outcomes.settled.size;
     outcomes.beginRound();
-    const { unsent, busy, overtaken } = await new Dispatch(queue, options, outcomes, reserved).run();
-    reserved = undefined;
+    const { unsent, busy, overtaken } = await new Dispatch(queue, options, outcomes, permit).run();
+    permit = undefined;
     if (outcomes.ended) return settleStopped(rows.length, options, outcomes);
     busySince = busy.length === 0 ? undefined : (busySince ?? options.clock.monotonic());
     // What relies on a stock is never sent on that of a try that failed: the process may have been stopped since.

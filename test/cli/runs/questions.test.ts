@@ -18,6 +18,37 @@ test('a sale while the confirmation stands open is not overwritten', async ({ ti
   ]);
 });
 
+test('a stock that somebody else sets as wanted while the confirmation stands open needs nothing', async ({ till }) => {
+  const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
+  const confirm = async () => {
+    till.service.sell(1, -40);
+    till.clock.advance(5500);
+    return true;
+  };
+  const { code } = await till.run(`inventory apply ${file}`, { terminal: 100, prompts: { confirm } });
+  expect({ code, stock: [1, 2].map(till.service.stockOf) }).toEqual({ code: 0, stock: [50, 60] });
+  expect(await till.rows()).toMatchObject([{ petId: 2, result: 'applied' }]);
+});
+
+test('a row of a resume whose stock moves while the confirmation stands open is a conflict in the history, too', async ({
+  till,
+}) => {
+  const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
+  till.service.next('PATCH', answers(401));
+  expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
+  const confirm = async () => {
+    till.service.sell(1, 3);
+    till.clock.advance(5500);
+    return true;
+  };
+  const resumed = await till.run('inventory apply --resume latest', { terminal: 100, prompts: { confirm } });
+  expect(resumed.code).toBe(8);
+  expect(await till.rows()).toMatchObject([
+    { petId: 1, result: 'conflict' },
+    { petId: 2, result: 'applied' },
+  ]);
+});
+
 test('a sale while it is asked for a stock below zero: it asks again, about the stock of now', async ({ till }) => {
   const asked: string[] = [];
   const confirm = async (question: string) => {

@@ -1,8 +1,11 @@
+import { rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import type { HttpResponse } from '../../../src/api/transport.ts';
 import { stockOf } from '../../support/changes.ts';
+import { commitThenHang } from '../../support/scripted-actions.ts';
 import { openShop } from '../../support/shop.ts';
-import { test } from '../../support/till.ts';
+import { killAt, test } from '../../support/till.ts';
 
 test('an increment that was lost, stopped until the same one was written by another: both count', async () => {
   const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
@@ -99,4 +102,47 @@ test('an increment that is still on its way when its run is resumed: it is waite
   expect({ code: resumed.code, hasArrived, stock: till.service.stockOf(1) }).toEqual({
     ...{ code: 0, hasArrived: true, stock: 15 },
   });
+});
+
+test('an adjust whose pet a stopped command settles between its read and its write does not wait for itself', async ({
+  till,
+}) => {
+  let wake = () => {};
+  const awake = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  let sent = 0;
+  const stopped = till.run('inventory adjust 1 +5', {
+    around: async (send) => {
+      sent += 1;
+      const answer = await send();
+      if (sent === 2) await awake;
+      return answer;
+    },
+  });
+  await till.service.untilSeen('PATCH', 1);
+  // Its lease is over, and its request can't be on its way any more.
+  till.clock.advance(60_000);
+  let isRead = false;
+  const { code, stderr } = await till.run('inventory adjust 1 +2', {
+    around: async (send) => {
+      if (!isRead) {
+        isRead = true;
+        wake();
+        expect(await stopped).toMatchObject({ code: 0 });
+      }
+      return send();
+    },
+  });
+  expect({ code, stderr, stock: till.service.stockOf(1) }).toEqual({ code: 0, stderr: expect.any(String), stock: 17 });
+});
+
+test('a resume that has nothing to write says so if the history lacks what it found', async ({ till }) => {
+  const run = await killAt(till, commitThenHang, 'inventory set 1 50 --expect 10');
+  const { code, stderr } = await till.run(`inventory apply --resume ${run} --yes`, {
+    onStderr: (text) => {
+      if (text.includes('had been written already')) rmSync(join(dirname(till.file('x', '')), 'state', 'state.db'));
+    },
+  });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('All changes were written, but') });
 });

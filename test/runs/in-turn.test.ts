@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { executeOne } from '../../src/runs/one-pet.ts';
+import type { RunSite } from '../../src/runs/site.ts';
+import { UnavailableError } from '../../src/shared/errors.ts';
+import { createRig, scope, unaborted } from '../rate-limit/rig.ts';
+import { createTestClock } from '../support/clock.ts';
+
+const busy = async (): Promise<never> => {
+  throw new UnavailableError('Another process holds the state');
+};
+
+test.each([
+  ['the pet is entered', { enter: busy, leave: async () => {} }, busy],
+  ['the stock is read', { enter: async () => undefined, leave: async () => {} }, busy],
+])('gives all requests back that were admitted if the state fails before %s', async (_what, place, mark) => {
+  const clock = createTestClock();
+  const { governor, store } = createRig({ clock });
+  const site = {
+    ...{ governor, clock, interrupted: unaborted, service: 'shop', where: { env: 'staging' } },
+    state: { pets: { line: async () => place, mark } },
+  } as unknown as RunSite;
+  const write = { command: 'inventory adjust', petId: 4n, delta: 1 };
+  await expect(executeOne(site, write, {})).rejects.toThrow('Another process holds the state');
+  expect(store.peek(scope).inFlight.size).toBe(0);
+  // The next request of a program that goes on is not held up.
+  await expect(governor.admit(unaborted)).resolves.toBeDefined();
+});
