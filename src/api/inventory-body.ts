@@ -74,7 +74,7 @@ export function copyInventory(
 ): Promise<void> {
   const seen = new SeenPets();
   // Of a try before this one nothing was given away.
-  writer.restart({ statuses, isNew: (head, tail) => seen.add(head, tail) });
+  writer.restart({ statuses, seen });
   const giveBatch = async (batch: ItemColumns) => {
     keepFirst(batch, seen, onRepeated);
     if (batch.length > 0) await use(batch);

@@ -140,12 +140,22 @@ export async function* itemsOf(batches: ColumnBatches): AsyncGenerator<readonly 
   for await (const batch of batches) yield batch.items();
 }
 
+/** The pets that a list has named so far, by the parts of their ids. */
+export interface SeenIds {
+  /** Takes the next id. @returns false if it was there before */
+  add(head: number, tail: number): boolean;
+  /** Returns how far the next tail is from that of the last id if ids go on as before it; 0: they don't, or it is not known. */
+  stepFrom(head: number, tail: number): number;
+  /** Takes so many ids in this step, all with the head of the last. */
+  goOn(count: number): void;
+}
+
 /** Which items are copied. */
 export interface CopySelection {
   /** Items of other statuses are left out; undefined: none are. */
   readonly statuses?: ReadonlySet<string> | undefined;
-  /** Takes a pet, by the parts of its id. @returns whether it has not been there before: else its item is not copied */
-  isNew(head: number, tail: number): boolean;
+  /** Takes the pets of items that are copied. What was there before is not copied. */
+  readonly seen: SeenIds;
 }
 
 /** Writes items as lines: from columns, or as they stand in the bytes of a list. */
@@ -156,11 +166,10 @@ export interface ItemWriter {
   restart(selection: CopySelection): void;
   /**
    * Copies items from `start` on that are spelled in the shortest way, up to the first that is not.
-   * @param bytes end with a zero byte and 16 more of any kind
-   * @param view of the same bytes
+   * @param body ends with a zero byte and 16 more of any kind
    * @returns where the last of them ends, or `start`
    */
-  copy(bytes: Uint8Array, view: DataView, start: number): number;
+  copy(body: DataView, start: number): number;
   /** The pieces that the lines of a batch fill. */
   pieces(batch: ItemColumns): Iterable<Uint8Array>;
   /** The lines that have not filled a piece. */

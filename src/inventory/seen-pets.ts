@@ -1,11 +1,11 @@
-import type { ColumnBatches, ItemColumns } from './item-columns.ts';
+import type { ColumnBatches, ItemColumns, SeenIds } from './item-columns.ts';
 import { PetIdSet } from './pet-id-set.ts';
 
 /**
  * The pets that a list has named so far. As long as their ids go up in equal steps, as most do, no more is kept than where each step
  * begins and ends: five million take no memory. Ids that go down are kept one by one.
  */
-export class SeenPets {
+export class SeenPets implements SeenIds {
   /** Runs of ids with one head that have ended: the first tail, the step, and the last tail. */
   readonly #heads: number[] = [];
   readonly #firsts: number[] = [];
@@ -18,7 +18,6 @@ export class SeenPets {
   #step = 0;
   #tail = 0;
 
-  /** Takes the next id, as `ItemColumns` has it. @returns false if it was there before */
   add(head: number, tail: number): boolean {
     if (head > this.#head || (head === this.#head && tail > this.#tail)) {
       this.#append(head, tail);
@@ -28,6 +27,14 @@ export class SeenPets {
     const { size } = this.#others;
     this.#others.addParts(head, tail);
     return this.#others.size > size;
+  }
+
+  stepFrom(head: number, tail: number): number {
+    return head === this.#head && tail === this.#tail ? this.#step : 0;
+  }
+
+  goOn(count: number): void {
+    this.#tail += count * this.#step;
   }
 
   /** Takes the ids at the beginning of a batch that go on in the same step: most batches as a whole. @returns how many */

@@ -1,5 +1,5 @@
-import type { CopySelection } from '../inventory/item-columns.ts';
-import { type PetStatus, petStatuses } from '../inventory/items.ts';
+import type { CopySelection, SeenIds } from '../inventory/item-columns.ts';
+import { petStatuses } from '../inventory/items.ts';
 import type { InventoryField } from './view.ts';
 
 export interface ItemLineFormat {
@@ -12,8 +12,6 @@ export interface ItemLineFormat {
 
 /** In bytes: large enough that a write costs nothing beside its content, small enough for the memory. */
 const pieceSize = 128 * 1024;
-/** Writing four bytes at a time may write so many behind the last that mean nothing. */
-const slack = 3;
 
 /** The bytes of a piece that is being filled. */
 export class Piece {
@@ -22,7 +20,7 @@ export class Piece {
   length = 0;
 
   constructor(readonly capacity = pieceSize) {
-    this.bytes = Buffer.allocUnsafeSlow(capacity + slack);
+    this.bytes = Buffer.allocUnsafeSlow(capacity);
     this.view = new DataView(this.bytes.buffer);
   }
 
@@ -31,41 +29,44 @@ export class Piece {
   }
 }
 
-/** A word of four bytes, as it is compared with those of a body. */
-const word = (text: string, at = 0) => Buffer.from(text).readInt32LE(at);
-
-/** The text around the values of an item to which the service has added nothing. */
-const [idName, quantityName, statusName] = ['{"petId":', ',"quantity":', ',"status":"'] as const;
-const beforeId = [word(idName), word(idName, 4)] as const;
-const beforeQuantity = [word(quantityName), word(quantityName, 4), word(quantityName, 8)] as const;
-const beforeStatus = [word(statusName), word(statusName, 4), word(statusName, 7)] as const;
-
-const byte = { comma: 0x2c, minus: 0x2d, zero: 0x30, nine: 0x39, colon: 0x3a } as const;
-const zeros = 0x30303030;
-
-/** Ids of so many digits are int64, whatever they are; one more may be, if it does not begin with a 9. */
-const mostIdDigits = 18;
-/** Quantities of so many digits are safe integers. */
-const mostQuantityDigits = 15;
-/** So many digits are no number that is copied. */
-const tooManyDigits = 20;
-/** The most bytes that a number and what is written past it take. */
-const numberRoom = tooManyDigits + 8;
-
-/** A status, with the quote and the brace after it, in three words that may overlap. */
-interface KnownStatus {
+/** A text of 8 to 16 bytes of an item, compared by eight from each end: as doubles, which are equal where their bytes are, but for zeros. */
+interface Fragment {
   readonly length: number;
   readonly first: number;
-  readonly middleAt: number;
-  readonly middle: number;
   readonly last: number;
-  /** The bytes of a line in its place, with the line end; undefined if lines with it are left out. */
+}
+
+function fragment(text: string): Fragment {
+  const bytes = Buffer.from(text);
+  return { length: text.length, first: bytes.readDoubleLE(0), last: bytes.readDoubleLE(text.length - 8) };
+}
+
+function isAt({ length, first, last }: Fragment, body: DataView, at: number): boolean {
+  return body.getFloat64(at, true) === first && body.getFloat64(at + length - 8, true) === last;
+}
+
+/** The text around the values of an item to which the service has added nothing. */
+const beforeId = fragment('{"petId":');
+const beforeQuantity = fragment(',"quantity":');
+const beforeStatus = fragment(',"status"');
+
+const comma = 0x2c;
+const zeros = 0x30303030;
+const billion = 1_000_000_000;
+const powers = [1, 10, 100, 1000];
+/** The most bytes that a number and what is written past it take. */
+const numberRoom = 28;
+
+/** A status, with what is around it: `:"sold"}`. */
+interface KnownStatus {
+  readonly text: Fragment;
+  /** What stands in a line in its place, with the line end; undefined if lines with it are left out. */
   readonly cell: Cell | undefined;
 }
 
 /**
- * Copies items from the bytes of a list to lines, without a number or an object on the way: those that are spelled in the
- * shortest way. It stops at every other one, which may be legal and is for the reader.
+ * Copies items from the bytes of a list to lines, without an object on the way: those that are spelled in the shortest way, and have no sign
+ * and no unusually large quantity. It stops at every other one, which may be legal and is for the reader.
  */
 export class CopiedItems {
   /** How many items were copied or left out. */
@@ -76,61 +77,117 @@ export class CopiedItems {
   readonly #beforeQuantity: Cell;
   /** By the first letter. */
   readonly #statuses: (KnownStatus | undefined)[] = Array.from({ length: 32 });
+  readonly #seen: SeenIds;
+  #lineEnd = 0;
+  // The last id: its tail is its last four digits, or up to seven; before these are four in the middle, and the front.
+  #front = 0;
+  #middle = 0;
+  #tail = 0;
+  /** How many more than four digits are in the tail. */
+  #more = 0;
+  /** How far the next tail is from the last if ids go on as before; 0: not known. */
+  #step = 0;
+  /** How many ids went on so since `#seen` was told. */
+  #followed = 0;
 
-  readonly #selection: CopySelection;
-
-  constructor({ cells, end, status }: ItemLineFormat, selection: CopySelection) {
-    this.#selection = selection;
+  constructor({ cells, end, status }: ItemLineFormat, { statuses, seen }: CopySelection) {
+    this.#seen = seen;
     const [id, quantity, last] = cells.map(({ before }) => before);
-    this.#beforeId = new Cell(id ?? '');
-    this.#beforeQuantity = new Cell(quantity ?? '');
+    this.#beforeId = cellOf(id ?? '');
+    this.#beforeQuantity = cellOf(quantity ?? '');
     let longest = 0;
     for (const name of petStatuses) {
-      const cell = new Cell(`${last}${status(name)}${end}`);
+      const cell = cellOf(`${last}${status(name)}${end}`);
       longest = Math.max(longest, cell.length);
-      this.#statuses[name.charCodeAt(0) & 31] = knownStatus(
-        name,
-        selection.statuses?.has(name) === false ? undefined : cell,
-      );
+      const isLeftOut = statuses?.has(name) === false;
+      this.#statuses[name.charCodeAt(0) & 31] = { text: fragment(`:"${name}"}`), cell: isLeftOut ? undefined : cell };
     }
     this.longest = this.#beforeId.length + this.#beforeQuantity.length + longest + 2 * numberRoom;
   }
 
   /**
    * Copies the items from `start` on, with nothing but a comma between two, while there is room.
-   * @param bytes must end with a zero byte and 16 more of any kind
-   * @param view of the same bytes
+   * @param body must end with a zero byte and 16 more of any kind
    * @returns where the last item that was copied ends, or `start`
    */
-  copy(piece: Piece, bytes: Uint8Array, view: DataView, start: number): number {
-    const out = piece.view;
+  copy(piece: Piece, body: DataView, start: number): number {
     const most = piece.capacity - this.longest;
-    const selection = this.#selection;
-    let [at, copied, lineStart] = [start, start, piece.length];
-    while (lineStart <= most && isAtId(bytes, view, at)) {
-      at += idName.length;
-      const idStart = at;
-      let to = this.#beforeId.write(out, lineStart);
-      const idEnd = copyInteger(bytes, view, at, out, to, true);
-      if (idEnd === at || !isAt(view, idEnd, beforeQuantity, 8)) break;
-      to = this.#beforeQuantity.write(out, to + idEnd - at);
-      at = idEnd + quantityName.length;
-      const quantityEnd = copyInteger(bytes, view, at, out, to, false);
-      if (quantityEnd === at || !isAt(view, quantityEnd, beforeStatus, 7)) break;
-      to += quantityEnd - at;
-      at = quantityEnd + statusName.length;
-      const status = this.#statuses[(bytes[at] ?? 0) & 31];
-      if (status === undefined || !isStatus(view, at, status)) break;
-      at += status.length;
-      if (!isNewPet(bytes, view, idStart, idEnd, selection)) break;
-      if (status.cell !== undefined) lineStart = status.cell.write(out, to);
+    this.#lineEnd = piece.length;
+    let copied = start;
+    for (let at = start; this.#lineEnd <= most; at = copied + 1) {
+      const end = this.#copyItem(body, at, piece.view, this.#lineEnd);
+      if (end === at) break;
+      copied = end;
       this.count += 1;
-      copied = at;
-      if (bytes[at] !== byte.comma) break;
-      at += 1;
+      if (body.getUint8(end) !== comma) break;
     }
-    piece.length = lineStart;
+    this.#tellSeen();
+    piece.length = this.#lineEnd;
     return copied;
+  }
+
+  /** @returns where the item ends, or `start` if it is not copied */
+  #copyItem(body: DataView, start: number, out: DataView, lineStart: number): number {
+    if (!isAt(beforeId, body, start)) return start;
+    let at = start + beforeId.length;
+    let to = write(this.#beforeId, out, lineStart);
+    let four = copyFour(body, at, out, to);
+    const initial = four & 0xff;
+    let [digits, front, middle, tail] = [0, 0, 0, 0];
+    while (othersOf(four) === 0 && digits < 16) {
+      front = (Math.imul(front, 10_000) + middle) | 0;
+      middle = tail;
+      tail = numberOf(four);
+      digits += 4;
+      four = copyFour(body, at + digits, out, to + digits);
+    }
+    const more = leadingDigits(four);
+    tail = (Math.imul(tail, powers[more] ?? 1) + numberOf((four << 8) << (24 - 8 * more))) | 0;
+    digits += more;
+    at += digits;
+    if (!isId(digits, initial) || !isAt(beforeQuantity, body, at)) return start;
+    at += beforeQuantity.length;
+    to = write(this.#beforeQuantity, out, to + digits);
+    four = copyFour(body, at, out, to);
+    digits = leadingDigits(four);
+    if (digits === 4) digits += leadingDigits(copyFour(body, at + 4, out, to + 4));
+    at += digits;
+    if (!isQuantity(digits, four & 0xff) || !isAt(beforeStatus, body, at)) return start;
+    at += beforeStatus.length;
+    const status = this.#statuses[body.getUint8(at + 2) & 31];
+    if (status === undefined || !isAt(status.text, body, at) || !this.#isNew(front, middle, tail, more)) return start;
+    if (status.cell !== undefined) this.#lineEnd = write(status.cell, out, to + digits);
+    return at + status.text.length;
+  }
+
+  /** Takes an id. @returns whether it was not there before */
+  #isNew(front: number, middle: number, tail: number, more: number): boolean {
+    const isNear = front === this.#front && middle === this.#middle && more === this.#more;
+    const goesOn = isNear && this.#step > 0 && tail === this.#tail + this.#step;
+    if (goesOn) this.#followed += 1;
+    else if (!this.#add(front, middle, tail, more)) return false;
+    this.#tail = tail;
+    return true;
+  }
+
+  #add(front: number, middle: number, tail: number, more: number): boolean {
+    this.#tellSeen();
+    const power = powers[more] ?? 1;
+    const high = Math.floor(front / 10);
+    const low = ((front - 10 * high) * 10_000 + middle) * 10_000 * power + tail;
+    const carry = Math.floor(low / billion);
+    const [idHead, idTail] = [high * power + carry, low - carry * billion];
+    if (!this.#seen.add(idHead, idTail)) return false;
+    [this.#front, this.#middle, this.#more] = [front, middle, more];
+    this.#step = this.#seen.stepFrom(idHead, idTail);
+    return true;
+  }
+
+  #tellSeen(): void {
+    this.#seen.goOn(this.#followed);
+    this.#followed = 0;
+    // Others may be taken before the next.
+    this.#step = 0;
   }
 }
 
@@ -139,111 +196,57 @@ export function canCopy({ cells }: ItemLineFormat): boolean {
   return cells.map(({ field }) => field).join() === 'petId,quantity,status';
 }
 
-function knownStatus(name: PetStatus, cell: Cell | undefined): KnownStatus {
-  const text = `${name}"}`;
-  const middleAt = Math.min(4, text.length - 4);
-  const { length } = text;
-  return { length, first: word(text), middleAt, middle: word(text, middleAt), last: word(text, length - 4), cell };
+/** Reports whether so many digits, up to 20, are an int64 in its shortest form: of 19 they are if they do not begin with a 9. */
+function isId(digits: number, initial: number): boolean {
+  if (digits === 0 || (initial === 0 && digits > 1)) return false;
+  return digits < 19 || (digits === 19 && initial < 9);
 }
 
-function isAtId(bytes: Uint8Array, view: DataView, at: number): boolean {
-  return (
-    view.getInt32(at, true) === beforeId[0] &&
-    view.getInt32(at + 4, true) === beforeId[1] &&
-    bytes[at + 8] === byte.colon
-  );
+/** Reports whether so many digits, up to 8, of which there may be more, are a number in its shortest form. */
+function isQuantity(digits: number, initial: number): boolean {
+  return digits > 0 && digits < 8 && (initial > 0 || digits === 1);
 }
 
-/** Three words: two beside each other, and one at `lastAt`. They are compared in order, so no word past the end is read. */
-function isAt(view: DataView, at: number, words: readonly [number, number, number], lastAt: number): boolean {
-  return (
-    view.getInt32(at, true) === words[0] &&
-    view.getInt32(at + 4, true) === words[1] &&
-    view.getInt32(at + lastAt, true) === words[2]
-  );
+/** Copies four bytes. @returns them as digits, the first in the lowest byte */
+function copyFour(body: DataView, at: number, out: DataView, to: number): number {
+  const four = body.getInt32(at, true);
+  out.setInt32(to, four, true);
+  return four ^ zeros;
 }
 
-function isStatus(view: DataView, at: number, { first, middleAt, middle, last, length }: KnownStatus): boolean {
-  return (
-    view.getInt32(at, true) === first &&
-    view.getInt32(at + middleAt, true) === middle &&
-    view.getInt32(at + length - 4, true) === last
-  );
+/** The high bit of each byte that is no digit; a carry can only go to a higher byte, after the first of those. */
+function othersOf(four: number): number {
+  return ((four + 0x76767676) | four) & 0x80808080;
 }
 
-/** @returns where the integer ends, or `start` if it has to be read: it is long, or not in its shortest form */
-function copyInteger(
-  bytes: Uint8Array,
-  view: DataView,
-  start: number,
-  out: DataView,
-  to: number,
-  isId: boolean,
-): number {
-  const sign = bytes[start] === byte.minus ? 1 : 0;
-  if (sign === 1) out.setUint8(to, byte.minus);
-  const at = start + sign;
-  const count = copyDigits(view, at, out, to + sign);
-  const first = bytes[at] ?? 0;
-  if (count === 0 || (first === byte.zero && count + sign > 1)) return start;
-  if (!isId) return count > mostQuantityDigits ? start : at + count;
-  const fits = count <= mostIdDigits || (count === mostIdDigits + 1 && first < byte.nine);
-  return fits ? at + count : start;
+/** Returns how many of four bytes are digits, up to the first that is none. */
+function leadingDigits(four: number): number {
+  const others = othersOf(four);
+  return (32 - Math.clz32((others & -others) - 1)) >> 3;
 }
 
-function isNewPet(bytes: Uint8Array, view: DataView, start: number, end: number, selection: CopySelection): boolean {
-  const isNegative = bytes[start] === byte.minus;
-  const first = isNegative ? start + 1 : start;
-  const tailAt = Math.max(first, end - 9);
-  const [head, tail] = [digitsAt(view, first, tailAt), digitsAt(view, tailAt, end)];
-  return isNegative ? selection.isNew(0 - head, 0 - tail) : selection.isNew(head, tail);
-}
-
-/** Returns the number that the digits are, of which there are at most ten. */
-function digitsAt(view: DataView, start: number, end: number): number {
-  let value = 0;
-  for (let at = start; at < end; at += 4) {
-    const count = Math.min(4, end - at);
-    // The first digit is the lowest byte. Those past the end fall off, and zeros stand in front.
-    const digits = (view.getInt32(at, true) ^ zeros) << (32 - 8 * count);
-    const pairs = Math.imul(digits, 10) + (digits >>> 8);
-    value = value * (powers[count] ?? 1) + (pairs & 0xff) * 100 + ((pairs >>> 16) & 0xff);
-  }
-  return value;
-}
-
-const powers = [1, 10, 100, 1000, 10_000];
-
-/** Copies up to the first byte that is no digit, four at a time. @returns how many digits there are, or too many */
-function copyDigits(view: DataView, at: number, out: DataView, to: number): number {
-  for (let count = 0; count <= tooManyDigits; count += 4) {
-    const four = view.getInt32(at + count, true);
-    out.setInt32(to + count, four, true);
-    // The high bit of each byte that is no digit; a carry can only go to a higher byte, after the first of those.
-    const digits = four ^ zeros;
-    const others = ((digits + 0x76767676) | digits) & 0x80808080;
-    if (others !== 0) return count + ((31 - Math.clz32(others & -others)) >> 3);
-  }
-  return tooManyDigits;
+/** Returns the number that four digits are. */
+function numberOf(four: number): number {
+  const pairs = Math.imul(four, 10) + (four >>> 8);
+  return (pairs & 0xff) * 100 + ((pairs >>> 16) & 0xff);
 }
 
 /** A text as bytes, written four at a time. */
-class Cell {
+interface Cell {
   /** In bytes. */
   readonly length: number;
-  readonly #words: Uint32Array;
+  readonly words: Int32Array;
+}
 
-  constructor(text: string) {
-    const bytes = Buffer.from(text);
-    this.length = bytes.length;
-    const whole = Buffer.concat([bytes], 4 * Math.ceil(bytes.length / 4));
-    this.#words = Uint32Array.from({ length: whole.length / 4 }, (_, index) => whole.readUInt32LE(4 * index));
-  }
+function cellOf(text: string): Cell {
+  const { length } = Buffer.from(text);
+  const whole = Buffer.alloc(4 * Math.ceil(length / 4), text);
+  const words = Int32Array.from({ length: whole.length / 4 }, (_, index) => whole.readInt32LE(4 * index));
+  return { length, words };
+}
 
-  /** Writes it, and up to `slack` bytes after it that mean nothing. @returns where it ends */
-  write(out: DataView, at: number): number {
-    const words = this.#words;
-    for (let index = 0; index < words.length; index += 1) out.setUint32(at + 4 * index, words[index] ?? 0, true);
-    return at + this.length;
-  }
+/** Writes it, and up to three bytes after it that mean nothing. @returns where it ends */
+function write({ length, words }: Cell, out: DataView, at: number): number {
+  for (let index = 0; index < words.length; index += 1) out.setInt32(at + 4 * index, words[index] ?? 0, true);
+  return at + length;
 }

@@ -24,7 +24,7 @@ export class ItemLines implements ItemWriter {
 
   constructor(format: ItemLineFormat) {
     this.#format = format;
-    this.#copied = new CopiedItems(format, { isNew: () => true });
+    this.#copied = new CopiedItems(format, { seen: { add: () => true, stepFrom: () => 0, goOn: () => {} } });
   }
 
   get copiedItems(): number {
@@ -40,8 +40,8 @@ export class ItemLines implements ItemWriter {
     this.#copied = new CopiedItems(this.#format, selection);
   }
 
-  copy(bytes: Uint8Array, view: DataView, start: number): number {
-    return this.#copied.copy(this.#piece, bytes, view, start);
+  copy(body: DataView, start: number): number {
+    return this.#copied.copy(this.#piece, body, start);
   }
 
   /** Returns the pieces that a batch fills. */

@@ -23,6 +23,8 @@ type State =
   /** It is no list: the rest is only gathered. */
   | 'other';
 
+/** In bytes: longer than an item to which the service has added nothing. */
+const shortItem = 128;
 /** A body that is no list is gathered up to this many bytes, for a message. */
 const longestOther = 1024 * 1024;
 /** So many statuses are not statuses any more: they are forgotten from time to time, so that the memory stays flat. */
@@ -140,11 +142,10 @@ export class InventoryScanner {
         return true;
       case 'first':
         if (value === byte.closeBracket) this.#pass('end');
-        else this.#item();
+        else return this.#item();
         return true;
       case 'item':
-        this.#item();
-        return true;
+        return this.#item();
       case 'behind':
         if (value === byte.comma) this.#pass('item');
         else if (value === byte.closeBracket) this.#pass('end');
@@ -163,17 +164,21 @@ export class InventoryScanner {
     this.#state = next;
   }
 
-  /** Reads items with nothing but commas and white space between them, up to one that the reader gives up at. */
-  #item(): void {
+  /**
+   * Reads items with nothing but commas and white space between them, up to one that the reader gives up at.
+   * @returns false where the item is cut off, and short: it is read once more of it has come
+   */
+  #item(): boolean {
     const { batch } = this;
     const window = this.#window;
     const { bytes, view } = window;
-    let at = this.#writer?.copy(bytes, view, window.at) ?? window.at;
+    let at = this.#writer?.copy(view, window.at) ?? window.at;
     if (at > window.at) {
       window.at = at;
       this.#state = 'behind';
-      return;
+      return true;
     }
+    if (bytes[at] === byte.openBrace && this.#isCutOff(at)) return false;
     let next: State = 'inItem';
     while (bytes[at] === byte.openBrace) {
       const end = this.#items.read(bytes, view, at);
@@ -192,6 +197,12 @@ export class InventoryScanner {
     this.#state = next;
     this.#searched = 0;
     this.#extent.restart();
+    return true;
+  }
+
+  #isCutOff(at: number): boolean {
+    const { bytes, end } = this.#window;
+    return end - at < shortItem && !bytes.subarray(at, end).includes(byte.closeBrace);
   }
 
   #exactItem(): boolean {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { InventoryItem } from '../../../src/inventory/items.ts';
+import { SeenPets } from '../../../src/inventory/seen-pets.ts';
 import fc from '../../support/seeded-fast-check.ts';
 import { oddList } from './odd-lists.ts';
 import { copy, inventoryDecoder, linesOf, outcome, parse, scan } from './readings.ts';
@@ -57,6 +58,29 @@ const nearlyCopied = fc
   )
   .map((items) => `[${items.map(([id, n, word]) => `{"petId":${id},"quantity":${n},"status":"${word}"}`).join()}]`);
 
+/** Ids that go on in one step, here and there from where they were before, and over the borders of a billion and of ten thousand. */
+const runsOfIds = fc
+  .array(
+    fc.record({
+      from: fc.oneof(
+        fc.bigInt({ min: 0n, max: 30n }),
+        fc.constantFrom(
+          9_990n,
+          99_999_990n,
+          999_999_990n,
+          9_999_999_990n,
+          10n ** 15n - 5n,
+          10n ** 18n - 5n,
+          2n ** 63n - 40n,
+        ),
+      ),
+      step: fc.bigInt({ min: 1n, max: 3n }),
+      length: fc.integer({ min: 1, max: 12 }),
+    }),
+    { maxLength: 5 },
+  )
+  .map((runs) => runs.flatMap(({ from, step, length }) => Array.from({ length }, (_, n) => from + step * BigInt(n))));
+
 describe('the scanner reads what the parser reads', () => {
   test('any spelling of any items, in any pieces, and by itself', { timeout }, () => {
     fc.assert(
@@ -96,6 +120,27 @@ describe('the scanner reads what the parser reads', () => {
           size,
           outcome(() => parse(body)),
         );
+      }),
+      options,
+    );
+  });
+
+  test('of a pet that is there twice, copied or read, the first item alone', { timeout }, () => {
+    fc.assert(
+      fc.property(runsOfIds, fc.array(fc.boolean()), pieceLengths, sizes, (ids, isSpaced, lengths, size) => {
+        const items = ids.map((id, index) => {
+          const isFirst = ids.indexOf(id) === index;
+          return {
+            text: `{${isSpaced[index] ? ' ' : ''}"petId":${id},"quantity":${index},"status":"sold"}`,
+            isFirst,
+            id,
+            index,
+          };
+        });
+        const body = Buffer.from(`[${items.map(({ text }) => text).join()}]`);
+        const firsts = items.filter(({ isFirst }) => isFirst);
+        const expected = firsts.map(({ id, index }) => ({ petId: id, quantity: index, status: 'sold' as const }));
+        expect(copy(inPieces(body, lengths), size, new SeenPets())).toBe(linesOf(expected));
       }),
       options,
     );

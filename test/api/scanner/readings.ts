@@ -3,6 +3,7 @@ import { decodeUtf8 } from '../../../src/api/body.ts';
 import { decodeItems, decodeJson, type ExactDecoder, exactDecoder } from '../../../src/api/decode.ts';
 import { InventoryScanner } from '../../../src/api/scanner/scanner.ts';
 import type { InventoryItem } from '../../../src/inventory/items.ts';
+import { keepFirst, type SeenPets } from '../../../src/inventory/seen-pets.ts';
 import { type ItemLineFormat, ItemLines } from '../../../src/output/item-lines.ts';
 import { FailureError } from '../../../src/shared/errors.ts';
 
@@ -37,11 +38,13 @@ export function scan(pieces: readonly Uint8Array[], size = 3, exact = exactDecod
 }
 
 /** The lines of the same body, most of whose items are copied. */
-export function copy(pieces: readonly Uint8Array[], size = 3): string {
+export function copy(pieces: readonly Uint8Array[], size = 3, seen?: SeenPets): string {
   const lines = new ItemLines(lineFormat);
+  if (seen !== undefined) lines.restart({ seen });
   const scanner = new InventoryScanner(exactDecoder(operation), size, lines);
   const text: Uint8Array[] = [];
   const take = () => {
+    if (seen !== undefined) keepFirst(scanner.batch, seen, () => {});
     text.push(...lines.pieces(scanner.batch));
     if (lines.isFull) text.push(...lines.rest());
   };
