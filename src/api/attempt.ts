@@ -6,8 +6,8 @@ import { type Answer, type ExchangeOptions, exchange } from './exchange.ts';
 import { NetworkFault } from './network-fault.ts';
 import type { HttpRequest } from './transport.ts';
 
-/** The outcome of one request. */
-export type Outcome<T> =
+/** The end of one request. */
+export type AttemptEnd<T> =
   | { readonly kind: 'done'; readonly value: T }
   /** A 429. */
   | { readonly kind: 'refused'; readonly error: PetstockError }
@@ -33,14 +33,14 @@ export async function attempt<T>(
   permit: Permit,
   options: ExchangeOptions,
   use: (answer: Answer) => Promise<T>,
-): Promise<Outcome<T>> {
+): Promise<AttemptEnd<T>> {
   let hasLeft = false;
   let noted: Noted | undefined;
   const leaving = () => {
     permit.leave();
     hasLeft = true;
   };
-  const observe = (answer: Answer): Promise<Outcome<T>> => {
+  const observe = (answer: Answer): Promise<AttemptEnd<T>> => {
     noted = permit.answered(answer);
     return judge(request, answer, noted.retryAfter, use);
   };
@@ -67,7 +67,7 @@ function afterFault(
   url: string,
   retryAfter: number | undefined,
   withFacts: (failure: PetstockError) => PetstockError,
-): Outcome<never> {
+): AttemptEnd<never> {
   if (!(error instanceof NetworkFault)) throw error instanceof PetstockError ? withFacts(error) : error;
   if (error.untrusted) throw withFacts(certificateFailure(url, error));
   const failure = withFacts(networkFailure(url, error));
@@ -86,7 +86,7 @@ async function judge<T>(
   answer: Answer,
   retryAfter: number | undefined,
   use: (answer: Answer) => Promise<T>,
-): Promise<Outcome<T>> {
+): Promise<AttemptEnd<T>> {
   const { status } = answer;
   if (isRedirect(answer)) return { kind: 'moved', status, url: redirectTarget(request, answer) };
   if (status !== 429 && !isOfGateway(status)) return { kind: 'done', value: await use(answer) };

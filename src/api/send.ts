@@ -1,7 +1,7 @@
 import { longestRetryWait, maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
 import type { Governor, Permit } from '../rate-limit/governor.ts';
 import { FailureError, failureText, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
-import { attempt, type Outcome } from './attempt.ts';
+import { type AttemptEnd, attempt } from './attempt.ts';
 import { inWordsOf } from './error-answer.ts';
 import type { Answer, ExchangeOptions } from './exchange.ts';
 import type { HttpRequest } from './transport.ts';
@@ -44,9 +44,9 @@ export async function send<T>(
   try {
     for (;;) {
       const permit = await tries.nextPermit();
-      const outcome = await tries.watch(() => attempt({ ...request, url: tries.url }, permit, options, use));
-      if (outcome.kind === 'done') return outcome.value;
-      await tries.prepareNext(outcome);
+      const end = await tries.watch(() => attempt({ ...request, url: tries.url }, permit, options, use));
+      if (end.kind === 'done') return end.value;
+      await tries.prepareNext(end);
     }
   } catch (error) {
     throw tries.withFacts(error);
@@ -62,11 +62,11 @@ export async function sendOnce<T>(
   options: ExchangeOptions,
   use: (answer: Answer) => Promise<T>,
 ): Promise<T> {
-  const outcome = await attempt(request, request.permit, options, use);
-  if (outcome.kind === 'done') return outcome.value;
-  if (outcome.kind !== 'moved') throw outcome.error;
-  const message = `The service redirects a ${request.method} to ${outcome.url}, which is not followed`;
-  throw new FailureError(message, { status: outcome.status });
+  const end = await attempt(request, request.permit, options, use);
+  if (end.kind === 'done') return end.value;
+  if (end.kind !== 'moved') throw end.error;
+  const message = `The service redirects a ${request.method} to ${end.url}, which is not followed`;
+  throw new FailureError(message, { status: end.status });
 }
 
 /** The tries of one request. */
@@ -116,12 +116,12 @@ class Tries {
     return this.#last.status === 429 ? inWordsOf(this.#last, error) : error;
   }
 
-  async watch<T>(run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  async watch<T>(run: () => Promise<AttemptEnd<T>>): Promise<AttemptEnd<T>> {
     try {
-      const outcome = await run();
-      if (outcome.kind === 'done' || outcome.kind === 'moved') this.#isExposed = true;
-      else if (outcome.kind !== 'overtaken') this.#note(outcome.error);
-      return outcome;
+      const end = await run();
+      if (end.kind === 'done' || end.kind === 'moved') this.#isExposed = true;
+      else if (end.kind !== 'overtaken') this.#note(end.error);
+      return end;
     } catch (error) {
       this.#note(error);
       throw error;
@@ -135,11 +135,11 @@ class Tries {
   }
 
   /** @throws the error of the last try, where there is no other */
-  async prepareNext(outcome: Exclude<Outcome<unknown>, { kind: 'done' }>): Promise<void> {
-    if (this.#request.once && (outcome.kind === 'refused' || outcome.kind === 'failed')) throw outcome.error;
-    if (outcome.kind === 'moved') this.#follow(outcome.url);
-    if (outcome.kind === 'refused') this.#last = outcome.error;
-    if (outcome.kind === 'failed') await this.#waitForRetry(outcome.error, outcome.retryAfter);
+  async prepareNext(end: Exclude<AttemptEnd<unknown>, { kind: 'done' }>): Promise<void> {
+    if (this.#request.once && (end.kind === 'refused' || end.kind === 'failed')) throw end.error;
+    if (end.kind === 'moved') this.#follow(end.url);
+    if (end.kind === 'refused') this.#last = end.error;
+    if (end.kind === 'failed') await this.#waitForRetry(end.error, end.retryAfter);
   }
 
   #follow(url: string): void {

@@ -11,13 +11,13 @@ import { readErrorReason } from '../shared/file-error.ts';
 import { makePrivateFolder } from '../shared/private-files.ts';
 import { readInput } from '../shared/read-input.ts';
 import type { Context } from './context.ts';
-import type { Place } from './invocation/globals.ts';
+import type { ChosenPlace } from './invocation/globals.ts';
 import type { Messages } from './invocation/messages.ts';
 
 const hint = "petstock config set codes '<file.csv>'";
 
 /** The parts of an invocation that say which codes there are. */
-interface CodesUse extends Pick<Place, 'config'> {
+interface CodesUse extends Pick<ChosenPlace, 'config'> {
   readonly context: Context;
   readonly messages: Messages;
 }

@@ -2,14 +2,14 @@ import type { ColumnBatches, ItemColumns, StatusNames } from './item-columns.ts'
 import { petStatuses } from './items.ts';
 import { compareStatuses } from './sort.ts';
 
-export interface Tally {
+export interface Total {
   readonly pets: number;
   readonly units: bigint;
 }
 
-export interface Summary extends Tally {
+export interface Summary extends Total {
   /** Available, pending and sold, always present; then unknown statuses that occurred, by their code units. */
-  readonly byStatus: ReadonlyMap<string, Tally>;
+  readonly byStatus: ReadonlyMap<string, Total>;
 }
 
 /** Counts items as they come, so that a list of any length needs no array. */
@@ -77,7 +77,7 @@ class Counter {
     }
   }
 
-  tally(): Tally {
+  tally(): Total {
     return { pets: this.#pets, units: this.#carried + BigInt(this.#small) };
   }
 }

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { InventoryItem } from '../inventory/items.ts';
-import type { PetWrite } from '../runs/one-pet.ts';
+import type { SingleWrite } from '../runs/one-pet.ts';
 import { parseBaseUrl, parseKey } from '../settings/key-and-url.ts';
 import { parseDatabaseUrl } from '../shared/database-url.ts';
 import { UsageError } from '../shared/errors.ts';
@@ -148,7 +148,7 @@ export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): P
       return runReport(await work(connection.siteFor(signal, requireState(connection)), own));
     });
   };
-  const write = (connection: LibraryConnection, signal: AbortSignal, one: PetWrite) =>
+  const write = (connection: LibraryConnection, signal: AbortSignal, one: SingleWrite) =>
     turns.take(one.petId, signal, () => writeOne(connection.siteFor(signal, requireState(connection)), one));
   async function* stream<T>(
     given: CallOptions | undefined,

@@ -2,7 +2,7 @@ import { type BulkCounts, type BulkRow, countReport } from '../inventory/change.
 import type { InventoryItem } from '../inventory/items.ts';
 import { planChanges } from '../inventory/plan.ts';
 import { execute, type RunEnd, type RunOptions } from '../runs/execute.ts';
-import { executeOne, type PetWrite } from '../runs/one-pet.ts';
+import { executeOne, type SingleWrite } from '../runs/one-pet.ts';
 import { planResume } from '../runs/plan-resume.ts';
 import { planUndo, requireUndoable } from '../runs/plan-undo.ts';
 import type { RunSite } from '../runs/site.ts';
@@ -87,7 +87,7 @@ export function resumeRun(text: string): RunCall {
 }
 
 /** Writes one pet as a run of its own. */
-export async function writeOne(site: RunSite, write: PetWrite): Promise<WrittenItem> {
+export async function writeOne(site: RunSite, write: SingleWrite): Promise<WrittenItem> {
   const { petId } = write;
   let item: InventoryItem | undefined;
   const { report, error } = await executeOne(site, write, {

@@ -1,7 +1,7 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { type ColumnBatches, itemsOf } from '../inventory/item-columns.ts';
 import { type InventoryItem, type ItemBatches, isLow, isPetStatus, type PetStatus } from '../inventory/items.ts';
-import type { Summary, Tally } from '../inventory/summary.ts';
+import type { Summary, Total } from '../inventory/summary.ts';
 import { grouped } from '../inventory/values.ts';
 import { countColumn, nameColumn, numberText, shareColumns } from './change-rows.ts';
 import type { Paint } from './terminal.ts';
@@ -209,7 +209,7 @@ export function summaryView({ pets, units, byStatus }: Summary): View {
   };
 }
 
-function totalColumn(field: keyof Tally, title: string): Column {
+function totalColumn(field: keyof Total, title: string): Column {
   return {
     field,
     title,

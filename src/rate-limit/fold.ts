@@ -78,10 +78,10 @@ function intend(state: KeyState, { ids, at, expires, by, ...wish }: IntentRecord
   for (const [id, { expires }] of state.inFlight) {
     if (expires <= at && end(state, id)) countAll(state);
   }
-  const verdict = decide(state, at, wish);
-  if (!verdict.go) return;
-  const request = { by, sentAt: at, expires, probe: verdict.probe, overBefore: state.over };
-  for (const id of ids.slice(0, verdict.places)) state.inFlight.set(id, request);
+  const decision = decide(state, at, wish);
+  if (!decision.go) return;
+  const request = { by, sentAt: at, expires, probe: decision.probe, overBefore: state.over };
+  for (const id of ids.slice(0, decision.places)) state.inFlight.set(id, request);
 }
 
 /** @returns the request, where it was in flight */

@@ -3,7 +3,7 @@ import { hasEnded, type KeyState } from './key-state.ts';
 import type { Window } from './window.ts';
 
 /** Whether requests may leave at a moment. */
-export type Verdict =
+export type Decision =
   /** `places`: how many; one where it is a probe. */
   | { readonly go: true; readonly probe: boolean; readonly places: number }
   /** `until`: by the monotonic clock; undefined: until something in flight is answered. */
@@ -40,7 +40,7 @@ function mostBesideOthers(places: number): number {
  *
  * @param at by the monotonic clock
  */
-export function decide(state: KeyState, at: number, { bulk, least, alone = false }: Wish): Verdict {
+export function decide(state: KeyState, at: number, { bulk, least, alone = false }: Wish): Decision {
   // Behind a gate it is asked what will stand in the way once it has lifted.
   const first = Math.max(at, state.gate.at);
   const known = Object.values(state.windows);
@@ -64,7 +64,7 @@ export function decide(state: KeyState, at: number, { bulk, least, alone = false
   return places < needed ? { go: false, until: undefined } : { go: true, probe: false, places };
 }
 
-function decideProbe(state: KeyState, at: number): Verdict {
+function decideProbe(state: KeyState, at: number): Decision {
   for (const { probe, expires } of state.inFlight.values()) {
     if (probe && expires > at) return { go: false, until: undefined };
   }

@@ -60,10 +60,10 @@ export class Turn {
     let current = state;
     for (let pause = poll.first; ; pause = Math.min(pause * 2, poll.longest)) {
       signal.throwIfAborted();
-      const verdict = decide(current, clock.monotonic(), wish);
-      if (verdict.go || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
-      const heldUp = verdict.until === undefined ? this.#heldUpUntil(current) : undefined;
-      if (verdict.until !== undefined) await this.#waitUntil(verdict.until, longestSlice, current, signal);
+      const decision = decide(current, clock.monotonic(), wish);
+      if (decision.go || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
+      const heldUp = decision.until === undefined ? this.#heldUpUntil(current) : undefined;
+      if (decision.until !== undefined) await this.#waitUntil(decision.until, longestSlice, current, signal);
       else if (heldUp !== undefined) await this.#waitUntil(heldUp, poll.longest, current, signal);
       else await this.#somethingIsOver(pause, current, signal);
       current = (await store.look?.(scope)) ?? store.peek(scope);

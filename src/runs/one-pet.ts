@@ -9,7 +9,7 @@ import { execute, type RunAudience, type RunEnd, type RunOptions } from './execu
 import type { RunSite } from './site.ts';
 
 /** A write of one pet, without a preview. */
-export interface PetWrite {
+export interface SingleWrite {
   /** For the history: `inventory set` */
   readonly command: string;
   readonly petId: bigint;
@@ -22,7 +22,7 @@ export interface PetWrite {
   readonly ref?: string | undefined;
 }
 
-export interface PetAudience extends RunAudience {
+export interface SingleAudience extends RunAudience {
   /** Reports whether a person has to agree to the row. It has no `before` if the stock is not read. */
   asks?(row: BulkRow): boolean;
   /** Throws if the answer is no. */
@@ -37,7 +37,7 @@ const options: RunOptions = {
 };
 
 /** Reports whether a write depends on the stock, and so takes a second request. */
-export function reliesOnStock({ delta, expected }: PetWrite): boolean {
+export function reliesOnStock({ delta, expected }: SingleWrite): boolean {
   return delta !== undefined || expected !== undefined;
 }
 
@@ -47,8 +47,8 @@ export function reliesOnStock({ delta, expected }: PetWrite): boolean {
  */
 export async function executeOne(
   site: RunSite,
-  write: PetWrite,
-  { readsFirst, ...audience }: PetAudience & { readonly readsFirst?: boolean },
+  write: SingleWrite,
+  { readsFirst, ...audience }: SingleAudience & { readonly readsFirst?: boolean },
 ): Promise<RunEnd> {
   const subject = { command: write.command };
   if (!readsFirst && !reliesOnStock(write)) {
@@ -75,7 +75,7 @@ export async function executeOne(
 }
 
 /** @throws NotFoundError, FailureError, ConflictError, UsageError if it can't be written on this stock */
-function rowOn(where: Where, write: PetWrite, { quantities }: Stock): BulkRow {
+function rowOn(where: Where, write: SingleWrite, { quantities }: Stock): BulkRow {
   const { petId, quantity, delta, expected } = write;
   const found = quantities.get(petId);
   const unreadable = quantities.unreadable?.get(petId);
@@ -99,6 +99,10 @@ function rowOn(where: Where, write: PetWrite, { quantities }: Stock): BulkRow {
   return rowOf(write, found, target?.value ?? quantity ?? found);
 }
 
-function rowOf({ petId, delta, expected, reason, ref }: PetWrite, before: number | undefined, after: number): BulkRow {
+function rowOf(
+  { petId, delta, expected, reason, ref }: SingleWrite,
+  before: number | undefined,
+  after: number,
+): BulkRow {
   return { line: 1, petId, before, after, delta, expected, result: 'planned', reason, ref };
 }

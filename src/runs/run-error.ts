@@ -17,7 +17,7 @@ import { rowErrorOf, unclear } from '../writes/classify-failure.ts';
 import type { Progression } from '../writes/row-write.ts';
 
 /** The report of a run and what is needed to word its failure. */
-export interface RunEnd {
+export interface EndFacts {
   readonly report: BulkReport;
   /** Undefined if nothing was sent. */
   readonly progression: Progression | undefined;
@@ -39,7 +39,7 @@ export interface RunEnd {
  *   the history may not know it
  * - nothing written, as far as the stock shows: what stopped the run, or the first row that failed, or 7 if there were conflicts alone
  */
-export function runErrorOf(end: RunEnd): PetstockError | undefined {
+export function runErrorOf(end: EndFacts): PetstockError | undefined {
   const { report, progression, cause } = end;
   const { applied, failed, conflict, notAttempted, unknown, differs } = countRows(report.rows);
   const missing = failed + conflict + notAttempted + unknown + differs;
@@ -67,20 +67,20 @@ export function runErrorOf(end: RunEnd): PetstockError | undefined {
 }
 
 /** Returns what is certain if no row counts as written: a request without an answer may still be carried out, whatever the stock was. */
-function nothingText({ progression, isResumed }: RunEnd): string {
+function nothingText({ progression, isResumed }: EndFacts): string {
   if ((progression?.unanswered.size ?? 0) > 0) return 'No change has reached the stock so far';
   return isResumed ? 'Nothing more was written' : 'Nothing was written';
 }
 
 /** Answers of the service that say by themselves that a row was refused. */
-function singleError(end: RunEnd, first: PetstockError): PetstockError {
+function singleError(end: EndFacts, first: PetstockError): PetstockError {
   const isClear = !(first instanceof UnavailableError || first instanceof RateLimitedError);
   if (isClear && end.progression?.unanswered.size === 0) return first;
   return first.with({ message: `${sentence(first.message)} ${nothingText(end)}` });
 }
 
 /** The failure that the run of this plan would end with, as far as that is known now. */
-export function dryRunErrorOf(end: RunEnd): PetstockError | undefined {
+export function dryRunErrorOf(end: EndFacts): PetstockError | undefined {
   const { report, where } = end;
   const planned = report.rows.filter(({ result }) => result === 'planned').length;
   const error = runErrorOf(end);
@@ -91,7 +91,7 @@ export function dryRunErrorOf(end: RunEnd): PetstockError | undefined {
 }
 
 /** The shared state went away before it had all outcomes: a resume writes them down. */
-function allWrittenError({ report, cause, where }: RunEnd, why: string): PetstockError {
+function allWrittenError({ report, cause, where }: EndFacts, why: string): PetstockError {
   if (report.run === null || !(cause instanceof UnavailableError)) {
     return new FailureError(`All changes were written, but${why}`, { cause });
   }
@@ -100,7 +100,7 @@ function allWrittenError({ report, cause, where }: RunEnd, why: string): Petstoc
 }
 
 /** If it is certain that nothing was sent, the rows alone say why. */
-function unsentError(end: RunEnd, hint: string | undefined): PetstockError {
+function unsentError(end: EndFacts, hint: string | undefined): PetstockError {
   const { rows } = end.report;
   const nothing = nothingText(end);
   const failure = rows.find(({ result }) => result === 'failed')?.error;
@@ -120,7 +120,7 @@ function mayBeWritten(rows: readonly BulkRow[]): boolean {
 }
 
 /** `3 of 4 changes were written; it is not known whether 1 was written` */
-function writtenText(end: RunEnd): string {
+function writtenText(end: EndFacts): string {
   const { rows } = end.report;
   const { applied, unchanged, unknown, differs, skipped, notEdited } = countRows(rows);
   const total = rows.length - unchanged - skipped - notEdited;
@@ -145,13 +145,13 @@ function countUnclear(rows: readonly BulkRow[]): number {
 }
 
 /** `no change has reached the stock so far` */
-function soFar(end: RunEnd): string {
+function soFar(end: EndFacts): string {
   const text = nothingText(end);
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /** `the stock of pet 4 was not set` */
-function singleText(end: RunEnd): string {
+function singleText(end: EndFacts): string {
   const [only] = end.report.rows;
   if (only === undefined) return soFar(end);
   const { petId, after, result } = only;
@@ -160,7 +160,7 @@ function singleText(end: RunEnd): string {
   return (end.progression?.unanswered.size ?? 0) > 0 ? soFar(end) : `the stock of pet ${petId} was not set`;
 }
 
-function partialText(end: RunEnd, why: string): string {
+function partialText(end: EndFacts, why: string): string {
   const { cause } = end;
   const changed = end.report.rows.filter((row) => !isIdle(row));
   const [only] = changed;
@@ -184,7 +184,7 @@ function partialText(end: RunEnd, why: string): string {
  * Returns the error of the only row, if it may be words of the service that the run itself did not end with: in a sentence they
  * could not be told from ours.
  */
-function foreignLines({ report: { rows }, cause }: RunEnd): string[] {
+function foreignLines({ report: { rows }, cause }: EndFacts): string[] {
   const [only, ...others] = rows.filter((row) => !isIdle(row));
   const { status, message } = only?.error ?? {};
   if (only?.result !== 'unknown' || others.length > 0 || status === undefined || message === undefined) return [];
@@ -203,7 +203,7 @@ function lackingText(report: BulkReport): string[] {
   return parts.length === 0 ? [] : [parts.join(', ')];
 }
 
-function hintOf({ report: { run, rows }, progression, where, isSingle }: RunEnd): string | undefined {
+function hintOf({ report: { run, rows }, progression, where, isSingle }: EndFacts): string | undefined {
   const options = whereOptions(where);
   if (run === null) return `petstock inventory list ${options}`;
   const { failed, notAttempted, unknown, conflict, differs } = countRows(rows);

@@ -92,14 +92,14 @@ function findProgram(name: string, folders: readonly string[], env: Environment)
   });
 }
 
-interface RunEnd {
+interface CommandEnd {
   readonly output: string;
   /** `ended with exit code 1`; undefined: it went well. */
   readonly fault?: string;
   readonly cause?: unknown;
 }
 
-function finished(child: ChildProcess, options: KeyCommandOptions): Promise<RunEnd> {
+function finished(child: ChildProcess, options: KeyCommandOptions): Promise<CommandEnd> {
   const { clock, interrupted } = options;
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -121,7 +121,7 @@ function finished(child: ChildProcess, options: KeyCommandOptions): Promise<RunE
   });
   const endMessages = showMessages(child, options);
   return new Promise((resolve) => {
-    const ended = (end: Partial<RunEnd>) => {
+    const ended = (end: Partial<CommandEnd>) => {
       deadline.clear();
       interrupted.removeEventListener('abort', onInterrupt);
       endMessages();

@@ -52,7 +52,7 @@ const stop = 0;
 const slack = 16;
 
 /** The bytes of a body that have come and are not read yet, in one piece. */
-export class Window {
+export class UnreadBytes {
   bytes = new Uint8Array(128 * 1024);
   view = new DataView(this.bytes.buffer);
   /** Where the next byte to read is, and where the bytes end. Behind the last there is a zero byte. */

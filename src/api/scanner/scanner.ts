@@ -2,7 +2,7 @@ import { batchSize, ItemColumns, type ItemWriter, StatusNames } from '../../inve
 import type { FailureError } from '../../shared/errors.ts';
 import { mostBytes } from '../body.ts';
 import type { ExactDecoder } from '../decode.ts';
-import { byte, skipSpace, unread, Window } from './bytes.ts';
+import { byte, skipSpace, UnreadBytes, unread } from './bytes.ts';
 import { ItemReader } from './item-reader.ts';
 import { ExtentFinder } from './value-ends.ts';
 
@@ -53,7 +53,7 @@ const mostCharacters = 4 * 1024 * 1024;
 export class InventoryScanner {
   /** The items that `fill` has read. Emptied when it goes on. */
   readonly batch: ItemColumns;
-  readonly #window = new Window();
+  readonly #window = new UnreadBytes();
   readonly #items: ItemReader;
   readonly #extent = new ExtentFinder();
   readonly #exact: ExactDecoder;

@@ -1,7 +1,7 @@
 import type { TableCommand, TableOption, ValueKind } from './table.ts';
 
 /** The kind of word that is wanted at the end of a command line. */
-export type Place =
+export type WantedWord =
   /** @property prefix what stands before the value in the same word: `--env=` */
   | { readonly asks: 'value'; readonly value: ValueKind; readonly prefix: string; readonly earlier: readonly string[] }
   | { readonly asks: 'command'; readonly command: TableCommand; readonly options: readonly TableOption[] }
@@ -12,7 +12,7 @@ export type Place =
  * @param words those before the last, without the name of the program
  * @param current the last word, as far as it is typed
  */
-export function placeOf(table: TableCommand, words: readonly string[], current: string): Place {
+export function placeOf(table: TableCommand, words: readonly string[], current: string): WantedWord {
   const reader = new Reader(table);
   for (const word of words) reader.read(word);
   return reader.placeOf(current);
@@ -91,7 +91,7 @@ class Reader {
     return this.#options.find(({ flags }) => flags.includes(flag));
   }
 
-  placeOf(current: string): Place {
+  placeOf(current: string): WantedWord {
     const open = this.#open;
     const isOption = !this.#isAfterDashes && current.startsWith('-');
     if (open?.value !== undefined && !(open.isVariadic && this.#hasValue && isOption)) {
@@ -108,7 +108,7 @@ class Reader {
     return { asks: 'value', value: operand.value, prefix: '', earlier: this.#operands };
   }
 
-  #placeOfOption(current: string): Place {
+  #placeOfOption(current: string): WantedWord {
     const { option, value } = this.#splitOption(current);
     if (option?.value === undefined || value === undefined) return { asks: 'option', options: this.#freeOptions() };
     const prefix = current.slice(0, current.length - value.length);

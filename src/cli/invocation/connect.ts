@@ -22,7 +22,7 @@ import { serviceOf } from '../../state/service-of.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import { looksLikeKey } from '../typed-keys.ts';
-import { type GlobalOptions, type Patience, type Place, whereOf } from './globals.ts';
+import { type ChosenPlace, type GlobalOptions, type Patience, whereOf } from './globals.ts';
 import type { Messages } from './messages.ts';
 import { debugTransport, networkFor, type SeenHead, watchAnswers } from './network.ts';
 import { openStateFor } from './state.ts';
@@ -79,7 +79,7 @@ interface Target {
 }
 
 /** @throws UsageError without a base URL, AuthError without a key; each names the command that sets it */
-export async function connect(options: ConnectOptions, place: Place, use: ConnectionUse): Promise<Connection> {
+export async function connect(options: ConnectOptions, place: ChosenPlace, use: ConnectionUse): Promise<Connection> {
   const environment = place.environment.value;
   const isSandbox = environment === 'sandbox';
   const target = isSandbox ? await sandboxTarget(options) : await remoteTarget(environment, options, place, use);
@@ -110,7 +110,7 @@ export async function connect(options: ConnectOptions, place: Place, use: Connec
 
 function governorFor(
   { context, globals, messages, maxWait, timeout }: ConnectOptions,
-  place: Place,
+  place: ChosenPlace,
   { bulk = false }: ConnectionUse,
   { state, scope }: { readonly state: State; readonly scope: string },
 ): Governor {
@@ -164,7 +164,7 @@ async function sandboxTarget({ context, messages }: ConnectOptions): Promise<Tar
 async function remoteTarget(
   environment: RemoteEnvironmentName,
   options: ConnectOptions,
-  place: Place,
+  place: ChosenPlace,
   { writes = false }: ConnectionUse,
 ): Promise<Target> {
   const { context, configFile, messages } = options;

@@ -92,7 +92,7 @@ export function resolveColorFlag(text = 'auto'): ColorChoice {
 }
 
 /** An environment of a store, and what counts there. */
-export interface Place {
+export interface ChosenPlace {
   /** One of several stores; undefined: the one without a name. */
   readonly store: Sourced<string> | undefined;
   readonly environment: Sourced<EnvironmentName>;
@@ -100,7 +100,7 @@ export interface Place {
   readonly config: StoredConfig;
 }
 
-export function whereOf({ store, environment }: Place): Where {
+export function whereOf({ store, environment }: ChosenPlace): Where {
   return { store: store?.value, env: environment.value };
 }
 
@@ -113,7 +113,7 @@ export function resolvePlace(
   env: Environment,
   globals: { readonly env?: string; readonly store?: string },
   file: ConfigFile,
-): Place {
+): ChosenPlace {
   const store = resolveStore(globals.store, env, file);
   const config = configOf(file, store?.value);
   const environment = resolveEnvironment(globals.env, env, config.settings);
@@ -132,7 +132,7 @@ export interface NamedPlace {
 }
 
 /** @throws UsageError for what can't be the name of a store */
-export function resolveNamedPlace({ name, store }: NamedPlace, chosen: Place, file: ConfigFile): Place {
+export function resolveNamedPlace({ name, store }: NamedPlace, chosen: ChosenPlace, file: ConfigFile): ChosenPlace {
   const environment = { value: name, source: 'the command line' };
   if (name === 'sandbox') return { store: undefined, environment, config: configOf(file, undefined) };
   const named = store === undefined ? chosen.store : resolveStore(store, {}, file, 'the command line');

@@ -7,8 +7,8 @@ import { sentence } from '../../shared/parsed.ts';
 import { type Where, whereName } from '../../shared/where.ts';
 import type { Context, Output } from '../context.ts';
 import {
+  type ChosenPlace,
   type GlobalOptions,
-  type Place,
   resolveColorFlag,
   resolveFormat,
   resolvePatience,
@@ -21,7 +21,7 @@ import { Results } from './results.ts';
 import { ServiceAccess } from './service-access.ts';
 
 /** Everything that one run of one command is given. Its configuration is as it was when the command began. */
-export interface Invocation extends Place {
+export interface Invocation extends ChosenPlace {
   readonly context: Context;
   readonly globals: GlobalOptions;
   /** `inventory apply`, for other processes that share the state. */

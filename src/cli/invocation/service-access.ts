@@ -6,12 +6,12 @@ import { PetstockError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { whereName } from '../../shared/where.ts';
 import type { Connection, ConnectionUse, ConnectOptions } from './connect.ts';
-import { type NamedPlace, type Place, resolveNamedPlace, whereOf } from './globals.ts';
+import { type ChosenPlace, type NamedPlace, resolveNamedPlace, whereOf } from './globals.ts';
 import type { Questions } from './questions.ts';
 
 export interface ServiceAccessOptions extends ConnectOptions {
   /** The place that was chosen for the command. */
-  readonly chosen: Place;
+  readonly chosen: ChosenPlace;
   readonly questions: Questions;
   /** A person reads the result: a table at a terminal. */
   readonly isRead: boolean;
@@ -86,14 +86,14 @@ export class ServiceAccess {
     }
   }
 
-  #connectTo(place: Place, use: ConnectionUse): Promise<Connection> {
+  #connectTo(place: ChosenPlace, use: ConnectionUse): Promise<Connection> {
     const name = whereName(whereOf(place));
     const connection = this.#connections.get(name) ?? this.#open(place, use);
     this.#connections.set(name, connection);
     return connection;
   }
 
-  async #open(place: Place, use: ConnectionUse): Promise<Connection> {
+  async #open(place: ChosenPlace, use: ConnectionUse): Promise<Connection> {
     // Late, since it brings the HTTP layer, which help and configuration do without.
     const { connect } = await import('./connect.ts');
     return connect(this.#options, place, use);

@@ -11,7 +11,7 @@ import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { isTableForPerson, noteUndo, printReport, printReportBefore } from './print-report.ts';
 import { type Intention, planQuestion } from './question.ts';
-import type { Session } from './session.ts';
+import type { RunAccess } from './run-access.ts';
 
 /** A plan of a bulk command. */
 export interface PlanJob extends RunPlan {
@@ -39,10 +39,10 @@ export interface PlanOptions extends RunOptions {
  * @returns the run that was begun; undefined if there was nothing to write
  * @throws UsageError if a guard or the person refuses it, and whatever its rows end with
  */
-export async function performPlan(session: Session, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
-  const { invocation, site } = session;
+export async function performPlan(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
+  const { invocation, site } = access;
   const names = job.names ?? (await invocation.petNames());
-  const audience = createAudience(session, { ...job, names }, options);
+  const audience = createAudience(access, { ...job, names }, options);
   const { report, progression, error } = await execute(site, job, options, audience);
   if (options.dryRun) {
     if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
@@ -68,7 +68,7 @@ export async function performPlan(session: Session, job: PlanJob, options: PlanO
 type Estimator = (requests: number) => Estimate & { readonly working: number | undefined };
 
 /** Returns how long so many requests take, by the limits that the service has stated and the round trip that was measured. */
-function createEstimator({ invocation, connection }: Session, concurrency: number): Estimator {
+function createEstimator({ invocation, connection }: RunAccess, concurrency: number): Estimator {
   const { scope, state } = connection;
   return (requests) => {
     const known = state.limits.peek(scope);
@@ -79,11 +79,11 @@ function createEstimator({ invocation, connection }: Session, concurrency: numbe
 
 const openResults: ReadonlySet<string> = new Set(['planned', 'conflict', 'unknown']);
 
-function createAudience(session: Session, job: PlanJob, options: PlanOptions): RunAudience {
-  const { invocation } = session;
+function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): RunAudience {
+  const { invocation } = access;
   const { messages, questions, where, context } = invocation;
   const { stdinIsTaken, dryRun, concurrency } = options;
-  const estimator = createEstimator(session, concurrency);
+  const estimator = createEstimator(access, concurrency);
   const asks = !dryRun && questions.willAsk(stdinIsTaken);
   let progress: Awaited<ReturnType<typeof messages.startProgress>> | undefined;
   let [done, failed] = [0, 0];

@@ -6,7 +6,14 @@ import type { RunRecord } from '../../state/history.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
-import { openSession, requireRun, requireSamePlace, requireSameService, type Session, withWayOn } from './session.ts';
+import {
+  openRunAccess,
+  type RunAccess,
+  requireRun,
+  requireSamePlace,
+  requireSameService,
+  withWayOn,
+} from './run-access.ts';
 
 /**
  * Resumes a run.
@@ -19,7 +26,7 @@ export async function resumeRun(
   text: string,
   options: PlanOptions,
   onBegun: () => Promise<void>,
-  whenEnded: (session: Session, run: RunRecord, error: unknown) => Promise<unknown>,
+  whenEnded: (access: RunAccess, run: RunRecord, error: unknown) => Promise<unknown>,
 ): Promise<void> {
   const { questions, service, where } = invocation;
   const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
@@ -30,11 +37,11 @@ export async function resumeRun(
   await withWayOn(
     `${command} ${whereOptions(run)}`,
     async () => {
-      const session = await openSession(invocation);
-      requireSameService(run, session.connection, command);
+      const access = await openRunAccess(invocation);
+      requireSameService(run, access.connection, command);
       await service.announce();
-      const error: unknown = await goOn(session, run, { look, onBegun }, options).catch((reason: unknown) => reason);
-      const ended = options.dryRun ? error : await whenEnded(session, run, error);
+      const error: unknown = await goOn(access, run, { look, onBegun }, options).catch((reason: unknown) => reason);
+      const ended = options.dryRun ? error : await whenEnded(access, run, error);
       if (ended !== undefined) throw ended;
     },
     'nothing more was sent',
@@ -42,18 +49,18 @@ export async function resumeRun(
 }
 
 async function goOn(
-  session: Session,
+  access: RunAccess,
   run: RunRecord,
   given: Pick<PlanJob, 'look' | 'onBegun'>,
   options: PlanOptions,
 ): Promise<void> {
-  const { invocation, connection, site } = session;
+  const { invocation, connection, site } = access;
   const log = options.dryRun ? undefined : await connection.state.history.resume(run.run);
   try {
     const plan = await planResume(site, run, log);
     const written = writtenText(run);
     await invocation.messages.note(`Run ${run.run} (${run.command}): ${written}.`);
-    await performPlan(session, { ...plan, ...given, intention: { verb: 'Write', facts: [written] } }, options);
+    await performPlan(access, { ...plan, ...given, intention: { verb: 'Write', facts: [written] } }, options);
   } finally {
     // What went wrong with it is in the error of the run.
     await log?.end().catch(() => {});

@@ -3,13 +3,13 @@ import type { BulkRow } from '../../inventory/change.ts';
 import type { InventoryItem } from '../../inventory/items.ts';
 import { inventoryItemView } from '../../output/inventory-view.ts';
 import type { RunEnd } from '../../runs/execute.ts';
-import { executeOne, type PetAudience, type PetWrite, reliesOnStock } from '../../runs/one-pet.ts';
+import { executeOne, reliesOnStock, type SingleAudience, type SingleWrite } from '../../runs/one-pet.ts';
 import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf, printReport } from './print-report.ts';
 import { onePet, planQuestion } from './question.ts';
-import { openSession, type Session } from './session.ts';
+import { openRunAccess, type RunAccess } from './run-access.ts';
 
 export interface SingleOptions {
   /** Reads the stock first; a delta does in any case. */
@@ -26,14 +26,14 @@ export interface SingleOptions {
 const largeJump = 1000;
 
 /** Writes one pet as a run of its own, and shows what the service answered. */
-export async function writeSingle(invocation: Invocation, write: PetWrite, options: SingleOptions): Promise<void> {
+export async function writeSingle(invocation: Invocation, write: SingleWrite, options: SingleOptions): Promise<void> {
   await invocation.service.beginWrite(undefined);
-  const session = await openSession(invocation, { writes: true });
+  const access = await openRunAccess(invocation, { writes: true });
   let seen: InventoryItem | undefined;
   const { readsFirst } = options;
-  const isUndoable = readsFirst || reliesOnStock(write) || (await knownBefore(session, write.petId)) !== undefined;
-  const end = await executeOne(session.site, write, {
-    ...singleAudience(session),
+  const isUndoable = readsFirst || reliesOnStock(write) || (await knownBefore(access, write.petId)) !== undefined;
+  const end = await executeOne(access.site, write, {
+    ...singleAudience(access),
     readsFirst,
     seen: (item) => {
       if (item.petId === write.petId) seen = item;
@@ -56,8 +56,8 @@ export async function writeSingle(invocation: Invocation, write: PetWrite, optio
 }
 
 /** A person agrees to it if the setting `confirm` is `always`, the stock goes below zero, or the change is large. */
-function singleAudience(session: Session): PetAudience {
-  const { context, messages, questions, config, where } = session.invocation;
+function singleAudience(access: RunAccess): SingleAudience {
+  const { context, messages, questions, config, where } = access.invocation;
   const { interrupted } = context;
   const onInterrupt = () => void messages.note('Stopping after the request in flight. Ctrl-C again ends at once.');
   const asksAlways = config.settings.confirm === 'always';
@@ -72,18 +72,18 @@ function singleAudience(session: Session): PetAudience {
       return false;
     },
     ask: async (row) => {
-      const known = row.before === undefined ? await knownBefore(session, row.petId) : undefined;
+      const known = row.before === undefined ? await knownBefore(access, row.petId) : undefined;
       const facts = isLarge(row) ? ['a large change'] : [];
       if (known !== undefined) facts.push('as the history of this machine knows it');
       const asked = { ...row, before: row.before ?? known };
-      const names = await session.invocation.petNames();
+      const names = await access.invocation.petNames();
       await questions.confirm(planQuestion([asked], where, { verb: 'Write', facts }, names));
     },
   };
 }
 
 /** Returns the stock that the history knows, which a plain set does not read. */
-async function knownBefore({ site }: Session, petId: bigint): Promise<number | undefined> {
+async function knownBefore({ site }: RunAccess, petId: bigint): Promise<number | undefined> {
   const [known] = await site.state.history.lastKnownQuantities(site.service, [{ petId }]);
   return known;
 }
@@ -114,7 +114,7 @@ async function printItem(
 }
 
 /** Without an Error body the address itself may be wrong, so nothing is said about the pet. */
-function worded({ where }: Invocation, write: PetWrite, error: unknown): PetstockError {
+function worded({ where }: Invocation, write: SingleWrite, error: unknown): PetstockError {
   if (!(error instanceof NotFoundError)) return error as PetstockError;
   if (error.status !== undefined && error.service === undefined) return error;
   const { command, petId, quantity, delta } = write;

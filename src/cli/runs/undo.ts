@@ -10,7 +10,14 @@ import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state.ts';
 import { type PlanOptions, performPlan } from './perform.ts';
-import { openSession, requireRun, requireSamePlace, requireSameService, type Session, withWayOn } from './session.ts';
+import {
+  openRunAccess,
+  type RunAccess,
+  requireRun,
+  requireSamePlace,
+  requireSameService,
+  withWayOn,
+} from './run-access.ts';
 
 export interface UndoOptions extends PlanOptions {
   /** For rows that have none of their own. */
@@ -80,14 +87,14 @@ export async function undoRun(invocation: Invocation, text: string, options: Und
   const command = `petstock undo ${shellWord(run.run)}`;
   requireSamePlace(run, invocation.where, command);
   await withWayOn(`${command} ${whereOptions(run)}`, async () => {
-    const session = await openSession(invocation);
-    requireSameService(run, session.connection, command);
-    await undo(session, run, options);
+    const access = await openRunAccess(invocation);
+    requireSameService(run, access.connection, command);
+    await undo(access, run, options);
   });
 }
 
-async function undo(session: Session, run: RunRecord, options: UndoOptions): Promise<void> {
-  const { invocation, site } = session;
+async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Promise<void> {
+  const { invocation, site } = access;
   const look = `petstock undo ${run.run} ${whereOptions(run)} --dry-run`;
   const found = await requireUndoable(site.state.history, run);
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
@@ -98,7 +105,7 @@ async function undo(session: Session, run: RunRecord, options: UndoOptions): Pro
   const why = run.reason === undefined ? '' : ` (${plainName(run.reason)})`;
   const facts = [`as before ${run.command}${why}, run ${run.run.slice(-4)}`];
   try {
-    await performPlan(session, { ...plan, rows, look, intention: { verb: 'Take back', facts } }, options);
+    await performPlan(access, { ...plan, rows, look, intention: { verb: 'Take back', facts } }, options);
   } catch (error) {
     throw withAdjust(error, rows, run);
   }

@@ -12,7 +12,7 @@ import { readInput } from '../../../shared/read-input.ts';
 import { fileWord, shellWord, type Where, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type PlanJob, type PlanOptions, performPlan } from '../../runs/perform.ts';
-import { openSession, type Session, withWayOn } from '../../runs/session.ts';
+import { openRunAccess, type RunAccess, withWayOn } from '../../runs/run-access.ts';
 import { type FailedOut, openFailedOut } from './failed-out.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
 import { contentHashOf, RepetitionGuard } from './repetition-guard.ts';
@@ -41,10 +41,10 @@ export async function runFile(invocation: Invocation, file: string, options: Fil
   const stdinIsTaken = file === '-';
   const look = `${command} --dry-run`;
   await withWayOn(command, async () => {
-    const { session, job, guard } = await readAndPlan(invocation, { file, command, look }, options, failedOut);
+    const { access, job, guard } = await readAndPlan(invocation, { file, command, look }, options, failedOut);
     try {
       const { keep, empty: onBegun } = failedOut ?? {};
-      await performPlan(session, { ...job, onBegun }, { ...options, keepFailed: keep, stdinIsTaken });
+      await performPlan(access, { ...job, onBegun }, { ...options, keepFailed: keep, stdinIsTaken });
     } catch (error) {
       throw guard.named(error);
     }
@@ -57,13 +57,13 @@ async function readAndPlan(
   applied: Omit<AppliedFile, 'content'>,
   options: FileOptions,
   failedOut: FailedOut | undefined,
-): Promise<PlannedFile & { readonly session: Session }> {
+): Promise<PlannedFile & { readonly access: RunAccess }> {
   const { file, look } = applied;
   const isKept = options.dryRun || failedOut?.isInput;
   const content = await read(invocation, file, options).finally(() => isKept || failedOut?.empty());
   if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken: file === '-', look });
-  const session = await openSession(invocation);
-  return { session, ...(await planFile(session, { ...applied, content }, options)) };
+  const access = await openRunAccess(invocation);
+  return { access, ...(await planFile(access, { ...applied, content }, options)) };
 }
 
 interface PlannedFile {
@@ -85,18 +85,18 @@ interface AppliedFile {
 }
 
 async function planFile(
-  session: Session,
+  access: RunAccess,
   { file, command, look, content }: AppliedFile,
   options: FileOptions,
 ): Promise<PlannedFile> {
-  const { invocation, site } = session;
+  const { invocation, site } = access;
   const { where } = invocation;
   const { changes, unit } = content;
   const petIds = new PetIdSet(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
   const contentHash = contentHashOf(changes);
   const { again, skipUnknown, reason, ref } = options;
-  const guard = new RepetitionGuard(session, { file, contentHash, hasDeltas, again });
+  const guard = new RepetitionGuard(access, { file, contentHash, hasDeltas, again });
   const earlier = options.dryRun ? undefined : await guard.check();
   await invocation.service.announce();
   const { quantities, mark, readAt } = await new StockReader(site).readSettled(petIds);

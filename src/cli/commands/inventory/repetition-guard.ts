@@ -6,7 +6,7 @@ import { sentence } from '../../../shared/parsed.ts';
 import { whereOptions } from '../../../shared/where.ts';
 import type { RunRecord } from '../../../state/history.ts';
 import { unclear } from '../../../writes/classify-failure.ts';
-import type { Session } from '../../runs/session.ts';
+import type { RunAccess } from '../../runs/run-access.ts';
 
 /**
  * Returns what a change file is remembered by: a hash of its rows, by pet. Its format, separators, line ends and the order of its
@@ -31,13 +31,13 @@ export interface RepeatedFile {
 
 /** Keeps a file from being applied twice by accident: by a retry after a crash, a second process, or somebody who forgot. */
 export class RepetitionGuard {
-  readonly #session: Session;
+  readonly #access: RunAccess;
   readonly #repeated: RepeatedFile;
   #known: ReadonlySet<string> | undefined;
   #earlier: RunRecord | undefined;
 
-  constructor(session: Session, repeated: RepeatedFile) {
-    this.#session = session;
+  constructor(access: RunAccess, repeated: RepeatedFile) {
+    this.#access = access;
     this.#repeated = repeated;
   }
 
@@ -55,7 +55,7 @@ export class RepetitionGuard {
    */
   async check(): Promise<string | undefined> {
     const { file, contentHash, hasDeltas, again } = this.#repeated;
-    const { invocation, connection } = this.#session;
+    const { invocation, connection } = this.#access;
     const runs = await connection.state.history.runsOfFile(connection.service, contentHash);
     const name = file === '-' ? 'This input' : file;
     refuseUnfinished(name, runs);
@@ -86,7 +86,7 @@ export class RepetitionGuard {
 
   /** The newest that has written, or may have, what was not undone since. */
   async #lastWritten(runs: readonly RunRecord[]): Promise<RunRecord | undefined> {
-    const { history } = this.#session.connection.state;
+    const { history } = this.#access.connection.state;
     for (const run of runs) {
       for await (const { result, error, undoneBy } of history.rows(run.run, ['applied', 'differs', 'conflict'])) {
         if (undoneBy === undefined && (result !== 'conflict' || error?.code === unclear)) return run;
@@ -98,7 +98,7 @@ export class RepetitionGuard {
   #appliedText({ at, run }: RunRecord): string {
     const { file } = this.#repeated;
     const name = file === '-' ? 'This input' : file;
-    return `${name} was applied at ${localTime(at, this.#session.invocation.context.clock.now())} by run ${run.slice(-4)}`;
+    return `${name} was applied at ${localTime(at, this.#access.invocation.context.clock.now())} by run ${run.slice(-4)}`;
   }
 }
 

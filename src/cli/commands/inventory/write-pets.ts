@@ -6,7 +6,7 @@ import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { openSession, withWayOn } from '../../runs/session.ts';
+import { openRunAccess, withWayOn } from '../../runs/run-access.ts';
 import { type BulkFlags, isPlanned, parseBulkFlags, petIdOf, quantityOf, required } from '../values.ts';
 import { lowStockOf, noSuchPets, warnOfStatus } from './stock.ts';
 
@@ -137,10 +137,10 @@ async function writeSeveral(
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   const { performPlan } = await import('../../runs/perform.ts');
   await withWayOn(command, async () => {
-    const session = await openSession(invocation);
+    const access = await openRunAccess(invocation);
     await invocation.service.announce();
     const petIds = changes.map(({ petId }) => petId);
-    const stock = await new StockReader(session.site).readSettled(new Set(petIds));
+    const stock = await new StockReader(access.site).readSettled(new Set(petIds));
     const { quantities } = stock;
     const absent = petIds.filter((petId) => isAbsent(quantities, petId));
     if (absent.length > 0) {
@@ -150,6 +150,6 @@ async function writeSeveral(
     const { rows, faults } = planChanges(changes, quantities, { env: whereName(invocation.where) });
     if (faults[0] !== undefined) throw new UsageError(`${faults[0].message}; nothing was written`);
     const intention = { verb: 'Write' as const };
-    await performPlan(session, { subject: { command: `inventory ${verb}` }, rows, stock, look, intention }, options);
+    await performPlan(access, { subject: { command: `inventory ${verb}` }, rows, stock, look, intention }, options);
   });
 }

@@ -11,7 +11,7 @@ import { fileWord, whereName, whereOptions } from '../../../../shared/where.ts';
 import type { Stock } from '../../../../writes/row-write.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { performPlan } from '../../../runs/perform.ts';
-import type { Session } from '../../../runs/session.ts';
+import type { RunAccess } from '../../../runs/run-access.ts';
 import { openChangeFile } from '../failed-out.ts';
 import type { CountOptions } from './count-options.ts';
 import type { Counting } from './counting.ts';
@@ -42,7 +42,7 @@ interface CountPlan {
  * Ends a count: as a run, or as a change file. With that the session is finished. If it does not come to that the session stays as it is.
  * @throws UsageError if nothing was counted; PartialError if something was scanned that is no pet's
  */
-export async function finishCount(run: Session, counting: Counting, options: FinishOptions): Promise<void> {
+export async function finishCount(run: RunAccess, counting: Counting, options: FinishOptions): Promise<void> {
   const { invocation } = run;
   const { tally, session } = counting;
   // An empty input says nothing about the shelves: with --all it would set the whole shop to 0.
@@ -86,7 +86,7 @@ async function noteUnscanned(
   );
 }
 
-async function planOf(run: Session, counting: Counting, options: FinishOptions): Promise<CountPlan> {
+async function planOf(run: RunAccess, counting: Counting, options: FinishOptions): Promise<CountPlan> {
   const { invocation } = run;
   const units = new Map(counting.tally.counts());
   await invocation.service.announce();
@@ -119,7 +119,7 @@ async function planOf(run: Session, counting: Counting, options: FinishOptions):
 const reasons = { count: 'stock-take', add: 'scanned in', take: 'scanned out' };
 
 async function writeStock(
-  run: Session,
+  run: RunAccess,
   { session }: Counting,
   { rows, stock }: CountPlan,
   options: FinishOptions,

@@ -8,7 +8,7 @@ import { sentence } from '../../../../shared/parsed.ts';
 import { whereOptions } from '../../../../shared/where.ts';
 import type { RunRecord } from '../../../../state/history.ts';
 import { unclear } from '../../../../writes/classify-failure.ts';
-import type { Session } from '../../../runs/session.ts';
+import type { RunAccess } from '../../../runs/run-access.ts';
 import { petOfText } from '../../../shop-codes.ts';
 import { requireOpen } from './choose-session.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
@@ -28,7 +28,7 @@ export function hashOf({ head }: { readonly head: Pick<SessionHead, 'session'> }
 
 /** Returns what the run of a session has left, but no increment that may have been written. undefined if there is no run. */
 export async function restOf(
-  { connection }: Session,
+  { connection }: RunAccess,
   session: SessionContent & Pick<SessionFacts, 'end'>,
 ): Promise<Rest | undefined> {
   const { history } = connection.state;
@@ -68,7 +68,7 @@ export function requireLeft(session: SessionFacts, { run, scans }: Rest, options
  * @returns the error of the run, which then names that session
  */
 export async function withRest(
-  run: Session,
+  run: RunAccess,
   sessions: Sessions,
   { head }: Pick<SessionFacts, 'head'>,
   { error, words }: { readonly error: unknown; readonly words: string },
@@ -85,12 +85,12 @@ export async function withRest(
 }
 
 /** As `withRest`, of the session on this machine that a run is of, which is finished with that. @param error undefined: none */
-export function withRestOfRun(session: Session, { run, contentHash }: RunRecord, error: unknown): Promise<unknown> {
-  return withSessions(session.invocation, async (sessions) => {
+export function withRestOfRun(access: RunAccess, { run, contentHash }: RunRecord, error: unknown): Promise<unknown> {
+  return withSessions(access.invocation, async (sessions) => {
     const counted = sessions.list(true).find((each) => hashOf(each) === contentHash);
     if (counted === undefined) return error;
     if (counted.end === undefined) sessions.take(counted).end({ how: 'applied', run });
-    return withRest(session, sessions, counted, { error, words: '' });
+    return withRest(access, sessions, counted, { error, words: '' });
   });
 }
 

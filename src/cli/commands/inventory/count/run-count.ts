@@ -16,7 +16,7 @@ import {
 import { sentence } from '../../../../shared/parsed.ts';
 import { whereName, whereOptions } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { openSession, type Session } from '../../../runs/session.ts';
+import { openRunAccess, type RunAccess } from '../../../runs/run-access.ts';
 import { openShopCodes, readCodesFile } from '../../../shop-codes.ts';
 import { type Choice, chooseSession, requireOpen } from './choose-session.ts';
 import { type CountOptions, chosenWords, commandFor } from './count-options.ts';
@@ -38,7 +38,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
     options.codes === undefined ? undefined : await readCodesFile(options.codes, invocation.context.interrupted);
   await withSessions(invocation, async (sessions) => {
     const choice = await chooseSession(invocation, sessions, options);
-    const run = await openSession(invocation);
+    const run = await openRunAccess(invocation);
     requireSameService(run, choice, options);
     const { isTerminal } = invocation.context.stdin;
     if (isTerminal) await invocation.service.announce();
@@ -75,7 +75,7 @@ async function keepingSession(session: OpenSession, command: string, work: () =>
   }
 }
 
-function requireSameService({ connection }: Session, choice: Choice, { words }: CountOptions): void {
+function requireSameService({ connection }: RunAccess, choice: Choice, { words }: CountOptions): void {
   const counted = choice.kind === 'continue' ? [choice.session] : choice.kind === 'merge' ? choice.sessions : [];
   const { environment: env, store, baseUrl, service } = connection;
   for (const session of counted) {
@@ -95,7 +95,7 @@ function requireSameService({ connection }: Session, choice: Choice, { words }: 
 async function openChosen(
   sessions: Sessions,
   choice: Choice,
-  run: Session,
+  run: RunAccess,
   { given, ...options }: CountOptions & { readonly given: BarCodes | undefined },
 ): Promise<OpenSession> {
   const { dryRun } = options;
@@ -139,7 +139,7 @@ async function openChosen(
  * Returns the pets that the service has: one GET. Without an answer the count goes on, and they are looked at in the end.
  * @param all they are all to be counted: without them that can't be
  */
-async function petIdsOf({ invocation, connection }: Session, all: boolean): Promise<ReadonlySet<bigint> | undefined> {
+async function petIdsOf({ invocation, connection }: RunAccess, all: boolean): Promise<ReadonlySet<bigint> | undefined> {
   const petIds = new Set<bigint>();
   const onUnreadable = ({ petId }: UnreadableItem) => void petIds.add(petId);
   try {

@@ -9,16 +9,16 @@ import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
 
 /** A connection for one run, and where that writes. */
-export interface Session {
+export interface RunAccess {
   readonly invocation: Invocation;
   readonly connection: Connection;
   readonly site: RunSite;
 }
 
-export async function openSession(
+export async function openRunAccess(
   invocation: Invocation,
   use: ConnectionUse = { bulk: true, writes: true },
-): Promise<Session> {
+): Promise<RunAccess> {
   const connection = await invocation.service.connect(use);
   const { context, where, messages } = invocation;
   const { clock, interrupted } = context;
