@@ -1,80 +1,55 @@
+import type { Command } from 'commander';
 import type { HelpPart } from '../../src/output/help-text.ts';
-import type { CommandFacts } from './command-facts.ts';
-import { makeReference, noteBlocks, ownOptions, type Reference, type Topic } from './reference.ts';
-import { type TextBlock, textBlocks } from './text-blocks.ts';
+import { allCommands, notesOf, pathOf, termsOf, textParts, topicParts, usagesOf, withoutIndent } from './reference.ts';
 
 /** `docs/commands.md`: every command with its options and examples, as its help has them. */
 export async function commandsDocument(): Promise<string> {
-  const reference = await makeReference();
+  const [program, ...commands] = (await allCommands()) as [Command, ...Command[]];
+  const topics = topicParts();
+  const rows = commands
+    .filter((command) => usagesOf(command).length > 0)
+    .map((command) => [link(`petstock ${pathOf(command)}`), prose(command.summary())]);
+  const others = ['Global options', ...topics.map(({ title }) => title)].map(link).join(', ');
   const parts = [
     '# Commands',
     'Made by `npm run docs` of the commands themselves; `petstock help <command>` shows the same.',
-    contents(reference),
+    table(['Command', 'What it does'], rows),
+    `Below them: ${others}.`,
     '## Global options',
     'Before or after the command.',
-    table(['Option', 'Meaning'], terms(reference.program.options)),
-    ...reference.commands.flatMap(commandParts),
-    ...reference.topics.flatMap(topicParts),
+    ...termsOf(program).map((part) => partText(part, ['Option', 'Meaning'])),
+    ...commands.flatMap(commandParts),
+    ...topics.flatMap(({ title, parts }) => [`## ${title}`, ...parts.map((part) => partText(part))]),
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
-function contents({ commands, topics }: Reference): string {
-  const lines = commands
-    .filter(({ isNoun }) => !isNoun)
-    .map(({ path, summary }) => [link(`petstock ${path}`), prose(summary)]);
-  const others = ['Global options', ...topics.map(({ title }) => title)].map(link).join(', ');
-  return `${table(['Command', 'What it does'], lines)}\n\nBelow them: ${others}.`;
+function commandParts(command: Command): readonly string[] {
+  const path = pathOf(command);
+  const usages = usagesOf(command);
+  const parts = [...textParts(command.description()), ...termsOf(command), ...notesOf(command)];
+  return [
+    `${'#'.repeat(Math.min(4, path.split(' ').length + 1))} petstock ${path}`,
+    ...(usages.length === 0 ? [] : [fence('text', usages)]),
+    ...parts.map((part) => partText(part, ['Argument or option', 'Meaning'])),
+  ];
+}
+
+/** @param head of a table of terms */
+function partText(part: HelpPart, head: readonly string[] = ['', '']): string {
+  if (typeof part === 'string') return prose(part);
+  if ('lines' in part) {
+    const isShell = part.lines.every((line) => /^(petstock|source|#) /.test(line));
+    return fence(isShell ? 'sh' : 'text', withoutIndent(part.lines));
+  }
+  const rows = part.terms.map(([term, meaning]) => [`\`${term.trim().replace(/ +/g, ' ')}\``, prose(meaning)]);
+  return table(head, rows);
 }
 
 /** By the rules of GitHub for the names of headings. */
 function link(heading: string): string {
-  const anchor = heading
-    .toLowerCase()
-    .replace(/[^\w -]/g, '')
-    .replaceAll(' ', '-');
-  return `[${heading}](#${anchor})`;
-}
-
-function commandParts(command: CommandFacts): readonly string[] {
-  const { path, usages, description, operands, isNoun } = command;
-  const heading = `${'#'.repeat(Math.min(4, path.split(' ').length + 1))} petstock ${path}`;
-  const options = ownOptions(command);
-  const rows = [...operands, ...options].map(({ term, description: meaning }) => [code(term), prose(meaning)]);
-  return [
-    heading,
-    ...(isNoun ? [] : [fence('text', usages)]),
-    ...textBlocks(description).map(blockText),
-    ...(rows.length === 0 ? [] : [table(['Argument or option', 'Meaning'], rows)]),
-    ...noteBlocks(command).map(blockText),
-  ];
-}
-
-function topicParts({ title, parts }: Topic): readonly string[] {
-  return [`## ${title}`, ...parts.map(partText)];
-}
-
-function partText(part: HelpPart): string {
-  if (typeof part === 'string') return prose(part);
-  if ('lines' in part)
-    return fence(
-      'text',
-      part.lines.map((line) => line.replace(/^ {2}/, '')),
-    );
-  return table(
-    ['', ''],
-    part.terms.map(([term, meaning]) => [code(term.trim().replace(/ +/g, ' ')), prose(meaning)]),
-  );
-}
-
-function blockText(block: TextBlock): string {
-  if ('text' in block) return prose(block.text);
-  const isShell = block.lines.every((line) => /^(petstock|source|#) /.test(line));
-  return fence(isShell ? 'sh' : 'text', block.lines);
-}
-
-function terms(options: CommandFacts['options']): readonly (readonly string[])[] {
-  return options.map(({ term, description }) => [code(term), prose(description)]);
+  const anchor = heading.toLowerCase().replace(/[^\w -]/g, '');
+  return `[${heading}](#${anchor.replaceAll(' ', '-')})`;
 }
 
 function fence(language: string, lines: readonly string[]): string {
@@ -86,14 +61,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-function code(text: string): string {
-  return `\`${text}\``;
-}
-
 /** Escapes what has a meaning in Markdown, except in code. */
 function prose(text: string): string {
-  return text
-    .split(/(`[^`]*`)/)
-    .map((part) => (part.startsWith('`') ? part : part.replace(/[<>*_[\]\\]/g, '\\$&')))
-    .join('');
+  return text.replace(/`[^`]*`|[<>*_[\]\\]/g, (found) => (found.startsWith('`') ? found : `\\${found}`));
 }

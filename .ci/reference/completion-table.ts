@@ -1,40 +1,40 @@
-import type { TableCommand, TableOperand, TableOption, ValueKind } from '../../src/cli/completion/table.ts';
-import { type CommandFacts, commandFacts, type OperandFacts, type OptionFacts } from './command-facts.ts';
+import type { Command, Option } from 'commander';
+import type { TableCommand, TableOption } from '../../src/cli/completion/table.ts';
+import { allCommands, pathOf, termOf } from './reference.ts';
 import { valueKindOf } from './value-kinds.ts';
 
-const free: ValueKind = { kind: 'free' };
-
-/** The table for completion, of the commands as they are. */
+/** The table for completion, of the commands as they are. @throws Error for a value that `value-kinds.ts` does not know */
 export async function completionTable(): Promise<TableCommand> {
-  return tableCommand(await commandFacts());
+  const [program] = await allCommands();
+  return tableCommand(program as Command);
 }
 
-function tableCommand({ path, summary, operands, options, commands }: CommandFacts): TableCommand {
+function tableCommand(command: Command): TableCommand {
+  const path = pathOf(command);
   return {
-    name: path.slice(path.lastIndexOf(' ') + 1),
-    about: summary,
-    options: options.map((option) => tableOption(path, option)),
-    operands: operands.map((operand) => tableOperand(path, operand)),
-    commands: commands.map(tableCommand),
+    name: command.parent === null ? '' : command.name(),
+    about: command.summary(),
+    options: command
+      .createHelp()
+      .visibleOptions(command)
+      .map((option) => tableOption(path, option)),
+    operands: command.registeredArguments.map((operand) => ({
+      value: valueKindOf(path, [operand.name()], termOf(operand)),
+      ...(operand.variadic && { isVariadic: true }),
+    })),
+    commands: command.commands.map(tableCommand),
   };
 }
 
-function tableOption(path: string, option: OptionFacts): TableOption {
-  const { flags, placeholder, description, isVariadic, isRepeatable } = option;
+function tableOption(path: string, { flags, short, long, variadic, parseArg, description }: Option): TableOption {
+  const names = [short, long].filter((flag) => flag !== undefined);
+  const [placeholder] = /[<[].*$/.exec(flags) ?? [];
   return {
-    flags,
-    about: firstClause(description),
-    ...(placeholder !== undefined && { value: valueKindOf(path, flags, placeholder) ?? free }),
-    ...(isVariadic && { isVariadic }),
-    ...(isRepeatable && { isRepeatable }),
+    flags: names,
+    // A list of completions has room for little.
+    about: description.replace(/ \(.*$|[;:] .*$/s, ''),
+    ...(placeholder !== undefined && { value: valueKindOf(path, names, placeholder) }),
+    ...(variadic && { isVariadic: true }),
+    ...((variadic || parseArg !== undefined) && { isRepeatable: true }),
   };
-}
-
-function tableOperand(path: string, { name, term, isVariadic }: OperandFacts): TableOperand {
-  return { value: valueKindOf(path, [name], term) ?? free, ...(isVariadic && { isVariadic }) };
-}
-
-/** A list of completions has room for little. */
-function firstClause(description: string): string {
-  return description.replace(/ \(.*$|[;:] .*$/s, '');
 }

@@ -1,8 +1,7 @@
+import type { Command } from 'commander';
 import type { HelpPart } from '../../src/output/help-text.ts';
 import { version } from '../../src/shared/version.ts';
-import type { CommandFacts, OptionFacts } from './command-facts.ts';
-import { makeReference, noteBlocks, ownOptions, type Topic } from './reference.ts';
-import { type TextBlock, textBlocks } from './text-blocks.ts';
+import { allCommands, notesOf, pathOf, termsOf, textParts, topicParts, usagesOf } from './reference.ts';
 
 /** Of a line of the source, in bytes: a convention that `mandoc -Tlint` checks. */
 const widest = 78;
@@ -15,7 +14,7 @@ const sectionNames: Readonly<Record<string, string>> = { 'exit-codes': 'EXIT STA
  * @param date of the manual: `2026-01-15`
  */
 export async function manPage(date: string): Promise<string> {
-  const { program, commands, topics } = await makeReference();
+  const [program, ...commands] = (await allCommands()) as [Command, ...Command[]];
   const lines = [
     `.TH PETSTOCK 1 ${date} "petstock ${version}" "petstock"`,
     '.SH NAME',
@@ -26,80 +25,52 @@ export async function manPage(date: string): Promise<string> {
     '.I command',
     '.RI [ arguments ]',
     '.SH DESCRIPTION',
-    ...prose(program.description),
+    ...prose(program.description()),
     '.SH GLOBAL OPTIONS',
     'Before or after the command.',
-    ...program.options.flatMap(optionLines),
+    ...termsOf(program).flatMap(partLines),
     '.SH COMMANDS',
-    ...commands.filter(({ isNoun }) => !isNoun).flatMap(commandLines),
-    ...topics.flatMap(topicLines),
+    ...commands.filter((command) => usagesOf(command).length > 0).flatMap(commandLines),
+    ...topicParts().flatMap(({ name, title, parts }) => {
+      const section = sectionNames[name] ?? name.toUpperCase();
+      const first = section === title.toUpperCase() || name in sectionNames ? [] : [`${title}.`];
+      return [`.SH ${section}`, ...below([...first, ...parts])];
+    }),
     '.SH EXAMPLES',
-    ...noteBlocks(program).flatMap((block, index) => blockLines(block, index > 0)),
+    ...below(notesOf(program)),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function commandLines(command: CommandFacts): readonly string[] {
-  const { usages, description, operands } = command;
-  return [
-    `.SS petstock ${escaped(command.path)}`,
-    ...literal(usages),
-    ...textBlocks(description).flatMap((block) => blockLines(block, true)),
-    ...operands.flatMap(({ term, description: meaning }) => termLines(term, meaning)),
-    ...ownOptions(command).flatMap(optionLines),
-    ...noteBlocks(command).flatMap((block) => blockLines(block, true)),
-  ];
+function commandLines(command: Command): readonly string[] {
+  const parts = [...textParts(command.description()), ...termsOf(command), ...notesOf(command)];
+  return [`.SS petstock ${escaped(pathOf(command))}`, ...below([{ lines: usagesOf(command) }, ...parts])];
 }
 
-function topicLines({ name, title, parts }: Topic): readonly string[] {
-  const section = sectionNames[name] ?? name.toUpperCase();
-  const first = section === title.toUpperCase() || name in sectionNames ? [] : [`${escaped(title)}.`];
-  const body = parts.flatMap((part, index) => partLines(part, index > 0 || first.length > 0));
-  return [`.SH ${section}`, ...first, ...body];
+/** The parts under a heading, which is no paragraph by itself. */
+function below([first = '', ...others]: readonly HelpPart[]): readonly string[] {
+  const separated = others.flatMap((part) =>
+    typeof part === 'object' && 'terms' in part ? partLines(part) : ['.PP', ...partLines(part)],
+  );
+  return [...partLines(first), ...separated];
 }
 
-/** @param isBelow something stands before it in its section */
-function partLines(part: HelpPart, isBelow: boolean): readonly string[] {
-  if (typeof part === 'string') return blockLines({ text: part }, isBelow);
-  if ('lines' in part) return blockLines(part, isBelow);
-  return part.terms.flatMap(([term, meaning]) => termLines(term.trim().replace(/ +/g, ' '), meaning));
-}
-
-function optionLines({ term, description }: OptionFacts): readonly string[] {
-  return termLines(term, description);
-}
-
-function termLines(term: string, meaning: string): readonly string[] {
-  return ['.TP', `\\fB${escaped(term)}\\fR`, ...(meaning === '' ? ['\\&'] : prose(meaning))];
-}
-
-function blockLines(block: TextBlock, isBelow: boolean): readonly string[] {
-  const start = isBelow ? ['.PP'] : [];
-  return 'text' in block ? [...start, ...prose(block.text)] : [...start, ...literal(block.lines)];
-}
-
-function literal(lines: readonly string[]): readonly string[] {
-  return ['.RS 4', '.nf', ...lines.map((line) => guarded(escaped(line))), '.fi', '.RE'];
+function partLines(part: HelpPart): readonly string[] {
+  if (typeof part === 'string') return prose(part);
+  if ('lines' in part) return ['.RS 4', '.nf', ...part.lines.map((line) => guarded(escaped(line))), '.fi', '.RE'];
+  return part.terms.flatMap(([term, meaning]) => {
+    const shown = escaped(term.trim().replace(/ +/g, ' '));
+    return ['.TP', `\\fB${shown}\\fR`, ...(meaning === '' ? ['\\&'] : prose(meaning))];
+  });
 }
 
 /** A sentence begins a line, as is usual in the source of manuals, and code is bold. */
 function prose(text: string): readonly string[] {
   return text.split(/(?<=[.!?]\)?) (?=[A-Z`("-])/).flatMap((sentence) => {
-    const parts = sentence
-      .split('`')
-      .map((part, index) => (index % 2 === 0 ? escaped(part) : `\\fB${escaped(part)}\\fR`));
-    return wrapped(parts.join('')).map(guarded);
+    const parts = sentence.split('`').map(escaped);
+    const bold = parts.map((part, index) => (index % 2 === 0 ? part : `\\fB${part}\\fR`)).join('');
+    return (bold.match(new RegExp(`\\S.{0,${widest - 1}}(?= |$)|\\S+`, 'g')) ?? []).map(guarded);
   });
-}
-
-function wrapped(text: string): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + word.length >= widest) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }
 
 /** A hyphen stays one that can be copied; what is not ASCII is written by its number. */

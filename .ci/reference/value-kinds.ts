@@ -24,7 +24,9 @@ const outputs = [...settingDefinitions.output.values.split('|'), 'html'];
 /** Of files that hold a list. */
 const listEndings = ['.csv', '.json', '.ndjson', '.jsonl'];
 
-/** Values by the name that stands for them in the help. `free`: nothing can be proposed. */
+const free: ValueKind = { kind: 'free' };
+
+/** Values by the name that stands for them in the help. */
 const byPlaceholder: Readonly<Record<string, ValueKind>> = {
   run: { kind: 'runs' },
   petId: { kind: 'pets' },
@@ -41,66 +43,59 @@ const byPlaceholder: Readonly<Record<string, ValueKind>> = {
 };
 
 /** What only the person at the keyboard knows. */
-const freePlaceholders: ReadonlySet<string> = new Set(
-  [
-    'f,…',
-    'bar code',
-    'd',
-    'name',
-    ...'n s text header seconds date url command json address cidr origin spec cursor role'.split(' '),
-  ].concat('token value quantity delta id'.split(' ')),
-);
+const freePlaceholders: ReadonlySet<string> = new Set([
+  ...['f,…', 'bar code', 'd', 'n', 's', 'name', 'text', 'header', 'seconds', 'date', 'url', 'command', 'json'],
+  ...['address', 'cidr', 'origin', 'spec', 'cursor', 'role', 'token', 'value', 'quantity', 'delta', 'id'],
+]);
 
-/** Those of one option or operand, by the path of the command; the global ones stand at ''. They go before those by placeholder. */
-const byPlace: Readonly<Record<string, Readonly<Record<string, ValueKind>>>> = {
-  '': {
-    '--env': words(environmentNames),
-    '--store': { kind: 'stores' },
-    '--output': words(outputs),
-    '--color': words(['auto', 'always', 'never']),
-  },
-  'inventory list': {
-    '--status': words(petStatuses, 'list'),
-    '--sort': words(sortKeys),
-    '--fields': words(namedFields, 'list'),
-  },
-  'inventory apply': {
-    file: files(changeFileEndings),
-    '--format': words(changeFormats),
-    '--column': words(rowFields.map((field) => `${field}=`)),
-    '--resume': { kind: 'incomplete-runs' },
-  },
-  'inventory diff': { '--only': words(['quantity', 'status']) },
-  'inventory watch': { '--status': words(petStatuses, 'list') },
-  'inventory set': { quantity: { kind: 'free' } },
-  'inventory count': { '--codes': files(['.csv']), '--to': files(['.csv']) },
-  'history list': {
-    '--state': words(runStates),
-    '--pet': { kind: 'pets' },
-    '--pets': words(['all']),
-    '--fields': words(runFields, 'list'),
-  },
-  'history show': { '--state': words(rowResults, 'list'), '--fields': words(rowFieldsOfRun, 'list') },
-  'config set': { name: { kind: 'words', words: settingWords() }, value: settingValues() },
-  'config get': { name: { kind: 'words', words: [...settingWords(), ...remoteWords('url'), ...remoteWords('key')] } },
-  'config unset': { name: { kind: 'words', words: [...settingWords(), ...remoteWords('url')] } },
-  'sandbox serve': { '--ids': words(['large', 'small']), '--import': files(['.csv', '.json']) },
-  'sandbox reset': { '--ids': words(['large', 'small']) },
-  'sandbox import': { file: files(['.csv', '.json']) },
-  'sandbox export': { '--format': words(['csv', 'json']) },
+/** Those of one option or operand of a command; the global ones have no command. They go before those by placeholder. */
+const byPlace: Readonly<Record<string, ValueKind>> = {
+  '--env': words(environmentNames),
+  '--store': { kind: 'stores' },
+  '--output': words(outputs),
+  '--color': words(['auto', 'always', 'never']),
+  'inventory list --status': words(petStatuses, 'list'),
+  'inventory list --sort': words(sortKeys),
+  'inventory list --fields': words(namedFields, 'list'),
+  'inventory apply file': files(changeFileEndings),
+  'inventory apply --format': words(changeFormats),
+  'inventory apply --column': words(rowFields.map((field) => `${field}=`)),
+  'inventory apply --resume': { kind: 'incomplete-runs' },
+  'inventory diff --only': words(['quantity', 'status']),
+  'inventory watch --status': words(petStatuses, 'list'),
+  'inventory count --codes': files(['.csv']),
+  'inventory count --to': files(['.csv']),
+  'history list --state': words(runStates),
+  'history list --pet': { kind: 'pets' },
+  'history list --pets': words(['all']),
+  'history list --fields': words(runFields, 'list'),
+  'history show --state': words(rowResults, 'list'),
+  'history show --fields': words(rowFieldsOfRun, 'list'),
+  'config set name': { kind: 'words', words: settingWords() },
+  'config set value': settingValues(),
+  'config get name': { kind: 'words', words: [...settingWords(), ...remoteWords('url'), ...remoteWords('key')] },
+  'config unset name': { kind: 'words', words: [...settingWords(), ...remoteWords('url')] },
+  'sandbox serve --ids': words(['large', 'small']),
+  'sandbox serve --import': files(['.csv', '.json']),
+  'sandbox reset --ids': words(['large', 'small']),
+  'sandbox import file': files(['.csv', '.json']),
+  'sandbox export --format': words(['csv', 'json']),
 };
 
 /**
- * What may stand for an option or operand of a command; undefined where this module has no entry for it.
+ * Returns what may stand for an option or operand of a command.
  * @param names the flags of an option, or the name of an operand
  * @param placeholder what stands for the value in the help: `<file>`
+ * @throws Error if this file does not know it
  */
-export function valueKindOf(path: string, names: readonly string[], placeholder: string): ValueKind | undefined {
-  const own = names.map((name) => byPlace[path]?.[name]).find((kind) => kind !== undefined);
-  if (own !== undefined) return own;
+export function valueKindOf(path: string, names: readonly string[], placeholder: string): ValueKind {
   const bare = placeholder.replace(/^[<[]|(\.\.\.)?[>\]]$/g, '');
-  if (freePlaceholders.has(bare)) return { kind: 'free' };
-  return Object.hasOwn(byPlaceholder, bare) ? byPlaceholder[bare] : undefined;
+  const own = names.map((name) => byPlace[`${path} ${name}`.trim()]).find((kind) => kind !== undefined);
+  const kind = own ?? (freePlaceholders.has(bare) ? free : byPlaceholder[bare]);
+  if (kind !== undefined) return kind;
+  throw new Error(
+    `petstock ${path} ${names.join()} ${placeholder}: say in .ci/reference/value-kinds.ts what it stands for`,
+  );
 }
 
 function words(names: readonly string[], list?: 'list'): ValueKind {
@@ -128,7 +123,7 @@ function settingValues(): ValueKind {
     const { values: typed } = definitionOf(name);
     if (typed === '<store>') return [name, { kind: 'stores' }];
     if (typed === '<file>') return [name, files()];
-    return [name, typed.startsWith('<') ? { kind: 'free' } : words(typed.split('|'))];
+    return [name, typed.startsWith('<') ? free : words(typed.split('|'))];
   });
   return { kind: 'by-operand', values: Object.fromEntries(values) };
 }

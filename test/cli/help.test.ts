@@ -1,13 +1,11 @@
 import { describe, expect } from 'vitest';
-import { type CommandFacts, commandFacts } from '../../.ci/reference/command-facts.ts';
+import { allCommands, pathOf } from '../../.ci/reference/reference.ts';
 import { topicNames } from '../../src/cli/commands/help/help.ts';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { openShop, test } from '../support/shop.ts';
 
-const pathsOf = ({ path, commands }: CommandFacts): readonly string[] => [path, ...commands.flatMap(pathsOf)];
-
 test('each command shows the same help in each way to ask for it, whatever the width', async ({ shop }) => {
-  const paths = pathsOf(await commandFacts());
+  const paths = (await allCommands()).map(pathOf);
   expect(paths.length).toBeGreaterThan(45);
   for (const path of paths) {
     const words = path.split(' ').filter((word) => word !== '');

@@ -1,28 +1,21 @@
 import { expect } from 'vitest';
-import { commandFacts } from '../../../.ci/reference/command-facts.ts';
 import { commandsDocument } from '../../../.ci/reference/commands-document.ts';
 import { manPage } from '../../../.ci/reference/man-page.ts';
-import { textBlocks } from '../../../.ci/reference/text-blocks.ts';
+import { allCommands, pathOf, textParts, usagesOf } from '../../../.ci/reference/reference.ts';
 import { test } from '../../support/shop.ts';
-
-type Facts = Awaited<ReturnType<typeof commandFacts>>;
-
-function all(command: Facts): readonly Facts[] {
-  return [command, ...command.commands.flatMap(all)];
-}
 
 test('both documents have every command, with each of its options and the examples that its help has', async ({
   shop,
 }) => {
   const [markdown, manual] = [await commandsDocument(), unescaped(await manPage('2026-01-15'))];
-  for (const { path, options, isNoun } of all(await commandFacts())) {
-    if (isNoun || path === '') continue;
+  for (const command of await allCommands()) {
+    const path = pathOf(command);
+    if (path === '' || usagesOf(command).length === 0) continue;
     expect(markdown).toMatch(new RegExp(`^#+ petstock ${path}$`, 'm'));
     expect(manual).toContain(`\n.SS petstock ${path}\n`);
-    for (const { term, flags } of options) {
-      if (flags.includes('--help')) continue;
-      expect(markdown).toContain(`| \`${term}\` |`);
-      expect(manual).toContain(`\n.TP\n\\fB${term}\\fR\n`);
+    for (const { flags } of command.options) {
+      expect(markdown).toContain(`| \`${flags}\` |`);
+      expect(manual).toContain(`\n.TP\n\\fB${flags}\\fR\n`);
     }
     const { stdout } = await shop.run(`${path} --help`);
     for (const example of stdout.match(/^ {2}petstock .*$/gm) ?? []) {
@@ -55,13 +48,13 @@ test('a manual is ASCII, has short lines, and nothing in a text becomes a reques
 });
 
 test.each([
-  ['one line', [{ text: 'one line' }]],
-  ['a\nb\n\nc', [{ text: 'a b' }, { text: 'c' }]],
-  ['Examples:\n  # what\n  petstock', [{ text: 'Examples:' }, { lines: ['# what', 'petstock'] }]],
-  ['  a\n    b\nc', [{ lines: ['a', '  b'] }, { text: 'c' }]],
+  ['one line', ['one line']],
+  ['a\nb\n\nc', ['a b', 'c']],
+  ['Examples:\n  # what\n  petstock', ['Examples:', { lines: ['# what', 'petstock'] }]],
+  ['  a\n    b\nc', [{ lines: ['a', '  b'] }, 'c']],
   ['', []],
-])('%j as blocks', (text, blocks) => {
-  expect(textBlocks(text)).toEqual(blocks);
+])('%j in parts', (text, parts) => {
+  expect(textParts(text)).toEqual(parts);
 });
 
 /** What a reader sees of the characters that are escaped. */
