@@ -105,51 +105,27 @@ function goalsOf(cases: readonly Case[]): Report['goals'] {
   const [alone, foreign] = [own.filter((one) => one.foreign === 0), own.filter((one) => one.foreign > 0)];
   const worst = (of: readonly Case[], what: (outcome: Outcome) => number) =>
     Math.max(...of.flatMap(({ outcomes }) => (outcomes.length > 0 ? outcomes.map(what) : [Number.NaN])));
-  const count = (value: number, most: number) => judged(value, String(value), value <= most);
-  const excess = alone.map((one): readonly [ReturnType<typeof judged>, string] => {
+  const atMost = (most: number, name: string, of: readonly Case[], what: (outcome: Outcome) => number) => {
+    const value = worst(of, what);
+    return [judged(value, String(value), value <= most), name] as const;
+  };
+  const excess = alone.map((one) => {
     const seconds = worst([one], (outcome) => outcome.makespan - outcome.optimum) / 1000;
-    return [judged(seconds, `optimum + ${seconds.toFixed(2)} s`, seconds <= 1), `with ${one.processes} processes`];
+    return [
+      judged(seconds, `optimum + ${seconds.toFixed(2)} s`, seconds <= 1),
+      `with ${one.processes} processes`,
+    ] as const;
   });
   return [
     goalOf('rate limited, alone on the key', 'no 429 at all; optimum + 1 s', [
-      [
-        count(
-          worst(alone, ({ refusals }) => refusals),
-          0,
-        ),
-        '429s',
-      ],
+      atMost(0, '429s', alone, ({ refusals }) => refusals),
       ...excess,
-      [
-        count(
-          worst(alone, ({ faults }) => faults.length),
-          0,
-        ),
-        'faults',
-      ],
+      atMost(0, 'faults', alone, ({ faults }) => faults.length),
     ]),
     goalOf('rate limited, with 2 requests a second of others', 'one 429 a window; none sent inside a Retry-After', [
-      [
-        count(
-          worst(foreign, ({ episodes }) => episodes),
-          1,
-        ),
-        'a window',
-      ],
-      [
-        count(
-          worst(foreign, ({ insideAtAll }) => insideAtAll),
-          0,
-        ),
-        'inside',
-      ],
-      [
-        count(
-          worst(foreign, ({ faults }) => faults.length),
-          0,
-        ),
-        'faults',
-      ],
+      atMost(1, 'a window', foreign, ({ episodes }) => episodes),
+      atMost(0, 'inside', foreign, ({ insideAtAll }) => insideAtAll),
+      atMost(0, 'faults', foreign, ({ faults }) => faults.length),
     ]),
   ];
 }

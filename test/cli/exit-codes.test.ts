@@ -73,8 +73,3 @@ test('in a script -q is silent on success, and heard of danger', async ({ shop }
   expect(conflict.code).toBe(exitCodes.conflict);
   expect(conflict.stderr).toMatch(/^Error: Nothing was written: pet 4: .*\nHint: petstock /);
 });
-
-test('a key that the service does not know', async ({ shop }) => {
-  const { code } = await shop.run('inventory list', { env: { PETSTOCK_API_KEY_STAGING: 'psk_somebody' } });
-  expect(code).toBe(exitCodes.auth);
-});

@@ -1,8 +1,19 @@
-import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
+import { refuseSudoInHome } from '../../src/settings/folders.ts';
+import { UsageError } from '../../src/shared/errors.ts';
 import { isRoot } from '../support/capabilities.ts';
-import { openShop, type Shop, test } from '../support/shop.ts';
+import { openShop, type Shop, temporaryFolders, test } from '../support/shop.ts';
 
 const secret = 'psk_of_somebody_else1';
 
@@ -86,8 +97,9 @@ test('what petstock wrote is known to nobody else', async ({ shop }) => {
   expect(statSync(join(shop.folders.state, 'written-files.json')).mode & 0o777).toBe(0o600);
 });
 
-describe('a state that is not ours alone is refused', () => {
-  test.for(['group-writable', 'a symbolic link'])('%s', async (kind, { shop }) => {
+test.for(['group-writable', 'a symbolic link'])(
+  'a state that is not ours alone is refused: %s',
+  async (kind, { shop }) => {
     await shop.run('inventory set 1 5');
     const file = join(shop.folders.state, 'state.db');
     const folders = { ...shop.folders };
@@ -100,8 +112,8 @@ describe('a state that is not ours alone is refused', () => {
     for (const command of ['inventory set 1 6', 'inventory list', 'history list']) {
       expect(await shop.run(command, { folders }), command).toMatchObject({ code: 1, requests: [] });
     }
-  });
-});
+  },
+);
 
 test('the key of the sandbox is refused too', async ({ shop }) => {
   await shop.run('sandbox info');
@@ -110,4 +122,51 @@ test('the key of the sandbox is refused too', async ({ shop }) => {
   const key = readFileSync(file, 'utf8');
   expect(await shop.run('inventory list -e sandbox')).toMatchObject({ code: 1, requests: [] });
   expect(readFileSync(file, 'utf8')).toBe(key);
+});
+
+describe('sudo with the folders of the user who ran it', () => {
+  test('is refused, by the owner of the nearest folder that is there', async () => {
+    const folders = await temporaryFolders();
+    const owner = statSync(dirname(folders.config)).uid;
+    const caller = owner === 0 ? '4321' : String(owner);
+    const refuse = (env: Record<string, string>, user: number) => () => refuseSudoInHome(folders, env, user);
+    if (owner !== 0) expect(refuse({ SUDO_UID: caller }, 0)).toThrow(UsageError);
+    expect(refuse({ SUDO_UID: caller }, 1234)).not.toThrow();
+    expect(refuse({}, 0)).not.toThrow();
+    expect(refuse({ SUDO_UID: '0' }, 0)).not.toThrow();
+    expect(refuse({ SUDO_UID: '99999' }, 0)).not.toThrow();
+  });
+
+  test.runIf(isRoot)('says so, and makes and gives away nothing', async ({ shop }) => {
+    const home = `${shop.folders.config}/home`;
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    chownSync(home, 4321, 4321);
+    const folders = { config: `${home}/.config/petstock`, state: `${home}/.local/state/petstock` };
+    for (const command of ['inventory list', 'inventory set 1 5', 'config set low-stock 3']) {
+      const result = await shop.run(command, { folders, env: { SUDO_UID: '4321' } });
+      expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+      expect(result.stderr).toContain('petstock runs as root, by sudo');
+      expect(result.stderr).toContain('sudo -H');
+    }
+    expect(existsSync(`${home}/.config`)).toBe(false);
+    expect(statSync(home).uid).toBe(4321);
+  });
+});
+
+test('without owners and modes, as on Windows, a folder that is open to all will do', async ({
+  shop: { run, folders },
+}) => {
+  for (const folder of Object.values(folders)) {
+    mkdirSync(folder);
+    chmodSync(folder, 0o777);
+  }
+  expect((await run('inventory adjust 4 +1')).code).toBe(1);
+  expect((await run('config set low-stock 3')).code).not.toBe(0);
+  const { geteuid } = process;
+  Object.assign(process, { geteuid: undefined });
+  onTestFinished(() => void Object.assign(process, { geteuid }));
+  for (const command of ['config set low-stock 3', 'inventory adjust 4 +1', 'undo --last --yes'])
+    expect([command, await run(command)]).toEqual([command, expect.objectContaining({ code: 0 })]);
+  chmodSync(join(folders.config, 'config.json'), 0o666);
+  expect(await run('config get low-stock')).toMatchObject({ code: 0, stdout: '3\n' });
 });

@@ -197,15 +197,6 @@ describe('the copies of a state that fails', () => {
   }
   const full = () => Object.assign(new Error('full'), { code: 'ENOSPC' });
 
-  test('have the gate when the state is written again', async () => {
-    const { open, fail, lines, clock } = await rig();
-    fail(full());
-    await expect(open().fold(scope, [gate])).rejects.toThrow('full');
-    fail(undefined);
-    expect(await open().fold(scope, [intent])).toMatchObject({ gate: { at: 61_000 }, inFlight: new Map() });
-    expect([lines, clock.sleeps]).toEqual([[], []]);
-  });
-
   test('are written before the state, which may have to wait for others: nothing is lost if the process ends meanwhile', async () => {
     const { open, hang } = await rig();
     const other = open();

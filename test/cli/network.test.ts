@@ -7,21 +7,10 @@ test('a service that is down: exit 5, after five tries', async ({ shop }) => {
   const { code, stdout, stderr } = await shop.run('inventory list --debug', { env });
   expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
   expect(stderr).toContain('ECONNREFUSED');
-  expect(stderr.match(/^> GET /gm)?.length).toBe(5);
+  expect(stderr.match(/^> GET /gm)).toHaveLength(5);
+  expect(stderr.match(/^< failed GET /gm)).toHaveLength(5);
   // Four waits of at most 0.5, 1, 2 and 4 s.
   expect(shop.clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(7500);
-});
-
-test.for([
-  'http://stock.example.com/v1',
-  'http://192.168.1.10/v1',
-  'http://127.0.0.1.example.com/v1',
-  'https://stock.example.com/v2',
-  'ftp://127.0.0.1/v1',
-])('%s is refused before anything is sent', async (url, { shop }) => {
-  expect(await shop.run(['config', 'set-url', url])).toMatchObject({ code: 2, stdout: '' });
-  const listed = await shop.run('inventory list', { env: { PETSTOCK_URL_STAGING: url } });
-  expect(listed).toMatchObject({ code: 2, stdout: '', requests: [] });
 });
 
 test('a redirect to another origin never carries the key', async ({ shop }) => {

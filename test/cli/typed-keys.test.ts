@@ -69,17 +69,15 @@ describe('a key on the command line is refused, and not repeated', () => {
   ])('%s: %s', (word, expected) => expect(looksLikeKey(word)).toBe(expected));
 });
 
-describe('names with "test" or "prod" in them are no keys', () => {
-  test.for([
-    ['apply stock-test-november --format csv', 'stock-test-november'],
-    ['apply shop_prod_corrections --format csv', 'shop_prod_corrections'],
-    ['list --store shop-prod-berlinmitte', 'shop-prod-berlinmitte'],
-    ['list --store shop-test-northside', 'shop-test-northside'],
-  ] as const)('%s', async ([args, name], { shop }) => {
-    const { stderr } = await shop.run(`inventory ${args}`);
-    expect(stderr).toContain(name);
-    expect(stderr).not.toMatch(/no key|not shown|config set-key\n/);
-  });
+test.for([
+  ['apply stock-test-november --format csv', 'stock-test-november'],
+  ['apply shop_prod_corrections --format csv', 'shop_prod_corrections'],
+  ['list --store shop-prod-berlinmitte', 'shop-prod-berlinmitte'],
+  ['list --store shop-test-northside', 'shop-test-northside'],
+] as const)('names with "test" or "prod" in them are no keys: %s', async ([args, name], { shop }) => {
+  const { stderr } = await shop.run(`inventory ${args}`);
+  expect(stderr).toContain(name);
+  expect(stderr).not.toMatch(/no key|not shown|config set-key\n/);
 });
 
 describe('a hint repeats what is no key', () => {

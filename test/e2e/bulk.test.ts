@@ -33,27 +33,6 @@ test('adjustments of one pet at once add up', async () => {
   expect((await served.journal()).length).toBe(2 * 8 + 1);
 });
 
-test('Ctrl-C lets finish what is in flight, and says how to go on', async () => {
-  const served = await serve([...noLimit, '--fault', 'PATCH /inventory/*:delay=300']);
-  const options = { home: temporaryHome(), env: served.env };
-  const before = await stock(options);
-  const file = changes(
-    options,
-    [...before].map(([petId, quantity]) => [petId, quantity + 5]),
-  );
-  const program = startProgram(['inventory', 'apply', file, '--yes', '--concurrency', '4', '-o', 'csv'], options);
-  await served.untilSeen(6);
-  program.kill('SIGINT');
-  const { code, stdout, stderr } = await program.result;
-  expect(code).toBe(130);
-  expect(stdout.match(/,applied,/g)?.length).toBeGreaterThanOrEqual(4);
-  expect(stdout).not.toMatch(/,failed,/);
-  const [, resume = ''] = /Hint: petstock (inventory apply --resume \S+ --env staging)/.exec(stderr) ?? [];
-  expect(await runProgram(`${resume} --yes`, options)).toMatchObject({ code: 0 });
-  expect(await stock(options)).toEqual(new Map([...before].map(([petId, quantity]) => [petId, quantity + 5])));
-  expect((await served.journal()).filter(({ method }) => method === 'PATCH')).toHaveLength(before.size);
-});
-
 test('a terminal is asked, and shown how far it has come', async () => {
   const served = await serve([...noLimit, '--fault', 'PATCH /inventory/*:delay=100']);
   const options = { home: temporaryHome(), env: served.env };
@@ -82,17 +61,6 @@ test('who reads no further takes nothing from the exit code and from --failed-ou
   expect(await program.result).toMatchObject({ code: 8 });
   expect(readFileSync(failed, 'utf8')).toContain('\n5,,99,7,,\n');
   expect((await stock(options)).get('4')).toBe(1);
-});
-
-test('an export survives a spreadsheet, and is no change when it is applied', async () => {
-  const options = { home: temporaryHome(), env: { PETSTOCK_ENV: 'sandbox' } };
-  for (const flags of [[], ['--spreadsheet']]) {
-    const file = join(options.home.folder, 'stock.csv');
-    expect(await runProgram(['inventory', 'export', file, ...flags], options)).toMatchObject({ code: 0, stdout: '' });
-    const applied = await runProgram(['inventory', 'apply', file, '--yes', '--json'], options);
-    expect(applied).toMatchObject({ code: 0 });
-    expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 0, notEdited: 24 });
-  }
 });
 
 async function stock(options: ProgramOptions): Promise<ReadonlyMap<string, number>> {

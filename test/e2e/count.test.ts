@@ -107,20 +107,3 @@ test('Ctrl-C in a count: exit 130, with the command that goes on', async () => {
     stdout: '1\t4\t39\t3\tapplied\t\t\n',
   });
 });
-
-test('two at one session: the second is refused while the first lives', async () => {
-  const { env } = await serve();
-  const petstock = petstockAt({ env });
-  const first = petstock.start('inventory count', { terminal: 80 });
-  await first.until('stdout', ' > ');
-  const { name } = await countIn(petstock.home);
-  const refused = await petstock.run(`inventory count ${name} --yes`, { stdin: '4\n' });
-  expect(refused.code).toBe(7);
-  expect(refused.stderr).toMatch(/Error: Session \w{4} is being counted by process \d+ on /);
-  // It is that person's: for this one it is not in the way.
-  expect(await petstock.run('inventory count --yes -q', { stdin: '4 x39\n' })).toMatchObject({ code: 0 });
-  first.type('5\n');
-  await first.until('stdout', '5: 1');
-  first.kill('SIGKILL');
-  await first.result;
-});

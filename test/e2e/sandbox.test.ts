@@ -20,18 +20,6 @@ test('it is kept where XDG says, in the home folder', async () => {
   expect(readdirSync(home.folder)).toEqual(['.local']);
 });
 
-test('its stock stays between commands, and a reset seeds it anew', async () => {
-  const home = temporaryHome();
-  const options = { home, env: { PETSTOCK_ENV: 'sandbox' } };
-  const seeded = await runProgram('inventory list', options);
-  const set = await runProgram('inventory set 1 4321 --json', options);
-  expect(JSON.parse(set.stdout)).toMatchObject({ petId: 1, quantity: 4321 });
-  expect((await runProgram('inventory get 1 --fields quantity', options)).stdout).toBe('4321\n');
-  expect(JSON.parse((await runProgram('inventory get 1 --json', options)).stdout)).toMatchObject({ quantity: 4321 });
-  expect((await runProgram('sandbox reset', options)).code).toBe(0);
-  expect((await runProgram('inventory list', options)).stdout).toBe(seeded.stdout);
-});
-
 test('several first commands at once: one key, one stock, and all succeed', async () => {
   const home = temporaryHome();
   const commands = Array.from({ length: 6 }, (_, index) => `--env sandbox inventory set ${index + 1} ${index + 100}`);
@@ -44,22 +32,6 @@ test('several first commands at once: one key, one stock, and all succeed', asyn
   // Nothing is left of the keys that came second.
   const names = readdirSync(home.state).filter((name) => name.includes('key'));
   expect(names).toEqual(['sandbox.key']);
-});
-
-test('two processes at once lose no write of each other', async () => {
-  const home = temporaryHome();
-  const options = { home, env: { PETSTOCK_ENV: 'sandbox' } };
-  await runProgram('inventory list', options);
-  const writes = [1, 2, 3].flatMap((pet) => [
-    `inventory set ${pet} ${pet * 11}`,
-    `inventory set ${pet + 3} ${pet * 13}`,
-  ]);
-  for (let next = 0; next < writes.length; next += 2) {
-    const pair = await Promise.all(writes.slice(next, next + 2).map((command) => runProgram(command, options)));
-    expect(pair.map(({ code }) => code)).toEqual([0, 0]);
-  }
-  const { stdout } = await runProgram('inventory list --pet 1,2,3,4,5,6 --fields quantity', options);
-  expect(stdout).toBe('11\n22\n33\n13\n26\n39\n');
 });
 
 test('whatever the umask, its key is for its owner alone', async () => {

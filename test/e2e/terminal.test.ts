@@ -55,27 +55,6 @@ test('Ctrl-Z at a prompt does nothing: what is typed next stays hidden', async (
   expect(JSON.parse(readFileSync(join(home.config, 'config.json'), 'utf8'))).toEqual({ keys: { staging: key } });
 });
 
-test('a write that wants a confirmation asks on the terminal', async () => {
-  const { env, journal } = await serve();
-  const home = temporaryHome();
-  await runProgram('config set confirm always', { home });
-  const refused = startProgram('inventory set 1 5', { home, env, terminal: 80 });
-  await refused.until('stdout', 'Write it? (y/N)');
-  refused.type('\r');
-  expect((await refused.result).code).toBe(2);
-  expect((await journal()).map(({ method }) => method)).toEqual(['GET']);
-  const confirmed = startProgram('inventory set 1 5', { home, env, terminal: 80 });
-  await confirmed.until('stdout', 'Write it? (y/N)');
-  confirmed.type('y\r');
-  expect((await confirmed.result).code).toBe(0);
-  expect((await journal()).slice(1).map(({ method, path, body }) => ({ method, path, body }))).toEqual([
-    // Read again once it is agreed to.
-    { method: 'GET', path: '/v1/inventory', body: null },
-    { method: 'GET', path: '/v1/inventory', body: null },
-    { method: 'PATCH', path: '/v1/inventory/1', body: '{"quantity":5}' },
-  ]);
-});
-
 /** Every run of four characters but the last, which may be shown. */
 function fragments(text: string): string[] {
   return Array.from({ length: text.length - 5 }, (_, at) => text.slice(at, at + 5));

@@ -15,14 +15,6 @@ test('watch sees what another command writes, and Ctrl-C ends it with 0', async 
   expect(result.stderr).not.toContain('Error');
 });
 
-test('watch goes on over faults of the service', async () => {
-  const { env } = await serve(['--fault', 'GET /inventory:every=2:status=503']);
-  const program = startProgram('inventory watch --interval 0.2', { env });
-  await program.until('stderr', 'The service answers again');
-  program.kill('SIGTERM');
-  expect(await program.result).toMatchObject({ code: 0, stdout: '' });
-});
-
 test('watch ends quietly with its next line once its reader has gone away', async () => {
   const { env } = await serve();
   const home = temporaryHome();

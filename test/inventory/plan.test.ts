@@ -34,15 +34,8 @@ describe('one change', () => {
   const differs = { code: 'conflict', message: 'the stock is 7, not 9' };
   test.each<[string, Partial<Change>, Partial<BulkRow>]>([
     ['a quantity', { quantity: 12 }, { before: 7, after: 12, result: 'planned' }],
-    ['a quantity of 0', { quantity: 0 }, { before: 7, after: 0, result: 'planned' }],
     ['the quantity that is there', { quantity: 7 }, { before: 7, after: 7, result: 'unchanged' }],
-    ['0 where 0 is', { petId: 9007199254740993n, quantity: 0 }, { before: 0, after: 0, result: 'unchanged' }],
     ['a delta', { delta: 5 }, { before: 7, after: 12, result: 'planned' }],
-    ['a delta below zero', { delta: -9 }, { before: 7, after: -2, result: 'planned' }],
-    ['a delta of 0', { delta: 0 }, { before: 7, after: 7, result: 'unchanged' }],
-    ['a blank', {}, { before: 7, after: 7, result: 'unchanged' }],
-    ['a blank that expects another stock', { expected: 9 }, { before: 7, after: 7, result: 'unchanged' }],
-    ['what is expected', { quantity: 1, expected: 7 }, { before: 7, after: 1, result: 'planned' }],
     [
       '0 expected and there',
       { petId: 9007199254740993n, delta: 1, expected: 0 },

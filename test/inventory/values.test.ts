@@ -152,17 +152,15 @@ describe('the integers', () => {
   });
 });
 
-describe('quoted', () => {
-  test.each([
-    ['a', '"a"'],
-    ['', '""'],
-    ['\x1b[31m\r\n', `"\ufffd[31m\ufffd\ufffd"`],
-    ['\u202egnp', `"\ufffdgnp"`],
-    ['x'.repeat(40), `"${'x'.repeat(40)}"`],
-    ['x'.repeat(41), `"${'x'.repeat(39)}…"`],
-    ['😀'.repeat(41), `"${'😀'.repeat(39)}…"`],
-  ])('%j', (text, expected) => expect(quoted(text)).toBe(expected));
-});
+test.each([
+  ['a', '"a"'],
+  ['', '""'],
+  ['\x1b[31m\r\n', `"\ufffd[31m\ufffd\ufffd"`],
+  ['\u202egnp', `"\ufffdgnp"`],
+  ['x'.repeat(40), `"${'x'.repeat(40)}"`],
+  ['x'.repeat(41), `"${'x'.repeat(39)}…"`],
+  ['😀'.repeat(41), `"${'😀'.repeat(39)}…"`],
+])('quoted: %j', (text, expected) => expect(quoted(text)).toBe(expected));
 
 test.each([
   ['1,200', 'if 1200 is meant, write it without a separator'],

@@ -78,15 +78,6 @@ describe('what fails has its class', () => {
   });
 });
 
-test('a signal ends it with its reason', async () => {
-  const controller = new AbortController();
-  const reason = new Error('enough');
-  const client = open(await openShop({ faults: ['*:hang'] }), { signal: controller.signal });
-  const settled = client.probe().catch((error) => error);
-  setImmediate(() => controller.abort(reason));
-  expect(await settled).toBe(reason);
-});
-
 test.each([0, 2])('a read is sent again %i times after a fault of the network, a write never', async (retries) => {
   const shop = await openShop({ faults: ['*:reset'] });
   const client = open(shop, { retries });

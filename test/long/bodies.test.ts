@@ -3,9 +3,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { errorJson } from '../support/error-json.ts';
-import { sent } from '../support/requests.ts';
-import { openShop } from '../support/shop.ts';
+import { errorJson, openShop, sent } from '../support/shop.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

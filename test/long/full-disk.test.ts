@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { errorJson } from '../support/error-json.ts';
 import { petstockAt, reportOf, within } from '../support/petstock.ts';
 import { serve } from '../support/program.ts';
+import { errorJson } from '../support/shop.ts';
 
 const rows = 600;
 const noLimit = ['--limit-minute', '10000000', '--limit-day', '100000000'];

@@ -1,4 +1,3 @@
-import { parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import type { RecordedRow, RunRecord } from '../../src/inventory/run-records.ts';
 import {
@@ -8,7 +7,6 @@ import {
   historyRunView,
 } from '../../src/output/history-run-view.ts';
 import type { Format } from '../../src/output/view.ts';
-import fc from '../support/seeded-fast-check.ts';
 import { largeRun, rowOf, runOf, streamed } from './history-runs.ts';
 import { type RenderTestOptions, render } from './render.ts';
 
@@ -112,26 +110,8 @@ function exported(run: RunRecord, row: RecordedRow): Promise<string> {
   );
 }
 
-describe('the export', () => {
-  it('has the facts of the run on every line', async () => {
-    expect(await exported(largeRun, rowOf(1, { line: 2, reason: 'count', undoneBy: 'r2' }))).toBe(
-      '{"run":"20260115T120020Z-k3x9","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","undoes":null,"runAt":"2026-01-15T12:00:20.123Z","row":1,"line":2,"petId":42,"before":7,"after":12,"result":"applied","quantity":12,"error":null,"reason":"count","ref":null,"at":"2026-01-15T12:00:21.000Z","seq":1}\n',
-    );
-  });
-
-  it('is one line each, with every digit', async () => {
-    const text = fc.string({ unit: fc.constantFrom(...'ab "\\\n\r\t\0\x1b\x9b\u2028\u202eé🐶') });
-    const ids = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-    await fc.assert(
-      fc.asyncProperty(ids, text, text, async (petId, reason, message) => {
-        const line = await exported(
-          runOf({ user: reason }),
-          rowOf(1, { petId, reason, error: { code: 'x', message } }),
-        );
-        if (line.indexOf('\n') !== line.length - 1) return false;
-        const read = parse(line, null, BigInt) as { petId: bigint; reason: string; error: { message: string } };
-        return read.petId === petId && read.reason === reason && read.error.message === message;
-      }),
-    );
-  });
+it('the export has the facts of the run on every line', async () => {
+  expect(await exported(largeRun, rowOf(1, { line: 2, reason: 'count', undoneBy: 'r2' }))).toBe(
+    '{"run":"20260115T120020Z-k3x9","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","undoes":null,"runAt":"2026-01-15T12:00:20.123Z","row":1,"line":2,"petId":42,"before":7,"after":12,"result":"applied","quantity":12,"error":null,"reason":"count","ref":null,"at":"2026-01-15T12:00:21.000Z","seq":1}\n',
+  );
 });

@@ -5,7 +5,6 @@ import { formats, inventoryFields } from '../../src/output/view.ts';
 import { itemLists } from '../inventory/arbitraries.ts';
 import { batchesOf, columnsOf } from '../inventory/columns.ts';
 import fc from '../support/seeded-fast-check.ts';
-import { largeStock } from './fixtures.ts';
 import { render, renderPieces } from './render.ts';
 
 const lowStock = 5;
@@ -95,11 +94,4 @@ test('any quantity in digits', async () => {
   const items = quantities.map((quantity) => ({ petId: 1n, quantity, status: 'sold' }));
   const view = inventoryColumnsView(batchesOf(items, 3), { lowStock, fields: ['quantity'] });
   expect(await render('tsv', view)).toBe(`${quantities.join('\n')}\n`);
-});
-
-test('ids that no double holds', async () => {
-  const view = inventoryColumnsView(batchesOf(largeStock, 1), { lowStock });
-  expect(await render('ndjson', view)).toBe(
-    '{"petId":9007199254740993,"quantity":250,"status":"available"}\n{"petId":9223372036854775807,"quantity":0,"status":"pending"}\n',
-  );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { errorJson, errorText } from '../../src/output/error-text.ts';
 import { type RateLimitFacts, rateLimitLine } from '../../src/output/rate-limit-text.ts';
-import { type ColorSources, createPaint, isColorChoice, plainPaint, wantsColor } from '../../src/output/terminal.ts';
+import { type ColorSources, createPaint, plainPaint, wantsColor } from '../../src/output/terminal.ts';
 import { formatDuration } from '../../src/output/time.ts';
 import { UsageError } from '../../src/shared/errors.ts';
 import fc from '../support/seeded-fast-check.ts';
@@ -39,18 +39,16 @@ describe('formatDuration', () => {
   });
 });
 
-describe('rateLimitLine', () => {
-  test.each<[RateLimitFacts, string]>([
-    [{ limit: 60n, remaining: 57n, resetInSeconds: 42 }, 'Rate limit: 57 of 60 left, resets in 42 s'],
-    [{ limit: 1000n, remaining: 0n, resetInSeconds: 33_120 }, 'Rate limit: 0 of 1000 left, resets in 9 h 12 min'],
-    [{ limit: 60n, remaining: 57n }, 'Rate limit: 57 of 60 left'],
-    [{ remaining: 57n, resetInSeconds: 0 }, 'Rate limit: 57 left, resets now'],
-    [{ limit: 60n, remaining: 59n, resetInSeconds: 60 }, 'Rate limit: 59 of 60 left, resets in 60 s'],
-    [{ limit: 60n, resetInSeconds: 200 }, 'Rate limit: 60 requests, resets in 3 min 20 s'],
-    [{ resetInSeconds: 1 }, 'Rate limit: resets in 1 s'],
-    [{}, 'Rate limit: unknown'],
-  ])('%o', (facts, line) => expect(rateLimitLine(facts)).toBe(line));
-});
+test.each<[RateLimitFacts, string]>([
+  [{ limit: 60n, remaining: 57n, resetInSeconds: 42 }, 'Rate limit: 57 of 60 left, resets in 42 s'],
+  [{ limit: 1000n, remaining: 0n, resetInSeconds: 33_120 }, 'Rate limit: 0 of 1000 left, resets in 9 h 12 min'],
+  [{ limit: 60n, remaining: 57n }, 'Rate limit: 57 of 60 left'],
+  [{ remaining: 57n, resetInSeconds: 0 }, 'Rate limit: 57 left, resets now'],
+  [{ limit: 60n, remaining: 59n, resetInSeconds: 60 }, 'Rate limit: 59 of 60 left, resets in 60 s'],
+  [{ limit: 60n, resetInSeconds: 200 }, 'Rate limit: 60 requests, resets in 3 min 20 s'],
+  [{ resetInSeconds: 1 }, 'Rate limit: resets in 1 s'],
+  [{}, 'Rate limit: unknown'],
+])('rateLimitLine: %o', (facts, line) => expect(rateLimitLine(facts)).toBe(line));
 
 describe('errors', () => {
   const service = { code: 'NO_SUCH_PET', message: 'No pet\x1b[2J 7', status: 404 };
@@ -128,9 +126,3 @@ test('paint without colour gives the text as it is', async () => {
   expect(await createPaint(false)).toBe(plainPaint);
   expect(plainPaint.bold('x')).toBe('x');
 });
-
-test.each([
-  ['auto', true],
-  ['', false],
-  ['Always', false],
-])('isColorChoice(%j): %s', (text, expected) => expect(isColorChoice(text)).toBe(expected));

@@ -92,10 +92,8 @@ describe('the line', () => {
   });
 });
 
-describe('the sentence', () => {
-  test.each<[Partial<ProgressFacts>, string]>([
-    [{}, '512 of 1,200 done, 2 failed, about 1 min 10 s left.'],
-    [{ failed: 0, left: undefined }, '512 of 1,200 done.'],
-    [{ done: 1200, failed: 0, left: 0 }, '1,200 of 1,200 done.'],
-  ])('%j: %s', (changes, text) => expect(progressSentence({ ...half, ...changes })).toBe(text));
-});
+test.each<[Partial<ProgressFacts>, string]>([
+  [{}, '512 of 1,200 done, 2 failed, about 1 min 10 s left.'],
+  [{ failed: 0, left: undefined }, '512 of 1,200 done.'],
+  [{ done: 1200, failed: 0, left: 0 }, '1,200 of 1,200 done.'],
+])('the sentence: %j: %s', (changes, text) => expect(progressSentence({ ...half, ...changes })).toBe(text));

@@ -12,29 +12,27 @@ const facts = (changes: Partial<EstimateFacts>): EstimateFacts => ({
 });
 const day = (left: number, kept: number, waiting: number) => ({ left, kept, waiting, resetAt: midnight });
 
-describe('what a run takes', () => {
-  test.each<[number, Partial<EstimateFacts>, string]>([
-    [1, {}, '1 change, 2 requests: no wait for the rate limit'],
-    [5, { perMinute: 60, day: day(940, 20, 0) }, '5 changes, 6 requests: no wait for the rate limit'],
-    [1200, { seconds: 1180, perMinute: 60 }, '1,200 changes, 1,201 requests: about 20 min at 60 a minute'],
-    [1200, { working: 19 }, '1,200 changes, 1,201 requests: no wait for the rate limit, about 19 s'],
-    [3, { working: 0.4 }, '3 changes, 4 requests: no wait for the rate limit'],
-    [1200, { seconds: 12 }, '1,200 changes, 1,201 requests: about 12 s'],
-    [1200, { seconds: 12, working: 19 }, '1,200 changes, 1,201 requests: about 19 s'],
-    [5, { seconds: Number.POSITIVE_INFINITY, perMinute: 0 }, '5 changes, 6 requests: the rate limit allows none'],
-    [
-      1200,
-      { seconds: 43_180, perMinute: 1000, day: day(940, 20, 280) },
-      "1,200 changes, 1,201 requests: about 12 h at 1,000 a minute; the day's quota has 940 left (20 kept for other commands), so 280 changes have to wait until 19:00",
-    ],
-    [
-      1,
-      { seconds: 43_180, day: day(0, 0, 1) },
-      "1 change, 2 requests: about 12 h; the day's quota has 0 left, so 1 change has to wait until 19:00",
-    ],
-  ])('%i changes, %j', (changes, estimate, text) => {
-    expect(estimateText(changes, facts(estimate), now)).toBe(text);
-  });
+test.each<[number, Partial<EstimateFacts>, string]>([
+  [1, {}, '1 change, 2 requests: no wait for the rate limit'],
+  [5, { perMinute: 60, day: day(940, 20, 0) }, '5 changes, 6 requests: no wait for the rate limit'],
+  [1200, { seconds: 1180, perMinute: 60 }, '1,200 changes, 1,201 requests: about 20 min at 60 a minute'],
+  [1200, { working: 19 }, '1,200 changes, 1,201 requests: no wait for the rate limit, about 19 s'],
+  [3, { working: 0.4 }, '3 changes, 4 requests: no wait for the rate limit'],
+  [1200, { seconds: 12 }, '1,200 changes, 1,201 requests: about 12 s'],
+  [1200, { seconds: 12, working: 19 }, '1,200 changes, 1,201 requests: about 19 s'],
+  [5, { seconds: Number.POSITIVE_INFINITY, perMinute: 0 }, '5 changes, 6 requests: the rate limit allows none'],
+  [
+    1200,
+    { seconds: 43_180, perMinute: 1000, day: day(940, 20, 280) },
+    "1,200 changes, 1,201 requests: about 12 h at 1,000 a minute; the day's quota has 940 left (20 kept for other commands), so 280 changes have to wait until 19:00",
+  ],
+  [
+    1,
+    { seconds: 43_180, day: day(0, 0, 1) },
+    "1 change, 2 requests: about 12 h; the day's quota has 0 left, so 1 change has to wait until 19:00",
+  ],
+])('what a run takes: %i changes, %j', (changes, estimate, text) => {
+  expect(estimateText(changes, facts(estimate), now)).toBe(text);
 });
 
 describe('a rough duration', () => {

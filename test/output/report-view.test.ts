@@ -1,10 +1,8 @@
-import { parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
-import { type BulkReport, type BulkRow, rowResults } from '../../src/inventory/change.ts';
+import type { BulkReport } from '../../src/inventory/change.ts';
 import { bulkReportView, reportSummary } from '../../src/output/report-view.ts';
-import fc from '../support/seeded-fast-check.ts';
 import { bulkRow } from './bulk-rows.ts';
-import { render, renderPieces, visible } from './render.ts';
+import { render, visible } from './render.ts';
 
 const refused = { code: 'INVALID_QUANTITY', message: 'too many, by "far"', status: 400 };
 const rows = [
@@ -103,61 +101,7 @@ describe('the report', () => {
       "
     `);
   });
-
-  it('is written piece by piece, whole lines each', async () => {
-    const many = Array.from({ length: 20_000 }, (_, index) => bulkRow(BigInt(index), 1, 2, { result: 'applied' }));
-    const view = bulkReportView({ ...report, rows: many });
-    const pieces = await renderPieces('json', view);
-    expect(pieces.length).toBeGreaterThan(10);
-    expect(pieces.every((piece) => piece.length < 140_000 && piece.endsWith('\n'))).toBe(true);
-    expect(JSON.parse(pieces.join('')).rows).toHaveLength(20_000);
-    expect(await renderPieces('json', view), 'a second time').toEqual(pieces);
-  });
-
-  it('reads back equal, by lossless-json', async () => {
-    const errors = fc.record({
-      code: fc.string(),
-      message: fc.string(),
-      status: fc.option(fc.nat(), { nil: undefined }),
-    });
-    const quantities = fc.option(
-      fc.maxSafeInteger().map((value) => value + 0),
-      { nil: undefined },
-    );
-    const row = fc.record({
-      line: fc.nat(),
-      petId: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-      before: quantities,
-      after: quantities,
-      result: fc.constantFrom(...rowResults),
-      quantity: quantities,
-      error: fc.option(errors, { nil: undefined }),
-      reason: fc.constant(undefined),
-      ref: fc.constant(undefined),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (some) => {
-        const text = await render('json', bulkReportView({ ...report, rows: some }));
-        const read = parse(text, null, BigInt) as { rows: unknown[] };
-        expect(read.rows).toEqual(some.map(expected));
-        const lines = (await render('ndjson', bulkReportView({ ...report, rows: some }))).split('\n').slice(0, -1);
-        const { run } = report;
-        const withRun = (read.rows as object[]).map((one) => ({ run, ...one }));
-        expect(lines.map((line) => parse(line, null, BigInt))).toEqual(withRun);
-      }),
-    );
-  });
 });
-
-function expected({ line, petId, before, after, result, quantity, error }: BulkRow): object {
-  const big = (value: number | undefined) => (value === undefined ? null : BigInt(value));
-  const shown = result === 'notEdited' ? 'unchanged' : result;
-  const plain = { line: BigInt(line), petId, before: big(before), after: big(after), result: shown };
-  const row = quantity === undefined ? plain : { ...plain, quantity: BigInt(quantity) };
-  if (error === undefined) return row;
-  const { code, message, status } = error;
-  return { ...row, error: status === undefined ? { code, message } : { code, message, status: BigInt(status) } };
-}
 
 describe('the summary', () => {
   it('counts what there is', () => {

@@ -15,15 +15,6 @@ async function ask(service: TestService, method: string, path: string, body?: un
   return { status: response.status, json: await response.json() };
 }
 
-test('there is no administration port unless it is asked for', async () => {
-  expect((await start()).adminUrl).toBeNull();
-});
-
-test('GET /health', async () => {
-  const service = await start({ adminPort: 0 });
-  expect(await ask(service, 'GET', '/health')).toEqual({ status: 200, json: { status: 'ok' } });
-});
-
 test('GET /journal has the requests seen, in order, without queries and keys as the log does', async () => {
   const service = await start({ adminPort: 0 });
   await service.get('/inventory?api_key=secret');

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { generateKey } from '../../src/service/index.ts';
-import { NOON, outcome, rate, start } from './support.ts';
+import { NOON, outcome, rate, start, test } from './support.ts';
 
-test.each([
+test.for([
   ['bearer <key>', '200'],
   ['BEARER   <key>', '200'],
   ['Bearer <key>x', '401 invalid_api_key'],
@@ -11,8 +11,7 @@ test.each([
   ['Bearer ', '401 missing_api_key'],
   ['<key>', '401 missing_api_key'],
   ['Basic <key>', '401 missing_api_key'],
-])('Authorization: %s gives %s', async (authorization, expected) => {
-  const service = await start();
+] as const)('Authorization: %s gives %s', async ([authorization, expected], { service }) => {
   const headers = { Authorization: authorization.replaceAll('<key>', service.key) };
   expect(outcome(await service.get('/inventory', { key: null, headers }))).toBe(expected);
 });

@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
+import fc from '../support/seeded-fast-check.ts';
 import { CASES } from './conformance-cases.ts';
 import { useContract } from './contract.ts';
-import { type Answer, outcome, rate, start, temporaryFile } from './support.ts';
+import { type Answer, outcome, rate, start, temporaryFile, test } from './support.ts';
 
 const { DatabaseSync } = sqlite();
 
@@ -97,8 +98,7 @@ test('quantity bounds: none by default, inclusive when given', async () => {
   expect([await set(-1), await set(0), await set(10), await set(11)]).toEqual([refused, '200', '200', refused]);
 });
 
-test('413 beyond 16 KiB, said before it is read or found out while reading', async () => {
-  const service = await start();
+test('413 beyond 16 KiB, said before it is read or found out while reading', async ({ service }) => {
   for (const headers of [{}, { 'Transfer-Encoding': 'chunked' }]) {
     const set = async (bytes: number) => {
       return outcome(await service.patch('/inventory/1', '{"quantity":5}'.padEnd(bytes), { headers }));
@@ -111,4 +111,71 @@ test('413 beyond 16 KiB, said before it is read or found out while reading', asy
 test.each(['application/json; charset=utf-8', 'Application/JSON'])('the type %s is JSON', async (type) => {
   const headers = { 'Content-Type': type };
   expect(outcome(await (await start()).patch('/inventory/%31', '{"quantity":5}', { headers }))).toBe('200');
+});
+
+test('the absolute form of a request target is understood', async ({ service }) => {
+  const answer = await service.raw(
+    `GET http://pets.example/v1/inventory HTTP/1.1\r\nHost: pets.example\r\nAuthorization: Bearer ${service.key}\r\nConnection: close\r\n\r\n`,
+  );
+  expect(answer).toMatch(/^HTTP\/1.1 200 OK/);
+});
+
+test('HEAD has the status and headers of GET and no body, and is charged', async ({ service }) => {
+  const get = await service.get('/inventory');
+  const head = await service.call('HEAD', '/inventory');
+  expect([head.status, head.text]).toEqual([200, '']);
+  expect(head.headers['content-length']).toBe(get.headers['content-length']);
+  expect(rate(head)).toMatch(/^1000\/998\//);
+});
+
+test('HEAD of a list of several pages leaves no snapshot behind', async () => {
+  const file = temporaryFile();
+  const service = await start({ file, pets: 2_500 });
+  for (let time = 0; time < 5; time++) expect((await service.call('HEAD', '/inventory')).status).toBe(200);
+  const database = new DatabaseSync(file);
+  expect(database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()).toMatchObject({ busy: 0 });
+  database.close();
+});
+
+test('GET /pets/{petId} is deprecated on a 429 and an injected 503 too, and no other operation is', async () => {
+  const service = await start({ limits: { minute: 2, day: 9 }, faults: ['GET /pets/*:status=503'] });
+  const answers = [await service.get('/pets/1'), await service.get('/inventory'), await service.get('/pets/1')];
+  expect(answers.map(outcome)).toEqual(['503 injected_fault', '200', '429 rate_limited']);
+  expect(answers.map(({ headers }) => headers.sunset !== undefined)).toEqual([true, false, true]);
+});
+
+const segment = fc.oneof(
+  fc.constantFrom('inventory', 'pets', 'store', 'orders', '', '.', '..', '%2F', '%00', '%zz', 'v1', '1', '-1'),
+  fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map(String),
+  fc.string({ unit: fc.constantFrom(...'abc019._~!$&()*+,;=:@%-') }),
+);
+const path = fc.array(segment, { maxLength: 4 }).map((segments) => `/${segments.join('/')}`);
+const target = fc.oneof(path, fc.constantFrom('/inventory', '/inventory/1', '/pets/1', '/store/orders'));
+const body = fc.oneof(
+  fc.uint8Array({ maxLength: 200 }),
+  fc.json().map((text) => Buffer.from(text)),
+  fc.jsonValue().map((value) => Buffer.from(`{"quantity":${JSON.stringify(value)}}`)),
+);
+const request = fc.record({
+  method: fc.constantFrom('GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'DELETE', 'PROPFIND'),
+  target,
+  body,
+  type: fc.constantFrom('application/json', 'application/json;charset=utf-8', 'text/plain', ';', ''),
+});
+
+test('whatever is asked is answered, with the headers of all, and never with a failure of the service', async () => {
+  const service = await start({ file: temporaryFile(), limits: { minute: 10n ** 9n, day: 10n ** 9n } });
+  const property = fc.asyncProperty(request, async ({ method, target: asked, body: bytes, type }) => {
+    const hasBody = method !== 'GET' && method !== 'HEAD';
+    const headers = { 'Content-Type': type, ...(hasBody ? { 'Content-Length': String(bytes.length) } : {}) };
+    const answer = await service.call(method, asked, { headers, ...(hasBody ? { body: bytes } : {}) });
+    expect(rate(answer)).toMatch(/^1000000000\/\d+\/\d+$/);
+    expect(answer.headers['x-request-id']).toBeDefined();
+    expect([200, 204, 400, 404, 405, 413, 415, 501]).toContain(answer.status);
+    const isError = answer.status >= 400 && method !== 'HEAD';
+    if (isError)
+      expect(answer.json).toEqual({ code: expect.any(String), message: expect.any(String), status: answer.status });
+  });
+  await fc.assert(property, { numRuns: 100 });
+  expect((await service.get('/inventory')).json).toHaveLength(24);
 });

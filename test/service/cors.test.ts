@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { type Answer, outcome, rate, start } from './support.ts';
+import { expect } from 'vitest';
+import { type Answer, outcome, rate, start, test } from './support.ts';
 
 const SHOP = 'https://shop.example';
 const ASK = {
@@ -12,8 +12,9 @@ function cors({ headers }: Answer) {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => /^(access-control-|vary)/.test(name)));
 }
 
-test('without --cors no answer has a CORS header, and a preflight needs a key like any OPTIONS', async () => {
-  const service = await start();
+test('without --cors no answer has a CORS header, and a preflight needs a key like any OPTIONS', async ({
+  service,
+}) => {
   const answer = await service.call('OPTIONS', '/inventory/1', { key: null, headers: ASK });
   expect([outcome(answer), cors(answer)]).toEqual(['401 missing_api_key', {}]);
   expect(cors(await service.get('/inventory', { headers: { Origin: SHOP } }))).toEqual({});

@@ -1,17 +1,10 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { FaultSpecError, generateKey, inspectDatabase } from '../../src/service/index.ts';
-import { outcomes, rate, start, temporaryFile } from './support.ts';
-
-test('url, key and administration address are told', async () => {
-  const service = await start({ adminPort: 0 });
-  expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
-  expect(service.adminUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  expect(service.key).toMatch(/^psk_\w{36}$/);
-});
+import { outcome, outcomes, rate, start, temporaryFile, test } from './support.ts';
 
 test('the IPv6 loopback address can be listened at', async () => {
   const service = await start({ host: '::1' });
@@ -93,8 +86,7 @@ test('a port in use is an error, and the service can start elsewhere', async () 
   expect(await outcomes(await start({ file }), 1)).toEqual(['200']);
 });
 
-test('closing ends idle connections at once, whether they have sent a request or not', async () => {
-  const service = await start();
+test('closing ends idle connections at once, whether they have sent a request or not', async ({ service }) => {
   const port = Number(new URL(service.url).port);
   const silent = connect(port, '127.0.0.1');
   const idle = connect(port, '127.0.0.1');
@@ -121,8 +113,29 @@ test('closing lets what is in flight be answered', async () => {
   await expect(service.get('/inventory')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-test('closing twice is closing once', async () => {
-  const service = await start();
+test('closing twice is closing once', async ({ service }) => {
   await Promise.all([service.close(), service.close()]);
   await service.close();
+});
+
+const SET = '{"quantity":4711}';
+
+test('a database file that is deleted is noticed: 503 for reads and writes, never 200', async () => {
+  const file = temporaryFile();
+  const service = await start({ file });
+  expect(outcome(await service.get('/inventory'))).toBe('200');
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  expect(outcome(await service.get('/inventory'))).toBe('503 storage_unavailable');
+  expect(outcome(await service.patch('/inventory/1', SET))).toBe('503 storage_unavailable');
+});
+
+test('so is one that is replaced by a copy; with the file back in its place it goes on', async () => {
+  const file = temporaryFile();
+  const service = await start({ file });
+  copyFileSync(file, `${file}.copy`);
+  renameSync(file, `${file}.aside`);
+  renameSync(`${file}.copy`, file);
+  expect(outcome(await service.patch('/inventory/1', SET))).toBe('503 storage_unavailable');
+  renameSync(`${file}.aside`, file);
+  expect(outcome(await service.patch('/inventory/1', SET))).toBe('200');
 });

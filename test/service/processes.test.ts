@@ -10,20 +10,6 @@ async function statusOf(url: string, key: string): Promise<number> {
   return response.status;
 }
 
-test('two services on one file admit exactly the limit together, and know of each other’s updates', async () => {
-  const options = {
-    file: temporaryFile(),
-    key: generateKey(),
-    limits: { minute: 21, day: 1000 },
-    clock: new TestClock(),
-  };
-  const [one, other] = await Promise.all([start(options), start(options)]);
-  await one.patch('/inventory/1', '{"quantity":4711}');
-  expect((await other.get('/inventory')).text).toContain('"quantity":4711');
-  const seen = await Promise.all([one, other, one, other].map((service) => outcomes(service, 10)));
-  expect(seen.flat().filter((outcome) => outcome === '200')).toHaveLength(19);
-});
-
 test('strikes and bans are counted over all services on a file', async () => {
   const options = { file: temporaryFile(), key: generateKey(), limits: { minute: 1, day: 9 }, clock: new TestClock() };
   const [one, other] = await Promise.all([start(options), start(options)]);

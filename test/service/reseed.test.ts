@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/service/index.ts';
@@ -57,13 +56,4 @@ test('it does not wait for whoever is reading, who goes on with the stock of bef
   for await (const page of slow) pages.push(page);
   expect(JSON.parse(`[${pages.join(',')}]`)).toHaveLength(5_000);
   for await (const page of store.inventory()) expect(JSON.parse(`[${page}]`)).toHaveLength(10);
-});
-
-test('a file that is no database is left as it is', async () => {
-  const file = temporaryFile('notes.txt');
-  writeFileSync(file, 'Feed the cats. '.repeat(100));
-  await expect(reseedDatabase(file)).rejects.toMatchObject({
-    name: 'StorageError',
-    kind: expect.stringMatching(/^(damaged|unusable)$/),
-  });
 });

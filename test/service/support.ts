@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, test as plain } from 'vitest';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
 
 /** Noon, at the very start of a minute. */
@@ -71,6 +71,9 @@ export async function start(options: Partial<Omit<ServiceOptions, 'clock'>> & { 
   };
   return testService;
 }
+
+/** A test that is given a service as `start()` starts it. */
+export const test = plain.extend('service', () => start());
 
 /** A path in a new folder, which is removed when the test is over. */
 export function temporaryFile(name = 'sandbox.db'): string {

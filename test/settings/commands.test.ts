@@ -57,11 +57,7 @@ describe('config set-key', () => {
   });
 
   test.each([
-    ['nothing', ''],
-    ['white space', ' \n'],
     ['two lines', `${secret}\n${secret}\n`],
-    ['a header', `Bearer ${secret}`],
-    ['UTF-16', Buffer.from(secret, 'utf16le')],
     ['a whole file', `${secret}`.repeat(10_000)],
   ])('refuses %s', async (_name, stdin) => {
     const folder = tempFolder();
@@ -198,11 +194,6 @@ describe('config get', () => {
     expect(await runConfig(['config', 'get', name, ...args], { folder })).toMatchObject({ code: 0, stdout });
   });
 
-  test('what is not set prints nothing, and is exit 1', async () => {
-    const outcome = await runConfig(['config', 'get', 'url.staging'], { folder: tempFolder() });
-    expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('url.staging is not set') });
-  });
-
   test.each(['keys.staging', 'toString', 'url.sandbox'])('%s is unknown', async (name) => {
     expect(await runConfig(['config', 'get', name], { folder: tempFolder() })).toMatchObject({ code: 2, stdout: '' });
   });
@@ -234,38 +225,36 @@ describe('config unset', () => {
   });
 });
 
-describe('config list', () => {
-  test('shows every name; keys masked; what is hidden on stderr', async () => {
-    const folder = tempFolder();
-    await setSetting({ folder, store: undefined }, 'low-stock', 3);
-    await setKey({ folder, store: undefined, environment: 'staging' }, secret);
-    const env = { PETSTOCK_API_KEY_STAGING: 'psk_0therWXYZ', PETSTOCK_URL_PRODUCTION: 'http://me:s3cret@x/v1' };
-    const outcome = await runConfig(['config', 'list', '--json'], { folder, env });
-    expect(JSON.parse(outcome.stdout)).toEqual([
-      { name: 'default-env', value: 'staging', source: 'default' },
-      { name: 'default-store', value: null, source: 'not set' },
-      { name: 'confirm', value: 'bulk', source: 'default' },
-      { name: 'low-stock', value: 3, source: 'config file' },
-      { name: 'max-changes', value: null, source: 'not set' },
-      { name: 'max-zero', value: null, source: 'not set' },
-      { name: 'read-first', value: 'terminal', source: 'default' },
-      { name: 'codes', value: null, source: 'not set' },
-      { name: 'ca-file', value: null, source: 'not set' },
-      { name: 'state-url', value: null, source: 'not set' },
-      { name: 'state-patience', value: 60, source: 'default' },
-      { name: 'keep-history', value: null, source: 'not set' },
-      { name: 'output', value: null, source: 'not set' },
-      { name: 'url.staging', value: null, source: 'not set' },
-      { name: 'url.production', value: null, source: 'cannot be used' },
-      { name: 'key.staging', value: '…WXYZ', source: 'PETSTOCK_API_KEY_STAGING' },
-      { name: 'key.production', value: null, source: 'not set' },
-    ]);
-    expect(outcome.stderr).toContain(
-      'Warning: PETSTOCK_API_KEY_STAGING is set, so the stored key of staging is not used\n',
-    );
-    expect(outcome.stderr).toContain('Warning: PETSTOCK_URL_PRODUCTION cannot be used');
-    expect(outcome.stdout + outcome.stderr).not.toMatch(/s3cret|0ther/);
-  });
+test('config list shows every name; keys masked; what is hidden on stderr', async () => {
+  const folder = tempFolder();
+  await setSetting({ folder, store: undefined }, 'low-stock', 3);
+  await setKey({ folder, store: undefined, environment: 'staging' }, secret);
+  const env = { PETSTOCK_API_KEY_STAGING: 'psk_0therWXYZ', PETSTOCK_URL_PRODUCTION: 'http://me:s3cret@x/v1' };
+  const outcome = await runConfig(['config', 'list', '--json'], { folder, env });
+  expect(JSON.parse(outcome.stdout)).toEqual([
+    { name: 'default-env', value: 'staging', source: 'default' },
+    { name: 'default-store', value: null, source: 'not set' },
+    { name: 'confirm', value: 'bulk', source: 'default' },
+    { name: 'low-stock', value: 3, source: 'config file' },
+    { name: 'max-changes', value: null, source: 'not set' },
+    { name: 'max-zero', value: null, source: 'not set' },
+    { name: 'read-first', value: 'terminal', source: 'default' },
+    { name: 'codes', value: null, source: 'not set' },
+    { name: 'ca-file', value: null, source: 'not set' },
+    { name: 'state-url', value: null, source: 'not set' },
+    { name: 'state-patience', value: 60, source: 'default' },
+    { name: 'keep-history', value: null, source: 'not set' },
+    { name: 'output', value: null, source: 'not set' },
+    { name: 'url.staging', value: null, source: 'not set' },
+    { name: 'url.production', value: null, source: 'cannot be used' },
+    { name: 'key.staging', value: '…WXYZ', source: 'PETSTOCK_API_KEY_STAGING' },
+    { name: 'key.production', value: null, source: 'not set' },
+  ]);
+  expect(outcome.stderr).toContain(
+    'Warning: PETSTOCK_API_KEY_STAGING is set, so the stored key of staging is not used\n',
+  );
+  expect(outcome.stderr).toContain('Warning: PETSTOCK_URL_PRODUCTION cannot be used');
+  expect(outcome.stdout + outcome.stderr).not.toMatch(/s3cret|0ther/);
 });
 
 test('config path names the file, which need not exist', async () => {

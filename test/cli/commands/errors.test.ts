@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { type ExitCodeName, exitCodes } from '../../../src/shared/errors.ts';
 import { answering } from '../../support/answering.ts';
-import { errorJson } from '../../support/error-json.ts';
-import { sent } from '../../support/requests.ts';
 import { answers } from '../../support/scripted-actions.ts';
 import { scriptedService } from '../../support/scripted-service.ts';
-import { openShop, test } from '../../support/shop.ts';
+import { errorJson, openShop, sent, test } from '../../support/shop.ts';
 
 describe('with --json an error is all that stderr has', () => {
   test.each([
@@ -126,33 +124,6 @@ test('at a terminal all attempts without a connection change one line, which is 
   expect(rest.join('\n')).not.toContain('trying again');
 });
 
-describe('status', () => {
-  test.for(['<html>Log in</html>', '[{"petId":"one"}]', ''])('is not content with %j', async (body, { shop }) => {
-    const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
-    const { code, stdout } = await shop.run('status -o tsv', { env });
-    expect(code).toBe(1);
-    expect(stdout).toContain('reachable\tno\t');
-    expect(stdout).toContain('key accepted\tnot known\t');
-  });
-
-  test('with --json is an error alone where it fails', async ({ shop }) => {
-    const { code, stdout, stderr } = await shop.run('status --json', {
-      env: { PETSTOCK_API_KEY_STAGING: 'psk_wrong1' },
-    });
-    expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
-    expect(errorJson(stderr).error).toMatchObject({ status: 401, exitCode: 4 });
-  });
-});
-
-test('after a PATCH whose answer makes no sense it is not known what happened', async ({ shop }) => {
-  const { code, stderr } = await shop.run('inventory set 4 1', {
-    env: { PETSTOCK_URL_STAGING: await answering(200, '') },
-  });
-  expect(code).toBe(8);
-  expect(stderr).toContain('It is not known whether the stock of pet 4 was set to 1: ');
-  expect(stderr).toMatch(/\nHint: petstock inventory apply --resume \S+ --env staging\n/);
-});
-
 test.for([
   ['list', 'petstock inventory list'],
   ['ls', 'petstock inventory list'],
@@ -201,10 +172,6 @@ test.for([
   const { code, stderr, requests } = await shop.run(command, { stdin: 'petId,quantity\n4,5\n' });
   expect({ code, requests }).toEqual({ code: 2, requests: [] });
   expect(stderr).toMatch(/name.* is empty\.\n/);
-});
-
-test('--summary takes no option that it would ignore', async ({ shop }) => {
-  expect(await shop.run('inventory list --summary --limit 2')).toMatchObject({ code: 2, requests: [] });
 });
 
 test('a refused key argument points to the same environment', async ({ shop }) => {

@@ -1,5 +1,9 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'vitest';
+import { exactJson, withStringIds } from '../../../src/output/exact-json.ts';
 import { recordRun } from '../../support/recorded-runs.ts';
+import fc from '../../support/seeded-fast-check.ts';
 import { test } from '../../support/shop.ts';
 
 const rows = Array.from({ length: 25 }, (_, index) => {
@@ -56,3 +60,67 @@ test('CSV keeps a spreadsheet from running a reason; --raw has it as it is', asy
   expect(await shown('--raw')).toBe('reason\n"=HYPERLINK(""http://x"")"\n');
   expect((await shop.run('history export -o csv')).stdout).toContain(`,"'=HYPERLINK(""http://x"")",`);
 });
+
+const largest = '9223372036854775807';
+
+test.for([
+  ['inventory list --pet 4,9223372036854775807 --json', `[\n{"petId":"4",$4},\n{"petId":"${largest}",$0}\n]\n`],
+  ['inventory list --pet 9223372036854775807 -o ndjson', `{"petId":"${largest}",$0}\n`],
+  ['inventory list --pet 4 -o ndjson --fields quantity,petId', '{"quantity":39,"petId":"4"}\n'],
+  ['inventory list --pet 4 -o ndjson --fields petId', '{"petId":"4"}\n'],
+  ['inventory list --pet 4 -o ndjson --fields status,quantity', '{"status":"available","quantity":39}\n'],
+  ['inventory get 4 --json', '{"petId":"4",$4}\n'],
+  ['inventory get 4 4 -o ndjson', '{"petId":"4",$4}\n{"petId":"4",$4}\n'],
+  ['inventory set 4 39 --json', '{"petId":"4",$4,"run":"$run"}\n'],
+  ['inventory adjust 4 0 --json', '{"petId":"4",$4,"before":39,"run":"$run"}\n'],
+  ['inventory list --pet 4 -o csv --no-header', '4,39,available\n'],
+] as const)('%s --string-ids', async ([command, expected], { shop }) => {
+  const text = expected
+    .replaceAll('$4', '"quantity":39,"status":"available"')
+    .replaceAll('$0', '"quantity":0,"status":"available"');
+  const { code, stdout } = await shop.run(`${command} --string-ids`);
+  expect([code, stdout.replace(/\d{8}T\d{6}Z-\w{4}/, '$run')]).toEqual([0, text]);
+});
+
+test('reports and the history have them too', async ({ shop }) => {
+  const report = await shop.run(`inventory set 4=12 ${largest}=9 --yes --json --string-ids`);
+  expect(idsIn(report.stdout)).toEqual(['"4"', `"${largest}"`]);
+  for (const command of ['history list --json', 'history list -o ndjson']) {
+    expect((await shop.run(`${command} --string-ids`)).stdout).toContain(`"pets":["4","${largest}"]`);
+  }
+  const [run] = JSON.parse((await shop.run('history list --json')).stdout) as { run: string }[];
+  for (const command of [`history show ${run?.run} --json`, 'history export']) {
+    expect(idsIn((await shop.run(`${command} --string-ids`)).stdout)).toEqual(['"4"', `"${largest}"`]);
+    expect(idsIn((await shop.run(command)).stdout)).toEqual(['4', largest]);
+  }
+});
+
+test('apply reads both', async ({ shop }) => {
+  const file = join(shop.folders.config, '..', 'stock.json');
+  await writeFile(file, `[{"petId":"${largest}","quantity":3},{"petId":4,"quantity":5}]`);
+  expect(await shop.run(`inventory apply ${file} --yes`)).toMatchObject({ code: 0 });
+  expect((await shop.run(`inventory get ${largest} 4`)).stdout).toBe(`${largest}\t3\tavailable\n4\t5\tavailable\n`);
+});
+
+test('only the ids change, whatever the value', () => {
+  const value = fc.letrec((tie) => ({
+    any: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom(null, true, 'text', 7, 7n),
+      fc.array(tie('any')),
+      fc.dictionary(fc.constantFrom('petId', 'pets', 'units', 'rows'), tie('any')),
+    ),
+  })).any;
+  fc.assert(
+    fc.property(value, (given) => {
+      const unquoted = (text: string) => text.replaceAll('"7"', '7');
+      expect(unquoted(exactJson(withStringIds(given)))).toBe(exactJson(given));
+      expect(exactJson(withStringIds(given))).not.toMatch(/"petId":-?\d|"pets":\[-?\d/);
+      expect(exactJson(withStringIds({ units: 7n, pets: 7n }))).toBe('{"units":7,"pets":7}');
+    }),
+  );
+});
+
+function idsIn(text: string): string[] {
+  return [...text.matchAll(/"petId":("?\d+"?)/g)].map(([, id = '']) => id);
+}

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { parse } from 'lossless-json';
 import { describe, expect } from 'vitest';
 import { loadEngine } from '../../../src/state/sqlite/engine.ts';
-import { changeFile } from '../../support/changes.ts';
 import { recordRun, useState } from '../../support/recorded-runs.ts';
 import fc from '../../support/seeded-fast-check.ts';
-import { openShop, type Shop, test } from '../../support/shop.ts';
+import { changeFile, openShop, type Shop, test } from '../../support/shop.ts';
 
 interface ListedRun {
   readonly run: string;

@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
-import { sent } from '../../support/requests.ts';
-import { openShop, test } from '../../support/shop.ts';
+import { openShop, sent, test } from '../../support/shop.ts';
 
 const twoAMinute = { limits: { minute: 2, day: 1000 } };
 const gated = (seconds: string, status = 429) => ({

@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
 import { visibleWidth } from '../../../src/output/text-width.ts';
 import { InterruptedError } from '../../../src/shared/errors.ts';
-import { changeFile } from '../../support/changes.ts';
 import { scriptedService } from '../../support/scripted-service.ts';
-import { openShop, type Shop, test } from '../../support/shop.ts';
+import { changeFile, openShop, type Shop, test } from '../../support/shop.ts';
 
 const options = { terminal: 40, env: { NO_COLOR: '1' } };
 

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { sent } from '../../support/requests.ts';
-import { test } from '../../support/shop.ts';
+import { sent, test } from '../../support/shop.ts';
 
 test('pets get prints what comes, and says that it is deprecated and until when', async ({ shop }) => {
   const result = await shop.run('pets get 9007199254740993 --json');

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../support/capabilities.ts';
-import { changeFile } from '../../support/changes.ts';
 import { temporaryDatabase } from '../../support/postgres.ts';
 import { folderOf, get, type ServeLine, served } from '../../support/served-shop.ts';
-import { openShop, test } from '../../support/shop.ts';
+import { changeFile, openShop, test } from '../../support/shop.ts';
 
 const certificates = join(import.meta.dirname, '../../support/certificates');
 const given = 'a-constant-key-of-ours';

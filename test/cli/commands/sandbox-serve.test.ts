@@ -51,14 +51,6 @@ describe('sandbox serve', () => {
     expect(items).toHaveLength(6);
   });
 
-  test('limits of its own', async ({ shop }) => {
-    let stderr = '';
-    await served(shop, '--file :memory: --limit-minute 7 --limit-day 100', async (line) => {
-      stderr = (await shop.run('inventory get 1', { env: envOf(line) })).stderr;
-    });
-    expect(stderr).toContain('Rate limit: 6 of 7 left');
-  });
-
   test.for([
     '--port http',
     '--port 65536',
@@ -227,13 +219,10 @@ test('a reset replaces a file that is no database at all', async ({ shop }) => {
   expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
 });
 
-test.for([
-  ['sandbox export --file notes.csv', 'a text file', 'Feed the cats. '.repeat(100)],
-  ['sandbox keys list --file notes.csv', 'a text file', 'Feed the cats. '.repeat(100)],
-] as const)('%s of %s: no hint would destroy anything', async ([command, _what, text], { shop }) => {
+test.for(['export', 'keys list'])('sandbox %s of a text file: no hint would destroy it', async (command, { shop }) => {
   const file = join(shop.folders.config, '..', 'notes.csv');
-  writeFileSync(file, text);
-  const { code, stderr } = await shop.run(command.replace('notes.csv', file));
+  writeFileSync(file, 'Feed the cats. '.repeat(100));
+  const { code, stderr } = await shop.run(`sandbox ${command} --file ${file}`);
   expect([code, stderr.includes('Hint')]).toEqual([2, false]);
 });
 

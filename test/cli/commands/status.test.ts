@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { version } from '../../../src/shared/version.ts';
 import { type Answerer, answer, openServer } from '../../api/server.ts';
-import { sent } from '../../support/requests.ts';
-import { openShop, test } from '../../support/shop.ts';
+import { openShop, sent, test } from '../../support/shop.ts';
 
 test('tells environment, address, key, and that the service accepts it', async ({ shop }) => {
   const result = await shop.run('status --json');
@@ -90,11 +89,13 @@ test.for([
   ['a page of a network that wants a login', '<!doctype html><title>Log in</title>'],
   ['JSON of something else', '{"status":"ok"}'],
   ['a list of something else', '[{"name":"Rex"}]'],
+  ['nothing', ''],
 ] as const)('%s is not the service, though it answers 200', async ([_what, body], { shop }) => {
   const server = await openServer(answer(200, body));
   const result = await shop.run('status -o tsv', { env: { PETSTOCK_URL_STAGING: server.url } });
   expect(result.code).toBe(1);
   expect(result.stdout).toContain('reachable\tno\t');
+  expect(result.stdout).toContain('key accepted\tnot known\t');
 });
 
 describe('--verbose says what a report of a fault needs', () => {

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { apply, stockOf, withReport } from '../../support/changes.ts';
-import { sent } from '../../support/requests.ts';
-import { test } from '../../support/shop.ts';
+import { answers } from '../../support/scripted-actions.ts';
+import { scriptedService } from '../../support/scripted-service.ts';
+import { apply, changeFile, openShop, sent, stockOf, test, withReport } from '../../support/shop.ts';
 
 const csv = 'petId,quantity\n4,12\n5,9\n9007199254740993,3\n';
 
@@ -55,15 +55,6 @@ describe('of a single write', () => {
     expect(await shop.run(['undo', run, '--yes'])).toMatchObject({ code: 0 });
     expect((await stockOf(shop)).get('4')).toBe(39);
   });
-
-  test('is refused where the stock was not read', async ({ shop }) => {
-    await shop.run('inventory set 4 12');
-    const [{ run }] = JSON.parse((await shop.run('history list --json')).stdout);
-    const undone = await shop.run(['undo', run, '--yes']);
-    expect(undone).toMatchObject({ code: 2, requests: [] });
-    expect(undone.stderr).toContain('without reading it');
-    expect((await stockOf(shop)).get('4')).toBe(12);
-  });
 });
 
 test('tells the environment of the run before it asks anything of another', async ({ shop }) => {
@@ -84,4 +75,94 @@ test('asks first, has a dry run, and refuses another environment', async ({ shop
   expect(await shop.run(['undo', report.run, '--dry-run', '--exit-code'])).toMatchObject({ code: 3 });
   expect(await shop.run(['undo', report.run, '--yes', '--env', 'sandbox'])).toMatchObject({ code: 2 });
   expect((await stockOf(shop)).get('4')).toBe(12);
+});
+
+test('where nothing was written, or for another environment than the default, it says what fits', async ({ shop }) => {
+  expect((await apply(shop, 'petId,quantity\n4,39\n')).stderr).not.toContain('Take it back');
+  const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+  const { report, stderr } = await apply(shop, 'petId,quantity\n4,12\n', ['-e', 'production'], { env });
+  expect(stderr).toContain(`Take it back: petstock undo ${report.run.slice(-4)} --env production\n`);
+  expect((await apply(shop, 'petId,quantity\n4,13\n', ['-q'])).stderr).toBe('');
+});
+
+test('undo --last shows which run it is, and takes the latest of the environment back', async ({ shop }) => {
+  await apply(shop, 'petId,quantity\n4,12\n');
+  const { report } = await apply(shop, 'petId,quantity,reason\n5,9,fair\n6,9,fair\n');
+  const result = withReport(await shop.run('undo --last --yes --json'));
+  expect(result.code).toBe(0);
+  expect(result.stderr).toContain(`Run ${report.run}: inventory apply`);
+  expect(result.report.rows.map(({ petId }) => petId)).toEqual([5, 6]);
+  const stock = await stockOf(shop);
+  expect([stock.get('4'), stock.get('5'), stock.get('6')]).toEqual([12, 1, 14]);
+});
+
+test('undo --last passes over undos, and over runs that were taken back', async ({ shop }) => {
+  const first = await apply(shop, 'petId,quantity\n4,12\n');
+  await apply(shop, 'petId,quantity\n5,9\n');
+  await shop.run('undo --last --yes');
+  const again = await shop.run('undo --last --yes');
+  expect(again.code).toBe(0);
+  expect(again.stderr).toContain(`Run ${first.report.run}`);
+  const third = await shop.run('undo --last --yes');
+  expect(third).toMatchObject({ code: 2, requests: [] });
+  expect(third.stderr).toContain('There is nothing to take back in staging');
+});
+
+test('on a terminal the question says which run it is, with --quiet too', async ({ shop }) => {
+  const file = changeFile(shop, 'petId,quantity\n4,12\n');
+  await shop.run(['inventory', 'apply', file, '--yes']);
+  const asked: string[] = [];
+  const confirm = async (question: string) => asked.push(question) > 0;
+  await shop.run('undo --last --quiet', { terminal: 100, prompts: { confirm } });
+  expect(asked).toEqual([
+    expect.stringMatching(/^Pet 4 in staging: 12 → 39 .*, as before inventory apply, run \w{4}\. Take it back\?$/),
+  ]);
+});
+
+test('a run and --last are not both taken, nor none of them', async ({ shop }) => {
+  expect(await shop.run('undo k3x9 --last')).toMatchObject({ code: 2, requests: [] });
+  expect(await shop.run('undo')).toMatchObject({ code: 2, requests: [] });
+});
+
+/** A plain set does not read. What `undo` goes back to is what the history last knew of the pet, and nothing else. */
+async function shopWith(stdin: string) {
+  const shop = await openShop();
+  const service = await scriptedService();
+  const run = (command: string) => shop.run(command, { env: service.env, stdin });
+  return { service, run };
+}
+
+test('a row that a resumed run found as it was wanted counts', async () => {
+  const { service, run } = await shopWith('petId,quantity\n1,5\n2,6\n');
+  service.next('PATCH /inventory/1', answers(400));
+  const broken = await run('inventory apply - --yes --fail-fast --concurrency 1 --json');
+  service.sell(2, 4);
+  const resumed = await run(`inventory apply --resume ${JSON.parse(broken.stdout).run} --yes --json`);
+  expect(JSON.parse(resumed.stdout).rows[1]).toMatchObject({ petId: 2, result: 'unchanged' });
+  await run('inventory set 2 3');
+  const undone = await run('undo --last --yes --json');
+  expect(undone.code).toBe(0);
+  expect(JSON.parse(undone.stdout).rows).toMatchObject([{ petId: 2, before: 3, after: 6, result: 'applied' }]);
+  expect(service.stockOf(2)).toBe(6);
+});
+
+test('a row that a run left to another, or to a conflict, counts with the stock that it was planned on', async () => {
+  const { service, run } = await shopWith('petId,quantity,expected\n1,5,10\n2,6,11\n');
+  await run('inventory apply - --yes --json');
+  await run('inventory set 2 3');
+  expect((await run('undo --last --yes --json')).code).toBe(0);
+  expect(service.stockOf(2)).toBe(10);
+});
+
+test('a row that needed no change when the run was planned is counted and not kept, and what get shows is no history', async () => {
+  const { service, run } = await shopWith('petId,quantity\n1,5\n2,10\n');
+  await run('inventory apply - --yes');
+  await run('inventory get 2');
+  await run('inventory set 2 3');
+  const [{ run: set }] = JSON.parse((await run('history list --json')).stdout);
+  const undone = await run(`undo ${set} --yes`);
+  expect(undone).toMatchObject({ code: 2, requests: [] });
+  expect(undone.stderr).toContain('without reading it, so it is not known what it was');
+  expect(undone.stderr).toContain('--read-first');
+  expect(service.stockOf(2)).toBe(3);
 });

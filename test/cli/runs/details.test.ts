@@ -1,10 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { changeFile, stockOf } from '../../support/changes.ts';
-import { errorJson } from '../../support/error-json.ts';
-import { sent } from '../../support/requests.ts';
-import { openShop, type Shop, test } from '../../support/shop.ts';
+import { changeFile, errorJson, openShop, type Shop, sent, stockOf, test } from '../../support/shop.ts';
 
 /** Answers every question, and notes it. */
 function person(answer = true) {

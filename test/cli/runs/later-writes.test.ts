@@ -81,33 +81,14 @@ describe('a file of deltas is remembered by its content', () => {
     await all(till, `inventory apply --resume ${run} --yes`);
     expect(stock()).toEqual([15, 15, 15, 15]);
   });
-
-  test('after a finished run: off a terminal exit 2 unless --again', async () => {
-    const till = await openTill({ stock: tenEach(4) });
-    const stock = () => [1, 2, 3, 4].map((petId) => till.service.stockOf(petId));
-    await all(till, `inventory apply ${till.file('a.csv', deltas)} --yes`);
-    const again = await till.run(`inventory apply ${till.file('b.csv', deltas)} --yes`);
-    expect({ code: again.code, stock: stock() }).toEqual({ code: 2, stock: [15, 15, 15, 15] });
-    expect(again.stderr).toContain((await till.history())[0]?.run.slice(-4));
-    await all(till, `inventory apply ${till.file('b.csv', deltas)} --yes --again`);
-    expect(stock()).toEqual([20, 20, 20, 20]);
-  });
 });
 
-test('a plain set is one request, and is undone to what the history knows', async ({ till }) => {
-  await all(till, `inventory apply ${till.file('a.csv', 'petId,quantity\n1,20\n')} --yes`);
-  const sent = till.service.requests.length;
-  await all(till, 'inventory set 1 50');
-  expect(till.service.requests).toHaveLength(sent + 1);
-  await all(till, 'undo --last --yes');
-  expect(till.service.stockOf(1)).toBe(20);
-});
-
-describe('a request of a killed command that lands later', () => {
-  test.for([
-    ['adjust 1 +5', 55],
-    ['set 1 20', 20],
-  ] as const)('%s waits until it can not be on its way any more', async ([command, stock], { till }) => {
+test.for([
+  ['adjust 1 +5', 55],
+  ['set 1 20', 20],
+] as const)(
+  'a request of a killed command that lands later: %s waits until it can not be on its way any more',
+  async ([command, stock], { till }) => {
     let exchange: Exchange | undefined;
     const late: Action = (given) => {
       exchange = given;
@@ -119,8 +100,8 @@ describe('a request of a killed command that lands later', () => {
     };
     expect(await till.run(`inventory ${command}`, { clock: { ...till.clock, sleep } })).toMatchObject({ code: 0 });
     expect(till.service.stockOf(1)).toBe(stock);
-  });
-});
+  },
+);
 
 test('a row that waited for a request of a killed command is looked at again: what landed is not overwritten', async ({
   till,
@@ -193,31 +174,14 @@ test('set of a pet that a waiting apply comes to much later does not wait for it
   expect({ code: applied.code, stock: till.service.stockOf(30) }).toEqual({ code: 8, stock: 3 });
 });
 
-describe('Retry-After', () => {
-  test('of 300 years: exit 6, at most 32 days, the service asked for more; and limits clear frees the key', async ({
-    till,
-  }) => {
-    till.service.next('GET', answers(429, { 'Retry-After': '9999999999' }));
-    const refused = await till.run('inventory list --json');
-    expect(refused.code).toBe(6);
-    expect(refused.stderr).toContain('32 days');
-    const { retryAfterSeconds } = JSON.parse(refused.stderr.trim().split('\n').at(-1) ?? '').error;
-    expect(retryAfterSeconds).toBeGreaterThan(86_400);
-    expect(retryAfterSeconds).toBeLessThan(33 * 86_400);
-    expect(await till.run('inventory list')).toMatchObject({ code: 6, requests: [] });
-    await all(till, 'limits clear --yes --env staging', 'inventory list');
-    expect(till.service.requests).toHaveLength(2);
-  });
-
-  test('of a 503: nothing is sent before its time, by any command', async ({ till }) => {
-    till.service.next('GET', answers(503, { 'Retry-After': '4' }));
-    const times: number[] = [];
-    const list = () => till.run('inventory list -q', { onSent: () => times.push(till.clock.monotonic()) });
-    const first = list();
-    await till.service.untilSeen('GET', 1);
-    const results = await Promise.all([first, ...Array.from({ length: 6 }, list)]);
-    expect(results.map(({ code }) => code)).toEqual(Array(7).fill(0));
-    const [asked = 0, ...later] = times;
-    expect(later.filter((time) => time < asked + 4000)).toEqual([]);
-  });
+test('Retry-After of a 503: nothing is sent before its time, by any command', async ({ till }) => {
+  till.service.next('GET', answers(503, { 'Retry-After': '4' }));
+  const times: number[] = [];
+  const list = () => till.run('inventory list -q', { onSent: () => times.push(till.clock.monotonic()) });
+  const first = list();
+  await till.service.untilSeen('GET', 1);
+  const results = await Promise.all([first, ...Array.from({ length: 6 }, list)]);
+  expect(results.map(({ code }) => code)).toEqual(Array(7).fill(0));
+  const [asked = 0, ...later] = times;
+  expect(later.filter((time) => time < asked + 4000)).toEqual([]);
 });

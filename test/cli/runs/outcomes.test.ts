@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../src/shared/errors.ts';
 import {
-  answerForPet,
   answers,
   commitThenAnswer,
   commitThenBreakOff,
@@ -138,7 +137,6 @@ describe('only 200 with the item is taken for written, and only what was refused
     ['set 1 50', 'a 408 after the commit', commitThenAnswer(408)],
     ['adjust 1 +40', 'a 408 after the commit', commitThenAnswer(408)],
     ['adjust 1 +40', 'half an answer', commitThenBreakOff],
-    ['adjust 1 +40', 'an answer for another pet', answerForPet(2)],
   ] as const)(
     '%s: %s: the stock is read back, and nothing is sent twice',
     async ([command, _what, action], { till }) => {

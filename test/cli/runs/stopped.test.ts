@@ -2,9 +2,8 @@ import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import type { HttpResponse } from '../../../src/api/transport.ts';
-import { stockOf } from '../../support/changes.ts';
 import { commitThenHang } from '../../support/scripted-actions.ts';
-import { openShop } from '../../support/shop.ts';
+import { openShop, stockOf } from '../../support/shop.ts';
 import { killAt, test } from '../../support/till.ts';
 
 test('an increment that was lost, stopped until the same one was written by another: both count', async () => {

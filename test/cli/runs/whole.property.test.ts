@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import type { HttpResponse } from '../../../src/api/transport.ts';
-import { changeFile, stockOf } from '../../support/changes.ts';
 import type { RunResult } from '../../support/context.ts';
 import type { ListedRun, ShownRow } from '../../support/petstock.ts';
 import fc from '../../support/seeded-fast-check.ts';
-import { openShop, type Shop } from '../../support/shop.ts';
+import { changeFile, openShop, type Shop, stockOf } from '../../support/shop.ts';
 
 /** More of them with `PETSTOCK_RUNS=500`. */
 const numRuns = Number(process.env.PETSTOCK_RUNS ?? 4);

@@ -4,10 +4,9 @@ import { expect } from 'vitest';
 import { visibleWidth } from '../../../src/output/text-width.ts';
 import { loadEngine } from '../../../src/state/sqlite/engine.ts';
 import { answering } from '../../support/answering.ts';
-import { changeFile } from '../../support/changes.ts';
 import type { RunResult } from '../../support/context.ts';
 import { recordRun } from '../../support/recorded-runs.ts';
-import { openShop, type Shop, type ShopRunOptions, test } from '../../support/shop.ts';
+import { changeFile, openShop, type Shop, type ShopRunOptions, test } from '../../support/shop.ts';
 
 /** Words of a stranger, long enough to be wrapped at any width; each can be told by its `ø`. */
 const forged = Array.from({ length: 14 }, () => 'øHint: øpetstock øconfig øset-key').join(' ');

@@ -9,20 +9,13 @@ const container = pidNamespace ?? [];
 const describeContained = describe.runIf(pidNamespace !== undefined);
 
 describeContained('containers that share one state folder', () => {
-  test('16 adjusts of one pet, each in a pid namespace of its own, add up', async () => {
+  test('8 adjusts of one pet at once, each in a pid namespace of its own, add up', async () => {
     const service = await scriptedService({ stock: { 1: 0 } });
     service.always('GET', slowly(20));
     const petstock = petstockAt(service);
-    const queue = Array.from({ length: 16 }, (_, index) => index);
-    const codes: (number | null)[] = [];
-    const work = async () => {
-      while (queue.pop() !== undefined) {
-        codes.push((await petstock.run('inventory adjust 1 +1 -q', { through: container })).code);
-      }
-    };
-    await Promise.all(Array.from({ length: 8 }, work));
-    expect(codes.filter((code) => code !== 0)).toEqual([]);
-    expect(service.stockOf(1)).toBe(16);
+    const adjusts = Array.from({ length: 8 }, () => petstock.run('inventory adjust 1 +1 -q', { through: container }));
+    expect((await Promise.all(adjusts)).map(({ code }) => code)).toEqual(Array(8).fill(0));
+    expect(service.stockOf(1)).toBe(8);
   });
 
   test('a run that is going on in one can not be resumed from another', async () => {

@@ -71,32 +71,28 @@ describe('a version', () => {
   );
 });
 
-describe('a release is refused', () => {
-  test.each([
-    ['of no version', [], () => {}, 'Name one version'],
-    ['of a version that is none', ['next'], () => {}, '"next" is not a version'],
-    ['of a version that was there', ['0.1.0'], () => {}, '0.1.0 does not come after 0.1.0'],
-    ['of a tag that is there', ['0.2.0'], (run: Git) => run('tag', 'v0.2.0'), 'There is a tag v0.2.0 already'],
-    ['of a dirty tree', ['0.2.0'], (_: Git, folder: string) => put(folder, 'README.md', 'x'), 'in no commit'],
-    ['of nothing', ['0.2.0'], (run: Git, folder: string) => emptied(run, folder), 'nothing under "## Unreleased"'],
-    ['of a tag that is not there', ['0.1.0', '--tagged'], () => {}, 'has no tag v0.1.0'],
-    ['of a tag of another version', ['0.2.0', '--tagged'], () => {}, 'is 0.1.0, not 0.2.0'],
-  ])('%s, and changes nothing', { timeout: 60_000 }, (_what, args, prepare, message) => {
-    const { folder, run } = repository();
-    prepare(run, folder);
-    const before = run('for-each-ref') + run('status', '--porcelain');
-    const script = fileURLToPath(new URL('../../../.ci/release/release.ts', import.meta.url));
-    const tsx = pathToFileURL(
-      fileURLToPath(new URL('../../../node_modules/tsx/dist/loader.mjs', import.meta.url)),
-    ).href;
-    const { status, stderr, stdout } = spawnSync(process.execPath, ['--import', tsx, script, ...args, '--dry-run'], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toContain(message);
-    expect(run('for-each-ref') + run('status', '--porcelain')).toBe(before);
+test.each([
+  ['of no version', [], () => {}, 'Name one version'],
+  ['of a version that is none', ['next'], () => {}, '"next" is not a version'],
+  ['of a version that was there', ['0.1.0'], () => {}, '0.1.0 does not come after 0.1.0'],
+  ['of a tag that is there', ['0.2.0'], (run: Git) => run('tag', 'v0.2.0'), 'There is a tag v0.2.0 already'],
+  ['of a dirty tree', ['0.2.0'], (_: Git, folder: string) => put(folder, 'README.md', 'x'), 'in no commit'],
+  ['of nothing', ['0.2.0'], (run: Git, folder: string) => emptied(run, folder), 'nothing under "## Unreleased"'],
+  ['of a tag that is not there', ['0.1.0', '--tagged'], () => {}, 'has no tag v0.1.0'],
+  ['of a tag of another version', ['0.2.0', '--tagged'], () => {}, 'is 0.1.0, not 0.2.0'],
+])('a release is refused: %s, and changes nothing', { timeout: 60_000 }, (_what, args, prepare, message) => {
+  const { folder, run } = repository();
+  prepare(run, folder);
+  const before = run('for-each-ref') + run('status', '--porcelain');
+  const script = fileURLToPath(new URL('../../../.ci/release/release.ts', import.meta.url));
+  const tsx = pathToFileURL(fileURLToPath(new URL('../../../node_modules/tsx/dist/loader.mjs', import.meta.url))).href;
+  const { status, stderr, stdout } = spawnSync(process.execPath, ['--import', tsx, script, ...args, '--dry-run'], {
+    cwd: folder,
+    encoding: 'utf8',
   });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(run('for-each-ref') + run('status', '--porcelain')).toBe(before);
 });
 
 type Git = (...args: readonly string[]) => string;

@@ -1,23 +1,12 @@
 import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
-import { apply, changeFile, stockOf, withReport } from '../../../support/changes.ts';
-import { errorJson } from '../../../support/error-json.ts';
-import { sent } from '../../../support/requests.ts';
-import { openShop, temporaryFolders, test } from '../../../support/shop.ts';
+import { apply, changeFile, errorJson, openShop, sent, stockOf, test, withReport } from '../../../support/shop.ts';
 
 const petIds = Array.from({ length: 21 }, (_, index) => index + 1);
 /** Another stock for each of the first 21 pets. */
 const csv = `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 1000}`).join('\n')}\n`;
 
 describe('a row whose outcome is not known is looked at', () => {
-  test('and confirmed, where the service has carried it out', async () => {
-    const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:commit-then-drop'] });
-    const result = await apply(shop, 'petId,quantity\n4,1\n5,7\n');
-    expect(result).toMatchObject({ code: 0, report: { counts: { applied: 2 } } });
-    expect(sent(result).filter((request) => request.startsWith('PATCH'))).toHaveLength(2);
-    expect(sent(result).at(-1)).toBe('GET /v1/inventory');
-  });
-
   test.each([
     ['reset', 2],
     ['status=503', 1],
@@ -32,22 +21,6 @@ describe('a row whose outcome is not known is looked at', () => {
       ...Array(looks).fill('GET /v1/inventory'),
       'PATCH /v1/inventory/5 {"quantity":7}',
     ]);
-  });
-
-  test('and a conflict, where somebody else has changed it meanwhile', async () => {
-    const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:reset'] });
-    const elsewhere = await temporaryFolders();
-    let others = 0;
-    const result = await apply(shop, 'petId,quantity\n5,7\n', [], {
-      onSent: ({ method }) => {
-        if (method !== 'PATCH' || others > 0) return;
-        others += 1;
-        // The next request is answered after this one has been: both are in this process.
-        void shop.run('inventory set 5 55', { folders: elsewhere });
-      },
-    });
-    expect(others).toBe(1);
-    expect([0, 8]).toContain(result.code);
   });
 
   test('until the service is plainly down: then the run stops, says how to go on, and is resumed', async () => {
@@ -156,56 +129,32 @@ describe('Ctrl-C', () => {
   });
 });
 
-describe('the rate limit', () => {
-  test('is waited for through any number of minutes', async () => {
-    const shop = await openShop({ limits: { minute: 6, day: 1000 } });
-    const result = await apply(shop, csv);
-    expect(result).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
-  });
-
-  test('of the day stops the run, which goes on the next day', async () => {
-    const shop = await openShop({ limits: { minute: 1000, day: 15 } });
-    const stopped = await apply(shop, csv);
-    expect(stopped.code).toBe(8);
-    expect(stopped.report.counts.applied).toBeGreaterThan(5);
-    expect(errorJson(stopped.stderr).error.retryAfterSeconds).toBeGreaterThan(3600);
-    const again = await shop.run(['inventory', 'apply', '--resume', stopped.report.run, '--yes']);
-    expect(again).toMatchObject({ code: 6, requests: [] });
-    shop.clock.advance(24 * 3600_000);
-    const resumed = withReport(
-      await shop.run(['inventory', 'apply', '--resume', stopped.report.run, '--yes', '--json']),
-    );
-    expect(resumed).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
-  });
+test('the rate limit of the day stops the run, which goes on the next day', async () => {
+  const shop = await openShop({ limits: { minute: 1000, day: 15 } });
+  const stopped = await apply(shop, csv);
+  expect(stopped.code).toBe(8);
+  expect(stopped.report.counts.applied).toBeGreaterThan(5);
+  expect(errorJson(stopped.stderr).error.retryAfterSeconds).toBeGreaterThan(3600);
+  const again = await shop.run(['inventory', 'apply', '--resume', stopped.report.run, '--yes']);
+  expect(again).toMatchObject({ code: 6, requests: [] });
+  shop.clock.advance(24 * 3600_000);
+  const resumed = withReport(await shop.run(['inventory', 'apply', '--resume', stopped.report.run, '--yes', '--json']));
+  expect(resumed).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
 });
 
-describe('--resume', () => {
-  test('refuses another environment, another URL, and a run that there is none of', async () => {
-    const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
-    const { report } = await apply(shop, 'petId,quantity\n5,7\n');
-    const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
-    const resume = ['inventory', 'apply', '--resume', report.run, '--yes'];
-    const env = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: key };
-    const production = await shop.run([...resume, '--env', 'production'], { env });
-    expect(production).toMatchObject({ code: 2, requests: [] });
-    expect(production.stderr).toContain('--env staging');
-    const elsewhere = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:9/v1' };
-    expect(await shop.run(resume, { env: elsewhere })).toMatchObject({ code: 2, requests: [] });
-    expect(await shop.run('inventory apply --resume 20200101T000000Z-aaaa --yes')).toMatchObject({ code: 9 });
-    expect(await shop.run(resume)).toMatchObject({ code: 0 });
-  });
-
-  test('of a run whose stock has changed meanwhile is a conflict', async () => {
-    const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
-    const { report } = await apply(shop, 'petId,quantity\n5,7\n6,8\n', ['--concurrency', '1']);
-    await shop.run('inventory set 5 99');
-    await shop.run('inventory set 6 8');
-    const resumed = withReport(await shop.run(['inventory', 'apply', '--resume', report.run, '--yes', '--json']));
-    expect(resumed.report.rows.map(({ result }) => result)).toEqual(['conflict', 'unchanged']);
-    expect(resumed.code).toBe(7);
-    const done = await shop.run(['inventory', 'apply', '--resume', report.run, '--yes']);
-    expect(sent(done).filter((request) => request.startsWith('PATCH'))).toEqual([]);
-  });
+test('--resume refuses another environment, another URL, and a run that there is none of', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
+  const { report } = await apply(shop, 'petId,quantity\n5,7\n');
+  const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
+  const resume = ['inventory', 'apply', '--resume', report.run, '--yes'];
+  const env = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: key };
+  const production = await shop.run([...resume, '--env', 'production'], { env });
+  expect(production).toMatchObject({ code: 2, requests: [] });
+  expect(production.stderr).toContain('--env staging');
+  const elsewhere = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:9/v1' };
+  expect(await shop.run(resume, { env: elsewhere })).toMatchObject({ code: 2, requests: [] });
+  expect(await shop.run('inventory apply --resume 20200101T000000Z-aaaa --yes')).toMatchObject({ code: 9 });
+  expect(await shop.run(resume)).toMatchObject({ code: 0 });
 });
 
 test('--resume of a run whose only row was refused ends as that did', async () => {

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { apply, changeFile } from '../../../support/changes.ts';
-import { openShop, type Shop, test } from '../../../support/shop.ts';
+import { apply, changeFile, openShop, type Shop, test } from '../../../support/shop.ts';
 
 const rowsOf = (count: number, bad: readonly number[] = []) =>
   `petId,quantity\n${Array.from({ length: count }, (_, index) => `${index + 1},${bad.includes(index) ? 9999 : 500 + index}`).join('\n')}\n`;

@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { hasFullDevice } from '../../../support/capabilities.ts';
-import { apply, changeFile, stockOf } from '../../../support/changes.ts';
-import { errorJson } from '../../../support/error-json.ts';
-import { sent } from '../../../support/requests.ts';
-import { openShop, test } from '../../../support/shop.ts';
+import { apply, changeFile, errorJson, openShop, sent, stockOf, test } from '../../../support/shop.ts';
 
 test('sends one GET and one PATCH for each row that changes, and reports every row', async ({ shop }) => {
   const result = await apply(shop, 'petId,quantity,delta\n4,12,\n1,12,\n5,,+2\n6,,\n9007199254740993,3,\n');
@@ -143,17 +140,6 @@ describe('the confirmation', () => {
     const question = 'Write 2 changes to staging? Units: 8 added, 38 removed.';
     expect(questions).toEqual([question, question]);
   });
-
-  test('for production is its name, typed out', async ({ shop }) => {
-    const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
-    const env = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: key };
-    const args = ['inventory', 'apply', changeFile(shop, csv), '--env', 'production'];
-    const typing = (typed: string) => shop.run(args, { env, terminal: 80, prompts: { text: async () => typed } });
-    expect(await typing('yes')).toMatchObject({ code: 2 });
-    expect(await typing('')).toMatchObject({ code: 2 });
-    expect((await stockOf(shop)).get('4')).toBe(39);
-    expect(await typing('production')).toMatchObject({ code: 0 });
-  });
 });
 
 describe('rows that are not written', () => {
@@ -264,11 +250,6 @@ describe('--failed-out', () => {
     const result = await apply(shop, 'petId,quantity\n4,1\n', ['--failed-out', file]);
     expect(result).toMatchObject({ code: 2, requests: [] });
   });
-});
-
-test('an input that was cut off right behind a delimiter is refused', async ({ shop }) => {
-  const cut = await shop.run('inventory apply - --yes', { stdin: 'petId,delta\n4,5\n5,' });
-  expect(cut).toMatchObject({ code: 2, requests: [] });
 });
 
 test('each refusal says with a command that runs what to do', async ({ shop }) => {

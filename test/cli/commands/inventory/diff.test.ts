@@ -2,9 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { startService } from '../../../../src/service/index.ts';
-import { sent } from '../../../support/requests.ts';
 import fc from '../../../support/seeded-fast-check.ts';
-import { openShop, type Shop, type ShopRunOptions, test } from '../../../support/shop.ts';
+import { openShop, type Shop, type ShopRunOptions, sent, test } from '../../../support/shop.ts';
 
 const changedPets = 'petId,quantity,status\n4,37,available\n9007199254740993,0,available\n77,3,pending\n';
 const someOfStaging =

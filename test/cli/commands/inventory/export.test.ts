@@ -14,9 +14,8 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../../support/capabilities.ts';
-import { sent } from '../../../support/requests.ts';
 import { scriptedService } from '../../../support/scripted-service.ts';
-import { openShop, type Shop, test } from '../../../support/shop.ts';
+import { openShop, type Shop, sent, test } from '../../../support/shop.ts';
 
 const fileIn = (shop: Shop) => join(shop.folders.state, '..', 'stock.csv');
 
@@ -61,14 +60,6 @@ describe('to a file', () => {
     expect(readFileSync(file, 'utf8')).toContain('4,available,39,39,,');
   });
 
-  test('of its own is replaced as long as nobody has changed it', async ({ shop }) => {
-    const file = fileIn(shop);
-    for (const _time of [1, 2]) expect(await shop.run(['inventory', 'export', file])).toMatchObject({ code: 0 });
-    writeFileSync(file, readFileSync(file, 'utf8').replace('39,39', '39,38'));
-    expect(await shop.run(['inventory', 'export', file])).toMatchObject({ code: 2, requests: [] });
-    expect(readFileSync(file, 'utf8')).toContain('39,38');
-  });
-
   test('keeps its mode, but for setuid bits', async ({ shop }) => {
     const file = fileIn(shop);
     writeFileSync(file, '');
@@ -100,14 +91,6 @@ describe('to a file', () => {
     writeFileSync(file, 'as it was');
     expect(await shop.run(['inventory', 'export', file, '--force'])).toMatchObject({ code: 5 });
     expect(readFileSync(file, 'utf8')).toBe('as it was');
-  });
-
-  test('in a folder that is not there is an error in words', async ({ shop }) => {
-    const file = join(shop.folders.state, 'nowhere', 'stock.csv');
-    const result = await shop.run(['inventory', 'export', file]);
-    expect(result.code).toBe(1);
-    expect(result.stderr).toContain('no such folder');
-    expect(existsSync(file)).toBe(false);
   });
 });
 

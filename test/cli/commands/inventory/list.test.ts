@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
-import { sent } from '../../../support/requests.ts';
-import { openShop, test } from '../../../support/shop.ts';
+import { errorJson, openShop, sent, test } from '../../../support/shop.ts';
 
 const beyondDoubles = '--pet 9007199254740992,9007199254740993,9223372036854775807';
 
@@ -107,25 +106,53 @@ describe('--summary', () => {
   });
 });
 
-describe('exit 2, with nothing sent', () => {
-  test.for([
-    ['--status gone', 'available, pending, sold'],
-    ['--pet 1,,2', '--pet'],
-    ['--min-quantity x', '--min-quantity'],
-    ['--max-quantity 1.5', '--max-quantity'],
-    ['--sort name', 'petId, quantity, status'],
-    ['--limit -1', '--limit'],
-    ['--fields petId,name', 'name'],
-    ['--fields petId,petId', 'twice'],
-    ['--output xml', 'table, json, ndjson, csv, tsv'],
-    ['--json -o csv', '--json'],
-    ['--timeout 0', '--timeout'],
-    ['--max-wait -1', '--max-wait'],
-    ['--color sometimes', '--color'],
-    ['extra', 'argument'],
-  ] as const)('%s', async ([options, told], { shop }) => {
-    const result = await shop.run(`inventory list ${options}`);
-    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
-    expect(result.stderr).toContain(told);
+test.for([
+  ['--status gone', 'available, pending, sold'],
+  ['--pet 1,,2', '--pet'],
+  ['--min-quantity x', '--min-quantity'],
+  ['--max-quantity 1.5', '--max-quantity'],
+  ['--sort name', 'petId, quantity, status'],
+  ['--limit -1', '--limit'],
+  ['--fields petId,name', 'name'],
+  ['--fields petId,petId', 'twice'],
+  ['--output xml', 'table, json, ndjson, csv, tsv'],
+  ['--json -o csv', '--json'],
+  ['--timeout 0', '--timeout'],
+  ['--max-wait -1', '--max-wait'],
+  ['--color sometimes', '--color'],
+  ['extra', 'argument'],
+  ['--summary --limit 2', '--limit'],
+] as const)('exit 2, with nothing sent: %s', async ([options, told], { shop }) => {
+  const result = await shop.run(`inventory list ${options}`);
+  expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
+  expect(result.stderr).toContain(told);
+});
+
+test('--pet lists the pets that are there, and is exit 9 with the ids of the others', async ({ shop }) => {
+  const result = await shop.run('inventory list --pet 777,5,778');
+  expect(result).toMatchObject({ code: 9, stdout: '5\t1\tavailable\n' });
+  expect(result.stderr).toContain('Error: There are no pets 777 and 778 in staging.\n');
+  expect(result.stderr).toContain('Hint: petstock inventory list --env staging\n');
+  expect(sent(result)).toEqual(['GET /v1/inventory']);
+});
+
+test('the same with JSON, --summary, and a limit that is reached early', async ({ shop }) => {
+  const json = await shop.run('inventory list --pet 777,5 --json');
+  expect(json).toMatchObject({ code: 9, stdout: '[\n{"petId":5,"quantity":1,"status":"available"}\n]\n' });
+  expect(errorJson(json.stderr).error).toMatchObject({ code: 'not_found', exitCode: 9 });
+  const summary = await shop.run('inventory list --pet 777,5 --summary --json');
+  expect(summary.code).toBe(9);
+  expect(JSON.parse(summary.stdout)).toMatchObject({ pets: 1 });
+  expect(await shop.run('inventory list --pet 1,4,777 --limit 1')).toMatchObject({
+    code: 9,
+    stdout: '1\t12\tavailable\n',
   });
+});
+
+test('a pet that another filter leaves out is not missing', async ({ shop }) => {
+  expect(await shop.run('inventory list --pet 5 --min-quantity 100')).toMatchObject({ code: 0, stdout: '' });
+});
+
+test('a limit of rows above the pets that are there is no fault', async ({ shop }) => {
+  expect(await shop.run('inventory list --pet 4,20 --limit 1')).toMatchObject({ code: 0 });
 });

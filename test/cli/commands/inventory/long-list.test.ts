@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { answering } from '../../../support/answering.ts';
-import { errorJson } from '../../../support/error-json.ts';
-import { sent } from '../../../support/requests.ts';
-import { openShop } from '../../../support/shop.ts';
+import { errorJson, openShop, sent } from '../../../support/shop.ts';
 
 const count = 30_000;
 const texts = Array.from(
@@ -70,13 +68,6 @@ test('a long list is sorted, cut and counted', async () => {
   expect(sorted.stdout).toBe('699\t699\tsold\n2799\t699\tsold\n');
   const summary = await run(body, 'inventory list --summary --json');
   expect(JSON.parse(summary.stdout)).toMatchObject({ pets: count, byStatus: { sold: { pets: count / 3 } } });
-});
-
-test('a status that is not known is warned about once, however many there are', async () => {
-  const odd = body.replaceAll('sold', 'lost');
-  const { stderr } = await run(odd, 'inventory list --pet 5');
-  expect(stderr.match(/^Warning: .*pet 0 a status which .*\n│ lost$/gm)).toHaveLength(1);
-  expect(stderr.match(/^Warning/gm)).toHaveLength(1);
 });
 
 test('a reader that is gone ends the request too', async () => {

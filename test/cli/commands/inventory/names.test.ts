@@ -1,9 +1,7 @@
 import { readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { changeFile } from '../../../support/changes.ts';
-import { sent } from '../../../support/requests.ts';
-import { openShop, test } from '../../../support/shop.ts';
+import { changeFile, openShop, sent, test } from '../../../support/shop.ts';
 
 async function namedShop() {
   const shop = await openShop();

@@ -1,8 +1,7 @@
 import { closeSync, linkSync, openSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { changeFile } from '../../../support/changes.ts';
-import { openShop, type ShopRunOptions, test } from '../../../support/shop.ts';
+import { changeFile, openShop, type ShopRunOptions, test } from '../../../support/shop.ts';
 
 const counts = 'petId,quantity\n4,1\n5,7\n';
 const refused = 'is what this command reads, and petstock did not write it or it was changed since';

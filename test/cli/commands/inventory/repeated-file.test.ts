@@ -1,7 +1,6 @@
 import { beforeEach, expect } from 'vitest';
-import { changeFile, stockOf } from '../../../support/changes.ts';
 import { hang } from '../../../support/scripted-actions.ts';
-import { openShop, type Shop } from '../../../support/shop.ts';
+import { changeFile, openShop, type Shop, stockOf } from '../../../support/shop.ts';
 import { killAt, test } from '../../../support/till.ts';
 
 let shop: Shop;

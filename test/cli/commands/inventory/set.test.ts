@@ -1,8 +1,6 @@
 import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
-import { errorJson } from '../../../support/error-json.ts';
-import { sent } from '../../../support/requests.ts';
-import { openShop, type Shop, test } from '../../../support/shop.ts';
+import { errorJson, openShop, type Shop, sent, test } from '../../../support/shop.ts';
 
 test('sends one PATCH with the quantity alone, and shows what the service answered', async ({ shop }) => {
   const written = await shop.run('inventory set 4 12 --json');

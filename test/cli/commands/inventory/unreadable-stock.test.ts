@@ -1,10 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { changeFile, withReport } from '../../../support/changes.ts';
-import { errorJson } from '../../../support/error-json.ts';
 import { type Action, type ScriptedService, scriptedService } from '../../../support/scripted-service.ts';
-import { openShop, type Shop, type ShopRunOptions, test } from '../../../support/shop.ts';
+import {
+  changeFile,
+  errorJson,
+  openShop,
+  type Shop,
+  type ShopRunOptions,
+  test,
+  withReport,
+} from '../../../support/shop.ts';
 
 /** Pets 1, 2 and 3 with 10 each; of pet 2 the service gives what the test says. */
 async function shopWith(given: string): Promise<{ readonly shop: Shop; readonly service: ScriptedService; run: Run }> {

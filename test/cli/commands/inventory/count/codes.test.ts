@@ -1,8 +1,6 @@
 import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { expect } from 'vitest';
-import { changeFile } from '../../../../support/changes.ts';
-import { test } from '../../../../support/shop.ts';
+import { changeFile, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, sessionsIn, writes } from './count-rig.ts';
 
 test('codes are text: leading zeros count, and several may stand for one pet', async ({ shop }) => {
@@ -58,13 +56,6 @@ test('a code of --codes whose pet the service lacks is named with its pet, at a 
   expect(narrow.stderr).toContain(
     'Not counted, since no pet is known for\nit:\n  │ 55 (pet 99999, which the\n  │ service does not have)',
   );
-});
-
-test('--codes takes no folder', async ({ shop }) => {
-  const folder = dirname(changeFile(shop, 'code,petId\n55,4\n', 'codes.csv'));
-  const result = await count(shop, '4\n', `--yes --codes ${folder}`);
-  expect(result).toMatchObject({ code: 2, requests: [] });
-  expect(result.stderr).toContain(`${folder} is a folder, not a file`);
 });
 
 test('what a scanner puts around a code changes nothing: STX and ETX, the GS of GS1, a TAB, the kind of the code', async ({

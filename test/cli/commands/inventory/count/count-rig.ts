@@ -1,5 +1,4 @@
-import { withReport } from '../../../../support/changes.ts';
-import type { Shop, ShopRunOptions } from '../../../../support/shop.ts';
+import { type Shop, type ShopRunOptions, withReport } from '../../../../support/shop.ts';
 
 /** Counts what is given as lines, off a terminal. */
 export async function count(shop: Shop, lines: string, args = '--yes --json', options: ShopRunOptions = {}) {

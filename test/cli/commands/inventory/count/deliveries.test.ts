@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { stockOf } from '../../../../support/changes.ts';
-import { test } from '../../../../support/shop.ts';
+import { stockOf, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, statesIn, writes } from './count-rig.ts';
 
 test('--add adds what is scanned to the stock of the end, and --take takes it away', async ({ shop }) => {
@@ -63,16 +62,6 @@ test('a dry run leaves a session as it was: looking first counts nothing twice',
   }
   expect(await statesIn(shop)).toEqual(['open']);
   expect(writes(await count(shop, '', `${name} --yes --json`))).toEqual(['4 {"quantity":2}']);
-});
-
-test('a dry run of a merge at a terminal merges nothing', async ({ shop }) => {
-  await count(shop, '4\n', '--yes --max-changes 0');
-  await count(shop, '5 x2\n', '--new --yes --max-changes 0');
-  const names = JSON.parse((await shop.run('inventory count --list --json')).stdout).map(
-    ({ session }: { session: string }) => session.slice(-4),
-  );
-  await count(shop, 'done\n', `--merge ${names.join(' ')} --dry-run`, person);
-  expect(await statesIn(shop)).toEqual(['open', 'open']);
 });
 
 test('a dry run at a terminal says which session has what was scanned', async ({ shop }) => {

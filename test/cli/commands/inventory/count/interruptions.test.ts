@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { InterruptedError } from '../../../../../src/shared/errors.ts';
 import { loadEngine } from '../../../../../src/state/sqlite/engine.ts';
-import { stockOf } from '../../../../support/changes.ts';
-import { openShop, type Shop, test } from '../../../../support/shop.ts';
+import { openShop, type Shop, stockOf, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
 
 test('Ctrl-C keeps the session, and says how to go on', async ({ shop }) => {

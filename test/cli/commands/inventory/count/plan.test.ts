@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { changeFile, stockOf } from '../../../../support/changes.ts';
-import { openShop, test } from '../../../../support/shop.ts';
+import { changeFile, openShop, stockOf, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, writes } from './count-rig.ts';
 
 test('--all sets what was not scanned to 0, guarded by max-zero, and never beside an unknown code', async () => {

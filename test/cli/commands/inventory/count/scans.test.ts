@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { changeFile, stockOf } from '../../../../support/changes.ts';
-import { openShop, test } from '../../../../support/shop.ts';
+import { changeFile, openShop, stockOf, test } from '../../../../support/shop.ts';
 import { count, sessionIn, statesIn, writes } from './count-rig.ts';
 
 test('what is scanned becomes the stock', async ({ shop }) => {

@@ -1,9 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'vitest';
 import { LineEditor } from '../../../../../src/cli/commands/inventory/count/screen.ts';
-import { changeFile } from '../../../../support/changes.ts';
 import fc from '../../../../support/seeded-fast-check.ts';
-import { openShop, test } from '../../../../support/shop.ts';
+import { changeFile, openShop, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, writes } from './count-rig.ts';
 
 test('a person sees the sum, hears what is unknown, and is asked', async ({ shop }) => {
@@ -118,19 +117,7 @@ test('in raw mode nothing is echoed: what is typed is drawn behind the prompt, a
 
 test('a line is what its keys come to, however they are cut into pieces', () => {
   const key = fc.constantFrom(
-    '4',
-    'x',
-    ' ',
-    'é',
-    '😀',
-    '\r',
-    '\n',
-    '\r\n',
-    '\x7f',
-    '\x15',
-    '\x1b[A',
-    '\x1b[200~',
-    '\x1d',
+    ...['4', 'x', ' ', 'é', '😀', '\r', '\n', '\r\n', '\x7f', '\x15', '\x1b[A', '\x1b[200~', '\x1d'],
   );
   fc.assert(
     fc.property(

@@ -1,9 +1,7 @@
 import { expect } from 'vitest';
-import { stockOf } from '../../../../support/changes.ts';
-import { errorJson } from '../../../../support/error-json.ts';
 import { answers } from '../../../../support/scripted-actions.ts';
 import type { Action } from '../../../../support/scripted-service.ts';
-import { openShop, type Shop, type ShopRunOptions, test } from '../../../../support/shop.ts';
+import { errorJson, openShop, type Shop, type ShopRunOptions, stockOf, test } from '../../../../support/shop.ts';
 import { openTill, type Till } from '../../../../support/till.ts';
 import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
 
