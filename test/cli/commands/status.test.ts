@@ -44,7 +44,7 @@ test('a wrong key is a finding, and exit 4', async ({ shop }) => {
   const result = await shop.run('status -o table', { env: { PETSTOCK_API_KEY_STAGING: 'psk_wrong-key-1234' } });
   expect(result.code).toBe(4);
   expect(result.stdout).toMatch(/reachable +yes/);
-  expect(result.stdout).toMatch(/key accepted +no/);
+  expect(result.stdout).toMatch(/key accepted +no\b/);
   expect(result.stdout).not.toContain('psk_');
   expect(result.stderr).toContain('The key came from: PETSTOCK_API_KEY_STAGING.\n');
 });

@@ -38,6 +38,14 @@ describe('--resume asks the history what was written since', () => {
     expect(row?.result).toBe('conflict');
     expect(later.some((one) => row?.error?.message.includes(nameOf(one)))).toBe(true);
   });
+
+  test('a plain set whose answer the kill has lost, and a sale: a conflict, and the sale stays', async ({ till }) => {
+    const run = await killAt(till, commitThenHang, 'inventory set 1 20');
+    till.service.sell(1, 3);
+    const resumed = await till.run(`inventory apply --resume ${run} --yes --json`);
+    expect({ code: resumed.code, stock: till.service.stockOf(1) }).toEqual({ code: 8, stock: 17 });
+    expect(await till.rows(resumed)).toMatchObject([{ result: 'conflict' }]);
+  });
 });
 
 describe('undo asks the history what was written since', () => {
