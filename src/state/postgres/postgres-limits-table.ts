@@ -18,9 +18,14 @@ export interface LimitsTable {
   /**
    * Writes the limits of a key if they are still those of a version.
    * @param wakes whether all others are to look at them at once
-   * @returns undefined if they were written, else what they are. @throws the error of the network as it is
+   * @returns what they are then. @throws the error of the network as it is
    */
-  write(scope: string, version: number, state: string, wakes: boolean): Promise<StoredLimits | undefined>;
+  write(
+    scope: string,
+    version: number,
+    state: string,
+    wakes: boolean,
+  ): Promise<StoredLimits & { readonly isWritten: boolean }>;
   /** Changes them under a lock. @param change is given what they are, and returns what they become */
   change(scope: string, change: (stored: StoredLimits) => string, wakes: boolean): Promise<StoredLimits>;
   /** Resolves when all that was written is on the disk, and on the standby that commits wait for. It holds no lock meanwhile. */
@@ -28,8 +33,9 @@ export interface LimitsTable {
   list(): Promise<readonly { readonly scope: string; readonly state: string }[]>;
 }
 
+/** Versions begin at the microsecond: a crash may lose the row, and none that was read of it may come again. */
 const insert =
-  'INSERT INTO petstock.limits (scope, version, state) VALUES (?, 1, ?) ON CONFLICT (scope) DO NOTHING RETURNING version';
+  'INSERT INTO petstock.limits (scope, version, state) VALUES (?, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, ?) ON CONFLICT (scope) DO NOTHING RETURNING version';
 const update =
   'UPDATE petstock.limits SET version = version + 1, state = ? WHERE scope = ? AND version = ? RETURNING version';
 const select =
@@ -57,7 +63,7 @@ export function limitsTable(connection: PostgresConnection): LimitsTable {
         connection.timed(ask, [], [...statements, commit], { begins: true }),
       );
       const [written = [], found = []] = answers;
-      return written.length > 0 ? undefined : storedIn(found[0]);
+      return { ...storedIn(found[0]), isWritten: written.length > 0 };
     },
     change: async (scope, change, wakes) =>
       connection.once(async (ask) => {
@@ -73,7 +79,7 @@ export function limitsTable(connection: PostgresConnection): LimitsTable {
           goesOn: true,
         });
         if (written.length === 0) throw new Error(`the limits of ${scope} changed under their lock`);
-        return { version: version + 1, state };
+        return { ...storedIn(written[0]), state };
       }),
     keepWritten: async () => {
       try {

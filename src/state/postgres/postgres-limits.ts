@@ -120,15 +120,14 @@ export class PostgresLimits implements LimitsStore {
         const known = this.#known.get(scope);
         const next = changed(known?.state ?? emptyState(), (state) => change(state, isRepeated));
         const isLocked = attempt > maxAttempts;
-        const other = isLocked ? undefined : await this.#table.write(scope, known?.version ?? 0, encoded(next), wakes);
-        if (other !== undefined) {
-          this.#take(scope, other, notices);
+        const stored = isLocked ? undefined : await this.#table.write(scope, known?.version ?? 0, encoded(next), wakes);
+        if (stored?.isWritten === false) {
+          this.#take(scope, stored, notices);
           continue;
         }
-        const version = (known?.version ?? 0) + 1;
-        const kept = isLocked
-          ? await this.#changeLocked(scope, wakes, (state) => change(state, isRepeated))
-          : this.#keep(scope, { version, state: next }, notices);
+        const kept = stored
+          ? this.#keep(scope, { version: stored.version, state: next }, notices)
+          : await this.#changeLocked(scope, wakes, (state) => change(state, isRepeated));
         if (wakes) await this.#table.keepWritten();
         return kept.state;
       } catch (error) {
