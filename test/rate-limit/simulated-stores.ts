@@ -1,23 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
-import { openState } from '../../src/state/open-state.ts';
-import type { State } from '../../src/state/state.ts';
-import { createTestClock } from '../support/clock.ts';
-import { named, processWith } from './rig.ts';
+import { Connection } from '../../src/state/sqlite/connection.ts';
+import { loadEngine } from '../../src/state/sqlite/engine.ts';
+import { migrate } from '../../src/state/sqlite/schema.ts';
+import { SqliteLimits } from '../../src/state/sqlite/sqlite-limits.ts';
+import { named } from './rig.ts';
 import { SimulatedDatabase } from './simulated-database.ts';
 import type { OpenStore } from './simulation.ts';
 
 /** Where the processes of one simulation after the other keep what they know of limits. */
 export interface SimulatedStores {
-  /** For the next simulation, in which nothing is known yet. */
-  next(): Promise<OpenStore>;
+  /** Hands stores in which nothing is known yet to one simulation, which may go on beside others. */
+  with<Result>(simulation: (open: OpenStore) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
-
-/** More than any simulation has. */
-const mostProcesses = 8;
 
 /** Returns the one of each machine, made when it is first asked for. */
 function perMachine<Store>(make: () => Store): (machine: number) => Store {
@@ -37,38 +33,39 @@ export function names(): () => string {
 
 /** The processes of a machine share a store in memory. */
 export function inMemory(): SimulatedStores {
-  return { next: async () => perMachine(() => new MemoryLimits()), close: async () => {} };
+  return { with: (simulation) => simulation(perMachine(() => new MemoryLimits())), close: async () => {} };
 }
 
-/** Each process has a connection of its own to the one file; what a simulation knows has a name of its own there. */
-export function onFile(): SimulatedStores {
-  const folder = mkdtempSync(join(tmpdir(), 'petstock-simulation-'));
-  const states: State[] = [];
+/**
+ * Each process has its own limits in the one SQLite, with what was known of them when it last looked; what a simulation knows has a
+ * name of its own there. It lies in memory and has one connection: what a file and its locks cost would be most of the time.
+ */
+export function inSqlite(): SimulatedStores {
+  let opened: Promise<Connection> | undefined;
   const newName = names();
-  const open = () =>
-    openState({
-      ...{ folder, need: 'limits', clock: createTestClock(), command: 'inventory apply', random: Math.random },
-      processes: { self: processWith(), isGone: () => false, isStopped: () => false },
-      warn: (line) => {
-        throw new Error(line);
-      },
-    });
   return {
-    next: async () => {
-      while (states.length < mostProcesses) states.push(await open());
-      const unused = [...states];
+    with: async (simulation) => {
+      opened ??= openInMemory();
+      const connection = await opened;
       const nameOf = perMachine(newName);
-      return (machine) => {
-        const state = unused.pop();
-        if (state === undefined) throw new Error('there are more processes than states');
-        return named(state.limits, nameOf(machine));
-      };
+      return simulation((machine, clock) =>
+        named(new SqliteLimits(connection, { clock, isAnyStopped: () => false }), nameOf(machine)),
+      );
     },
-    close: async () => {
-      for (const state of states) await state.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    close: async () => (await opened)?.close(),
   };
+}
+
+async function openInMemory(): Promise<Connection> {
+  const { DatabaseSync } = await loadEngine();
+  const inMemory = class extends DatabaseSync {
+    constructor() {
+      super(':memory:');
+    }
+  };
+  const connection = new Connection({ DatabaseSync: inMemory }, fileURLToPath(import.meta.url));
+  migrate(connection);
+  return connection;
 }
 
 /** Each process is a client of the one database; what the machines know has names of their own there. */
@@ -76,16 +73,17 @@ export function inDatabase(): SimulatedStores {
   let opened: Promise<SimulatedDatabase> | undefined;
   const newName = names();
   return {
-    next: async () => {
+    with: async (simulation) => {
       opened ??= SimulatedDatabase.open();
       const database = await opened;
       let passed = () => 0;
-      await database.begin(() => passed());
+      const seen = database.begin(() => passed());
       const nameOf = perMachine(newName);
-      return async (machine, clock, timeline) => {
+      const open: OpenStore = async (machine, clock, timeline) => {
         passed = () => timeline.passed;
-        return named(await database.limits({ clock, timeline, trip: 0 }), nameOf(machine));
+        return named(await database.limits(seen, { clock, timeline, trip: 0 }), nameOf(machine));
       };
+      return simulation(open).finally(() => seen.end());
     },
     close: async () => (await opened)?.close(),
   };

@@ -24,8 +24,9 @@ import { createTimeline, createVirtualClock, type Timeline, type VirtualClock } 
  * @param openStore is called once for each process of a machine; without it the processes of a machine share a store in memory
  * @throws where that never happens
  */
-export async function simulate(scenario: Scenario, openStore?: OpenStore): Promise<Outcome> {
-  return new Simulation(scenario, openStore ?? (await inMemory().next())).run();
+export function simulate(scenario: Scenario, openStore?: OpenStore): Promise<Outcome> {
+  if (openStore === undefined) return inMemory().with((open) => simulate(scenario, open));
+  return new Simulation(scenario, openStore).run();
 }
 
 /** @param clock of the process that opens it */
@@ -83,6 +84,8 @@ class Simulation {
   }
 
   async run(): Promise<Outcome> {
+    // Nothing else of this process has its turn until it is over.
+    await new Promise((resolve) => setImmediate(resolve));
     if (this.#scenario.foreign) this.#sendAsOthers(0, 1000 / this.#scenario.foreign);
     const lives = this.#scenario.processes.map((plan) => this.#live(plan));
     await Promise.race([Promise.all(lives), this.#timeline.stalled]);

@@ -43,7 +43,7 @@ export function createTimeline(mostEvents = 1_000_000): Timeline {
     }
     passed = Math.max(passed, next.at);
     next.run();
-    setImmediate(runNext);
+    afterAllThatFollows(runNext);
   };
   return {
     get passed() {
@@ -58,7 +58,7 @@ export function createTimeline(mostEvents = 1_000_000): Timeline {
       let index = events.length;
       while (index > 0 && (events[index - 1]?.at ?? 0) <= at) index -= 1;
       events.splice(index, 0, event);
-      if (!isRunning) setImmediate(runNext);
+      if (!isRunning) afterAllThatFollows(runNext);
       isRunning = true;
       return () => {
         const found = events.indexOf(event);
@@ -71,12 +71,17 @@ export function createTimeline(mostEvents = 1_000_000): Timeline {
         return await work();
       } finally {
         works -= 1;
-        if (works === 0 && isStanding) setImmediate(runNext);
+        if (works === 0 && isStanding) afterAllThatFollows(runNext);
         if (works === 0) isStanding = false;
       }
     },
     stalled,
   };
+}
+
+/** Runs once all microtasks are done, those that they begin included. A `setImmediate` would do, at a system call each. */
+function afterAllThatFollows(run: () => void): void {
+  queueMicrotask(() => process.nextTick(run));
 }
 
 /** A clock on which any number of sleepers sleep at the same time, as they do on a real one. */
