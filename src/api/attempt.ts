@@ -36,17 +36,16 @@ export async function attempt<T>(
 ): Promise<AttemptEnd<T>> {
   let hasLeft = false;
   let noted: Noted | undefined;
-  const leaving = () => {
-    permit.leave();
-    hasLeft = true;
-  };
   const observe = (answer: Answer): Promise<AttemptEnd<T>> => {
     noted = permit.answered(answer);
     return judge(request, answer, noted.retryAfter, use);
   };
   try {
     const { method, url, headers, body } = request;
-    return await exchange({ method, url, headers, body, leaving }, options, observe);
+    options.interrupted?.throwIfAborted();
+    // From here on it is certain only of what failed that it has not.
+    hasLeft = true;
+    return await exchange({ method, url, headers, body, leaving: permit.leave }, options, observe);
   } catch (error) {
     if (certainlyUnsent(error)) hasLeft = false;
     if (error instanceof OvertakenError) return { kind: 'overtaken', error };

@@ -61,7 +61,6 @@ export async function exchange<T>(
   options: ExchangeOptions,
   use: (answer: Answer) => Promise<T>,
 ): Promise<T> {
-  options.interrupted?.throwIfAborted();
   const current = new Exchange(options);
   try {
     await current.send(request);
@@ -89,7 +88,6 @@ class Exchange implements Answer {
   async send(request: LeavingRequest): Promise<void> {
     const { method, url, headers, body, leaving } = request;
     const { signal } = this.#controller;
-    leaving();
     try {
       this.#response = await this.#options.transport({ method, url, headers, body, signal, leaving });
     } catch (error) {

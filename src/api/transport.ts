@@ -7,7 +7,7 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
   readonly signal: AbortSignal;
-  /** Called when it is about to leave, on an open connection if the transport can tell. What it throws keeps it back. */
+  /** Has to be called right before it leaves, on an open connection if the transport can tell. What it throws keeps it back. */
   leaving?(): void;
 }
 
