@@ -1,4 +1,3 @@
-import type { RowError } from '../inventory/change.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { RecordedRow, RunRecord } from '../state/history.ts';
 import type { State } from '../state/state.ts';
@@ -15,55 +14,6 @@ export interface HistoryFilter {
   readonly limit?: number | undefined;
 }
 
-/** A run of this service in the history. */
-export interface HistoryRun {
-  readonly run: string;
-  readonly at: Date;
-  /** `inventory set`, `inventory adjust`, `inventory apply` or `undo` */
-  readonly command: string;
-  readonly user: string | undefined;
-  readonly host: string;
-  /** The change file, as it was named. */
-  readonly file?: string | undefined;
-  /** The reason of all rows, if they have the same. */
-  readonly reason?: string | undefined;
-  /** The run that this one undoes. */
-  readonly undoes?: string | undefined;
-  /** The runs that have undone rows of this one. */
-  readonly undoneBy: readonly string[];
-  /** Number of rows that it was to write. */
-  readonly changes: number;
-  /** Units added and removed, together. */
-  readonly units: bigint;
-  readonly counts: Readonly<Record<HistoryRow['result'] | 'skipped' | 'notEdited', number>>;
-  /** `incomplete`: no process is working on it, and rows are pending or unknown. */
-  readonly state: 'running' | 'done' | 'incomplete';
-  /** Its rows, in the order of its plan. */
-  rows(): AsyncIterable<HistoryRow>;
-}
-
-export interface HistoryRow {
-  /** From 1. */
-  readonly row: number;
-  readonly petId: bigint;
-  /** The stock before, if it was read. */
-  readonly before: number | undefined;
-  /** The stock that was wanted. */
-  readonly after: number;
-  readonly delta?: number | undefined;
-  /** `pending`: not sent; `unknown`: sent, and whether it was written is not known */
-  readonly result: 'pending' | 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown';
-  /** The stock that the service answered. */
-  readonly quantity: number | undefined;
-  readonly error: RowError | undefined;
-  readonly reason: string | undefined;
-  readonly ref: string | undefined;
-  /** The run that has undone it. */
-  readonly undoneBy: string | undefined;
-  /** When it was last sent or settled. */
-  readonly at: Date | undefined;
-}
-
 const runFields = [
   ...(['run', 'command', 'user', 'host', 'file', 'reason', 'undoes', 'undoneBy'] as const),
   ...(['changes', 'units', 'counts', 'state'] as const),
@@ -73,6 +23,18 @@ const rowFields = [
   ...(['row', 'petId', 'before', 'after', 'delta', 'result'] as const),
   ...(['quantity', 'error', 'reason', 'ref', 'undoneBy'] as const),
 ];
+
+/** A run of this service in the history. */
+export interface HistoryRun extends Pick<RunRecord, (typeof runFields)[number]> {
+  readonly at: Date;
+  /** Its rows, in the order of its plan. */
+  rows(): AsyncIterable<HistoryRow>;
+}
+
+export interface HistoryRow extends Pick<RecordedRow, (typeof rowFields)[number]> {
+  /** When it was last sent or settled. */
+  readonly at: Date | undefined;
+}
 
 /** Where a run is looked for. */
 export interface HistorySite {

@@ -3,7 +3,7 @@ import { type Client, createClient } from '../api/client.ts';
 import { createUndiciTransport } from '../api/undici.ts';
 import { createGovernor } from '../rate-limit/admission.ts';
 import { scopeOf } from '../rate-limit/key-state.ts';
-import { currentLimits } from '../rate-limit/known-limits.ts';
+import { currentLimits, type KnownLimit } from '../rate-limit/known-limits.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { MemoryLimits } from '../rate-limit/memory-limits.ts';
 import type { RunSite } from '../runs/site.ts';
@@ -15,6 +15,7 @@ import { keptBoot } from '../shared/kept-boot.ts';
 import { machineTime } from '../shared/machine-time.ts';
 import { createSystemProcesses, type Processes } from '../shared/processes.ts';
 import { version } from '../shared/version.ts';
+import type { OpenStateOptions } from '../state/open-state.ts';
 import { serviceOf } from '../state/service-of.ts';
 import type { State } from '../state/state.ts';
 import type { LimitState, PetstoreClientOptions, Plumbing } from './options.ts';
@@ -53,8 +54,7 @@ export async function openConnection(
     },
     kill: (pid, signal) => process.kill(pid, signal),
   });
-  const state = await openLibraryState(options, clock, processes);
-  const limits = state?.limits ?? (await memoryLimits(options, clock));
+  const { state, limits } = await openLibraryState(options, clock, processes);
   const { random } = Math;
   const governor = createGovernor({
     ...{ clock, scope, random, store: limits, env: name, lease: timeout + 1000, maxWaitFor: 'each' },
@@ -84,61 +84,49 @@ export async function openConnection(
       onDelay: () => {},
     }),
     limits: () => currentLimits([{ scope, state: limits.peek(scope) }], clock).map(limitState),
-    close: async () => {
-      await governor.flush();
-      await state?.close();
-    },
+    // What stays open would keep the process from ending.
+    close: () => governor.flush().finally(() => state?.close()),
   };
 }
 
 function systemClock({ stateFolder: folder }: PetstoreClientOptions): Clock {
-  if (folder === undefined) return createSystemClock(machineTime(process));
-  return createSystemClock(machineTime(process), { kept: (monotonic) => keptBoot({ folder, monotonic }) });
+  const kept = folder === undefined ? {} : { kept: (monotonic: () => number) => keptBoot({ folder, monotonic }) };
+  return createSystemClock(machineTime(process), kept);
 }
 
+/** Opens the state, if one is meant to be. Without it limits are those of this client alone; gates that were written beside it still hold. */
 async function openLibraryState(
-  options: PetstoreClientOptions,
+  { stateFolder: folder, stateUrl: url, onFallback, onWarning }: PetstoreClientOptions,
   clock: Clock,
   processes: Processes,
-): Promise<State | undefined> {
-  const { stateFolder: folder, stateUrl: url, onFallback, onWarning } = options;
+): Promise<{ readonly state: State | undefined; readonly limits: LimitsStore }> {
+  if (folder === undefined && url === undefined) return { state: undefined, limits: new MemoryLimits() };
+  const { limitsWithCopies, withGateCopies } = await import('../state/gate-copies.ts');
   const warn = (line: string) => onWarning?.(line);
-  const places = { runtimeFolder: runtimeFolder(process.env) };
-  const { withGateCopies } = await import('../state/gate-copies.ts');
+  const copies = { folder, url, clock, runtimeFolder: runtimeFolder(process.env), warn };
   const shared = { clock, processes, random: Math.random, command: 'a program', user: userOf({}) };
   try {
-    if (folder !== undefined) {
-      const { openState } = await import('../state/open-state.ts');
-      const opening = { ...shared, folder, url, need: 'limits' as const, warn };
-      return withGateCopies(await openState(opening), { ...opening, ...places });
-    }
-    if (url === undefined) return undefined;
-    const { openPostgres } = await import('../state/postgres/open-postgres.ts');
-    return withGateCopies(await openPostgres({ ...shared, url }), { clock, warn, ...places });
+    const state = withGateCopies(await openFolderOrDatabase({ folder, url, warn, ...shared }), copies);
+    return { state, limits: state.limits };
   } catch (error) {
     if (onFallback === undefined) throw error;
     onFallback(error as Error);
-    return undefined;
+    return { state: undefined, limits: limitsWithCopies(new MemoryLimits(), copies) };
   }
 }
 
-/** Limits of this client alone. Where a state was meant to be, gates that were written beside it still hold. */
-async function memoryLimits(options: PetstoreClientOptions, clock: Clock): Promise<LimitsStore> {
-  const { stateFolder: folder, stateUrl: url, onWarning } = options;
-  if (folder === undefined && url === undefined) return new MemoryLimits();
-  const { limitsWithCopies } = await import('../state/gate-copies.ts');
-  const warn = (line: string) => onWarning?.(line);
-  return limitsWithCopies(new MemoryLimits(), { folder, url, runtimeFolder: runtimeFolder(process.env), clock, warn });
+async function openFolderOrDatabase({
+  folder,
+  url = '',
+  ...options
+}: Omit<OpenStateOptions, 'folder' | 'need'> & { readonly folder: string | undefined }): Promise<State> {
+  if (folder === undefined)
+    return (await import('../state/postgres/open-postgres.ts')).openPostgres({ ...options, url });
+  const { openState } = await import('../state/open-state.ts');
+  return openState({ ...options, folder, url: url || undefined, need: 'limits' });
 }
 
-interface KnownWindow {
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetAt: number;
-  readonly asOf: number;
-}
-
-function limitState({ limit, remaining, resetAt, asOf }: KnownWindow): LimitState {
+function limitState({ limit, remaining, resetAt, asOf }: Omit<KnownLimit, 'scope' | 'env' | 'kind'>): LimitState {
   return { limit, remaining, resetAt: new Date(resetAt), asOf: new Date(asOf) };
 }
 

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import type { PetStatus } from '../inventory/items.ts';
-import type { Controls, RunningService } from '../service/index.ts';
+import type { Controls, RunningService, ServiceOptions } from '../service/index.ts';
 import { createSystemClock } from '../shared/clock.ts';
 import { UsageError } from '../shared/errors.ts';
 import { machineTime } from '../shared/machine-time.ts';
@@ -93,11 +93,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const worded = (error: unknown): unknown =>
     error instanceof FaultSpecError ? new UsageError(error.message, { cause: error }) : error;
   const clock = movableClock(createSystemClock(machineTime(process)));
-  const service = await startService({ file: ':memory:', testControls: true, clock, ...checked(options) }).catch(
-    (error) => {
-      throw worded(error);
-    },
-  );
+  const given = { file: ':memory:', testControls: true, clock, ...checked(options) };
+  const service = await startService(given).catch((error) => {
+    throw worded(error);
+  });
   const { url, key } = service;
   return {
     url,
@@ -159,24 +158,16 @@ function itemOf({ petId, quantity, status }: { petId: bigint; quantity: bigint; 
   return { petId, quantity: Number(quantity), status };
 }
 
-function checked({ port, pets, seed, ids, limits, windowSeconds, faults }: SandboxOptions) {
+/** @throws UsageError for an option that can't be used */
+function checked({ port, pets, seed, ids, limits, windowSeconds, faults }: SandboxOptions): Partial<ServiceOptions> {
   if (port !== undefined && port > 65_535) throw new UsageError('port must be at most 65535');
-  const counts = {
+  const limit = (name: 'minute' | 'day') => countOf(limits?.[name], `limits.${name}`) ?? 0;
+  const given = {
+    ...{ ids, faults, limits: limits && { minute: limit('minute'), day: limit('day') } },
     port: countOf(port, 'port'),
     pets: countOf(pets, 'pets'),
     seed: countOf(seed, 'seed'),
     windowSeconds: countOf(windowSeconds, 'windowSeconds', 1),
   };
-  const present = Object.entries(counts).filter(([, value]) => value !== undefined);
-  const given: Partial<Record<keyof typeof counts, number>> = Object.fromEntries(present);
-  return {
-    ...given,
-    ...(faults === undefined ? {} : { faults }),
-    ...(ids === undefined ? {} : { ids }),
-    ...(limits === undefined ? {} : { limits: limitsOf(limits) }),
-  };
-}
-
-function limitsOf({ minute, day }: { readonly minute: number; readonly day: number }) {
-  return { minute: countOf(minute, 'limits.minute') ?? 0, day: countOf(day, 'limits.day') ?? 0 };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

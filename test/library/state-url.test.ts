@@ -1,8 +1,10 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type PetstoreClientOptions, UnavailableError } from '../../src/library/index.ts';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
-import { openShop } from '../support/shop.ts';
+import { openShop, temporaryFolders } from '../support/shop.ts';
 
 /** The first test starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -50,4 +52,20 @@ test('with a folder reads go by what that knows, and nothing is written', async 
   await expect(client.apply([{ petId: 1, quantity: 15 }])).rejects.toThrow("can't be reached");
   expect(service.journal().filter(({ method }) => method === 'PATCH')).toEqual([]);
   await client.close();
+});
+
+test('a gate that another machine has told of is kept on this one, too', async () => {
+  const stateUrl = await temporaryDatabase();
+  const { shop, client: other } = await open({ stateUrl });
+  const { state: runtime } = await temporaryFolders();
+  await other.limits();
+  vi.stubEnv('XDG_RUNTIME_DIR', runtime);
+  const { url: baseUrl, key } = shop.service;
+  const client = createPetstoreClient({ baseUrl, key, clock: shop.clock, stateUrl, maxWait: 0 });
+  shop.service.setFaults(['GET /inventory:first=1:status=429:retry-after=120']);
+  await expect(other.probe().finally(() => other.close())).rejects.toBeDefined();
+  await expect(client.probe()).rejects.toMatchObject({ kind: 'rate-limited' });
+  await client.close();
+  vi.unstubAllEnvs();
+  expect(readdirSync(join(runtime, 'petstock')).filter((name) => name.startsWith('gate-'))).toHaveLength(1);
 });
