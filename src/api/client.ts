@@ -55,19 +55,12 @@ export interface ScanOptions extends ReadOptions {
   readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
 }
 
-export type CopyOptions = ReadOptions & CopyInventoryOptions;
-
 export interface UpdateOptions {
   /**
-   * Exactly one request is sent, with this. Without it the request is admitted, and sent again only where it certainly was
-   * not carried out: after a 429, or where it never left.
+   * Exactly one request is sent, with this, and only its time-out ends it. Without it the request is admitted, and sent again only
+   * if it was definitely not carried out: after a 429, or if it never left. Then the client's own signal ends it.
    */
   readonly permit?: Permit | undefined;
-  /**
-   * Ends it, before it leaves or on its way. Without it, and without a permit, the client's own signal does; with a permit only
-   * its time-out.
-   */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** The operations of the pet store inventory service, governed and decoded. */
@@ -76,11 +69,9 @@ export interface Client {
    * `GET /inventory`. In batches, in the order of the service, as the answer comes in. Who stops early drops the connection.
    * A failure after the first batch is not tried again; the message says that the list is not whole.
    */
-  listInventory(options?: ReadOptions): AsyncIterable<readonly InventoryItem[]>;
-  /** The same without an object for each item. */
   scanInventory(options?: ScanOptions): ColumnBatches;
   /** The same as pieces of lines; the last lines stay in the writer. */
-  copyInventory(writer: ItemWriter, options: CopyOptions): AsyncIterable<Uint8Array>;
+  copyInventory(writer: ItemWriter, options: CopyInventoryOptions): AsyncIterable<Uint8Array>;
   /**
    * `PATCH /inventory/{petId}` sets the stock of one pet. It is never sent again after an unknown outcome.
    *
@@ -147,8 +138,7 @@ export function createClient(options: ClientOptions): Client {
     const repeatable = repeatableMethods.has(method);
     const sent = { ...(body === undefined ? headers : headersOfBody), ...own };
     if (permit !== undefined && !repeatable) {
-      const ended = signal === undefined ? unending : { ...unending, interrupted: signal };
-      return sendOnce({ method, url, headers: sent, body, repeatable, permit }, ended, use);
+      return sendOnce({ method, url, headers: sent, body, repeatable, permit }, unending, use);
     }
     const tried = signal === undefined ? sending : { ...sending, interrupted: signal };
     return send({ method, url, headers: sent, body, repeatable, permit, once }, tried, use);
@@ -163,29 +153,17 @@ export function createClient(options: ClientOptions): Client {
       if (!isOk(answer)) throw await errorOf(answer);
       await use(answer);
     });
-  const scanInventory = ({ onUnreadable, ...read }: ScanOptions = {}): ColumnBatches =>
-    pushToPull((give) => getInventory(read, (answer) => readInventory(answer, { give, onUnreadable })));
 
   return {
-    async *listInventory(read) {
-      for await (const batch of scanInventory(read)) yield batch.items();
-    },
-    scanInventory,
-    copyInventory: (writer, { permit, once, signal, ...options }) =>
-      pushToPull((give) =>
-        getInventory({ permit, once, signal }, (answer) => copyInventory(answer, writer, give, options)),
-      ),
-    async updateInventory(petId, quantity, { permit, signal } = {}) {
-      if (signal) setMaxListeners(0, signal);
+    scanInventory: ({ onUnreadable, ...read } = {}) =>
+      pushToPull((give) => getInventory(read, (answer) => readInventory(answer, { give, onUnreadable }))),
+    copyInventory: (writer, copy) =>
+      pushToPull((give) => getInventory({}, (answer) => copyInventory(answer, writer, give, copy))),
+    async updateInventory(petId, quantity, { permit } = {}) {
       const path = `/inventory/${petId}`;
       const operation = { name: `PATCH ${path}`, experimental: true };
-      const body = JSON.stringify({ quantity });
-      const { value } = await callJson(
-        { method: 'PATCH', path, body, permit, signal },
-        operation,
-        mostBytes.item,
-        isOk,
-      );
+      const patch = { method: 'PATCH', path, body: JSON.stringify({ quantity }), permit };
+      const { value } = await callJson(patch, operation, mostBytes.item, isOk);
       return decodeItem(value, operation);
     },
     getPet: (petId) =>

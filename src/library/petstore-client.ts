@@ -1,4 +1,5 @@
 import type { Client } from '../api/client.ts';
+import { itemsOf } from '../inventory/item-columns.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import type { SingleWrite } from '../runs/one-pet.ts';
 import { parseBaseUrl, parseKey } from '../settings/key-and-url.ts';
@@ -164,7 +165,8 @@ export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): P
   const close = () => calls.close(async () => (await opening?.catch(() => undefined))?.close());
 
   return {
-    listInventory: (given) => stream(given, (connection, signal) => connection.clientFor(signal).listInventory()),
+    listInventory: (given) =>
+      stream(given, (connection, signal) => itemsOf(connection.clientFor(signal).scanInventory())),
     updateInventory: async (petId, quantity, given) => {
       const one = { command: 'inventory set', petId: petIdOf(petId), quantity: quantityOf(quantity) };
       return call(given, (connection, signal) => {

@@ -3,6 +3,7 @@ import { expect, onTestFinished } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
 import type { HttpRequest } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
+import { itemsOf } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { createGovernor } from '../../src/rate-limit/admission.ts';
 import type { Governor } from '../../src/rate-limit/governor.ts';
@@ -98,7 +99,7 @@ export function createClientRig(options: ClientRigOptions): ClientRig {
     sentAt: () => times.map((time) => time - (times[0] ?? 0)),
     list: async () => {
       const items: InventoryItem[] = [];
-      for await (const batch of client.listInventory()) items.push(...batch);
+      for await (const batch of itemsOf(client.scanInventory())) items.push(...batch);
       return items;
     },
   };

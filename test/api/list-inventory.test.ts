@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { batchSize } from '../../src/inventory/item-columns.ts';
+import { batchSize, itemsOf } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { FailureError, UnavailableError } from '../../src/shared/errors.ts';
 import { createClientRig } from './client-rig.ts';
@@ -34,7 +34,7 @@ describe('a long list', () => {
     const { client } = createClientRig({ url: server.url });
     const lengths: number[] = [];
     const all: InventoryItem[] = [];
-    for await (const batch of client.listInventory()) {
+    for await (const batch of itemsOf(client.scanInventory())) {
       lengths.push(batch.length);
       all.push(...batch);
       if (lengths.length === 2) end();
@@ -47,7 +47,7 @@ describe('a long list', () => {
   test('that nobody reads to its end is dropped', async () => {
     const server = await openServer(begin(leave));
     const { client, clock } = createClientRig({ url: server.url });
-    for await (const batch of client.listInventory()) {
+    for await (const batch of itemsOf(client.scanInventory())) {
       expect(batch).toEqual(items.slice(0, batchSize));
       break;
     }
