@@ -31,16 +31,8 @@ for (const { place, tests, least } of rooms) {
   if (files.length === 0) continue;
   if (!existsSync(stryker)) {
     // The runner finds vitest in the packages around it.
-    const install = [
-      'install',
-      '--prefix',
-      folder,
-      '--no-audit',
-      '--no-fund',
-      '--ignore-scripts',
-      '--legacy-peer-deps',
-    ];
-    run('npm', [...install, ...packages]);
+    const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--legacy-peer-deps'];
+    run('npm', ['install', '--prefix', folder, ...flags, ...packages]);
   }
   run(process.execPath, [stryker, 'run', 'stryker.config.mjs', '--mutate', files.join()], {
     // Stryker runs tests in threads, which can't set the zone of their process.

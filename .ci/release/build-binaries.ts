@@ -1,16 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { build } from 'tsup';
+import { licences, unused } from '../bundle.ts';
+import { completionTable } from '../reference/completion-table.ts';
 import { manPage } from '../reference/man-page.ts';
 import { bunNotice } from './bun-notice.ts';
-import { committedAt, sumsOf } from './commands.ts';
+import { buildConstants, committedAt, root, sumsOf, withFolder } from './commands.ts';
 import { firstStart } from './first-start.ts';
-import { bundleForBun } from './one-file.ts';
-import { hostName, runtimeFor, type Target, targets } from './runtime.ts';
+import { hostName, runtimeFor, targets } from './runtime.ts';
 import { packagesOf, sbomOf } from './sbom.ts';
-import { signed, wrongPages } from './sign-macho.ts';
+import { signed } from './sign-macho.ts';
 
 /**
  * `npm run build:binaries`: executables that need no Node, in `dist/binaries`, with `SHA256SUMS`, `LICENSES.txt`, the manual
@@ -18,45 +19,52 @@ import { signed, wrongPages } from './sign-macho.ts';
  * are signed. `npm run build:binaries -- linux-x64` makes only that one, `--out <folder>` makes them elsewhere, `--archives` packs
  * each into a `.tar.gz` besides. The same commit gives the same bytes.
  */
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values, positionals } = parseArgs({
-  options: { out: { type: 'string' }, archives: { type: 'boolean', default: false } },
+  options: { out: { type: 'string', default: join(root, 'dist/binaries') }, archives: { type: 'boolean' } },
   allowPositionals: true,
 });
-const out = values.out ?? join(root, 'dist/binaries');
+const { out } = values;
+const builtAt = committedAt(root);
 
 process.chdir(root);
 process.umask(0o022);
-await main(positionals.length === 0 ? targets : positionals.map(targetOf));
-
-async function main(wanted: readonly Target[]): Promise<void> {
-  const cache = join(root, 'node_modules/.cache');
-  mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(join(cache, 'petstock-binaries-'));
-  try {
-    await bundleForBun(folder, root);
-    rmSync(out, { recursive: true, force: true });
-    mkdirSync(out, { recursive: true });
-    const texts = readFileSync(join(folder, 'LICENSES.txt'), 'utf8');
-    const packages = packagesOf(texts);
-    for (const place of [folder, out]) {
-      writeFileSync(join(place, 'LICENSES.txt'), `${texts}\n${'-'.repeat(80)}\n\n${bunNotice(root)}`);
-    }
-    const builtAt = committedAt(root);
-    writeFileSync(join(out, 'petstock.1'), await manPage(new Date(builtAt * 1000).toISOString().slice(0, 10)));
-    // bun itself has to run here, whatever the target.
-    const here = targets.find(({ name }) => name === hostName());
-    if (here === undefined) throw new Error(`bun is not had for ${process.platform} on ${process.arch}`);
-    for (const target of wanted) {
-      compile(target, runtimeFor(here, root), folder);
-      const sbom = sbomOf({ root, packages, runtime: target.package, builtAt });
-      writeFileSync(join(out, `petstock-${target.name}.cdx.json`), sbom);
-      if (values.archives) pack(target, folder, builtAt);
-    }
-    writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+void withFolder(async (folder) => {
+  await bundle(folder);
+  const texts = readFileSync(join(folder, 'LICENSES.txt'), 'utf8');
+  const packages = packagesOf(texts);
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  for (const place of [folder, out])
+    writeFileSync(join(place, 'LICENSES.txt'), `${texts}\n${'-'.repeat(80)}\n\n${bunNotice()}`);
+  writeFileSync(join(out, 'petstock.1'), await manPage(new Date(builtAt * 1000).toISOString().slice(0, 10)));
+  for (const target of positionals.length === 0 ? targets : positionals) {
+    compile(target, folder);
+    writeFileSync(join(out, `petstock-${target}.cdx.json`), sbomOf(packages, target));
+    if (values.archives) pack(target, folder);
   }
+  writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
+});
+
+/** Makes what an executable is compiled of: `petstock.mjs`, with the pieces that it loads when they are wanted, and `LICENSES.txt`. */
+async function bundle(folder: string): Promise<void> {
+  const table = JSON.stringify(await completionTable());
+  // The path of a file on the machine that builds would make each build another one.
+  const nowhere = { __filename: '"/petstock"', __dirname: '"/"' };
+  await build({
+    config: false,
+    silent: true,
+    entry: { petstock: 'bin/petstock.ts' },
+    format: 'esm',
+    platform: 'node',
+    target: 'es2023',
+    splitting: true,
+    outDir: folder,
+    noExternal: [/^(?!pg-native$)/],
+    removeNodeProtocol: false,
+    outExtension: () => ({ js: '.mjs' }),
+    define: { COMPLETION_TABLE: JSON.stringify(table), ...nowhere, ...buildConstants(root) },
+    esbuildPlugins: [unused, licences()],
+  });
 }
 
 /**
@@ -68,57 +76,43 @@ async function main(wanted: readonly Target[]): Promise<void> {
  *
  * Names stay, for the stacks that `--debug` shows: without them it would be 1 % smaller, and no faster.
  */
-function compile(target: Target, bun: string, folder: string): void {
+function compile(target: string, folder: string): void {
   const started = performance.now();
   const file = join(out, fileName(target));
   const args = [
     ...['build', '--compile', '--bytecode', '--format=esm', '--splitting', '--minify-whitespace', '--minify-syntax'],
-    ...['--compile-jit-policy=10', '--asset=LICENSES.txt'],
-    ...['--no-compile-autoload-dotenv', '--no-compile-autoload-bunfig'],
-    ...['--no-compile-autoload-tsconfig', '--no-compile-autoload-package-json'],
-    ...['--external', 'pg-native'],
-    `--target=bun-${target.name.replace('x64', 'x64-baseline')}`,
-    `--compile-executable-path=${runtimeFor(target, root)}`,
+    ...['--compile-jit-policy=10', '--asset=LICENSES.txt', '--external', 'pg-native'],
+    ...['dotenv', 'bunfig', 'tsconfig', 'package-json'].map((name) => `--no-compile-autoload-${name}`),
+    `--target=bun-${target.replace('x64', 'x64-baseline')}`,
+    `--compile-executable-path=${runtimeFor(target)}`,
     ...['./petstock.mjs', '--outfile', file],
   ];
-  execFileSync(bun, args, {
+  // bun itself has to run here, whatever the target.
+  execFileSync(runtimeFor(hostName()), args, {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, BUN_OPTIONS: '' },
   });
-  if (target.name.startsWith('darwin')) sign(file);
+  if (target.startsWith('darwin')) writeFileSync(file, signed(readFileSync(file)));
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const megabytes = (statSync(file).size / 1e6).toFixed(0);
   process.stdout.write(`binaries: ${fileName(target)}, ${megabytes} MB, ${seconds} s; ${firstStart(target, file)}\n`);
 }
 
-/** @throws Error if a page is not as it is signed */
-function sign(file: string): void {
-  writeFileSync(file, signed(readFileSync(file)));
-  const wrong = wrongPages(readFileSync(file));
-  if (wrong > 0) throw new Error(`${wrong} pages of ${file} are not as they are signed`);
-}
-
 /** `petstock-linux-x64.tar.gz`: the executable with manual and licences, less than half as large. Takes the tar of GNU. */
-function pack(target: Target, folder: string, builtAt: number): void {
-  const tree = join(folder, target.name);
+function pack(target: string, folder: string): void {
+  const tree = join(folder, target);
   mkdirSync(tree);
-  const program = target.name.startsWith('windows') ? 'petstock.exe' : 'petstock';
+  const program = fileName(target).replace(`-${target}`, '');
   copyFileSync(join(out, fileName(target)), join(tree, program));
   for (const name of ['petstock.1', 'LICENSES.txt']) copyFileSync(join(out, name), join(tree, name));
   const owners = ['--owner=0', '--group=0', '--numeric-owner', '--sort=name', `--mtime=@${builtAt}`];
-  const archive = join(out, `petstock-${target.name}.tar.gz`);
+  const archive = join(out, `petstock-${target}.tar.gz`);
   const args = ['--create', '--format=ustar', ...owners, '--mode=u+rw,go+r,go-w', '--use-compress-program=gzip -n'];
   execFileSync('tar', [...args, '--file', archive, '-C', tree, program, 'petstock.1', 'LICENSES.txt']);
   rmSync(tree, { recursive: true });
 }
 
-function fileName({ name }: Target): string {
-  return `petstock-${name}${name.startsWith('windows') ? '.exe' : ''}`;
-}
-
-function targetOf(name: string): Target {
-  const target = targets.find((each) => each.name === name);
-  if (target === undefined) throw new Error(`no target ${name}: ${targets.map((each) => each.name).join(', ')}`);
-  return target;
+function fileName(target: string): string {
+  return `petstock-${target}${target.startsWith('windows') ? '.exe' : ''}`;
 }

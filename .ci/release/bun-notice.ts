@@ -21,22 +21,18 @@ Under licences of their own: BoringSSL, libarchive, ICU (Unicode), zlib-ng (zlib
 `;
 
 /** By the names of SPDX: the text of each licence that the notice names; the exception of LLVM only takes duties away. */
-const names = ['MIT', 'LGPL-2.0-only', 'LGPL-2.1-only', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause'].concat([
-  'ISC',
-  'OpenSSL',
-  'ICU',
-  'Unicode-3.0',
-  'IJG',
-  'Zlib',
-]);
+const names = [
+  ...['MIT', 'LGPL-2.0-only', 'LGPL-2.1-only', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'OpenSSL', 'ICU'],
+  ...['Unicode-3.0', 'IJG', 'Zlib'],
+];
 const texts = {
   spec: 'spdx-license-list@6.12.0',
   integrity: 'sha512-+nUYqm3aZMSHbjsthK+i/HHI2okTElCvqwUd4k8QcSk+FTGgjq+fsdFj2wZOaX6XmR2JdWhf/NeflNnvKOjcnQ==',
 };
 
 /** Returns what goes with bun: what it is made of, and all of those licences. */
-export function bunNotice(root: string): string {
-  const folder = join(fetchPackage(texts.spec, texts.integrity, root), 'licenses');
+export function bunNotice(): string {
+  const folder = join(fetchPackage(texts.spec, texts.integrity), 'licenses');
   const licences = names.map((name) => {
     const { licenseText } = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as { licenseText: string };
     return `${name}\n\n${licenseText.trim()}\n`;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { npm } from './commands.ts';
+import { npm, root } from './commands.ts';
 
 /**
  * Brings a package from the registry, once: it is kept below `node_modules/.cache`. For what is large and of one system, which
@@ -10,9 +10,9 @@ import { npm } from './commands.ts';
  * @param spec `@oven/bun-linux-aarch64@1.4.4`
  * @param integrity of its tarball
  * @returns its folder
- * @throws if the tarball is not the one that was pinned
+ * @throws Error if the tarball is not the one that was pinned
  */
-export function fetchPackage(spec: string, integrity: string, root: string): string {
+export function fetchPackage(spec: string, integrity: string): string {
   const cache = join(root, 'node_modules/.cache/packages');
   const folder = join(cache, spec.replace(/[/@]/g, '-'));
   if (existsSync(folder)) return folder;

@@ -2,41 +2,37 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { hostName, type Target } from './runtime.ts';
+import { root } from './commands.ts';
+import { hostName } from './runtime.ts';
 
-const standIns = fileURLToPath(new URL('stand-ins', import.meta.url));
-
-/** What runs the executables of another system here, from Debian's packages. */
+/** What runs the executables of another system here, from the packages of Debian that `packages` names. */
 interface Runner {
   /** Programs and files that it takes. */
   readonly needs: readonly string[];
+  /** Goes before the executable on the command line. */
   readonly words?: readonly string[];
-  /** Compiled beside the executable: the compiler with its flags, the file in `stand-ins`, the library and those that it takes. */
-  readonly library?: readonly string[];
-  /** @param folder that the executable and the library are in */
-  env?(folder: string): Readonly<Record<string, string>>;
+  /** Compiles a library beside the executable: a command line for that folder. */
+  readonly compile?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
+const standIns = join(root, '.ci/release/stand-ins');
 const [qemu, mingw, musl] = ['qemu-aarch64-static', 'x86_64-w64-mingw32-gcc', '/lib/ld-musl-x86_64.so.1'];
 const runners: Readonly<Record<string, Runner>> = {
-  // qemu-user-static, libc6-arm64-cross, libstdc++6-arm64-cross
   'linux-arm64': { needs: [qemu], words: [qemu, '-L', '/usr/aarch64-linux-gnu'] },
-  // musl, gcc
   'linux-x64-musl': {
     needs: [musl, 'cc'],
-    // That is what libstdc++ itself asks for; it takes glibc's own files for those of musl.
-    library: ['cc', '-shared', '-fPIC', '-nostdlib', 'musl.c', '-o', 'ld-linux-x86-64.so.2'],
-    env: (folder) => ({ LD_LIBRARY_PATH: `${folder}:/usr/lib/x86_64-linux-gnu:/lib/x86_64-linux-gnu` }),
+    // libstdc++ itself asks for a library of that name; it takes glibc's own files for those of musl.
+    compile: `cc -shared -fPIC -nostdlib ${standIns}/musl.c -o ld-linux-x86-64.so.2`,
+    env: { LD_LIBRARY_PATH: '.:/usr/lib/x86_64-linux-gnu:/lib/x86_64-linux-gnu' },
   },
   // Rosetta, where it is: macOS then runs it by itself.
   'darwin-x64': { needs: ['/Library/Apple/usr/libexec/oah/libRosettaRuntime'] },
-  // wine, gcc-mingw-w64-x86-64
   'windows-x64': {
     needs: ['wine', mingw],
     words: ['wine'],
-    library: [mingw, '-shared', 'wine.c', '-o', 'bcryptprimitives.dll', '-ladvapi32'],
-    env: (folder) => ({ WINEPREFIX: join(folder, 'wine'), WINEDEBUG: '-all', DISPLAY: '' }),
+    compile: `${mingw} -shared ${standIns}/wine.c -o bcryptprimitives.dll -ladvapi32`,
+    env: { WINEDEBUG: '-all', DISPLAY: '' },
   },
 };
 
@@ -45,8 +41,8 @@ const runners: Readonly<Record<string, Runner>> = {
  * @returns how that went, for the log of the build
  * @throws Error if it does not do what it should
  */
-export function firstStart({ name }: Target, file: string): string {
-  const runner = name === hostName() ? { needs: [] } : runners[name];
+export function firstStart(target: string, file: string): string {
+  const runner = target === hostName() ? { needs: [] } : runners[target];
   if (runner === undefined) return 'not started: nothing here runs it';
   const missing = runner.needs.filter((need) => !isThere(need));
   if (missing.length > 0) return `not started: no ${missing.join(', no ')} here`;
@@ -59,24 +55,24 @@ export function firstStart({ name }: Target, file: string): string {
   }
 }
 
-function writeOnce({ words = [], library, env }: Runner, file: string, folder: string): string {
+function writeOnce({ words = [], compile, env }: Runner, file: string, folder: string): string {
   const executable = join(folder, basename(file));
   copyFileSync(file, executable);
+  const own = {
+    PETSTOCK_STATE_DIR: folder,
+    PETSTOCK_CONFIG_DIR: folder,
+    WINEPREFIX: join(folder, 'wine'),
+    BUN_OPTIONS: '',
+  };
   const run = ([program = '', ...args]: readonly string[]) =>
     execFileSync(program, args, {
       cwd: folder,
-      env: {
-        ...process.env,
-        ...env?.(folder),
-        PETSTOCK_STATE_DIR: folder,
-        PETSTOCK_CONFIG_DIR: folder,
-        BUN_OPTIONS: '',
-      },
+      env: { ...process.env, ...env, ...own },
       encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: 'pipe',
       timeout: 120_000,
     });
-  if (library !== undefined) run(library.map((word) => (word.endsWith('.c') ? join(standIns, word) : word)));
+  if (compile !== undefined) run(['sh', '-c', compile]);
   const version = run([...words, executable, '--version']).trim();
   const set = run([...words, executable, ...'--env sandbox --json inventory set 4 12'.split(' ')]);
   const { petId, quantity } = JSON.parse(set);

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { releasedChangelog, releasedNotes, unreleasedNotes } from './changelog.ts';
-import { committedAt, git, npm, npmRun, sumsOf } from './commands.ts';
-import { packagesOf, sbomOf } from './sbom.ts';
+import { git, npm, sumsOf } from './commands.ts';
 import { requireNextVersion } from './version.ts';
 
 /**
  * `npm run release -- 0.2.0`: makes a release of the commit that is checked out: version and change log in a commit, a tag, and in
- * `dist/release` the tarball for npm, the executables, the packages for Debian, the formula and the manifest, the SBOM, the notes, and `SHA256SUMS` of all of them. Everything is made in a clone,
- * with what `package-lock.json` names, so nothing in this folder gets in, and nothing here is changed before all of it is there. It pushes and
- * publishes nothing. With `--dry-run` there is no commit and no tag here. With `--tagged` the commit that is checked out is the release already, and
- * its files are made once more. The same commit gives the same tarball.
+ * `dist/release` the tarball for npm, the executables, the packages for Debian, the formula and the manifest, the SBOM of each, the
+ * notes, and `SHA256SUMS` of all of them. Everything is made in a clone, with what `package-lock.json` names, so nothing in this folder
+ * gets in, and nothing here is changed before all of it is there. It pushes and publishes nothing. With `--dry-run` there is no commit
+ * and no tag here. With `--tagged` the commit that is checked out is the release already, and its files are made once more. The same
+ * commit gives the same tarball.
  */
 const root = process.cwd();
 
@@ -31,26 +31,28 @@ function main(): void {
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const [version, ...others] = positionals;
   if (version === undefined || others.length > 0) throw new Error('Name one version: npm run release -- 1.2.3');
-  const isNew = values.tagged !== true;
   requireClean();
-  if (isNew) requireReleasable(version);
-  else requireTagged(version);
+  if (values.tagged) requireTagged(version);
+  else requireReleasable(version);
   const folder = mkdtempSync(join(tmpdir(), 'petstock-release-'));
   try {
-    const clone = join(folder, 'clone');
-    const out = join(folder, 'out');
+    const [clone, out] = [join(folder, 'clone'), join(folder, 'out')];
     mkdirSync(out);
-    cloneInto(clone);
-    const notes = isNew ? commitIn(clone, version) : releasedNotes(changelogIn(clone), version);
+    git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
+    git(clone, 'checkout', '--quiet', git(root, 'rev-parse', 'HEAD'));
+    const notes = values.tagged ? releasedNotes(changelogIn(clone), version) : commitIn(clone, version);
     writeFileSync(join(out, 'NOTES.md'), notes);
-    build(clone, out, version, values['no-binaries'] !== true);
+    build(clone, out, values['no-binaries'] !== true);
     writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
     const released = join(root, 'dist', 'release');
     rmSync(released, { recursive: true, force: true });
     cpSync(out, released, { recursive: true });
-    const takes = isNew && values['dry-run'] !== true;
-    if (takes) take(clone, version);
-    report(released, version, takes);
+    const isTaken = values.tagged !== true && values['dry-run'] !== true;
+    if (isTaken) take(clone, version);
+    const next = isTaken
+      ? `Committed and tagged v${version}. To publish it: git push --follow-tags`
+      : 'Nothing was committed or tagged.';
+    process.stdout.write(`${readFileSync(join(released, 'SHA256SUMS'), 'utf8')}\n${released}\n${next}\n`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -84,11 +86,6 @@ function changelogIn(folder: string): string {
   return readFileSync(join(folder, 'CHANGELOG.md'), 'utf8');
 }
 
-function cloneInto(clone: string): void {
-  git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
-  git(clone, 'checkout', '--quiet', git(root, 'rev-parse', 'HEAD'));
-}
-
 /** Puts the version into a clone, and commits and tags it there. @returns the notes */
 function commitIn(clone: string, version: string): string {
   const changelog = changelogIn(clone);
@@ -102,23 +99,21 @@ function commitIn(clone: string, version: string): string {
   return notes;
 }
 
-/** Makes what is published. */
-function build(clone: string, out: string, version: string, withBinaries: boolean): void {
+/** Makes what is published. The executables themselves are in the archives, and all sums are made anew. */
+function build(clone: string, out: string, withBinaries: boolean): void {
   npm(clone, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline');
-  npmRun(clone, 'build');
+  const run = (...words: readonly string[]) => process.stderr.write(npm(clone, 'run', '--silent', ...words));
+  run('build');
   npm(clone, 'run', 'build:package');
-  const [dist, tarball] = [join(clone, 'dist'), `petstock-${version}.tgz`];
-  cpSync(join(dist, 'packages', tarball), join(out, tarball));
-  const packages = packagesOf(readFileSync(join(dist, 'LICENSES.txt'), 'utf8'));
-  writeFileSync(join(out, `${tarball}.cdx.json`), sbomOf({ root: clone, packages, builtAt: committedAt(clone) }));
-  if (!withBinaries) return;
-  npmRun(clone, 'build:binaries', '--archives');
-  // The executables themselves are in the archives. All sums are made anew.
-  const isAttached = (name: string) => /\.(gz|json|txt|1|deb|rb)$/.test(name);
-  for (const script of ['build:deb', 'build:manifests']) npmRun(clone, script);
-  for (const folder of ['binaries', 'packages']) {
-    for (const name of readdirSync(join(dist, folder)).filter(isAttached))
-      cpSync(join(dist, folder, name), join(out, name));
+  if (withBinaries) {
+    run('build:binaries', '--', '--archives');
+    run('build:deb');
+    run('build:manifests');
+  }
+  for (const folder of withBinaries ? ['binaries', 'packages'] : ['packages']) {
+    const made = readdirSync(join(clone, 'dist', folder));
+    for (const name of made.filter((name) => /\.(t?gz|json|txt|1|deb|rb)$/.test(name)))
+      cpSync(join(clone, 'dist', folder, name), join(out, name));
   }
 }
 
@@ -126,11 +121,4 @@ function build(clone: string, out: string, version: string, withBinaries: boolea
 function take(clone: string, version: string): void {
   git(root, 'fetch', '--quiet', clone, `refs/tags/v${version}:refs/tags/v${version}`);
   git(root, 'merge', '--quiet', '--ff-only', `v${version}^{commit}`);
-}
-
-function report(released: string, version: string, isTaken: boolean): void {
-  const next = isTaken
-    ? `Committed and tagged v${version}. To publish it: git push --follow-tags`
-    : 'Nothing was committed or tagged.';
-  process.stdout.write(`${readFileSync(join(released, 'SHA256SUMS'), 'utf8')}\n${released}\n${next}\n`);
 }

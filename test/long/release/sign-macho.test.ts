@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { signed, wrongPages } from '../../../.ci/release/sign-macho.ts';
+import { signed } from '../../../.ci/release/sign-macho.ts';
+import { wrongPages } from '../../support/wrong-pages.ts';
 
 /** As much of an executable for macOS as a signature needs, with one that is too short, as bun leaves it. */
 function executable(end: number): Buffer {
