@@ -24,6 +24,19 @@ test('a signal ends one call with its reason, and leaves the others', async () =
   await client.close();
 });
 
+test('the signal of a client ends all its calls with its reason, and lets no other begin', async () => {
+  const { service, clock } = await openShop({ faults: ['*:hang'] });
+  const all = new AbortController();
+  const client = createPetstoreClient({ baseUrl: service.url, key: service.key, clock, signal: all.signal });
+  const hanging = client.probe().catch((error) => error);
+  const reason = new Error('enough');
+  setImmediate(() => all.abort(reason));
+  expect(await hanging).toBe(reason);
+  service.setFaults([]);
+  await expect(client.probe()).rejects.toBe(reason);
+  await client.close();
+});
+
 test('a list ends by its signal, or early, and leaves no listener behind', async () => {
   const { service, clock } = await openShop({ pets: 5000 });
   const all = new AbortController();

@@ -58,6 +58,13 @@ export function sent({ requests }: RunResult): string[] {
   return requests.map(({ method, path, body }) => `${method} ${path}${body === undefined ? '' : ` ${body}`}`);
 }
 
+/** Confirms or not, in turn, and the rest as the last. @returns `prompts`, and what they were `asked` */
+export function confirming(...answers: readonly boolean[]) {
+  const asked: string[] = [];
+  const confirm = async (question: string) => answers[Math.min(asked.push(question), answers.length) - 1] ?? false;
+  return { asked, prompts: { confirm } };
+}
+
 /** The error that a command with `--json` ends with: one object on the last line of stderr. */
 export function errorJson(stderr: string) {
   return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');

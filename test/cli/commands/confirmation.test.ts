@@ -1,20 +1,10 @@
 import { describe, expect } from 'vitest';
-import { changeFile, openShop, type Shop, sent, stockOf, test } from '../../support/shop.ts';
+import { changeFile, confirming, openShop, type Shop, sent, stockOf, test } from '../../support/shop.ts';
 
 async function carefulShop(): Promise<Shop> {
   const shop = await openShop();
   await shop.run('config set confirm always');
   return shop;
-}
-
-function answers(...given: readonly boolean[]) {
-  const asked: string[] = [];
-  const left = [...given];
-  const confirm = async (question: string) => {
-    asked.push(question);
-    return left.shift() ?? false;
-  };
-  return { asked, prompts: { confirm } };
 }
 
 describe('a confirmation of a single write shows before and after', () => {
@@ -25,7 +15,7 @@ describe('a confirmation of a single write shows before and after', () => {
     ['set 4 12 --read-first', '39 → 12'],
   ])('%s', async (command, change) => {
     const shop = await carefulShop();
-    const { asked, prompts } = answers(true);
+    const { asked, prompts } = confirming(true);
     expect(await shop.run(`inventory ${command}`, { terminal: 80, prompts })).toMatchObject({ code: 0 });
     expect(asked).toEqual([expect.stringContaining(`Pet 4 in staging: ${change}`)]);
   });
@@ -47,7 +37,7 @@ describe('a confirmation of a single write shows before and after', () => {
 test('a plain set shows the stock that the history knows', async () => {
   const shop = await carefulShop();
   await shop.run('inventory set 4 20 --yes');
-  const { asked, prompts } = answers(true);
+  const { asked, prompts } = confirming(true);
   const result = await shop.run('inventory set 4 12 --no-read-first', { terminal: 80, prompts });
   expect(asked).toEqual(['Pet 4 in staging: 20 → 12 (-8), as the history of this machine knows it. Write it?']);
   expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);

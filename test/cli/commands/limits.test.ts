@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { openShop, sent, test } from '../../support/shop.ts';
+import { confirming, openShop, sent, test } from '../../support/shop.ts';
 
 const twoAMinute = { limits: { minute: 2, day: 1000 } };
 const gated = (seconds: string, status = 429) => ({
@@ -123,14 +123,10 @@ describe('limits clear', () => {
   test('asks, and a no forgets nothing', async () => {
     const shop = await openShop(twoAMinute);
     await shop.run('inventory get 1');
-    const asked: string[] = [];
-    const confirm = async (question: string) => {
-      asked.push(question);
-      return asked.length > 1;
-    };
-    expect(await shop.run('limits clear', { terminal: 80, prompts: { confirm } })).toMatchObject({ code: 2 });
+    const { asked, prompts } = confirming(false, true);
+    expect(await shop.run('limits clear', { terminal: 80, prompts })).toMatchObject({ code: 2 });
     expect((await shop.run('limits --json')).stdout).toContain('"remaining":1');
-    const { code, stderr } = await shop.run('limits clear --quiet', { terminal: 80, prompts: { confirm } });
+    const { code, stderr } = await shop.run('limits clear --quiet', { terminal: 80, prompts });
     expect(code).toBe(0);
     expect(stderr).toContain('staging: 1 of 2 left until 07:01:00');
     expect(asked).toEqual(Array(2).fill('Forget this? A service that is called too early may ban the key.'));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { wipeLine } from '../../../src/output/terminal.ts';
 import { answering } from '../../support/answering.ts';
-import { openShop, type ShopRunOptions, test } from '../../support/shop.ts';
+import { confirming, openShop, type ShopRunOptions, test } from '../../support/shop.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -62,13 +62,7 @@ test('questions are one harmless line', async ({ shop }) => {
   mkdirSync(shop.folders.state, { recursive: true });
   const file = join(shop.folders.state, 'a\x1b[2J\nb\u202e.csv');
   writeFileSync(file, 'mine');
-  const asked: string[] = [];
-  const prompts = {
-    confirm: async (question: string) => {
-      asked.push(question);
-      return false;
-    },
-  };
+  const { asked, prompts } = confirming(false);
   expect((await shop.run(['inventory', 'export', file], { terminal: 80, prompts })).code).toBe(2);
   await shop.run('config set confirm always');
   const path = '/inventory/1?\x1b]0;x\x07\u202e';

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { answers } from '../../support/scripted-actions.ts';
 import { scriptedService } from '../../support/scripted-service.ts';
-import { apply, changeFile, openShop, sent, stockOf, test, withReport } from '../../support/shop.ts';
+import { apply, changeFile, confirming, openShop, sent, stockOf, test, withReport } from '../../support/shop.ts';
 
 const csv = 'petId,quantity\n4,12\n5,9\n9007199254740993,3\n';
 
@@ -111,9 +111,8 @@ test('undo --last passes over undos, and over runs that were taken back', async 
 test('on a terminal the question says which run it is, with --quiet too', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
   await shop.run(['inventory', 'apply', file, '--yes']);
-  const asked: string[] = [];
-  const confirm = async (question: string) => asked.push(question) > 0;
-  await shop.run('undo --last --quiet', { terminal: 100, prompts: { confirm } });
+  const { asked, prompts } = confirming(true);
+  await shop.run('undo --last --quiet', { terminal: 100, prompts });
   expect(asked).toEqual([
     expect.stringMatching(/^Pet 4 in staging: 12 → 39 .*, as before inventory apply, run \w{4}\. Take it back\?$/),
   ]);

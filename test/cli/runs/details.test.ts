@@ -1,16 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { changeFile, errorJson, openShop, type Shop, sent, stockOf, test } from '../../support/shop.ts';
+import { changeFile, confirming, errorJson, openShop, type Shop, sent, stockOf, test } from '../../support/shop.ts';
 
 /** Answers every question, and notes it. */
 function person(answer = true) {
-  const asked: string[] = [];
-  const confirm = async (question: string) => {
-    asked.push(question);
-    return answer;
-  };
-  return { asked, options: { terminal: 100, env: { NO_COLOR: '1' }, prompts: { confirm } } };
+  const { asked, prompts } = confirming(answer);
+  return { asked, options: { terminal: 100, env: { NO_COLOR: '1' }, prompts } };
 }
 
 const applied = (shop: Shop, text: string, ...args: string[]) =>

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { hasFullDevice } from '../../../support/capabilities.ts';
-import { apply, changeFile, errorJson, openShop, sent, stockOf, test } from '../../../support/shop.ts';
+import { apply, changeFile, confirming, errorJson, openShop, sent, stockOf, test } from '../../../support/shop.ts';
 
 test('sends one GET and one PATCH for each row that changes, and reports every row', async ({ shop }) => {
   const result = await apply(shop, 'petId,quantity,delta\n4,12,\n1,12,\n5,,+2\n6,,\n9007199254740993,3,\n');
@@ -126,19 +126,18 @@ describe('the confirmation', () => {
   });
 
   test('on a terminal is a question after the preview', async ({ shop }) => {
-    const questions: string[] = [];
-    const confirm = async (question: string) => questions.push(question) > 1;
+    const { asked, prompts } = confirming(false, true);
     const file = changeFile(shop, csv);
-    const no = await shop.run(['inventory', 'apply', file], { terminal: 80, prompts: { confirm } });
+    const no = await shop.run(['inventory', 'apply', file], { terminal: 80, prompts });
     expect(no).toMatchObject({ code: 2 });
     expect(sent(no)).toEqual(['GET /v1/inventory']);
     expect(no.stderr).toMatch(/4 +39 → +1 .*\(-38\)/);
     expect(no.stderr).not.toContain('Units:');
-    expect(await shop.run(['inventory', 'apply', file], { terminal: 80, prompts: { confirm } })).toMatchObject({
+    expect(await shop.run(['inventory', 'apply', file], { terminal: 80, prompts })).toMatchObject({
       code: 0,
     });
     const question = 'Write 2 changes to staging? Units: 8 added, 38 removed.';
-    expect(questions).toEqual([question, question]);
+    expect(asked).toEqual([question, question]);
   });
 });
 

@@ -15,7 +15,7 @@ import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../../support/capabilities.ts';
 import { scriptedService } from '../../../support/scripted-service.ts';
-import { openShop, type Shop, sent, test } from '../../../support/shop.ts';
+import { confirming, openShop, type Shop, sent, test } from '../../../support/shop.ts';
 
 const fileIn = (shop: Shop) => join(shop.folders.state, '..', 'stock.csv');
 
@@ -44,16 +44,15 @@ describe('to a file', () => {
   test('of somebody else is replaced after a question, or with --force', async ({ shop }) => {
     const file = fileIn(shop);
     writeFileSync(file, 'hours of work');
-    const asked: string[] = [];
-    const confirm = async (question: string) => asked.push(question) > 1;
-    const prompts = { terminal: 80, prompts: { confirm } };
-    expect(await shop.run(['inventory', 'export', file], prompts)).toMatchObject({ code: 2, requests: [] });
+    const { asked, prompts } = confirming(false, true);
+    const person = { terminal: 80, prompts };
+    expect(await shop.run(['inventory', 'export', file], person)).toMatchObject({ code: 2, requests: [] });
     for (const more of [[], ['--yes']]) {
       const refused = await shop.run(['inventory', 'export', file, ...more]);
       expect(refused).toMatchObject({ code: 2, requests: [], stderr: expect.stringContaining('--force') });
     }
     expect(readFileSync(file, 'utf8')).toBe('hours of work');
-    expect(await shop.run(['inventory', 'export', file], prompts)).toMatchObject({ code: 0 });
+    expect(await shop.run(['inventory', 'export', file], person)).toMatchObject({ code: 0 });
     expect(asked).toHaveLength(2);
     writeFileSync(file, 'an old export');
     expect(await shop.run(['inventory', 'export', file, '--force'])).toMatchObject({ code: 0 });

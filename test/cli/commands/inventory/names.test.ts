@@ -1,7 +1,7 @@
 import { readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { changeFile, openShop, sent, test } from '../../../support/shop.ts';
+import { changeFile, confirming, openShop, sent, test } from '../../../support/shop.ts';
 
 async function namedShop() {
   const shop = await openShop();
@@ -120,8 +120,7 @@ test('a narrow list cuts names before the mark of a stock, and set and apply rep
 
 test('a preview, its question, and the history show names', async () => {
   const shop = await namedShop();
-  const asked: string[] = [];
-  const prompts = { confirm: async (question: string) => asked.push(question) > 0 };
+  const { asked, prompts } = confirming(true);
   const apply = (rows: string) =>
     shop.run(['inventory', 'apply', changeFile(shop, rows)], { terminal: 80, prompts, env: { NO_COLOR: '1' } });
   expect((await apply('petId,quantity\n4,38\n5,9\n8,1\n')).stderr).toMatch(

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
-import { errorJson, openShop, type Shop, sent, test } from '../../../support/shop.ts';
+import { confirming, errorJson, openShop, type Shop, sent, test } from '../../../support/shop.ts';
 
 test('sends one PATCH with the quantity alone, and shows what the service answered', async ({ shop }) => {
   const written = await shop.run('inventory set 4 12 --json');
@@ -162,11 +162,10 @@ describe('Ctrl-C', () => {
 describe('confirm = always', () => {
   test('asks on a terminal and writes on yes', async ({ shop }) => {
     await shop.run('config set confirm always');
-    const questions: string[] = [];
-    const confirm = async (question: string) => questions.push(question) > 0;
-    const result = await shop.run('inventory set 4 12', { terminal: 80, prompts: { confirm } });
+    const { asked, prompts } = confirming(true);
+    const result = await shop.run('inventory set 4 12', { terminal: 80, prompts });
     expect(result.code).toBe(0);
-    expect(questions).toEqual(['Pet 4 in staging: 39 → 12 (-27). Write it?']);
+    expect(asked).toEqual(['Pet 4 in staging: 39 → 12 (-27). Write it?']);
     expect(sent(result)).toEqual(['GET /v1/inventory', 'GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
   });
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { errorJson, sent, test } from '../../../support/shop.ts';
+import { confirming, errorJson, sent, test } from '../../../support/shop.ts';
 
 test('get shows several pets in the order asked, from one GET', async ({ shop }) => {
   const result = await shop.run('inventory get 8 4 9007199254740993 4');
@@ -49,17 +49,9 @@ test('set of several is one run with the report of apply, and is taken back as o
 });
 
 test('set of several asks on a terminal, and elsewhere sends nothing without --yes', async ({ shop }) => {
-  const questions: string[] = [];
-  const refused = await shop.run('inventory set 4=12 5=9', {
-    terminal: 80,
-    prompts: {
-      confirm: async (question) => {
-        questions.push(question);
-        return false;
-      },
-    },
-  });
-  expect(questions).toEqual(['Write 2 changes to staging? Units: 8 added, 27 removed.']);
+  const { asked, prompts } = confirming(false);
+  const refused = await shop.run('inventory set 4=12 5=9', { terminal: 80, prompts });
+  expect(asked).toEqual(['Write 2 changes to staging? Units: 8 added, 27 removed.']);
   expect(sent(refused)).toEqual(['GET /v1/inventory']);
   const piped = await shop.run('inventory set 4=12 5=9');
   expect(piped).toMatchObject({ code: 2, requests: [] });

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { expect } from 'vitest';
-import { changeFile, test } from '../../../../support/shop.ts';
+import { changeFile, confirming, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, sessionsIn, writes } from './count-rig.ts';
 
 test('codes are text: leading zeros count, and several may stand for one pet', async ({ shop }) => {
@@ -18,17 +18,16 @@ test('names of --codes are in the plan, in its question, and in the report, with
   shop,
 }) => {
   const codes = changeFile(shop, 'code,petId,name\n004,4,Rex\n005,5,Lady\n', 'codes.csv');
-  const asked: string[] = [];
-  const confirm = async (question: string) => asked.push(question) > 0;
-  const several = await count(shop, '004 x3\n005 x4\ndone\n', `--codes ${codes}`, { ...person, prompts: { confirm } });
+  const { asked, prompts } = confirming(true);
+  const several = await count(shop, '004 x3\n005 x4\ndone\n', `--codes ${codes}`, { ...person, prompts });
   expect(several.stderr).toContain('4   39 → 3  (-36)  Rex\n');
   const shown = await shop.run(`inventory count --codes ${codes}`, {
     ...person,
-    prompts: { confirm },
+    prompts,
     stdin: '004\n008\n005\ndone\n',
   });
   expect(shown.stdout).toMatch(/Result +Name\n +1 +4 +3 +1 +applied +Rex\n +2 +5 +4 +1 +applied +Lady\n/);
-  await shop.run(`inventory count --codes ${codes}`, { ...person, prompts: { confirm }, stdin: '004 x2\ndone\n' });
+  await shop.run(`inventory count --codes ${codes}`, { ...person, prompts, stdin: '004 x2\ndone\n' });
   expect(asked.at(-1)).toContain('Pet 4 Rex in staging: 1 → 2');
 });
 

@@ -2,20 +2,19 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'vitest';
 import { LineEditor } from '../../../../../src/cli/commands/inventory/count/screen.ts';
 import fc from '../../../../support/seeded-fast-check.ts';
-import { changeFile, openShop, test } from '../../../../support/shop.ts';
+import { changeFile, confirming, openShop, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, writes } from './count-rig.ts';
 
 test('a person sees the sum, hears what is unknown, and is asked', async ({ shop }) => {
-  const questions: string[] = [];
-  const confirm = async (question: string) => questions.push(question) > 0;
-  const result = await count(shop, '4\n4 x2\n777777\n-\n\ndone\n', '', { ...person, prompts: { confirm } });
+  const { asked, prompts } = confirming(true);
+  const result = await count(shop, '4\n4 x2\n777777\n-\n\ndone\n', '', { ...person, prompts });
   expect(result.code).toBe(0);
   const stderr = result.stderr.replaceAll('\r\x1b[K', '');
   expect(stderr).toMatch(/^▸ staging · .*\nSession [0-9a-z]{4}\. Scan, or type a pet id and Enter\.\n- takes /);
   expect(stderr).toContain('0 units, 0 pets > 4: 1\n1 unit, 1 pet > 4: 3 (+2)\n3 units, 1 pet > ');
   expect(stderr).toContain('\x07777777: 1 kept apart, there is no such pet\n3 units, 1 pet, 1 unknown > ');
   expect(stderr).toMatch(/777777: 0 \(taken back\)\n(3 units, 1 pet > )?3 units, 1 pet, 2 scans\n3 units, 1 pet > /);
-  expect(questions).toEqual(['Pet 4 in staging: 39 → 3 (-36). Write it?']);
+  expect(asked).toEqual(['Pet 4 in staging: 39 → 3 (-36). Write it?']);
   expect(result.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PATCH']);
 });
 
