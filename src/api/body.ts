@@ -61,13 +61,8 @@ export class HeldBytes {
   }
 }
 
-/** A body that has come already. @throws FailureError where it is longer than the bound */
-export function withinBound(bytes: Uint8Array, bound: BodyBound): Uint8Array {
-  requireWithin(bytes.length, bound);
-  return bytes;
-}
-
-function requireWithin(length: number, { most, of }: BodyBound): void {
+/** @throws FailureError if a body is longer than the bound */
+export function requireWithin(length: number, { most, of }: BodyBound): void {
   if (length > most) throw tooLong(`The answer to ${of}`, most);
 }
 

@@ -7,9 +7,9 @@ import {
   decodeUtf8,
   isPlain,
   mostBytes,
+  requireWithin,
   tooLong,
   wholeBody,
-  withinBound,
 } from './body.ts';
 import { describe, NetworkFault } from './network-fault.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
@@ -132,7 +132,9 @@ class Exchange implements Answer {
     // Not through `chunks`: for a small answer each generator is a part of its cost.
     try {
       const whole = isPlain(this.#answer) ? this.#answer.takeWhole?.() : undefined;
-      return whole === undefined ? await wholeBody(decodedChunks(this.#answer), bound) : withinBound(whole, bound);
+      if (whole === undefined) return await wholeBody(decodedChunks(this.#answer), bound);
+      requireWithin(whole.length, bound);
+      return whole;
     } catch (error) {
       throw this.#fault(error);
     }
