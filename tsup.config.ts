@@ -1,26 +1,18 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { type EsbuildPlugin, licences, oneScript, unused } from './.ci/bundle.ts';
 import { completionTable } from './.ci/reference/completion-table.ts';
 import { manPage } from './.ci/reference/man-page.ts';
 import { buildConstants, committedAt } from './.ci/release/commands.ts';
 
-/** Its folder, and that of what it loads its binaries by. Only npm is sure to put the second into our own `node_modules`. */
-const sqliteFolder = installedAt('@photostructure/sqlite', resolve('package.json'));
-const loaderFolder = installedAt('node-gyp-build', join(sqliteFolder, 'package.json'));
+const sqlite = 'node_modules/@photostructure/sqlite';
 
-/** @param from the file that asks for the package */
-function installedAt(name: string, from: string): string {
-  return dirname(createRequire(from).resolve(`${name}/package.json`));
-}
-
-/** Puts the native binaries of SQLite where node-gyp-build looks for them: beside the folder of the code that asks. */
+/** Puts the native binaries of SQLite beside the program. */
 const prebuilds: EsbuildPlugin = {
   name: 'prebuilds',
   setup({ initialOptions: { outdir = '' }, onEnd }) {
-    onEnd(() => cpSync(join(sqliteFolder, 'prebuilds'), join(outdir, 'prebuilds'), { recursive: true }));
+    onEnd(() => cpSync(join(sqlite, 'prebuilds'), join(outdir, 'prebuilds'), { recursive: true }));
   },
 };
 
@@ -36,17 +28,17 @@ const manual: EsbuildPlugin = {
   },
 };
 
-/** Everything is bundled but a package that `pg` can do without, and SQLite, which has a bundle of its own. */
+/** Everything is bundled but a package that `pg` can do without. */
 const all = {
   target: 'node20',
   platform: 'node',
   // These builds write here at once, and what is made of them stays.
-  clean: ['!sqlite/**', '!prebuilds/**', '!binaries/**', '!packages/**', '!release/**'],
+  clean: ['!prebuilds/**', '!binaries/**', '!packages/**', '!release/**'],
   external: ['./complete.cjs'],
   // tsup gives this precedence over `external`, so the exceptions have to be in the pattern.
   noExternal: [/^(?!(pg-native|\.\/complete\.cjs)$)/],
   removeNodeProtocol: false,
-  define: { SQLITE: '"./sqlite/index.cjs"', ...buildConstants('.') },
+  define: { SQLITE: '"prebuilds"', ...buildConstants('.') },
 } satisfies Options;
 
 const commonJs = { ...all, format: 'cjs', splitting: false, outExtension: () => ({ js: '.cjs' }) } satisfies Options;
@@ -58,6 +50,7 @@ export default defineConfig(async () => [
     entry: { petstock: 'bin/installed.ts', complete: 'bin/complete.ts' },
     define: {
       ...all.define,
+      'import.meta.filename': '__filename',
       'import.meta.url': '__filename',
       COMPLETION_TABLE: JSON.stringify(JSON.stringify(await completionTable())),
     },
@@ -69,7 +62,7 @@ export default defineConfig(async () => [
     entry: { program: 'bin/run.ts' },
     format: 'esm',
     splitting: true,
-    esbuildPlugins: [unused, oneScript, licences([sqliteFolder, loaderFolder])],
+    esbuildPlugins: [unused, oneScript, prebuilds, licences([sqlite])],
   },
   {
     ...all,
@@ -87,11 +80,5 @@ export default defineConfig(async () => [
     banner: {
       js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);",
     },
-  },
-  {
-    ...commonJs,
-    name: 'sqlite',
-    entry: { 'sqlite/index': join(sqliteFolder, 'dist/index.cjs') },
-    esbuildPlugins: [prebuilds],
   },
 ]);

@@ -58,7 +58,7 @@ export const oneScript: EsbuildPlugin = {
           target: 'node20',
           charset: 'ascii',
           supported: { 'dynamic-import': false },
-          define: { 'import.meta.url': '__filename' },
+          define: { 'import.meta.filename': '__filename', 'import.meta.url': '__filename' },
           minifySyntax: true,
           minifyWhitespace: true,
         });
