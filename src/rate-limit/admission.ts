@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '../shared/random-bytes.ts';
 import {
   type Governor,
   type GovernorOptions,

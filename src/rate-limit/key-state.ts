@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { ProcessIdentity } from '../shared/processes.ts';
+import { sha256 } from '../shared/sha256.ts';
 import { type ClockOffset, earliestTime } from './clock-offset.ts';
 import type { Window } from './window.ts';
 
@@ -133,5 +133,5 @@ export function processOf(owner: string): ProcessIdentity | undefined {
 
 /** A name for a key at a service: a hash, since the key itself is written nowhere but in the configuration. */
 export function scopeOf(service: string, key: string): string {
-  return createHash('sha256').update(`${service}\n${key}`).digest('hex').slice(0, 32);
+  return sha256(`${service}\n${key}`).slice(0, 32);
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { fsync, type Stats } from 'node:fs';
 import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -8,6 +7,7 @@ import { effectiveUser } from './account.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, replaceErrorReason, systemCode } from './file-error.ts';
 import { foreignLink } from './private-files.ts';
+import { randomBytes } from './random-bytes.ts';
 
 /** The calls that put a file on the disk and in its place; tests have others. */
 export interface DiskSync {
@@ -130,7 +130,7 @@ async function throughNewFile<Result>(
   sync: DiskSync,
   file: NewFile<Result>,
 ): Promise<Result> {
-  const temporary = join(folder, `.petstock-${randomUUID()}.tmp`);
+  const temporary = join(folder, `.petstock-${randomBytes(16).toString('hex')}.tmp`);
   const target = await attempt(path, () => open(temporary, 'wx', file.mode));
   let result: Result;
   try {

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { FailureError } from '../shared/errors.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
+import { randomBytes } from '../shared/random-bytes.ts';
 import { type Holder, isAlive, type Judgement, processLease } from './decide.ts';
 import { otherFolderHint } from './other-folder.ts';
 import {

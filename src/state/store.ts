@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { Clock } from '../shared/clock.ts';
+import { randomBytes } from '../shared/random-bytes.ts';
 import { plainName } from '../shared/sanitize.ts';
 
 /** A value of a statement. An integer beyond 2^53 goes in as a bigint, and comes out as text: `CAST(pet_id AS TEXT)`. */

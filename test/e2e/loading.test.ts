@@ -18,9 +18,9 @@ const settings: Builtins = [
   'timers/promises',
 ];
 /** The state, whose engine is Node's own if it has one. */
-const state: Builtins = [...settings, 'crypto', 'module', 'sqlite', 'url', 'zlib'];
+const state: Builtins = [...settings, 'sqlite', 'url', 'zlib'];
 const completion: Builtins = ['os', 'path/posix', 'process', 'stream', 'string_decoder'];
-const completionOfState: Builtins = [...completion, 'fs/promises', 'module', 'sqlite', 'url'];
+const completionOfState: Builtins = [...completion, 'fs/promises', 'sqlite', 'url'];
 /** Node 20 takes the flag for undici's parser from `v8`. */
 const request: Builtins = [...state, 'v8'];
 
@@ -42,16 +42,20 @@ test.each([
   expect(loaded.filter((name) => !budget.includes(name))).toEqual([]);
 });
 
-test.each(['inventory list', 'inventory get 4', 'inventory set 4 3', 'inventory export', 'orders list'])(
-  'petstock %s loads what sends a request, and no more',
-  async (command) => {
-    const { env } = await serve();
-    const { code, loaded } = await start(command, env);
-    expect(code).toBe(0);
-    expect(loaded).toContain('net');
-    expect(loaded.filter((name) => !request.includes(name))).toEqual([]);
-  },
-);
+test.each([
+  ['inventory list', request],
+  ['inventory get 4', request],
+  ['inventory set 4 3', request],
+  // It keeps a hash of the file that it writes.
+  ['inventory export', [...request, 'crypto']],
+  ['orders list', request],
+])('petstock %s loads what sends a request, and no more', async (command, budget) => {
+  const { env } = await serve();
+  const { code, loaded } = await start(command, env);
+  expect(code).toBe(0);
+  expect(loaded).toContain('net');
+  expect(loaded.filter((name) => !budget.includes(name))).toEqual([]);
+});
 
 test.each(['--help', 'config list'])('petstock %s, written to a file, loads no streams', async (command) => {
   const { code, loaded } = await start(command, {}, ['bash', '-c', 'exec "$@" >"$LOADED.out" 2>&1', 'bash']);
