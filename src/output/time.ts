@@ -38,9 +38,9 @@ export function isoTime(ms: number): string {
 }
 
 const units = [
-  { name: 'd', seconds: 86_400, rest: { name: 'h', seconds: 3_600 } },
-  { name: 'h', seconds: 3_600, rest: { name: 'min', seconds: 60 } },
-  { name: 'min', seconds: 60, rest: { name: 's', seconds: 1 } },
+  { name: 'd', seconds: 86_400, rest: { name: 'h', seconds: 3_600 }, finest: 60 },
+  { name: 'h', seconds: 3_600, rest: { name: 'min', seconds: 60 }, finest: 1 },
+  { name: 'min', seconds: 60, rest: { name: 's', seconds: 1 }, finest: 1 },
 ] as const;
 
 /**
@@ -50,9 +50,10 @@ const units = [
 export function formatDuration(seconds: number): string {
   if (!Number.isFinite(seconds)) return 'an unknown time';
   const whole = Math.max(0, Math.ceil(seconds));
-  for (const { name, seconds: size, rest } of units) {
-    const rounded = Math.ceil(whole / rest.seconds) * rest.seconds;
-    if (rounded < size) continue;
+  for (const { name, seconds: size, rest, finest } of units) {
+    // As the units below would show it: 23 h 1 min is no day yet.
+    if (roundedUp(whole, finest) < size) continue;
+    const rounded = roundedUp(whole, rest.seconds);
     const left = (rounded % size) / rest.seconds;
     return left === 0
       ? `${Math.floor(rounded / size)} ${name}`
@@ -61,8 +62,12 @@ export function formatDuration(seconds: number): string {
   return `${whole} s`;
 }
 
+function roundedUp(seconds: number, step: number): number {
+  return Math.ceil(seconds / step) * step;
+}
+
 /** A length of time that is a guess, without figures that would be too exact: `20 min` rather than `19 min 42 s`. */
 export function roughDuration(seconds: number): string {
   const step = seconds < 60 ? 1 : seconds < 600 ? 10 : seconds < 36_000 ? 60 : 3600;
-  return formatDuration(Math.ceil(seconds / step) * step);
+  return formatDuration(roundedUp(seconds, step));
 }
