@@ -42,7 +42,10 @@ function partText(part: HelpPart, head: readonly string[] = ['', '']): string {
     const isShell = part.lines.every((line) => /^(petstock|source|#) /.test(line));
     return fence(isShell ? 'sh' : 'text', withoutIndent(part.lines));
   }
-  const rows = part.terms.map(([term, meaning]) => [`\`${term.trim().replace(/ +/g, ' ')}\``, prose(meaning)]);
+  const rows = Object.entries(part.terms).map(([term, meaning]) => [
+    `\`${term.trim().replace(/ +/g, ' ')}\``,
+    prose(meaning),
+  ]);
   return table(head, rows);
 }
 

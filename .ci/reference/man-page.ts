@@ -58,7 +58,7 @@ function below([first = '', ...others]: readonly HelpPart[]): readonly string[] 
 function partLines(part: HelpPart): readonly string[] {
   if (typeof part === 'string') return prose(part);
   if ('lines' in part) return ['.RS 4', '.nf', ...part.lines.map((line) => guarded(escaped(line))), '.fi', '.RE'];
-  return part.terms.flatMap(([term, meaning]) => {
+  return Object.entries(part.terms).flatMap(([term, meaning]) => {
     const shown = escaped(term.trim().replace(/ +/g, ' '));
     return ['.TP', `\\fB${shown}\\fR`, ...(meaning === '' ? ['\\&'] : prose(meaning))];
   });

@@ -40,7 +40,7 @@ export function termsOf(command: Command): readonly HelpPart[] {
       .filter(({ long }) => long !== '--help' || command.parent === null)
       .map(({ flags, description }) => [flags, description] as const),
   ];
-  return terms.length === 0 ? [] : [{ terms }];
+  return terms.length === 0 ? [] : [{ terms: Object.fromEntries(terms) }];
 }
 
 /** An operand as usage shows it: `<petId...>`. */

@@ -33,10 +33,7 @@ export class ArrayElements {
     this.#state = bare ? 'first' : 'before';
   }
 
-  /**
-   * Yields the elements that end in the text so far.
-   * @throws BrokenFileError if nothing after can be understood
-   */
+  /** Yields the elements that end in the text so far. @throws BrokenFileError if nothing after can be understood */
   *read(piece: string, isLast: boolean): Generator<JsonElement> {
     this.#text = this.#text.slice(this.#at) + piece;
     this.#at = 0;

@@ -52,10 +52,7 @@ export interface Output {
   readonly columns: number | undefined;
   /** Height in lines as of now; absent if it is not known. */
   readonly rows?: number | undefined;
-  /**
-   * Resolves once the stream takes more.
-   * @throws ClosedPipeError when the reader has gone away
-   */
+  /** Resolves once the stream takes more. @throws ClosedPipeError when the reader has gone away */
   write(chunk: string | Uint8Array): Promise<void>;
   /** Takes keys out of text that is cut or wrapped before it is written: what is written has none anyway. Absent: there are none. */
   redact?(text: string): string;
@@ -63,10 +60,7 @@ export interface Output {
 
 /** Questions on the terminal. Only asked if stdin and stderr are terminals. */
 export interface Prompts {
-  /**
-   * Asks without showing what is typed.
-   * @throws InterruptedError on Ctrl-C
-   */
+  /** Asks without showing what is typed. @throws InterruptedError on Ctrl-C */
   password(question: string): Promise<string>;
   /** A yes/no question; no is the default. */
   confirm(question: string): Promise<boolean>;
@@ -81,10 +75,7 @@ export interface PagerCommand {
 
 /** A program that has the terminal until the person leaves it. Ctrl-C does not end petstock meanwhile, but aborts its signal. */
 export interface Pager {
-  /**
-   * Resolves once it takes more.
-   * @throws ClosedPipeError when it takes no more
-   */
+  /** Resolves once it takes more. @throws ClosedPipeError when it takes no more */
   write(text: string): Promise<void>;
   /** There is nothing more to come. */
   end(): void;

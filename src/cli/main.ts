@@ -9,7 +9,6 @@ import { refuseTypedKey } from './typed-keys.ts';
 
 /**
  * Runs one command line.
- *
  * @returns the exit code. Nothing is thrown: this is the only place that catches, and what failed is on stderr by then
  */
 export async function main(given: Context): Promise<number> {

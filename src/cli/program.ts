@@ -14,9 +14,7 @@ export interface ProgramOptions {
   readonly argv?: readonly string[];
 }
 
-/**
- * The tree of commands, as far as their outlines go. Made for every run, so nothing of one run is left in the next.
- */
+/** The tree of commands, as far as their outlines go. Made for every run, so nothing of one run is left in the next. */
 export function createProgram({ writeOut, width, run, argv }: ProgramOptions): Command {
   const program = new PetstockCommand('petstock')
     .helpCommand(false)

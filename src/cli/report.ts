@@ -36,10 +36,7 @@ export interface ReportOptions {
   readonly invocation: Invocation | undefined;
 }
 
-/**
- * Says on stderr what failed and what to do about it: two lines, or one JSON object.
- * @returns the exit code
- */
+/** Says on stderr what failed and what to do about it: two lines, or one JSON object. @returns the exit code */
 export async function reportError(thrown: unknown, options: ReportOptions): Promise<number> {
   if (thrown instanceof ClosedPipeError || thrown instanceof ChangesFound) return exitCodes[thrown.kind];
   const error = thrown instanceof PetstockError ? thrown : await defect(thrown);

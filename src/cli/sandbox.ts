@@ -19,7 +19,6 @@ export interface Sandbox {
 /**
  * Starts the embedded service: for one command, or as the options say. Its key keeps the plan that it has, unless the options
  * name one: a command must not change the limits under a `sandbox serve` that is running.
- *
  * @throws UsageError for a fault, a port, an address or a file that can't be used
  */
 export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {

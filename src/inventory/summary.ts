@@ -41,7 +41,7 @@ export function createSummarizer(): Summarizer {
       const byStatus = new Map(
         [...counters]
           .sort(([left], [right]) => compareStatuses(left, right))
-          .map(([status, counter]) => [status, counter.tally()]),
+          .map(([status, counter]) => [status, counter.total()]),
       );
       let pets = 0;
       let units = 0n;
@@ -77,7 +77,7 @@ class Counter {
     }
   }
 
-  tally(): Total {
+  total(): Total {
     return { pets: this.#pets, units: this.#carried + BigInt(this.#small) };
   }
 }

@@ -16,7 +16,6 @@ export interface DifferencesOptions {
 /**
  * Returns what differs between two lists. JSON is `[{"petId","change","left":{"quantity","status"},"right":{…}}]`, with null for a side
  * that does not have the pet, and for a status that is not known; with `name` if there is one. CSV and TSV have the same, flat.
- *
  * @param source can be read once
  */
 export function differencesView(source: Batches<Difference>, { left, right, names }: DifferencesOptions): View {

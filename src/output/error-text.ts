@@ -44,7 +44,7 @@ export function withoutWords({ message, service }: Pick<ErrorFacts, 'message' | 
   const text = singleLine(message).trim();
   for (const said of service === undefined ? [] : beginningsOf(service.message)) {
     for (const quote of spellingsOf(said)) {
-      const at = placeOf(quote, text);
+      const at = positionOf(quote, text);
       if (at >= 0) return { own: aroundQuote(text, at, quote, service?.status), words: [said] };
     }
   }
@@ -67,7 +67,7 @@ function spellingsOf(said: string): string[] {
 }
 
 /** Returns where words were put into a sentence: at its beginning, or behind a colon or a bracket; -1 if they were not. */
-function placeOf(quote: string, text: string): number {
+function positionOf(quote: string, text: string): number {
   for (let at = text.indexOf(quote); at >= 0; at = text.indexOf(quote, at + 1)) {
     const [before, after] = [text.slice(0, at), text.slice(at + quote.length)];
     const ends = /^(?:$|[.…)"!?;,]| \()/.test(after) || (/[.!?…]$/.test(quote) && after.startsWith(' '));

@@ -1,10 +1,10 @@
 import { blanks, padEnd, visibleWidth, wrap } from './text-width.ts';
 
-/** A part of a help text: a paragraph that may be wrapped anywhere, lines that stay as they are, or terms with what they mean. */
+/** A part of a help text: a paragraph that may be wrapped anywhere, lines that stay as they are, or terms, each with what it means. */
 export type HelpPart =
   | string
   | { readonly lines: readonly string[] }
-  | { readonly terms: readonly (readonly [term: string, meaning: string])[]; readonly indent?: number };
+  | { readonly terms: Readonly<Record<string, string>>; readonly indent?: number };
 
 /** Below so many columns for the meanings, each stands under its term. */
 const narrowMeaning = 30;
@@ -18,15 +18,16 @@ function partLines(part: HelpPart, width: number): readonly string[] {
   if (typeof part === 'string') return wrap(part, width);
   if ('lines' in part) return part.lines;
   const indent = part.indent ?? 2;
-  const termWidth = Math.max(...part.terms.map(([term]) => visibleWidth(term)));
+  const terms = Object.entries(part.terms);
+  const termWidth = Math.max(...terms.map(([term]) => visibleWidth(term)));
   const start = indent + termWidth + 2;
   if (width - start < narrowMeaning) {
-    return part.terms.flatMap(([term, meaning]) => [
+    return terms.flatMap(([term, meaning]) => [
       blanks(indent) + term,
       ...wrap(meaning, width - indent - 2).map((line) => blanks(indent + 2) + line),
     ]);
   }
-  return part.terms.flatMap(([term, meaning]) =>
+  return terms.flatMap(([term, meaning]) =>
     wrap(meaning, width - start).map((line, index) =>
       index === 0 ? `${blanks(indent)}${padEnd(term, termWidth)}  ${line}`.trimEnd() : blanks(start) + line,
     ),

@@ -59,7 +59,6 @@ export function historyRunHints({ run, env, store, state, counts, undone }: RunR
 /**
  * The rows of one run for `history show`: JSON is the run as in the list, with its `rows`. A table leaves out columns with
  * nothing in them; it reads the rows twice for that.
- *
  * @param now for the page to print, milliseconds since the Unix epoch
  */
 export function historyRunView(

@@ -11,7 +11,6 @@ export interface LimitFacts extends KnownLimit {
 /**
  * The windows of `limits`. In JSON `[{"env","limit","remaining","resetAt","asOf"}]`; a table has times of the wall clock,
  * and shows how full each window is.
- *
  * @param now milliseconds since the Unix epoch
  */
 export function limitsView(windows: readonly LimitFacts[], now: number): View {

@@ -18,7 +18,6 @@ import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } 
  * `quantity` only if the service wrote another one than `after`, and an `error` with `code`, `message` and, after an
  * answer, `status` only if it went wrong. NDJSON has `run` in each row. CSV and TSV have the same fields as columns, of the error its
  * message. A table leaves out what needs nothing.
- *
  * @param options `changedOnly`: the others leave that out, too; `names`: the shop's names of pets, for a table
  */
 export function bulkReportView(

@@ -48,9 +48,9 @@ export class Controls {
     return this.#store.remove(petId);
   }
 
-  /** Puts a stock in place of the one that is there, or beside it. Keys and what they have used stay. */
-  importStock(stock: Stock, { merge = false } = {}): Promise<void> {
-    return merge ? this.#store.put(stock.items) : this.#store.replace(stock, { forgetsUsage: false });
+  /** Puts a stock in place of the one that is there. Keys and what they have used stay. */
+  importStock(stock: Stock): Promise<void> {
+    return this.#store.replace(stock, { forgetsUsage: false });
   }
 
   /** Brings back the stock that the service was started with, or puts another one in, and forgets what keys have used. */

@@ -66,10 +66,7 @@ export function usabilityOf(store: Store): () => Promise<boolean> {
   return () => within(look(), false);
 }
 
-/**
- * The headers that every answer carries, whatever its status.
- * @param date as `httpDates` wrote it
- */
+/** The headers that every answer carries, whatever its status. @param date as `httpDates` wrote it */
 function commonHeaders(date: string, requestId: string, shown: ShownLimit): Record<string, string> {
   return {
     Date: date,

@@ -15,7 +15,6 @@ import type { Store } from './store/store.ts';
 
 /**
  * Starts the service. Any number of them, in any number of processes, may serve one file.
- *
  * @throws FaultSpecError if a fault cannot be read
  * @throws StorageError if the file or the database cannot be used
  * @throws TlsError, RangeError for a certificate or a trusted proxy that cannot be used

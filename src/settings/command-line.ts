@@ -5,7 +5,6 @@ import { shellWord } from '../shared/where.ts';
 /**
  * Splits a command into words as a shell does, with quotes and backslashes and nothing else: `~`, `$NAME` and `*` are not
  * expanded. A backslash before a letter stays, for the paths of Windows.
- *
  * @returns a fault if a quote is not closed, there is no word, or a character stands outside of quotes that only a shell
  * understands: what was meant would not happen
  */

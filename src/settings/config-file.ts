@@ -79,7 +79,6 @@ export function configOf(file: ConfigFile, store: string | undefined): StoredCon
 /**
  * Reads and checks the configuration; a missing file is an empty one. A file that others can read is narrowed to 0600. A link of
  * ours to a file of ours is followed.
- *
  * @throws FailureError if the folder or the file belongs to another user or others can write to it; UsageError that names the
  *   file and the fault if it can't be read or makes no sense; the file stays as it is
  */
@@ -134,7 +133,6 @@ const knownVersion = 1;
  * Checks the content of the configuration file: `{"settings":{…},"keys":{…},"urls":{…},"keyOrigins":{…},"keyCommands":{…},
  * "stores":{"north":{…}}}`, each part optional, and a store has the same parts except `stores`. Other parts are left alone, so
  * that a newer petstock may add some; a file of a later version is refused.
- *
  * @param unknown gets a line for each unknown setting
  * @throws UsageError that names the file and the fault, and never repeats a key
  */

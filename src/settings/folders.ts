@@ -84,7 +84,6 @@ const root = 0;
 /**
  * Refuses to work as root in the folders of the user who ran sudo: what it wrote there would belong to root, and that user's
  * own petstock could not write it any more. Nothing is read, made or given away.
- *
  * @throws UsageError
  */
 export function refuseSudoInHome(folders: Folders, env: Environment, user = effectiveUser()): void {

@@ -12,7 +12,6 @@ export interface Proxy extends Sourced<string> {
 /**
  * The proxy on the way to an address, as curl and gh find it: `HTTPS_PROXY` for an https: address, `HTTP_PROXY` for an http: one,
  * lower case first, unless `NO_PROXY` names the host. Never for this machine itself. Undefined: the way is direct.
- *
  * @throws UsageError if the variable holds something that can't be a proxy; its text is not repeated
  */
 export function resolveProxy(baseUrl: string, env: Environment): Proxy | undefined {

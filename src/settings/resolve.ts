@@ -62,7 +62,6 @@ export function resolveEnvironment(
 /**
  * Returns the store of a command: the flag, `PETSTOCK_STORE`, the setting `default-store`; undefined for the one without a name,
  * which is called `default`.
- *
  * @param flagName the name of the flag in messages
  * @throws UsageError for a text that can't be the name of a store
  */
@@ -196,7 +195,6 @@ export function originOfKey(name: RemoteEnvironmentName, config: StoredConfig): 
 /**
  * Decides, as the only place, whether a key may go to an address. A key from a variable goes with whatever URL is in effect; a
  * stored key, or one that a stored command prints, only to the origin that it belongs to. No command has run by then.
- *
  * @throws AuthError with the command that stores the key again, for that address
  */
 export function requireKeyOfOrigin(

@@ -32,7 +32,6 @@ const maxLine = 500;
  * Runs the command that prints a key, as `credential_process` of the AWS command line: stdout is the key, stderr is for the person,
  * stdin is empty. It gets this process's variables except those that hold secrets of petstock, and of PATH only the absolute
  * entries.
- *
  * @throws AuthError that names the command and never shows its stdout; InterruptedError on Ctrl-C
  */
 export async function runKeyCommand(key: KeyCommand, options: KeyCommandOptions): Promise<string> {

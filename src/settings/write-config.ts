@@ -70,7 +70,6 @@ export function unsetKey(place: RemotePlace): Promise<void> {
 
 /**
  * Stores a URL. A key that was stored before any address was known is bound to this one.
- *
  * @param url as `parseBaseUrl` returned it
  * @throws AuthError if the stored key belongs to another origin
  */

@@ -44,7 +44,6 @@ export interface WriteOptions {
  * Writes a file that is there as a whole or not at all: into a new one beside it, which takes its place once all of it
  * is on the disk. A file that was there keeps its owner, its permissions and, through a symbolic link, its place; what is no file
  * (`/dev/stdout`, a pipe) is written to directly. With `createFileAtomically` the only writer of whole files.
- *
  * @throws FailureError that says what is wrong with the folder or the disk; what `pieces` throws, as it is
  */
 export async function writeFileAtomically(path: string, pieces: Pieces, options: WriteOptions = {}): Promise<void> {
@@ -84,7 +83,6 @@ async function replace(path: string, temporary: string, place: string, system: D
 
 /**
  * Puts a private file (0600) in its place as a whole, if nothing is there yet. Of several processes at once, one does.
- *
  * @returns false if something is there already, which stays as it is
  * @throws FailureError that says what is wrong with the folder or the disk
  */

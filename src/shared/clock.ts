@@ -42,7 +42,6 @@ export function hasBootId(): boolean {
 
 /**
  * The clock of this machine. `bin` and the library make it; everything else is handed one.
- *
  * @param hrtime of `machineTime(process)`: an import of `node:process` would open all standard streams, for 4 ms of a start
  */
 export function createSystemClock(hrtime: () => bigint, sources: BootSources = {}): Clock {

@@ -46,7 +46,6 @@ export class TooManyValues extends Error {}
 /**
  * Reads JSON with every digit of its numbers, and without a copy of its texts: a library that goes character by character takes
  * forty times the bytes of a long text.
- *
  * @throws JsonSyntaxError, also if an object has a name twice with different values; TooManyValues
  */
 export function parseJson(text: string): Json {

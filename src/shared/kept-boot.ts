@@ -27,7 +27,6 @@ const refreshEvery = 60_000;
  * The wall clock has no say in it, since it may be stepped at any time. The machine has certainly been restarted where it has been up for
  * less long than a process saw before. Where it has not, it may have been restarted all the same: then times of the boot before count as
  * times of this one. Leases are over by then, and a wait for the rate limit ends late, never early.
- *
  * @throws the error of `node:fs`, or FailureError, where it can't be kept
  */
 export function keptBoot({ folder, monotonic }: KeptBootOptions): string {

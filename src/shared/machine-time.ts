@@ -13,7 +13,6 @@ export interface Runtime {
  * Nanoseconds since some moment that is the same for all processes of this machine, whatever they run on; they go on where
  * the wall clock is set, and in a container that has a clock of its own. Node has that; bun, which executables run on, counts from the start of the process, so there the
  * system is asked for the clock that Node reads.
- *
  * @returns a function that throws FailureError where bun can't ask the system: the times of other processes would mean something else
  */
 export function machineTime(runtime: Runtime): () => bigint {

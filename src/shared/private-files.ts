@@ -36,7 +36,6 @@ export interface PrivateFile {
  * address, would be used.
  *
  * A symbolic link of ours is followed, as `privatePlace` does.
- *
  * @returns undefined if there is no such file
  * @throws FailureError for anything but a file, for one that belongs to another user than this one or root, or can be written
  *   to by others; the error of `node:fs` if it can't be read
@@ -123,7 +122,6 @@ function refusal(path: string, reason: string, hint?: string): FailureError {
  * ours and only we can write to it. Others may read its names (0755): the files in it are 0600.
  *
  * On Windows a folder has the rights of the one above it, and only its kind is looked at.
- *
  * @throws FailureError if it can't be made, is not a folder, belongs to another user or can be written to by others
  */
 export function makePrivateFolder(path: string): void {
@@ -134,7 +132,6 @@ export function makePrivateFolder(path: string): void {
 /**
  * Refuses to read keys from a folder that others can write to: they could have put them there. One that is missing passes, and
  * so does one of root (`/etc/petstock`).
- *
  * @throws FailureError if it is not a folder, belongs to another user than this one or root, or can be written to by others
  */
 export function requirePrivateFolder(path: string): void {

@@ -6,7 +6,6 @@ const pieceSize = 256 * 1024;
 /**
  * Returns the bytes of a file or a pipe as they come. An interruption ends it even while the system blocks, as with a pipe that
  * nobody writes to.
- *
  * @throws the error of `node:fs`; the reason of the interruption
  */
 export async function* readInput(path: string, interrupted: AbortSignal): AsyncGenerator<Uint8Array, void> {

@@ -57,7 +57,6 @@ async function printPayload(invocation: Invocation, value: Json): Promise<void> 
 /**
  * A view of JSON whose shape is not specified: a column for each field that occurs in a flat object, or in an array of
  * them. What is nested in a field is shown as JSON text, and JSON output is the value itself.
- *
  * @returns undefined where the value is neither, so that it has no columns
  */
 export function payloadView(value: unknown): View | undefined {

@@ -25,7 +25,6 @@ export interface ReplacingOptions {
 /**
  * Asks before a file is replaced that petstock did not write, or that was changed since: that may be hours of work. What is no file,
  * such as a pipe, is written to without a question.
- *
  * @throws UsageError if the answer is no, if it can't be asked, and for an input; FailureError for a link that is not ours
  */
 export async function confirmReplacing(

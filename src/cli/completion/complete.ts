@@ -1,6 +1,6 @@
 import { singleLine } from '../../shared/sanitize.ts';
-import { placeOf } from './place.ts';
 import type { Known, ShellName, TableCommand, ValueKind, Word } from './table.ts';
+import { wantedWord } from './wanted-word.ts';
 
 export interface Question {
   /** The words before the last one, without the name of the program. */
@@ -36,10 +36,10 @@ export async function complete(
   { words, current }: Question,
   knowledge: Knowledge,
 ): Promise<Answer> {
-  const place = placeOf(table, words, current);
-  if (place.asks === 'option') return answer(place.options.map(({ flags, about }) => [flags.at(-1) ?? '', about]));
-  if (place.asks === 'command') return answer(commandWords(place.command));
-  const { value, prefix, earlier } = place;
+  const wanted = wantedWord(table, words, current);
+  if (wanted.asks === 'option') return answer(wanted.options.map(({ flags, about }) => [flags.at(-1) ?? '', about]));
+  if (wanted.asks === 'command') return answer(commandWords(wanted.command));
+  const { value, prefix, earlier } = wanted;
   const typed = current.slice(prefix.length);
   const values = value.kind === 'by-operand' ? new Map(Object.entries(value.values)) : undefined;
   const chosen = value.kind === 'by-operand' ? (values?.get(earlier.at(-1) ?? '') ?? free) : value;
@@ -104,7 +104,6 @@ const takesAsGiven: ReadonlySet<string> = new Set<ShellName>(['bash', 'powershel
 /**
  * An answer for a script of `petstock completion`. The first line is `words`, or `files`, a tab, what stands before the name,
  * a tab, and the endings with spaces between them. Each further line is a word, a tab, and what it means.
- *
  * @param current what is typed of the word
  */
 export function answerText({ candidates, files }: Answer, shell: string, current: string): string {

@@ -21,7 +21,6 @@ type Need = OpenStateOptions['need'];
 
 /**
  * Opens the state of this machine, or the one that it shares with others; it is made if it is missing. The caller closes it.
- *
  * @throws FailureError if it can't be used, UnavailableError if another process holds it for too long
  */
 export async function openStateFor(use: StateUse, need: Need): Promise<State> {
@@ -33,7 +32,6 @@ export async function openStateFor(use: StateUse, need: Need): Promise<State> {
 
 /**
  * Opens the state for a command that only looks, and closes it afterwards.
- *
  * @param look is given undefined if there is no state yet
  * @param need `limits` finds what is kept in the runtime folder, too
  * @throws FailureError if it can't be used

@@ -102,7 +102,6 @@ async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, sho
 /**
  * Returns the failure of a run whose rows could not be written to `--failed-out`. What the run ends with stays what it is, exit
  * code and hint too.
- *
  * @param rows those that were to be in the file
  * @param reason why it could not be written
  */

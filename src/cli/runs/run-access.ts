@@ -36,7 +36,6 @@ export async function openRunAccess(
 /**
  * Interrupted before anything was sent, a run says so, and which command starts it again. Once it has sent something its own
  * error says how it is resumed.
- *
  * @param command that does what this one was to do
  * @param nothing what is certain then
  */

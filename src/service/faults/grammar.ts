@@ -156,7 +156,6 @@ function wholeNumber(text: string | null): number | null {
  *
  * A colon separates parts only when a letter follows it, so that `retry-after=` can be a date.
  * Examples: `PATCH /inventory/*:every=3:status=503`, `*:first=2:reset`, `GET /inventory:p=0.1:seed=7:truncate`.
- *
  * @throws FaultSpecError that says what is wrong with it
  */
 export function parseFault(spec: string): Fault {

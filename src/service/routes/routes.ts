@@ -115,7 +115,7 @@ export interface Match {
 }
 
 /** Returns the place of a match in the API, for headers, logs and metrics. */
-export function placeOf({ route: { path, headers = {} }, parameter }: Match) {
+export function matchedPlace({ route: { path, headers = {} }, parameter }: Match) {
   return { path, petId: readPetId(parameter) === null ? null : parameter, headers };
 }
 

@@ -33,7 +33,6 @@ export interface Registration {
  * durable. `test/service/store-contract.ts` is what any store has to pass.
  *
  * Time is the store's: every window, ban and date goes by `now`, whatever the clocks of the machines say.
- *
  * @throws StorageError from every method when the store cannot be read or written; then nothing has been changed, unless
  * it says that the outcome is unknown
  */

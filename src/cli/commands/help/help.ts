@@ -31,7 +31,7 @@ function globalOptions(help: Command): readonly HelpPart[] {
   const options = help.parent?.options ?? [];
   return [
     'Global options, before or after the command',
-    { terms: options.map(({ flags, description }) => [flags, description] as const) },
+    { terms: Object.fromEntries(options.map(({ flags, description }) => [flags, description])) },
   ];
 }
 

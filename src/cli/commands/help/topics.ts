@@ -6,27 +6,22 @@ export const topics = {
     'Exit codes',
     {
       indent: 0,
-      terms: [
-        ['  0  ok', ''],
-        ['  1  failure', 'an answer that makes no sense, a full disk, a defect, a setting that is not set'],
-        ['  2  usage', 'arguments, settings, a file that is not valid, a confirmation that was refused or is missing'],
-        ['  3  changes', 'only with --exit-code: a dry run or a comparison found changes'],
-        ['  4  auth', 'no key, or the service did not accept it (401)'],
-        ['  5  unavailable', 'network, time-out, or 5xx after all retries'],
-        [
-          '  6  rate-limited',
-          "the wait would be longer than --max-wait, the day's quota is spent, or the key is banned",
-        ],
-        ['  7  conflict', 'the stock is not what was expected; nothing was written'],
-        [
-          '  8  partial',
+      terms: {
+        '  0  ok': '',
+        '  1  failure': 'an answer that makes no sense, a full disk, a defect, a setting that is not set',
+        '  2  usage': 'arguments, settings, a file that is not valid, a confirmation that was refused or is missing',
+        '  3  changes': 'only with --exit-code: a dry run or a comparison found changes',
+        '  4  auth': 'no key, or the service did not accept it (401)',
+        '  5  unavailable': 'network, time-out, or 5xx after all retries',
+        '  6  rate-limited': "the wait would be longer than --max-wait, the day's quota is spent, or the key is banned",
+        '  7  conflict': 'the stock is not what was expected; nothing was written',
+        '  8  partial':
           'some rows were written and some were not; or it is not known whether some were written (unknown); or the ' +
-            'service wrote another quantity than asked (differs). Single writes too',
-        ],
-        ['  9  not-found', '404, or no such pet in the list'],
-        [' 10  rejected', '400, or another 4xx'],
-        ['130  interrupted', 'Ctrl-C'],
-      ],
+          'service wrote another quantity than asked (differs). Single writes too',
+        '  9  not-found': '404, or no such pet in the list',
+        ' 10  rejected': '400, or another 4xx',
+        '130  interrupted': 'Ctrl-C',
+      },
     },
     'Errors are two lines on stderr: "Error: …" and, where there is something to do, "Hint: petstock …". With --json an ' +
       'error is one JSON object on the last line of stderr:',
@@ -45,32 +40,22 @@ export const topics = {
   environment: [
     'Environments, keys and variables',
     {
-      terms: [
-        ['environment', '--env, PETSTOCK_ENV, the setting default-env, staging'],
-        ['store', '--store, PETSTOCK_STORE, the setting default-store, the one without a name (--store default)'],
-        [
-          'key',
+      terms: {
+        environment: '--env, PETSTOCK_ENV, the setting default-env, staging',
+        store: '--store, PETSTOCK_STORE, the setting default-store, the one without a name (--store default)',
+        key:
           'PETSTOCK_API_KEY_STAGING or _PRODUCTION, PETSTOCK_API_KEY, the stored key command, the stored key (petstock ' +
-            'config set-key)',
-        ],
-        [
-          'address',
-          'PETSTOCK_URL_STAGING or _PRODUCTION, the stored one (petstock config set-url). There is no default',
-        ],
-        ['shared state', 'PETSTOCK_STATE_URL (none: that of this machine), the setting state-url'],
-        ['folders', "PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR, else the platform's own (XDG on Linux)"],
-        [
-          'proxy',
-          'HTTPS_PROXY or HTTP_PROXY, except for hosts in NO_PROXY and this machine (petstock status shows it)',
-        ],
-        ['authorities', "Node's own, those of NODE_EXTRA_CA_CERTS, and those of the file in the setting ca-file"],
-        [
-          'pager',
+          'config set-key)',
+        address: 'PETSTOCK_URL_STAGING or _PRODUCTION, the stored one (petstock config set-url). There is no default',
+        'shared state': 'PETSTOCK_STATE_URL (none: that of this machine), the setting state-url',
+        folders: "PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR, else the platform's own (XDG on Linux)",
+        proxy: 'HTTPS_PROXY or HTTP_PROXY, except for hosts in NO_PROXY and this machine (petstock status shows it)',
+        authorities: "Node's own, those of NODE_EXTRA_CA_CERTS, and those of the file in the setting ca-file",
+        pager:
           'PETSTOCK_PAGER, PAGER, less (as LESS=FRX); empty or cat: none. Only for tables that are longer than the terminal',
-        ],
-        ['a server', 'the options of petstock sandbox serve: PETSTOCK_SERVE_PORT for --port, and so on'],
-        ['colour', '--color, FORCE_COLOR, NO_COLOR, TERM=dumb, whether it is a terminal'],
-      ],
+        'a server': 'the options of petstock sandbox serve: PETSTOCK_SERVE_PORT for --port, and so on',
+        colour: '--color, FORCE_COLOR, NO_COLOR, TERM=dumb, whether it is a terminal',
+      },
     },
     'The first that is set counts. An address is https, or http on this machine (loopback), and ends in /v1.',
     'A stored key belongs to the origin that it was stored for: with another address it is not sent (exit 4) until it is ' +
@@ -82,36 +67,31 @@ export const topics = {
   output: [
     'Output',
     {
-      terms: [
-        [
-          '-o table',
-          'for people; the default on a terminal. Low means available, and at or below the setting low-stock',
-        ],
-        ['-o tsv', 'the default elsewhere: no header; tab, line end and backslash in a value are \\t \\n \\r \\\\'],
-        [
-          '-o csv',
+      terms: {
+        '-o table': 'for people; the default on a terminal. Low means available, and at or below the setting low-stock',
+        '-o tsv': 'the default elsewhere: no header; tab, line end and backslash in a value are \\t \\n \\r \\\\',
+        '-o csv':
           'with a header, quoted as in RFC 4180, lines end in LF; an apostrophe keeps a spreadsheet from running text as a formula, unless --raw',
-        ],
-        ['-o json', 'one array or object; ids are numbers with every digit: read them with a parser that keeps int64'],
-        ['-o ndjson', 'one object a line'],
-        ['-o html', 'one page to print, without scripts; for inventory list, history list and history show'],
-        ['--string-ids', 'pet ids as strings in json and ndjson, for readers that keep 53 bits (jq 1.6, JavaScript)'],
-      ],
+        '-o json': 'one array or object; ids are numbers with every digit: read them with a parser that keeps int64',
+        '-o ndjson': 'one object a line',
+        '-o html': 'one page to print, without scripts; for inventory list, history list and history show',
+        '--string-ids': 'pet ids as strings in json and ndjson, for readers that keep 53 bits (jq 1.6, JavaScript)',
+      },
     },
     '--header and --no-header apply to csv, tsv and table. --fields chooses the columns; given twice it adds up. stdout carries the result and ' +
       'nothing else; banner, rate limit, warnings, questions and errors are on stderr. --quiet leaves only warnings and errors there.',
     'The result of a row:',
     {
-      terms: [
-        ['planned', 'it would be written'],
-        ['applied', 'it was written'],
-        ['unchanged', 'the stock already had this quantity'],
-        ['failed', 'the service refused it, or failed each time and did not write it (then pending in the history)'],
-        ['conflict', 'the stock was not what was expected; not written, unless its error says that this is not known'],
-        ['notAttempted', 'it was not sent (pending in the history)'],
-        ['unknown', 'it is not known whether it was written'],
-        ['differs', 'the service wrote another quantity, which the row shows'],
-      ],
+      terms: {
+        planned: 'it would be written',
+        applied: 'it was written',
+        unchanged: 'the stock already had this quantity',
+        failed: 'the service refused it, or failed each time and did not write it (then pending in the history)',
+        conflict: 'the stock was not what was expected; not written, unless its error says that this is not known',
+        notAttempted: 'it was not sent (pending in the history)',
+        unknown: 'it is not known whether it was written',
+        differs: 'the service wrote another quantity, which the row shows',
+      },
     },
   ],
   files: [
@@ -119,39 +99,37 @@ export const topics = {
     'Configuration (petstock config path): settings, addresses and keys. Mode 0600, in a folder of mode 0700.',
     'State (petstock state info): in PETSTOCK_STATE_DIR, else $XDG_STATE_HOME/petstock or ~/.local/state/petstock on Linux:',
     {
-      terms: [
-        [
-          'state.db',
+      terms: {
+        'state.db':
           'one SQLite database for all commands: the rate limits of each key, which command writes which pet, and every ' +
-            'change of stock that this machine has made (petstock history list). While it is in use, state.db-wal and ' +
-            'state.db-shm belong to it; never copy or remove one of them alone',
-        ],
-        ['codes-*.json', 'what the file of the setting codes held when it was last read'],
-        ['sandbox.db', 'the stock of the sandbox'],
-        ['sandbox.key', 'the key of the sandbox'],
-        ['compiled', 'compiled code for a quicker start; may be removed (PETSTOCK_NO_CACHE=1: none is kept or read)'],
-      ],
+          'change of stock that this machine has made (petstock history list). While it is in use, state.db-wal and ' +
+          'state.db-shm belong to it; never copy or remove one of them alone',
+        'codes-*.json': 'what the file of the setting codes held when it was last read',
+        'sandbox.db': 'the stock of the sandbox',
+        'sandbox.key': 'the key of the sandbox',
+        compiled: 'compiled code for a quicker start; may be removed (PETSTOCK_NO_CACHE=1: none is kept or read)',
+      },
     },
     'All are of mode 0600. Keys are in the configuration and in sandbox.key only; elsewhere a hash stands for them. The ' +
       'folder has to be on a local disk, since locks do not work on a network file system.',
     {
-      terms: [
-        ['petstock state check', 'reads all of it and says whether it is sound'],
-        ['petstock limits clear', 'removes the known limits of a key, a time to wait included'],
-        ['petstock history export', 'writes all of the history as NDJSON, for grep and audit'],
-        ['petstock history prune', 'removes old runs; a change takes 70 to 300 bytes'],
-      ],
+      terms: {
+        'petstock state check': 'reads all of it and says whether it is sound',
+        'petstock limits clear': 'removes the known limits of a key, a time to wait included',
+        'petstock history export': 'writes all of the history as NDJSON, for grep and audit',
+        'petstock history prune': 'removes old runs; a change takes 70 to 300 bytes',
+      },
     },
     'Change files (petstock inventory apply): CSV or TSV (, ; tab or | between cells), JSON or NDJSON, in UTF-8.',
     {
-      terms: [
-        ['petId (or id)', 'every digit counts; ="123" and \'123 are read as 123'],
-        ['quantity (or qty)', 'the new stock; blank: no change, never 0'],
-        ['delta (or adjust)', 'instead of quantity: what to add to the stock'],
-        ['expected', 'write only if the stock is this'],
-        ['reason, ref', 'for the history'],
-        ['status', 'ignored; any other column is refused'],
-      ],
+      terms: {
+        'petId (or id)': 'every digit counts; ="123" and \'123 are read as 123',
+        'quantity (or qty)': 'the new stock; blank: no change, never 0',
+        'delta (or adjust)': 'instead of quantity: what to add to the stock',
+        expected: 'write only if the stock is this',
+        'reason, ref': 'for the history',
+        status: 'ignored; any other column is refused',
+      },
     },
     'Columns stand in any order; upper and lower case, spaces, _ and - make no difference. From a spreadsheet, save as ' +
       '"CSV UTF-8", and format ids as text first, or begin with `petstock inventory export --spreadsheet`.',

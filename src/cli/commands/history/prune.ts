@@ -88,27 +88,22 @@ interface PruneBounds {
   readonly incomplete: boolean;
 }
 
-interface PrunePlan {
-  /** Ids of the runs to remove, the newest first. */
-  readonly runs: readonly string[];
-  /** How many are past the bounds as well, but stay: see `removableRuns`. */
-  readonly kept: number;
-}
-
-/** @param all runs of the state, the newest first. @param place which of them the bounds are about */
+/**
+ * @param all runs of the state, the newest first
+ * @param place which of them the bounds are about
+ * @returns the ids of those to remove, the newest first; `kept`: how many are past the bounds as well, but stay
+ */
 function runsToPrune(
   all: readonly PlacedRun[],
-  place: Pick<RunFilter, 'env' | 'store'>,
+  { env, store }: Pick<RunFilter, 'env' | 'store'>,
   bounds: PruneBounds,
-): PrunePlan {
-  const past = all.filter((run) => isAt(run, place)).filter((run, index) => isPast(run, index, bounds));
+): { readonly runs: readonly string[]; readonly kept: number } {
+  const past = all
+    .filter((run) => (env === undefined || run.env === env) && (store === undefined || (run.store ?? null) === store))
+    .filter((run, index) => isPast(run, index, bounds));
   const wanted = past.filter(({ state }) => state === 'done' || (state === 'incomplete' && bounds.incomplete));
   const runs = removableRuns(all, new Set(wanted.map(({ run }) => run)));
   return { runs, kept: past.length - runs.length };
-}
-
-function isAt(run: PlacedRun, { env, store }: Pick<RunFilter, 'env' | 'store'>): boolean {
-  return (env === undefined || run.env === env) && (store === undefined || (run.store ?? null) === store);
 }
 
 function isPast({ at }: PlacedRun, index: number, { before, keep }: PruneBounds): boolean {

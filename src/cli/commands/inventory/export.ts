@@ -47,15 +47,16 @@ async function exportStock(invocation: Invocation, flags: ExportFlags, file = '-
   const stock = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
   const counts = { pets: 0 };
   const rows = exportRows(stock, counts);
+  const { globals, where } = invocation;
   const { spreadsheet = false, force = false } = flags;
-  const stringIds = invocation.globals.stringIds === true;
+  const stringIds = globals.stringIds === true;
   const text =
     format === 'json' || format === 'ndjson'
       ? changeFileJson(rows, { lines: format === 'ndjson', stringIds })
       : changeFileText(rows, { spreadsheet, delimiter });
   const next = `Edit quantity, then: petstock inventory apply ${file === '-' ? "'<file>'" : fileWord(file)}`;
-  const done = () =>
-    `${counted(counts.pets, 'pet')} written to ${file === '-' ? 'stdout' : file}. ${next}${placeOf(invocation)}`;
+  const place = globals.env === undefined && globals.store === undefined ? '' : ` ${whereOptions(where)}`;
+  const done = () => `${counted(counts.pets, 'pet')} written to ${file === '-' ? 'stdout' : file}. ${next}${place}`;
   if (file === '-') {
     for await (const piece of text) await invocation.results.write(piece);
     await invocation.messages.note(done());
@@ -122,8 +123,4 @@ function decimalOf({ LC_ALL, LC_NUMERIC, LANG }: Readonly<Record<string, string 
     // The name of a locale may be anything.
     return undefined;
   }
-}
-
-function placeOf({ globals, where }: Invocation): string {
-  return globals.env === undefined && globals.store === undefined ? '' : ` ${whereOptions(where)}`;
 }

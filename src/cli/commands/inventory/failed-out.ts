@@ -80,7 +80,7 @@ function isSurelyUnwritten(row: BulkRow): boolean {
   return row.result === 'conflict' ? row.error?.code !== unclear : row.result === 'failed' && !isPending(row);
 }
 
-function exportRow({ petId, before, expected, after, delta, reason, ref }: BulkRow): ExportRow {
+export function exportRow({ petId, before, expected, after, delta, reason, ref }: BulkRow): ExportRow {
   if (delta !== undefined) return { petId, expected, delta, reason, ref };
   return { petId, expected: expected ?? before, quantity: after, reason, ref };
 }

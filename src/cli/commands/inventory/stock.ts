@@ -64,10 +64,7 @@ export async function warnOfStatus(invocation: Invocation, { petId, status }: In
   await invocation.messages.warn(`the service gives pet ${petId} a status which this version does not know:`, shown);
 }
 
-/**
- * One GET. A pet that the list does not have is missing.
- * @throws FailureError where the list has one of them twice
- */
+/** One GET. A pet that the list does not have is missing. @throws FailureError where the list has one of them twice */
 export async function findItems(
   invocation: Invocation,
   client: Client,

@@ -96,7 +96,6 @@ export const VERY_PATIENT: readonly number[] = [...PAUSES, ...Array<number>(2_20
 /**
  * Does `work` once no other process holds the lock that it needs. SQLite would wait for that itself, but hold up the
  * event loop meanwhile: here other requests go on.
- *
  * @throws StorageError when the lock is not released in time, or for anything else that SQLite says
  */
 export function patiently<Result>(work: () => Result, pauses = PAUSES): Promise<Result> {

@@ -1,22 +1,23 @@
-import { changeFileText, type ExportRow } from '../../../../change-files/change-file-text.ts';
+import { changeFileText } from '../../../../change-files/change-file-text.ts';
 import { shortOf } from '../../../../counts/sessions.ts';
 import { type BulkRow, type Change, isWrong } from '../../../../inventory/change.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
 import { counted, grouped } from '../../../../inventory/values.ts';
-import { type Batches, batchesOf } from '../../../../output/view.ts';
+import { unknownLines, unknownRows } from '../../../../output/count-text.ts';
+import { plainPaint } from '../../../../output/terminal.ts';
+import { batchesOf } from '../../../../output/view.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { StockReader } from '../../../../runs/stock-reader.ts';
-import { UsageError } from '../../../../shared/errors.ts';
+import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
 import { fileWord, whereName, whereOptions } from '../../../../shared/where.ts';
 import type { Stock } from '../../../../writes/row-write.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
-import { openChangeFile } from '../failed-out.ts';
+import { exportRow, openChangeFile } from '../failed-out.ts';
 import type { CountOptions } from './count-options.ts';
 import type { Counting } from './counting.ts';
 import { hashOf } from './rest.ts';
-import { createUnknownFaults } from './unknown-faults.ts';
 
 /** Writes a change file. `deltas`: of what has come in or gone out. */
 type WriteFile = (rows: readonly BulkRow[], deltas: boolean) => Promise<void>;
@@ -53,9 +54,8 @@ export async function finishCount(run: RunAccess, counting: Counting, options: F
   const plan = await planOf(run, counting, options);
   const { unknowns, rows } = plan;
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
-  const faults = createUnknownFaults(invocation, unknowns, asks);
-  await faults.show();
-  faults.requireCountable(rows, options.all);
+  const lines = await showUnknown(invocation, unknowns, asks);
+  requireKnown(plan, options.all, lines);
   await noteUnscanned(invocation, counting, rows, options);
   if (options.writeFile === undefined) await writeStock(run, counting, plan, options);
   else {
@@ -70,7 +70,41 @@ export async function finishCount(run: RunAccess, counting: Counting, options: F
     const place = whereOptions(invocation.where);
     await invocation.messages.note(`Session ${name} keeps what was counted: petstock inventory count ${name} ${place}`);
   }
-  if (unknowns.size > 0) throw faults.notCounted();
+  if (unknowns.size === 0) return;
+  const units = [...unknowns.values()].reduce((sum, count) => sum + count, 0);
+  throw new PartialError(`Not counted: ${counted(units, 'unit')} of ${counted(unknowns.size, 'unknown code')}`, {
+    lines,
+  });
+}
+
+/**
+ * Lists what is no pet of the service before the plan.
+ * @param always with --quiet too, since a question follows
+ * @returns the lines by which an error names it, where it is not shown before, and for programs
+ */
+async function showUnknown(
+  { messages, globals, results }: Invocation,
+  unknowns: CountPlan['unknowns'],
+  always: boolean,
+): Promise<readonly string[]> {
+  if (unknowns.size > 0) await messages.show((paint, width) => unknownLines(unknowns, paint, width), { always });
+  const isNamed = results.wantsJson || (globals.quiet === true && !always);
+  return isNamed ? unknownRows(unknowns, plainPaint, Number.POSITIVE_INFINITY) : [];
+}
+
+/** @throws NotFoundError where no pet was counted; UsageError where --all would write a zero for what may be on the shelf */
+function requireKnown({ rows, unknowns }: CountPlan, all: boolean, lines: readonly string[]): void {
+  if (unknowns.size === 0) return;
+  if (rows.length === 0) {
+    throw new NotFoundError('None of what was scanned is the id of a pet; nothing was written', { lines });
+  }
+  if (!all) return;
+  const codes = unknowns.size === 1 ? 'A code is' : `${grouped(unknowns.size)} codes are`;
+  throw new UsageError(
+    `${codes} not known, and --all would set to 0 what may have been scanned; nothing was written. ` +
+      'Name the codes with --codes, or drop each with = <code> 0',
+    { lines },
+  );
 }
 
 async function noteUnscanned(
@@ -147,25 +181,20 @@ export async function changeFileWriter(
   if (dryRun) throw new UsageError('--to and --dry-run cannot be used together: --to writes no stock');
   if (to === '-') {
     return async (rows, deltas) => {
-      const pieces = changeFileText(exported(rows, deltas), { deltas });
+      const pieces = changeFileText(
+        batchesOf(() => rows, exportRow),
+        { deltas },
+      );
       for await (const piece of pieces) await invocation.results.write(piece);
     };
   }
   const inputs = codes === undefined ? ['-'] : ['-', codes];
   const write = await openChangeFile(invocation, '--to', to, { force, inputs });
-  return (rows, deltas) => write(exported(rows, deltas), { deltas });
-}
-
-function exported(rows: readonly BulkRow[], deltas: boolean): Batches<ExportRow> {
-  return batchesOf(() => rows, deltas ? deltaRow : exportRow);
-}
-
-function exportRow({ petId, before, after, reason, ref }: BulkRow): ExportRow {
-  return { petId, expected: before, quantity: after, reason, ref };
-}
-
-function deltaRow({ petId, before = 0, after = 0, delta = after - before, reason, ref }: BulkRow): ExportRow {
-  return { petId, delta, reason, ref };
+  return (rows, deltas) =>
+    write(
+      batchesOf(() => rows, exportRow),
+      { deltas },
+    );
 }
 
 async function noteWritten({ messages, where }: Invocation, rows: readonly BulkRow[], to = '-'): Promise<void> {

@@ -12,10 +12,10 @@ export type WantedWord =
  * @param words those before the last, without the name of the program
  * @param current the last word, as far as it is typed
  */
-export function placeOf(table: TableCommand, words: readonly string[], current: string): WantedWord {
+export function wantedWord(table: TableCommand, words: readonly string[], current: string): WantedWord {
   const reader = new Reader(table);
   for (const word of words) reader.read(word);
-  return reader.placeOf(current);
+  return reader.wantedWord(current);
 }
 
 class Reader {
@@ -91,13 +91,13 @@ class Reader {
     return this.#options.find(({ flags }) => flags.includes(flag));
   }
 
-  placeOf(current: string): WantedWord {
+  wantedWord(current: string): WantedWord {
     const open = this.#open;
     const isOption = !this.#isAfterDashes && current.startsWith('-');
     if (open?.value !== undefined && !(open.isVariadic && this.#hasValue && isOption)) {
       return { asks: 'value', value: open.value, prefix: '', earlier: [] };
     }
-    if (isOption) return this.#placeOfOption(current);
+    if (isOption) return this.#wantedOption(current);
     if (this.#operands.length === 0 && this.#command.commands.length > 0) {
       return { asks: 'command', command: this.#command, options: this.#freeOptions() };
     }
@@ -108,7 +108,7 @@ class Reader {
     return { asks: 'value', value: operand.value, prefix: '', earlier: this.#operands };
   }
 
-  #placeOfOption(current: string): WantedWord {
+  #wantedOption(current: string): WantedWord {
     const { option, value } = this.#splitOption(current);
     if (option?.value === undefined || value === undefined) return { asks: 'option', options: this.#freeOptions() };
     const prefix = current.slice(0, current.length - value.length);
