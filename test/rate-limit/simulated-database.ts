@@ -144,6 +144,8 @@ export class Simulation {
 
   /** Returns a connection as its process sees it. */
   serve(line: Line, { clock, timeline, trip }: DatabaseClient, onNotice: () => void): Wire {
+    // Of a killed process that connects after the end nobody would take its line again.
+    if (this.#isOver) throw new Error('the simulation is over');
     const session: Session = { line, read: new Map(), isOver: false };
     line.session = session;
     this.#sessions.add(session);

@@ -179,6 +179,9 @@ test.each<[Parameters<typeof settledAs>, ReturnType<typeof settledAs>]>([
   [['unknown', 'unknown', false], 'unknown'],
   [['applied', 'applied', false], undefined],
   [['pending', 'applied', true], undefined],
+  [['unknown', 'applied', true], 'applied'],
+  [['unknown', 'differs', true], 'differs'],
+  [['unknown', 'void', true], undefined],
 ])('%j settles as %j', (given, expected) => expect(settledAs(...given)).toBe(expected));
 
 test.each<[number, number, number | undefined, boolean]>([
@@ -201,6 +204,9 @@ test('what may be removed is removed: a done run, its undo once it goes too, and
   expect(removableRuns(done, new Set(['undo']))).toEqual([]);
   expect(removableRuns(done.slice(0, 1), all)).toEqual(['undo']);
   expect(removableRuns([...done, run('open', 3, { state: 'running' })], all)).toEqual(['old', 'first']);
+  const incomplete = [...done, run('open', 3, { state: 'incomplete' })];
+  expect(removableRuns(incomplete, new Set(['undo', 'old', 'first']))).toEqual(['old', 'first']);
+  expect(removableRuns(incomplete, all)).toEqual(['undo', 'old', 'first', 'open']);
   // What an undo that is over has undone keeps nothing.
   expect(removableRuns([...done, run('open', 9, { state: 'running' })], all)).toEqual(['undo', 'old', 'first']);
 });

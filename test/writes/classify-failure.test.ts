@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import {
+  AuthError,
+  CertificateError,
+  FailureError,
+  InterruptedError,
+  NotFoundError,
+  RateLimitedError,
+  UnavailableError,
+} from '../../src/shared/errors.ts';
+import { classifyFailure, conflictError, type Failure, rowErrorOf } from '../../src/writes/classify-failure.ts';
+
+const plain = { stop: false, isReadable: false, mayStillArrive: false };
+const unsent = { unsent: true };
+
+test.each<[string, unknown, Partial<Failure>]>([
+  ['a defect', new TypeError('oops'), { kind: 'unknown', stop: true, mayStillArrive: true }],
+  ['a key that is not accepted', new AuthError('no', { status: 401 }), { kind: 'notSent', stop: true }],
+  ['a service that is out of reach', new UnavailableError('away', unsent), { kind: 'notSent' }],
+  ['a certificate that is not trusted', new CertificateError('whose?', unsent), { kind: 'notSent', stop: true }],
+  ['a 429', new RateLimitedError('later', { status: 429, ...unsent }), { kind: 'notSent' }],
+  ['Ctrl-C before it has left', new InterruptedError('stopped', unsent), { kind: 'notSent', stop: true }],
+  ['a disk that is full before it has left', new FailureError('full', unsent), { kind: 'notSent', stop: true }],
+  ['a 404', new NotFoundError('gone', { status: 404 }), { kind: 'refused' }],
+  ['a redirect', new FailureError('there', { status: 307 }), { kind: 'unknown', stop: true, isReadable: true }],
+  ['a 500', new UnavailableError('broken', { status: 500 }), { kind: 'unknown' }],
+  ['a connection that broke', new UnavailableError('reset'), { kind: 'unknown' }],
+  ['a time-out', new UnavailableError('slow', { mayStillArrive: true }), { kind: 'unknown', mayStillArrive: true }],
+  ['Ctrl-C on its way', new InterruptedError('stopped'), { kind: 'unknown', stop: true }],
+])('%s', (_what, error, expected) => expect(classifyFailure(error)).toEqual({ ...plain, ...expected }));
+
+test('a conflict says whether the row had been sent', () => {
+  expect(conflictError('moved', true)).toEqual({ code: 'unclear', message: 'moved' });
+  expect(conflictError('moved', false)).toEqual({ code: 'conflict', message: 'moved' });
+});
+
+test('an error of a row is in the words of the service, else in ours, with a status where there was one', () => {
+  const service = { code: 'no_pet', message: 'No such pet.', status: 404 };
+  expect(rowErrorOf(new NotFoundError('gone', { status: 404, service }))).toEqual(service);
+  expect(rowErrorOf(new UnavailableError('away'))).toEqual({ code: 'unavailable', message: 'away' });
+  expect(rowErrorOf(new TypeError('oops'))).toEqual({ code: 'failure', message: 'oops' });
+  expect(rowErrorOf('odd')).toEqual({ code: 'failure', message: 'odd' });
+});
