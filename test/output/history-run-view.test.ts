@@ -85,6 +85,7 @@ describe('one run', () => {
       words: ['By ab', 'At https://shop.example/v1', 'N-1'],
     });
     expect(historyRunFacts(runOf({ file: '-' })).words[0]).toMatch(/, from stdin$/);
+    expect(historyRunFacts(runOf({ undoneBy: ['r2'], undone: 1 })).own).toContain('Taken back by run r2');
   });
 
   it('says how to go on, and how to undo it', () => {
