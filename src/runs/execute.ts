@@ -97,14 +97,17 @@ export async function execute(
   requireWithinGuards(rows, options.guards, resumed !== undefined);
   let { stock } = plan;
   const outcomes = [...(resumed?.outcomes ?? [])];
-  if (!options.dryRun && hasPlanned(rows)) {
+  const isAgreed = !options.dryRun && hasPlanned(rows);
+  if (isAgreed) {
     await audience.agree?.(rows);
     const fresh = await freshStock(site, plan, options);
     stock = fresh.stock;
     outcomes.push(...fresh.outcomes);
   }
   await resumed?.log?.settle(outcomes);
-  if (options.dryRun || !hasPlanned(rows)) return endUnwritten(site, plan, options);
+  // The history has what a new run that was agreed to could not write: a count goes on with that.
+  const isKept = isAgreed && resumed === undefined && outcomes.some(({ result }) => result === 'conflict');
+  if (!isKept && (options.dryRun || !hasPlanned(rows))) return endUnwritten(site, plan, options);
   return write(site, { ...plan, stock }, options, audience);
 }
 
